@@ -1,0 +1,105 @@
+"""Tiers: the YAML files in `configs/`, each a set of overrides of the experiments' parameters."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reprise import project, registry
+from reprise.errors import RepriseError
+from reprise.settings import Settings
+
+KEYS = ("tier", "experiments", "datasets")
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A checked config: the parameters of every experiment.
+
+    Attributes:
+        name: the file's stem; results and figures lie in a folder of this name.
+        params: experiment id -> its parameters in this tier.
+        hash: 12 hexadecimal digits over all parameters.
+    """
+
+    name: str
+    root: Path
+    params: Mapping[str, Settings]
+    hash: str
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results" / self.name
+
+    @property
+    def figures(self) -> Path:
+        return self.root / "figures" / self.name
+
+
+def load_tier(name: str, root: Path | None = None) -> Tier:
+    """Reads and checks `configs/NAME.yaml` of the checkout at `root` (that of the working directory).
+
+    Raises:
+        RepriseError: for an unknown tier, unreadable YAML, or any key or value that is not allowed, naming the file, the
+            key, the value and what was allowed.
+    """
+    root = root or project.root()
+    file = root / "configs" / f"{name}.yaml"
+    known = sorted(path.stem for path in file.parent.glob("*.yaml"))
+    if name not in known:
+        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(known)}")
+    content = _read(file)
+    where = str(file.relative_to(root))
+    for key in content:
+        if key not in KEYS:
+            raise RepriseError(f"{where}: unknown key '{key}'; allowed: {', '.join(KEYS)}")
+    if content.get("tier") != name:
+        raise RepriseError(f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file")
+    overrides = _mapping(content, "experiments", where)
+    experiments = registry.experiments()
+    for key in overrides:
+        if key not in experiments:
+            raise RepriseError(f"{where}: unknown experiment '{key}'; allowed: {', '.join(experiments)}")
+    params = {
+        id: experiment.params.from_overrides(_mapping(overrides, id, where), f"{where}: experiments: {id}")
+        for id, experiment in experiments.items()
+    }
+    digest = hashlib.sha256(json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True).encode())
+    return Tier(name, root, params, digest.hexdigest()[:12])
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a repeated key is an error, not a silent replacement."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key '{key.value}' stands twice", key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = yaml.load(file.read_text(), _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise RepriseError(f"{file}: {place}not readable as YAML: {error.problem}") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise RepriseError(f"{file}: not readable as YAML: {error}") from None
+    if not isinstance(content, dict):
+        raise RepriseError(f"{file}: expected a mapping with the keys {', '.join(KEYS)}, found {content!r}")
+    return content
+
+
+def _mapping(content: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    value = content.get(key) or {}
+    if not isinstance(value, dict):
+        raise RepriseError(f"{where}: key '{key}' has the value {value!r}; expected a mapping of names to values")
+    return value

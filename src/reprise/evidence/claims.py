@@ -1,0 +1,142 @@
+"""A published statement as something that can be checked: what is measured, what it is compared with, how closely."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from reprise.experiment import Tables
+
+Kind = Literal["value", "ordering", "trend", "count", "identity", "printed"]
+Relation = Literal["near", "above", "below", "at least", "at most"]
+Quantity = Literal["score", "accuracy", "count", "singular value", "slope"]
+
+Measure = Callable[[Tables], pd.Series]
+"""From an experiment's tables (of one setting) to one observation a seed, indexed by seed."""
+
+MARGINS: dict[Quantity, float] = {
+    "score": 0.10,  # matching scores, alignments, relative errors: absolute
+    "accuracy": 2.0,  # percentage points
+    "count": 1.0,
+    "singular value": 0.10,  # relative to the reference
+    "slope": 0.15,  # of a log-log fit
+}
+RELATIVE: tuple[Quantity, ...] = ("singular value",)
+IDENTITY_TOLERANCE = 1e-6
+"""Largest relative error, in float64, at which a theorem or formula counts as holding."""
+COLLAPSED = 1e-3
+"""A singular value counts as collapsed when it is under this share of the largest."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published statement.
+
+    Attributes:
+        id: `KEY/ARTIFACT/NAME`, stable.
+        statement: in our words, so that `reproduced` means that it is true.
+        source: where the paper says it.
+        measure: None while no experiment can decide it; then `needs` says what is missing.
+        relation: how the mean over seeds must lie to the reference.
+        reference: a number, or another measure that is compared seed by seed.
+        margin: how far off still counts (`near` only), in the unit of the observation.
+        published: the number that the paper prints, if it prints one.
+    """
+
+    id: str
+    kind: Kind
+    statement: str
+    source: str
+    unit: str
+    measure: Measure | None
+    relation: Relation
+    reference: float | Measure
+    margin: float = 0.0
+    published: float | None = None
+    published_std: float | None = None
+    published_n: int | None = None
+    needs: str = ""
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/")[0]
+
+
+def value(
+    id: str,
+    statement: str,
+    *,
+    source: str,
+    quantity: Quantity,
+    measure: Measure | None,
+    published: float | Measure,
+    unit: str,
+    std: float | None = None,
+    n: int | None = None,
+    kind: Literal["value", "trend"] = "value",
+    needs: str = "",
+) -> Claim:
+    """Our mean over seeds lies within the quantity's margin of a published number, or of another measure of ours."""
+    number = published if isinstance(published, (int, float)) else None
+    margin = MARGINS[quantity] * (abs(number) if quantity in RELATIVE and number is not None else 1)
+    return Claim(
+        id, kind, statement, source, unit, measure, "near", published, margin, number, std, n, needs
+    )  # fmt: skip
+
+
+def trend(id: str, statement: str, **rest: object) -> Claim:
+    """A limit or a slope: compared like a value."""
+    return value(id, statement, kind="trend", **rest)  # type: ignore[arg-type]
+
+
+def ordering(
+    id: str,
+    statement: str,
+    *,
+    source: str,
+    measure: Measure,
+    unit: str,
+    above: float | Measure | None = None,
+    below: float | Measure | None = None,
+) -> Claim:
+    """The measure lies strictly above, or strictly below, another one, paired by seed."""
+    relation, reference = _only(above=above, below=below)
+    return Claim(id, "ordering", statement, source, unit, measure, relation, reference)  # type: ignore[arg-type]
+
+
+def count(
+    id: str,
+    statement: str,
+    *,
+    source: str,
+    measure: Measure,
+    unit: str,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Claim:
+    """A number of things is at least, or at most, so many."""
+    relation, reference = _only(**{"at least": at_least, "at most": at_most})
+    return Claim(id, "count", statement, source, unit, measure, relation, reference)  # type: ignore[arg-type]
+
+
+def identity(id: str, statement: str, *, source: str, measure: Measure) -> Claim:
+    """A theorem or formula: `measure` gives its relative error at random points and sizes, in float64."""
+    return Claim(
+        id, "identity", statement, source, "relative error", measure, "at most", IDENTITY_TOLERANCE
+    )  # fmt: skip
+
+
+def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure, above: float) -> Claim:
+    """A sentence of the paper about its own printed numbers: `measure` reads `published.csv`; nothing is run."""
+    return Claim(id, "printed", statement, source, unit, measure, "above", above)
+
+
+def collapsed(values: pd.Series) -> int:
+    """How many of the singular values are collapsed."""
+    return int((values < COLLAPSED * values.max()).sum())
+
+
+def _only(**named: float | Measure | None) -> tuple[str, float | Measure]:
+    ((relation, reference),) = [(name, given) for name, given in named.items() if given is not None]
+    return relation, reference

@@ -1,0 +1,19 @@
+"""Errors found in a paper's text."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One error: as printed, as corrected, and how it was shown.
+
+    Attributes:
+        shown_by: the ids of the claims in which, on the same numbers, the printed form fails and the corrected one holds;
+            empty for an erratum by reading.
+    """
+
+    id: str
+    where: str
+    printed: str
+    corrected: str
+    shown_by: tuple[str, ...] = ()

@@ -1,0 +1,182 @@
+"""From claims and tables to verdicts.
+
+One rule for every kind: an interval of the observation, and a region that the statement allows. Inside: reproduced; wholly
+outside: contradicted; else inconclusive.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from reprise.evidence.claims import Claim
+from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
+from reprise.experiment import BASE, Tables
+from reprise.settings import Settings, assumptions, departures
+
+Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "inconclusive", "not run")
+
+MIN_SEEDS = 3
+MIN_POINTS = 20
+"""Random points at which an identity must have been tried."""
+
+COLUMNS = (
+    "claim", "paper", "kind", "statement", "source", "verdict", "reason", "scale", "departures", "assumptions",
+    "stable_in", "observed", "low", "high", "relation", "reference", "margin", "published", "published_std",
+    "published_n", "verdict_half_margin", "verdict_twice_margin", "seeds", "unit",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a claim's observations say. `low` and `high` are comparable with `reference`, also for paired seeds."""
+
+    verdict: Verdict
+    reason: str
+    observed: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    reference: float = math.nan
+    seeds: int = 0
+
+
+def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgement:
+    """The verdict on one claim from tables of one setting.
+
+    Args:
+        margin_scale: multiplies the margin (and an identity's tolerance), to see how much the verdict rests on it.
+    """
+    if claim.measure is None:
+        return Judgement("not run", claim.needs)
+    sample = claim.measure(tables).astype(float)
+    paired = None if isinstance(claim.reference, (int, float)) else claim.reference(tables).astype(float)
+    reference = float(paired.mean() if paired is not None else claim.reference)  # type: ignore[arg-type]
+    if not np.isfinite(sample).all() or not math.isfinite(reference):
+        return Judgement("inconclusive", "non-finite observations", seeds=len(sample), reference=reference)
+    if claim.kind == "printed":
+        interval = Interval(float(sample.mean()), float(sample.min()), float(sample.max()))
+    elif claim.kind == "identity":
+        if len(sample) < MIN_POINTS:
+            return Judgement("inconclusive", f"fewer than {MIN_POINTS} random points", seeds=len(sample))
+        interval = Interval(float(sample.max()), float(sample.min()), float(sample.max()))
+        reference *= margin_scale
+    elif len(sample) < MIN_SEEDS:
+        mean = float(sample.mean())
+        return Judgement(
+            "inconclusive", f"fewer than {MIN_SEEDS} seeds", mean, reference=reference, seeds=len(sample)
+        )
+    elif paired is not None:
+        interval = paired_interval(sample, paired)
+    elif claim.published_std is not None and claim.published_n is not None:
+        interval = welch_interval(sample, reference, claim.published_std, claim.published_n)
+    else:
+        interval = mean_interval(sample)
+    verdict = _compare(claim, interval, reference, claim.margin * margin_scale)
+    reason = "the interval crosses the edge of what the statement allows" if verdict == "inconclusive" else ""
+    return Judgement(
+        verdict, reason, interval.mean, interval.low, interval.high, reference, len(sample)
+    )  # fmt: skip
+
+
+def _compare(claim: Claim, interval: Interval, reference: float, margin: float) -> Verdict:
+    low, high = interval.low, interval.high
+    inside, outside = {
+        "near": (
+            abs(low - reference) <= margin and abs(high - reference) <= margin,
+            low > reference + margin or high < reference - margin,
+        ),
+        "above": (low > reference, high <= reference),
+        "below": (high < reference, low >= reference),
+        "at least": (low >= reference, high < reference),
+        "at most": (high <= reference, low > reference),
+    }[claim.relation]
+    return "reproduced" if inside else "contradicted" if outside else "inconclusive"
+
+
+def judge_all(
+    claims: Iterable[Claim], tables: Tables | None, params: Settings | None, *, missing: str = ""
+) -> pd.DataFrame:
+    """One row a claim (`COLUMNS`), for the claims that one experiment decides.
+
+    Args:
+        tables: with all settings; None when the experiment has not run, and `missing` says what would run it.
+        params: the parameters that the run had; None for claims without an experiment.
+    """
+    return pd.DataFrame([_row(claim, tables, params, missing) for claim in claims], columns=list(COLUMNS))
+
+
+def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
+    half = twice = found = Judgement("not run", claim.needs or missing)
+    stable = ""
+    if tables is not None:
+        base = setting(tables, BASE)
+        found = judge(claim, base)
+        half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
+        if params is not None and assumptions(params):
+            others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables)]
+            stable = f"{others.count(found.verdict)} of {len(others)}" if others else ""
+    missed = departures(params) if params is not None else []
+    return {
+        "claim": claim.id,
+        "paper": claim.paper,
+        "kind": claim.kind,
+        "statement": claim.statement,
+        "source": claim.source,
+        "verdict": found.verdict,
+        "reason": found.reason,
+        "scale": "" if found.verdict == "not run" or claim.kind == "printed" else "reduced" if missed else "paper",
+        "departures": "; ".join(missed),
+        "assumptions": "; ".join(assumptions(params)) if params is not None else "",
+        "stable_in": stable,
+        "observed": found.observed,
+        "low": found.low,
+        "high": found.high,
+        "relation": claim.relation,
+        "reference": found.reference,
+        "margin": claim.margin,
+        "published": _or_nan(claim.published),
+        "published_std": _or_nan(claim.published_std),
+        "published_n": _or_nan(claim.published_n),
+        "verdict_half_margin": half.verdict,
+        "verdict_twice_margin": twice.verdict,
+        "seeds": found.seeds,
+        "unit": claim.unit,
+    }
+
+
+def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
+    """The rows of one setting."""
+    return {key: table[table["setting"] == name] for key, table in tables.items()}
+
+
+def other_settings(tables: Tables) -> list[str]:
+    """The settings beside the experiment's own parameters, in the order in which they ran."""
+    names = pd.concat([table["setting"] for table in tables.values()]).unique()
+    return [name for name in names if name != BASE]
+
+
+def summary(claims: pd.DataFrame) -> pd.DataFrame:
+    """Counts of verdicts (columns) by paper and ground (rows); the grounds are never added together."""
+    counts = (
+        claims.assign(ground=claims.apply(ground, axis=1))
+        .groupby(["paper", "ground", "verdict"])
+        .size()
+        .unstack(fill_value=0)
+        .reindex(columns=list(VERDICTS), fill_value=0)
+    )
+    return counts.reset_index().rename_axis(columns=None)
+
+
+def ground(row: Mapping[str, object]) -> str:
+    """What a verdict stands on: at paper scale, at paper scale with assumptions, reduced, printed numbers, or nothing yet."""
+    if row["verdict"] == "not run":
+        return "not run"
+    if row["kind"] == "printed":
+        return "printed numbers"
+    if row["scale"] == "reduced":
+        return "reduced"
+    return "paper scale, with assumptions" if row["assumptions"] else "paper scale"

@@ -1,0 +1,77 @@
+"""The contract of an experiment: what a folder `papers/KEY/NAME/` must hold, and how its parts declare themselves."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from reprise.settings import Settings
+
+Tables = Mapping[str, pd.DataFrame]
+"""An experiment's result tables by name: tidy, one observation a row."""
+
+BASE = "published"
+"""The value of the `setting` column for the run with the experiment's own parameters."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a computation may ask of its surroundings.
+
+    Attributes:
+        progress: called with (steps done, steps in all, what is being done).
+    """
+
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A figure or table of a paper, under the paper's own number.
+
+    Attributes:
+        id: `KEY/NAME`, the name of the drawing function: `jing2022/fig04`.
+        number: as the paper prints it: `Figure 4`.
+        draw: `(tables, params) -> Figure` for a figure, `-> DataFrame` for a table.
+    """
+
+    id: str
+    number: str
+    kind: Literal["figure", "table"]
+    caption: str
+    experiment: str
+    draw: Callable[[Tables, Any], Any]
+
+
+def figure(number: str, *, caption: str) -> Callable[[Callable], Callable]:
+    """Marks a function `(tables, params) -> matplotlib.figure.Figure` as the paper's figure `number`."""
+    return _mark(number, "figure", caption)
+
+
+def table(number: str, *, caption: str) -> Callable[[Callable], Callable]:
+    """Marks a function `(tables, params) -> DataFrame` as the paper's table `number`."""
+    return _mark(number, "table", caption)
+
+
+def _mark(number: str, kind: str, caption: str) -> Callable[[Callable], Callable]:
+    def mark(draw: Callable) -> Callable:
+        draw.artifact = {"number": number, "kind": kind, "caption": " ".join(caption.split())}  # type: ignore[attr-defined]
+        return draw
+
+    return mark
+
+
+def evaluate(
+    compute: Callable[[Any, Context], dict[str, pd.DataFrame]],
+    settings: Mapping[str, Settings],
+    context: Context,
+) -> dict[str, pd.DataFrame]:
+    """Runs `compute` at each of the named settings; a column `setting` says which rows are whose."""
+    results = {name: compute(params, context) for name, params in settings.items()}
+    return {
+        table: pd.concat(
+            [result[table].assign(setting=name) for name, result in results.items()], ignore_index=True
+        )
+        for table in results[BASE]
+    }

@@ -1,0 +1,176 @@
+"""What there is to reproduce, found by looking into `reprise.papers`: a folder is a paper, a folder in it an experiment."""
+
+import csv
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+
+from reprise.closure import closure_hash
+from reprise.errors import RepriseError
+from reprise.evidence.claims import Claim
+from reprise.evidence.errata import Erratum
+from reprise.experiment import BASE, Artifact
+from reprise.settings import Settings
+
+ROOM = "reprise.papers"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A folder `papers/KEY/NAME/`. Its computation is imported only when it runs, because that needs torch."""
+
+    id: str
+    module: str
+    params: type[Settings]
+    alternatives: Callable[[Any], dict[str, Settings]] | None
+    tables: tuple[str, ...]
+    artifacts: tuple[Artifact, ...]
+    claims: tuple[Claim, ...]
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/")[0]
+
+    def compute(self) -> Callable:
+        return importlib.import_module(f"{self.module}.compute").compute
+
+    def settings(self, params: Settings) -> dict[str, Settings]:
+        """`params` and, for what the paper leaves unstated, other plausible values of them."""
+        return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
+
+    def code(self) -> str:
+        """The hash of all that the tables depend on, bar the parameters' values."""
+        symbols = [(f"{self.module}.compute", "compute"), ("reprise.experiment", "evaluate")]
+        if self.alternatives:
+            symbols.append((f"{self.module}.params", "alternatives"))
+        return closure_hash(*symbols)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A folder `papers/KEY/`."""
+
+    key: str
+    title: str
+    bibtex: str
+    experiments: Mapping[str, Experiment]
+    pending: tuple[Claim, ...]
+    errata: tuple[Erratum, ...]
+    coverage: tuple[dict[str, str], ...]
+
+    @property
+    def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
+        """Every claim of the paper by id, with the experiment that decides it, if there is one yet."""
+        decided = {claim.id: (claim, e) for e in self.experiments.values() for claim in e.claims}
+        return {**decided, **{claim.id: (claim, None) for claim in self.pending}}
+
+    @property
+    def artifacts(self) -> dict[str, Artifact]:
+        return {a.id: a for e in self.experiments.values() for a in e.artifacts}
+
+    def published(self) -> pd.DataFrame:
+        """The numbers that the paper's tables and text print."""
+        return pd.read_csv(str(files(f"{ROOM}.{self.key}") / "published.csv"))
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """Every paper by key."""
+    return {key: _paper(key) for key in _folders(ROOM)}
+
+
+def paper(key: str) -> Paper:
+    """Raises RepriseError for an unknown key, naming the known ones."""
+    if key not in papers():
+        raise RepriseError(f"unknown paper '{key}'; there are: {', '.join(papers())}")
+    return papers()[key]
+
+
+def experiments() -> dict[str, Experiment]:
+    """Every experiment by id, `KEY/NAME`."""
+    return {id: e for paper in papers().values() for id, e in paper.experiments.items()}
+
+
+def artifacts() -> dict[str, Artifact]:
+    """Every figure and table by id, `KEY/fig04`."""
+    return {id: a for paper in papers().values() for id, a in paper.artifacts.items()}
+
+
+def experiment(id: str) -> Experiment:
+    """Raises RepriseError for an unknown id, naming the known ones."""
+    if id not in experiments():
+        raise RepriseError(f"unknown experiment '{id}'; there are: {', '.join(experiments())}")
+    return experiments()[id]
+
+
+def artifact(id: str) -> Artifact:
+    """Raises RepriseError for an unknown id, naming the known ones."""
+    if id not in artifacts():
+        raise RepriseError(f"unknown figure or table '{id}'; there are: {', '.join(artifacts())}")
+    return artifacts()[id]
+
+
+def artifact_code(id: str) -> str:
+    """The hash of all that drawing the artifact depends on, bar the tables."""
+    draw = artifact(id).draw
+    return closure_hash((draw.__module__, draw.__name__), ("reprise.report.style", "STYLE"))
+
+
+def claims_code(key: str) -> str:
+    """The hash of all that the verdicts of a paper depend on, bar the tables."""
+    symbols = [(f"{e.module}.claims", "CLAIMS") for e in paper(key).experiments.values() if e.claims]
+    if paper(key).pending:
+        symbols.append((f"{ROOM}.{key}.pending", "CLAIMS"))
+    return closure_hash(*symbols, ("reprise.evidence.verdicts", "judge_all"))
+
+
+def _folders(package: str) -> list[str]:
+    path = importlib.import_module(package).__path__
+    return [info.name for info in pkgutil.iter_modules(path) if info.ispkg]
+
+
+def _paper(key: str) -> Paper:
+    package = f"{ROOM}.{key}"
+    about = importlib.import_module(package)
+    ids = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
+    with (files(package) / "artifacts.csv").open(newline="") as file:
+        coverage = tuple(csv.DictReader(file))
+    return Paper(
+        key=key,
+        title=about.TITLE,
+        bibtex=about.BIBTEX,
+        experiments={id: _experiment(id, module) for id, module in ids.items()},
+        pending=tuple(_optional(package, "pending", "CLAIMS")),
+        errata=tuple(_optional(package, "errata", "ERRATA")),
+        coverage=coverage,
+    )
+
+
+def _experiment(id: str, module: str) -> Experiment:
+    params = importlib.import_module(f"{module}.params")
+    figures = importlib.import_module(f"{module}.figures")
+    key = id.split("/")[0]
+    drawn = [f for f in vars(figures).values() if hasattr(f, "artifact") and f.__module__ == figures.__name__]
+    return Experiment(
+        id=id,
+        module=module,
+        params=params.Params,
+        alternatives=getattr(params, "alternatives", None),
+        tables=params.TABLES,
+        artifacts=tuple(
+            Artifact(id=f"{key}/{f.__name__}", experiment=id, draw=f, **f.artifact) for f in drawn
+        ),
+        claims=tuple(_optional(module, "claims", "CLAIMS")),
+    )
+
+
+def _optional(package: str, name: str, attribute: str) -> list:
+    if importlib.util.find_spec(f"{package}.{name}") is None:
+        return []
+    return list(getattr(importlib.import_module(f"{package}.{name}"), attribute))

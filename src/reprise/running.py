@@ -1,0 +1,144 @@
+"""The steps of the way of the data: run, draw, check, join. Snakemake calls them through the CLI; a notebook directly."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from reprise import provenance, registry, store
+from reprise.config import Tier
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import COLUMNS, judge_all
+from reprise.experiment import Artifact, Context, Tables, evaluate
+from reprise.report.style import save, styled
+from reprise.settings import Settings
+
+Progress = Callable[[int, int, str], None]
+
+
+def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
+    """Computes an experiment's tables into `results/TIER/KEY/NAME/`.
+
+    Raises:
+        RepriseError: when the computation's tables are not the declared ones, or cannot be written.
+    """
+    experiment = registry.experiment(id)
+    params = tier.params[id]
+    start = time.perf_counter()
+    context = Context(progress) if progress else Context()
+    tables = evaluate(experiment.compute(), experiment.settings(params), context)
+    if set(tables) != set(experiment.tables):
+        raise RepriseError(f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}")
+    record = {
+        **provenance.describe(tier.root),
+        "experiment": id,
+        "params": params.model_dump(mode="json"),
+        "code": experiment.code(),
+        "duration_seconds": round(time.perf_counter() - start, 3),
+    }
+    folder = tier.results / id
+    store.save_tables(folder, tables, record)
+    return folder
+
+
+def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
+    """An experiment's tables, and the parameters of the run that made them.
+
+    Raises:
+        RepriseError: when they are missing, damaged, or were made with other parameters than the tier now has.
+    """
+    experiment = registry.experiment(id)
+    folder = tier.results / id
+    again = f"reprise run {id} --tier {tier.name}"
+    params = store.load_record(folder, again)["params"]
+    if params != tier.params[id].model_dump(mode="json"):
+        raise RepriseError(
+            f"{folder}: made with other parameters than configs/{tier.name}.yaml now asks for; make it again with: {again}"
+        )
+    tables = store.load_tables(folder, again)
+    if set(tables) != set(experiment.tables):
+        raise RepriseError(f"{folder}: holds {sorted(tables)}, expected {sorted(experiment.tables)}; make it again with: {again}")
+    return tables, tier.params[id]
+
+
+def make(id: str, tier: Tier) -> Any:
+    """Draws a figure (a matplotlib Figure) or builds a table (a DataFrame) from result tables."""
+    artifact = registry.artifact(id)
+    tables, params = load(artifact.experiment, tier)
+    return _draw(artifact, tables, params)
+
+
+def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
+    with styled():
+        return artifact.draw(tables, params)
+
+
+def draw(id: str, tier: Tier) -> list[Path]:
+    """Makes an artifact and writes it: `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
+    made = make(id, tier)
+    stem = tier.figures / id
+    if registry.artifact(id).kind == "figure":
+        files = {stem.with_suffix(f".{kind}"): _saver(made, kind) for kind in ("pdf", "png")}
+    else:
+        files = {
+            stem.with_suffix(".csv"): lambda file: made.to_csv(file, index=False),
+            stem.with_suffix(".md"): lambda file: file.write_text(made.to_markdown(index=False) + "\n"),
+        }
+    store.write_files(files)
+    if registry.artifact(id).kind == "figure":
+        plt.close(made)
+    return list(files)
+
+
+def _saver(figure: Any, kind: str) -> Callable[[Path], None]:
+    return lambda file: save(figure, file, kind)
+
+
+def check(key: str, tier: Tier) -> pd.DataFrame:
+    """The verdicts on a paper's claims, written to `results/TIER/KEY/claims.parquet`."""
+    paper = registry.paper(key)
+    rows = [judge_all(paper.pending, None, None)]
+    for id, experiment in paper.experiments.items():
+        if not experiment.claims:
+            continue
+        if (tier.results / id).is_dir():
+            rows.append(judge_all(experiment.claims, *load(id, tier)))
+        else:
+            missing = f"no results; they are made by: reprise run {id} --tier {tier.name}"
+            rows.append(judge_all(experiment.claims, None, None, missing=missing))
+    claims = _concat(rows)
+    store.write_files({tier.results / key / "claims.parquet": lambda file: claims.to_parquet(file, index=False)})
+    return claims
+
+
+def join(tier: Tier) -> pd.DataFrame:
+    """The verdicts on every paper: each paper's own, and `not run` from the registry where it has not been checked."""
+    rows = []
+    for key, paper in registry.papers().items():
+        file = tier.results / key / "claims.parquet"
+        if file.is_file():
+            rows.append(_read_claims(file, f"reprise check {key} --tier {tier.name}"))
+        else:
+            claims = [claim for claim, _ in paper.claims.values()]
+            missing = f"not checked; that is done by: make reproduce PAPER={key} TIER={tier.name}"
+            rows.append(judge_all(claims, None, None, missing=missing))
+    return _concat(rows)
+
+
+def _read_claims(file: Path, again: str) -> pd.DataFrame:
+    try:
+        claims = pd.read_parquet(file)
+    except (OSError, ValueError) as error:
+        raise RepriseError(f"{file}: truncated or not Parquet ({error}); make it again with: {again}") from None
+    if list(claims.columns) != list(COLUMNS):
+        raise RepriseError(f"{file}: has other columns than this version writes; make it again with: {again}")
+    return claims
+
+
+def _concat(rows: list[pd.DataFrame]) -> pd.DataFrame:
+    filled = [frame for frame in rows if len(frame)]
+    claims = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(COLUMNS))
+    return claims.sort_values("claim", ignore_index=True)

@@ -1,0 +1,127 @@
+"""Result tables on disk: written all or none, checked when read.
+
+A folder of results holds `TABLE.parquet` files and `run.json`, which names how they were made and each one's SHA-256. It
+is written beside its place and moved there when complete, so that a killed run, a full disk or an error leaves the former
+results as they were.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reprise.errors import RepriseError
+
+RECORD = "run.json"
+
+
+def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mapping[str, Any]) -> None:
+    """Writes `tables` and the record of their making into `folder`, replacing what was there only at the end.
+
+    Raises:
+        RepriseError: when a table is empty or the folder cannot be written.
+    """
+    for name, table in tables.items():
+        if table.empty:
+            raise RepriseError(f"{folder / name}: the table is empty; a computation must return observations")
+    with writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            sums = {}
+            for name, table in tables.items():
+                file = draft / f"{name}.parquet"
+                table.to_parquet(file, index=False)
+                sums[file.name] = _sha256(file)
+            (draft / RECORD).write_text(json.dumps({**record, "sha256": sums}, indent=1) + "\n")
+            folder.mkdir(exist_ok=True)
+            (folder / RECORD).unlink(missing_ok=True)  # until the new one is there, the folder is not to be read
+            for name in [*sums, RECORD]:
+                os.replace(draft / name, folder / name)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
+    """The record of how the tables in `folder` were made.
+
+    Raises:
+        RepriseError: when there are none, or the record is unreadable.
+    """
+    file = folder / RECORD
+    if not file.is_file():
+        raise RepriseError(f"{file}: no finished results here; make them with: {how_to_make}")
+    try:
+        record = json.loads(file.read_text())
+        assert isinstance(record["sha256"], dict)
+    except (ValueError, KeyError, TypeError, AssertionError):
+        raise RepriseError(f"{file}: damaged, expected a JSON record; make it again with: {how_to_make}") from None
+    return record
+
+
+def load_tables(folder: Path, how_to_make: str) -> dict[str, pd.DataFrame]:
+    """The tables in `folder`, after comparing each with its SHA-256.
+
+    Raises:
+        RepriseError: when a table is missing or is not the one that was written.
+    """
+    tables = {}
+    for name, expected in load_record(folder, how_to_make)["sha256"].items():
+        file = folder / name
+        if not file.is_file():
+            raise RepriseError(f"{file}: missing; make it again with: {how_to_make}")
+        if _sha256(file) != expected:
+            raise RepriseError(
+                f"{file}: truncated or altered ({file.stat().st_size} bytes, its SHA-256 is not the one in "
+                f"{RECORD}); make it again with: {how_to_make}"
+            )
+        tables[file.stem] = pd.read_parquet(file)
+    return tables
+
+
+def write_files(files: Mapping[Path, Callable[[Path], None]]) -> None:
+    """Writes each file through a draft beside it; none takes its place before all are complete.
+
+    Raises:
+        RepriseError: when a folder cannot be written.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for file, write in files.items():
+            with writing(file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                drafts[file] = file.with_name(f".{os.getpid()}.{file.name}")
+                write(drafts[file])
+        for file, draft in drafts.items():
+            with writing(file):
+                os.replace(draft, file)
+    finally:
+        _remove(drafts.values())
+
+
+def _remove(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turns the operating system's refusals into a message that names the place."""
+    try:
+        yield
+    except OSError as error:
+        raise RepriseError(
+            f"{place}: cannot be written ({error.strerror or error}); free space or give write access there; "
+            "what was there before is unchanged"
+        ) from None
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
