@@ -1,7 +1,12 @@
 """A hash of everything that a function's result depends on in this package, and of nothing else.
 
-The hash runs over the syntax trees, without comments and docstrings, of the function, the top-level names it uses, and
-theirs, across modules. Snakemake gets it as a parameter of each job, so that an edit reruns exactly what it touches.
+The hash runs over the syntax trees, without comments and docstrings, of the function, the top-level names it
+uses, and theirs, across modules. Snakemake gets it as a parameter of each job, so that an edit reruns exactly
+what it touches.
+
+When in doubt a name counts as used: a local variable that is called like a top-level function, say. Not seen
+are names that the program puts together (of `getattr(module, name)` the whole module counts) and files that
+it reads.
 """
 
 import ast
@@ -17,13 +22,13 @@ Symbol = tuple[str, str]
 """(module, top-level name); an empty name stands for the whole module."""
 
 
-def closure_hash(*symbols: Symbol) -> str:
-    """16 hexadecimal digits over all that `symbols` need.
+def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
+    """16 hexadecimal digits over all that `symbols` need, and over `extra`: what they need from outside the package.
 
     Raises:
         LookupError: when a module or one of the names does not exist.
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(extra)
     for module, name in sorted(closure(*symbols)):
         dump = "\n".join(ast.dump(node) for node in _module(module).nodes_of(name))
         digest.update(f"{module}:{name}\n{dump}\n".encode())
@@ -31,9 +36,9 @@ def closure_hash(*symbols: Symbol) -> str:
 
 
 def closure(*symbols: Symbol) -> set[Symbol]:
-    """The symbols themselves and every symbol of the package that they use, directly or not."""
+    """Where the symbols are defined, and every symbol of the package that they use, directly or not."""
     found: set[Symbol] = set()
-    waiting = list(symbols)
+    waiting = [defined for symbol in symbols for defined in _follow(symbol)]
     while waiting:
         symbol = waiting.pop()
         if symbol not in found:
@@ -44,76 +49,142 @@ def closure(*symbols: Symbol) -> set[Symbol]:
 
 def _uses(symbol: Symbol) -> Iterator[Symbol]:
     module = _module(symbol[0])
-    for node in module.nodes_of(symbol[1]):
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and inner.id in module.definitions:
-                yield (symbol[0], inner.id)
-            elif isinstance(inner, ast.Name) and inner.id in module.imports:
-                yield module.imports[inner.id]
-            elif isinstance(inner, (ast.Import, ast.ImportFrom)):
-                yield from _imports(inner, symbol[0]).values()
+    nodes = module.nodes_of(symbol[1])
+    imports = {name: set(targets) for name, targets in module.imports.items()}
+    for inner in (inner for node in nodes for inner in ast.walk(node)):
+        if isinstance(inner, (ast.Import, ast.ImportFrom)):  # inside a function
+            _bind(imports, module.imported_by(inner))
+    for name, *attributes in (chain for node in nodes for chain in _chains(node)):
+        if name in module.definitions:
+            yield (symbol[0], name)
+        for target in imports.get(name, ()):
+            yield from _follow(target, *attributes)
+    if not symbol[1]:  # what a module imports can be got at through it
+        for target in (target for targets in imports.values() for target in targets):
+            yield from _follow(target)
+
+
+def _follow(symbol: Symbol, *attributes: str) -> Iterator[Symbol]:
+    """Where a symbol is defined, through modules that pass it on; of a module, the attribute that is used."""
+    name = symbol[0]
+    if symbol[1]:
+        module = _module(name)
+        targets = module.imports.get(symbol[1], set()) - {symbol}
+        if symbol[1] in module.definitions:
+            yield symbol
+        for target in targets:
+            yield from _follow(target, *attributes)
+        if symbol[1] in module.definitions or targets:
+            return
+        name = f"{name}.{symbol[1]}"
+        if not _is_module(name):
+            raise LookupError(f"{symbol[0]} has no top-level name '{symbol[1]}'")
+    if attributes and (_module(name).binds(attributes[0]) or _is_module(f"{name}.{attributes[0]}")):
+        yield from _follow((name, attributes[0]), *attributes[1:])
+    else:
+        yield (name, "")
+
+
+def _chains(node: ast.AST) -> Iterator[list[str]]:
+    """Each name in a tree with the attributes taken of it: `a.b(c).d` gives [a, b] and [c]."""
+    attributes: list[str] = []
+    inner = node
+    while isinstance(inner, ast.Attribute):
+        attributes.insert(0, inner.attr)
+        inner = inner.value
+    if isinstance(inner, ast.Name):
+        yield [inner.id, *attributes]
+    else:
+        for child in ast.iter_child_nodes(inner):
+            yield from _chains(child)
 
 
 class _Module:
-    """A module's top-level definitions and its imports from the package."""
+    """A module's top-level definitions, and the names that its imports bind to symbols of the package."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
+        self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         self.tree = _without_docstrings(ast.parse(path.read_text(), str(path)))
         self.definitions: dict[str, list[ast.stmt]] = {}
-        self.imports: dict[str, Symbol] = {}
+        self.imports: dict[str, set[Symbol]] = {}
         for node in self.tree.body:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.imports.update(_imports(node, name))
+            for inner in _statements(node):
+                if isinstance(inner, (ast.Import, ast.ImportFrom)):
+                    _bind(self.imports, self.imported_by(inner))
             for defined in _defined_names(node):
                 self.definitions.setdefault(defined, []).append(node)
+        for node in self.tree.body:
+            if isinstance(node, ast.Expr):  # a call may change what it names: TABLE.update(...)
+                for changed in {name for name, *_ in _chains(node)} & set(self.definitions):
+                    self.definitions[changed].append(node)
+
+    def binds(self, name: str) -> bool:
+        return name in self.definitions or name in self.imports
 
     def nodes_of(self, name: str) -> list[ast.stmt]:
-        if not name:
-            return self.tree.body
-        if name in self.definitions:
-            return self.definitions[name]
-        if name in self.imports:  # a name that a package's __init__ passes on
-            module, inner = self.imports[name]
-            return _module(module).nodes_of(inner)
-        raise LookupError(f"{self.name} has no top-level name '{name}'")
+        return self.definitions[name] if name else self.tree.body
+
+    def imported_by(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Symbol]]:
+        """The names that an import statement binds to the package's symbols."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                root = alias.name.split(".")[0]
+                if root == PACKAGE:
+                    yield (alias.asname, (alias.name, "")) if alias.asname else (root, (root, ""))
+            return
+        source = importlib.util.resolve_name("." * node.level + (node.module or ""), self.package)
+        if source.split(".")[0] != PACKAGE:
+            return
+        for alias in node.names:
+            if alias.name == "*":
+                passed_on = _module(source)
+                yield from ((name, (source, name)) for name in {**passed_on.definitions, **passed_on.imports})
+            else:
+                yield alias.asname or alias.name, (source, alias.name)
 
 
 @cache
 def _module(name: str) -> _Module:
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
+    if not _is_module(name):
         raise LookupError(f"no module {name}")
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    if spec.origin is None:
+        raise LookupError(f"{name} has no file; give the folder an __init__.py")
     return _Module(name, Path(spec.origin))
 
 
-def _defined_names(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
-    return []
+def _is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
-def _imports(node: ast.Import | ast.ImportFrom, module: str) -> dict[str, Symbol]:
-    """The package's symbols that an import statement binds, by the name it binds them to."""
-    if isinstance(node, ast.Import):
-        return {
-            (alias.asname or alias.name.split(".")[0]): (alias.name, "")
-            for alias in node.names
-            if alias.name.split(".")[0] == PACKAGE
-        }
-    if node.level or not node.module or node.module.split(".")[0] != PACKAGE:
-        return {}
-    bound = {}
-    for alias in node.names:
-        submodule = f"{node.module}.{alias.name}"
-        is_module = importlib.util.find_spec(node.module).submodule_search_locations is not None and (  # type: ignore[union-attr]
-            importlib.util.find_spec(submodule) is not None
-        )
-        bound[alias.asname or alias.name] = (submodule, "") if is_module else (node.module, alias.name)
-    return bound
+def _bind(imports: dict[str, set[Symbol]], bound: Iterator[tuple[str, Symbol]]) -> None:
+    for name, symbol in bound:
+        imports.setdefault(name, set()).add(symbol)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A top-level statement and what is in its branches, but not what is in functions and classes."""
+    yield node
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+        for child in ast.iter_child_nodes(node):
+            yield from _statements(child)
+
+
+def _defined_names(node: ast.stmt) -> set[str]:
+    """The names that a top-level statement binds or changes, in all its branches; bar imports."""
+    names: set[str] = set()
+    for inner in _statements(node):
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(inner.name)
+        targets: list[ast.expr | None] = list(getattr(inner, "targets", []))
+        targets += [getattr(inner, "target", None), getattr(inner, "optional_vars", None)]
+        names.update(name for target in targets if target for name, *_ in _chains(target))
+    return names
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:

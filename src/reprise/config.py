@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,8 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
     """Reads and checks `configs/NAME.yaml` of the checkout at `root` (that of the working directory).
 
     Raises:
-        RepriseError: for an unknown tier, unreadable YAML, or any key or value that is not allowed, naming the file, the
-            key, the value and what was allowed.
+        RepriseError: for an unknown tier, unreadable YAML, or any key or value that is not allowed, naming
+            the file, the key, the value and what was allowed.
     """
     root = root or project.root()
     file = root / "configs" / f"{name}.yaml"
@@ -58,7 +59,9 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         if key not in KEYS:
             raise RepriseError(f"{where}: unknown key '{key}'; allowed: {', '.join(KEYS)}")
     if content.get("tier") != name:
-        raise RepriseError(f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file")
+        raise RepriseError(
+            f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file"
+        )
     overrides = _mapping(content, "experiments", where)
     experiments = registry.experiments()
     for key in overrides:
@@ -68,20 +71,32 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         id: experiment.params.from_overrides(_mapping(overrides, id, where), f"{where}: experiments: {id}")
         for id, experiment in experiments.items()
     }
-    digest = hashlib.sha256(json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True).encode())
-    return Tier(name, root, params, digest.hexdigest()[:12])
+    values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
+    return Tier(name, root, params, hashlib.sha256(values.encode()).hexdigest()[:12])
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a repeated key is an error, not a silent replacement."""
+    """YAML in which a repeated key is an error, not a silent replacement, and 1e-3 a number, not a word."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
         for key, _ in node.value:
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key '{key.value}' stands twice", key.start_mark)
+            problem = ""
+            if not isinstance(key, yaml.ScalarNode):
+                problem = "a key must be a word"
+            elif key.value in seen:
+                problem = f"the key '{key.value}' stands twice"
+            if problem:
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"),
+    list("-+.0123456789"),
+)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -92,14 +107,16 @@ def _read(file: Path) -> dict[str, Any]:
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise RepriseError(f"{file}: {place}not readable as YAML: {error.problem}") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise RepriseError(f"{file}: not readable as YAML: {error}") from None
+        raise RepriseError(f"{file}: not readable as YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise RepriseError(f"{file}: expected a mapping with the keys {', '.join(KEYS)}, found {content!r}")
     return content
 
 
 def _mapping(content: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
-    value = content.get(key) or {}
+    value = content.get(key)
+    if value is None:
+        return {}
     if not isinstance(value, dict):
-        raise RepriseError(f"{where}: key '{key}' has the value {value!r}; expected a mapping of names to values")
+        raise RepriseError(f"{where}: key '{key}' has the value {value!r}; expected a mapping")
     return value

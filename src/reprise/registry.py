@@ -2,11 +2,13 @@
 
 import csv
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,6 +21,7 @@ from reprise.experiment import BASE, Artifact
 from reprise.settings import Settings
 
 ROOM = "reprise.papers"
+OBJECTIVES = "reprise.objectives"
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,37 @@ class Experiment:
         """`params` and, for what the paper leaves unstated, other plausible values of them."""
         return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
 
-    def code(self) -> str:
-        """The hash of all that the tables depend on, bar the parameters' values."""
+    def code(self, params: Settings) -> str:
+        """The hash of all that the tables depend on, bar the parameters' values: our code and a user's objective."""
         symbols = [(f"{self.module}.compute", "compute"), ("reprise.experiment", "evaluate")]
         if self.alternatives:
             symbols.append((f"{self.module}.params", "alternatives"))
+        objective = getattr(params, "objective", "")
+        if ":" in objective:
+            file = Path(objective.rpartition(":")[0])
+            if not file.is_file():
+                raise RepriseError(f"{self.id}: objective '{objective}': no file {file.resolve()}")
+            return closure_hash(*symbols, extra=file.read_bytes())
+        if objective:
+            symbols.append((OBJECTIVES, objective))
         return closure_hash(*symbols)
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A folder `papers/KEY/`."""
+    """A folder `papers/KEY/`.
+
+    Attributes:
+        pending: the claims that no experiment can decide yet.
+        printed: the claims about the paper's own numbers, which need no experiment.
+    """
 
     key: str
     title: str
     bibtex: str
     experiments: Mapping[str, Experiment]
     pending: tuple[Claim, ...]
+    printed: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
     coverage: tuple[dict[str, str], ...]
 
@@ -68,7 +85,7 @@ class Paper:
     def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
         """Every claim of the paper by id, with the experiment that decides it, if there is one yet."""
         decided = {claim.id: (claim, e) for e in self.experiments.values() for claim in e.claims}
-        return {**decided, **{claim.id: (claim, None) for claim in self.pending}}
+        return {**decided, **{claim.id: (claim, None) for claim in (*self.pending, *self.printed)}}
 
     @property
     def artifacts(self) -> dict[str, Artifact]:
@@ -119,14 +136,16 @@ def artifact(id: str) -> Artifact:
 def artifact_code(id: str) -> str:
     """The hash of all that drawing the artifact depends on, bar the tables."""
     draw = artifact(id).draw
-    return closure_hash((draw.__module__, draw.__name__), ("reprise.report.style", "STYLE"))
+    style = [("reprise.report.style", name) for name in ("styled", "save")]
+    return closure_hash((draw.__module__, draw.__name__), *style)
 
 
 def claims_code(key: str) -> str:
     """The hash of all that the verdicts of a paper depend on, bar the tables."""
     symbols = [(f"{e.module}.claims", "CLAIMS") for e in paper(key).experiments.values() if e.claims]
-    if paper(key).pending:
-        symbols.append((f"{ROOM}.{key}.pending", "CLAIMS"))
+    for name in ("pending", "printed"):
+        if getattr(paper(key), name):
+            symbols.append((f"{ROOM}.{key}.{name}", "CLAIMS"))
     return closure_hash(*symbols, ("reprise.evidence.verdicts", "judge_all"))
 
 
@@ -146,17 +165,17 @@ def _paper(key: str) -> Paper:
         title=about.TITLE,
         bibtex=about.BIBTEX,
         experiments={id: _experiment(id, module) for id, module in ids.items()},
-        pending=tuple(_optional(package, "pending", "CLAIMS")),
-        errata=tuple(_optional(package, "errata", "ERRATA")),
+        pending=tuple(_module_if_any(package, "pending").get("CLAIMS", ())),
+        printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
+        errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
         coverage=coverage,
     )
 
 
 def _experiment(id: str, module: str) -> Experiment:
+    """`figures.py` and `claims.py` may be missing from an experiment's folder; `params.py` and `compute.py` may not."""
     params = importlib.import_module(f"{module}.params")
-    figures = importlib.import_module(f"{module}.figures")
     key = id.split("/")[0]
-    drawn = [f for f in vars(figures).values() if hasattr(f, "artifact") and f.__module__ == figures.__name__]
     return Experiment(
         id=id,
         module=module,
@@ -164,13 +183,15 @@ def _experiment(id: str, module: str) -> Experiment:
         alternatives=getattr(params, "alternatives", None),
         tables=params.TABLES,
         artifacts=tuple(
-            Artifact(id=f"{key}/{f.__name__}", experiment=id, draw=f, **f.artifact) for f in drawn
+            Artifact(id=f"{key}/{draw.__name__}", experiment=id, draw=draw, **draw.artifact)
+            for draw in _module_if_any(module, "figures").values()
+            if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
         ),
-        claims=tuple(_optional(module, "claims", "CLAIMS")),
+        claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
     )
 
 
-def _optional(package: str, name: str, attribute: str) -> list:
+def _module_if_any(package: str, name: str) -> dict[str, Any]:
     if importlib.util.find_spec(f"{package}.{name}") is None:
-        return []
-    return list(getattr(importlib.import_module(f"{package}.{name}"), attribute))
+        return {}
+    return vars(importlib.import_module(f"{package}.{name}"))

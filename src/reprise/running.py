@@ -12,7 +12,7 @@ from reprise import provenance, registry, store
 from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import COLUMNS, judge_all
-from reprise.experiment import Artifact, Context, Tables, evaluate
+from reprise.experiment import BASE, Artifact, Context, Tables, evaluate
 from reprise.report.style import save, styled
 from reprise.settings import Settings
 
@@ -36,7 +36,7 @@ def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
         **provenance.describe(tier.root),
         "experiment": id,
         "params": params.model_dump(mode="json"),
-        "code": experiment.code(),
+        "code": experiment.code(params),
         "duration_seconds": round(time.perf_counter() - start, 3),
     }
     folder = tier.results / id
@@ -100,7 +100,8 @@ def _saver(figure: Any, kind: str) -> Callable[[Path], None]:
 def check(key: str, tier: Tier) -> pd.DataFrame:
     """The verdicts on a paper's claims, written to `results/TIER/KEY/claims.parquet`."""
     paper = registry.paper(key)
-    rows = [judge_all(paper.pending, None, None)]
+    published = {"published": paper.published().assign(setting=BASE)}
+    rows = [judge_all(paper.pending, None, None), judge_all(paper.printed, published, None)]
     for id, experiment in paper.experiments.items():
         if not experiment.claims:
             continue

@@ -1,7 +1,8 @@
 """Typed settings whose fields say where their published value comes from.
 
-An experiment's `Params` derives from `Settings`; every field is made by one of the five functions below, so that the
-departures of a run from the paper, and the assumptions a verdict rests on, are computed and never written by hand.
+An experiment's `Params` derives from `Settings`; every field is made by one of the five functions below, so
+that the departures of a run from the paper, and the assumptions a verdict rests on, are computed and never
+written by hand.
 """
 
 import json
@@ -57,19 +58,26 @@ class Settings(BaseModel):
         Raises:
             RepriseError: naming `where` (a file), the key, the value and what was allowed.
         """
+        for key, value in overrides.items():
+            try:
+                json.dumps(value)
+            except (TypeError, ValueError):
+                raise RepriseError(
+                    f"{where}: key '{key}' has the value {value!r}; write a number, a word, or a list of them"
+                ) from None
         try:
             # Through JSON, because YAML has lists where a frozen setting holds tuples.
-            return cls.model_validate_json(json.dumps(dict(overrides)))
+            return cls.model_validate_json(json.dumps({str(key): value for key, value in overrides.items()}))
         except ValidationError as error:
-            raise RepriseError("\n".join(_explain(cls, where, dict(item)) for item in error.errors())) from None
-        except TypeError as error:
-            raise RepriseError(f"{where}: {error}; write numbers, words, or lists of them") from None
+            lines = [_explain(cls, where, dict(item)) for item in error.errors()]
+            raise RepriseError("\n".join(lines)) from None
 
 
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
     key = ".".join(str(part) for part in item["loc"]) or "(all)"
     if item["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{key}' (value {item['input']!r}); allowed: {', '.join(model.model_fields)}"
+        allowed = ", ".join(model.model_fields)
+        return f"{where}: unknown key '{key}' (value {item['input']!r}); allowed: {allowed}"
     return f"{where}: key '{key}' has the value {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
 
 
@@ -104,7 +112,7 @@ def departures(params: Settings) -> list[str]:
 def _at_least(used: Any, published: Any) -> bool:
     if isinstance(published, tuple):
         return set(published) <= set(used)
-    return bool(used >= published)
+    return isinstance(published, (int, float)) and not isinstance(published, bool) and used >= published
 
 
 def _show(value: Any) -> str:

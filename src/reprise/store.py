@@ -1,8 +1,8 @@
 """Result tables on disk: written all or none, checked when read.
 
-A folder of results holds `TABLE.parquet` files and `run.json`, which names how they were made and each one's SHA-256. It
-is written beside its place and moved there when complete, so that a killed run, a full disk or an error leaves the former
-results as they were.
+A folder of results holds `TABLE.parquet` files and `run.json`, which names how they were made and each one's
+SHA-256. They are written beside their place and moved there when complete, so that a killed run, a full disk
+or an error leaves the former results as they were.
 """
 
 import hashlib
@@ -42,7 +42,8 @@ def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mappin
                 sums[file.name] = _sha256(file)
             (draft / RECORD).write_text(json.dumps({**record, "sha256": sums}, indent=1) + "\n")
             folder.mkdir(exist_ok=True)
-            (folder / RECORD).unlink(missing_ok=True)  # until the new one is there, the folder is not to be read
+            # Until the new record is there, the folder is not to be read.
+            (folder / RECORD).unlink(missing_ok=True)
             for name in [*sums, RECORD]:
                 os.replace(draft / name, folder / name)
         finally:
@@ -60,9 +61,11 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
         raise RepriseError(f"{file}: no finished results here; make them with: {how_to_make}")
     try:
         record = json.loads(file.read_text())
-        assert isinstance(record["sha256"], dict)
+        assert isinstance(record["sha256"], dict) and isinstance(record["params"], dict)
     except (ValueError, KeyError, TypeError, AssertionError):
-        raise RepriseError(f"{file}: damaged, expected a JSON record; make it again with: {how_to_make}") from None
+        raise RepriseError(
+            f"{file}: damaged, expected a JSON record; make it again with: {how_to_make}"
+        ) from None
     return record
 
 

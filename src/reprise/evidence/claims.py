@@ -1,4 +1,4 @@
-"""A published statement as something that can be checked: what is measured, what it is compared with, how closely."""
+"""A published statement as something to check: what is measured, what it is compared with, how closely."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,8 @@ class Claim:
         measure: None while no experiment can decide it; then `needs` says what is missing.
         relation: how the mean over seeds must lie to the reference.
         reference: a number, or another measure that is compared seed by seed.
-        margin: how far off still counts (`near` only), in the unit of the observation.
+        margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the
+            reference if `relative`.
         published: the number that the paper prints, if it prints one.
     """
 
@@ -57,10 +58,20 @@ class Claim:
     published_std: float | None = None
     published_n: int | None = None
     needs: str = ""
+    relative: bool = False
 
     @property
     def paper(self) -> str:
         return self.id.split("/")[0]
+
+    @property
+    def artifact(self) -> str:
+        """`KEY/ARTIFACT`: the figure, table or section that states it."""
+        return self.id.rpartition("/")[0]
+
+    def margin_at(self, reference: float) -> float:
+        """The margin in the unit of the observation."""
+        return self.margin * abs(reference) if self.relative else self.margin
 
 
 def value(
@@ -77,11 +88,11 @@ def value(
     kind: Literal["value", "trend"] = "value",
     needs: str = "",
 ) -> Claim:
-    """Our mean over seeds lies within the quantity's margin of a published number, or of another measure of ours."""
+    """Our mean over seeds lies within the quantity's margin of a published number, or of another measure."""
     number = published if isinstance(published, (int, float)) else None
-    margin = MARGINS[quantity] * (abs(number) if quantity in RELATIVE and number is not None else 1)
+    margin, relative = MARGINS[quantity], quantity in RELATIVE
     return Claim(
-        id, kind, statement, source, unit, measure, "near", published, margin, number, std, n, needs
+        id, kind, statement, source, unit, measure, "near", published, margin, number, std, n, needs, relative
     )  # fmt: skip
 
 
@@ -95,14 +106,15 @@ def ordering(
     statement: str,
     *,
     source: str,
-    measure: Measure,
+    measure: Measure | None,
     unit: str,
     above: float | Measure | None = None,
     below: float | Measure | None = None,
+    needs: str = "",
 ) -> Claim:
     """The measure lies strictly above, or strictly below, another one, paired by seed."""
     relation, reference = _only(above=above, below=below)
-    return Claim(id, "ordering", statement, source, unit, measure, relation, reference)  # type: ignore[arg-type]
+    return Claim(id, "ordering", statement, source, unit, measure, relation, reference, needs=needs)  # type: ignore[arg-type]
 
 
 def count(
@@ -110,14 +122,15 @@ def count(
     statement: str,
     *,
     source: str,
-    measure: Measure,
+    measure: Measure | None,
     unit: str,
     at_least: float | None = None,
     at_most: float | None = None,
+    needs: str = "",
 ) -> Claim:
     """A number of things is at least, or at most, so many."""
     relation, reference = _only(**{"at least": at_least, "at most": at_most})
-    return Claim(id, "count", statement, source, unit, measure, relation, reference)  # type: ignore[arg-type]
+    return Claim(id, "count", statement, source, unit, measure, relation, reference, needs=needs)  # type: ignore[arg-type]
 
 
 def identity(id: str, statement: str, *, source: str, measure: Measure) -> Claim:
@@ -128,7 +141,7 @@ def identity(id: str, statement: str, *, source: str, measure: Measure) -> Claim
 
 
 def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure, above: float) -> Claim:
-    """A sentence of the paper about its own printed numbers: `measure` reads `published.csv`; nothing is run."""
+    """A sentence of the paper about its printed numbers: `measure` reads `published.csv`; nothing is run."""
     return Claim(id, "printed", statement, source, unit, measure, "above", above)
 
 

@@ -8,8 +8,8 @@ class Erratum:
     """One error: as printed, as corrected, and how it was shown.
 
     Attributes:
-        shown_by: the ids of the claims in which, on the same numbers, the printed form fails and the corrected one holds;
-            empty for an erratum by reading.
+        shown_by: the ids of the claims in which, on the same numbers, the printed form fails and the
+            corrected one holds; empty for an erratum by reading.
     """
 
     id: str

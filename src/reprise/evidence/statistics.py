@@ -24,21 +24,23 @@ def mean_interval(sample: pd.Series | np.ndarray) -> Interval:
         sample: n >= 2 observations.
     """
     values = np.asarray(sample, dtype=float)
+    if values.min() == values.max():  # exactly, where the mean is rounded
+        return Interval(float(values[0]), float(values[0]), float(values[0]))
     half = _quantile(len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
     return Interval(values.mean(), values.mean() - half, values.mean() + half)
 
 
-def welch_interval(sample: pd.Series | np.ndarray, mean: float, std: float, n: int) -> Interval:
-    """Welch's t interval of the difference between a sample's mean and a published mean, moved to the sample's mean.
+def welch_interval(sample: pd.Series | np.ndarray, std: float, n: int) -> Interval:
+    """Welch's t interval of the difference between a sample's and a published mean, moved to the former.
 
     Args:
         sample: n >= 2 observations.
-        mean, std, n: the published mean, standard deviation and number of repetitions.
+        std, n: the published standard deviation and number of repetitions.
     """
     values = np.asarray(sample, dtype=float)
     ours, theirs = values.var(ddof=1) / len(values), std**2 / n
-    if ours + theirs == 0:
-        return Interval(values.mean(), values.mean(), values.mean())
+    if theirs == 0 and values.min() == values.max():
+        return mean_interval(values)
     freedom = (ours + theirs) ** 2 / (ours**2 / (len(values) - 1) + theirs**2 / max(n - 1, 1))
     half = _quantile(freedom) * math.sqrt(ours + theirs)
     return Interval(values.mean(), values.mean() - half, values.mean() + half)
@@ -52,7 +54,7 @@ def paired_interval(sample: pd.Series, reference: pd.Series) -> Interval:
     Raises:
         KeyError: when the two have different seeds.
     """
-    if set(sample.index) != set(reference.index):
+    if sorted(sample.index) != sorted(reference.index):
         raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(reference.index)}")
     difference = mean_interval(sample - reference)
     shift = float(reference.mean())

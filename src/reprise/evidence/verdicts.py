@@ -1,7 +1,7 @@
 """From claims and tables to verdicts.
 
-One rule for every kind: an interval of the observation, and a region that the statement allows. Inside: reproduced; wholly
-outside: contradicted; else inconclusive.
+One rule for every kind: an interval of the observation, and a region that the statement allows. Inside:
+reproduced; wholly outside: contradicted; else inconclusive.
 """
 
 import math
@@ -25,15 +25,15 @@ MIN_POINTS = 20
 """Random points at which an identity must have been tried."""
 
 COLUMNS = (
-    "claim", "paper", "kind", "statement", "source", "verdict", "reason", "scale", "departures", "assumptions",
-    "stable_in", "observed", "low", "high", "relation", "reference", "margin", "published", "published_std",
-    "published_n", "verdict_half_margin", "verdict_twice_margin", "seeds", "unit",
+    "claim", "paper", "artifact", "kind", "statement", "source", "verdict", "reason", "scale", "departures",
+    "assumptions", "stable_in", "observed", "low", "high", "relation", "reference", "margin", "published",
+    "published_std", "published_n", "verdict_half_margin", "verdict_twice_margin", "seeds", "unit",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a claim's observations say. `low` and `high` are comparable with `reference`, also for paired seeds."""
+    """What a claim's observations say; `low` and `high` compare with `reference`, for paired seeds too."""
 
     verdict: Verdict
     reason: str
@@ -48,15 +48,19 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgeme
     """The verdict on one claim from tables of one setting.
 
     Args:
-        margin_scale: multiplies the margin (and an identity's tolerance), to see how much the verdict rests on it.
+        margin_scale: multiplies the margin (an identity's tolerance), to see how far the verdict rests on it.
     """
     if claim.measure is None:
         return Judgement("not run", claim.needs)
     sample = claim.measure(tables).astype(float)
     paired = None if isinstance(claim.reference, (int, float)) else claim.reference(tables).astype(float)
     reference = float(paired.mean() if paired is not None else claim.reference)  # type: ignore[arg-type]
-    if not np.isfinite(sample).all() or not math.isfinite(reference):
-        return Judgement("inconclusive", "non-finite observations", seeds=len(sample), reference=reference)
+    if claim.kind not in ("printed", "identity") and not sample.index.is_unique:
+        raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
+    observations = sample if paired is None else pd.concat([sample, paired])
+    if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
+        reason = "non-finite observations" if len(sample) else "no observations"
+        return Judgement("inconclusive", reason, seeds=len(sample), reference=reference)
     if claim.kind == "printed":
         interval = Interval(float(sample.mean()), float(sample.min()), float(sample.max()))
     elif claim.kind == "identity":
@@ -72,10 +76,10 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgeme
     elif paired is not None:
         interval = paired_interval(sample, paired)
     elif claim.published_std is not None and claim.published_n is not None:
-        interval = welch_interval(sample, reference, claim.published_std, claim.published_n)
+        interval = welch_interval(sample, claim.published_std, claim.published_n)
     else:
         interval = mean_interval(sample)
-    verdict = _compare(claim, interval, reference, claim.margin * margin_scale)
+    verdict = _compare(claim, interval, reference, claim.margin_at(reference) * margin_scale)
     reason = "the interval crosses the edge of what the statement allows" if verdict == "inconclusive" else ""
     return Judgement(
         verdict, reason, interval.mean, interval.low, interval.high, reference, len(sample)
@@ -120,15 +124,18 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
             others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables)]
             stable = f"{others.count(found.verdict)} of {len(others)}" if others else ""
     missed = departures(params) if params is not None else []
+    scale = "reduced" if missed else "paper"
+    reference = found.reference if callable(claim.reference) else float(claim.reference)
     return {
         "claim": claim.id,
         "paper": claim.paper,
+        "artifact": claim.artifact,
         "kind": claim.kind,
         "statement": claim.statement,
         "source": claim.source,
         "verdict": found.verdict,
         "reason": found.reason,
-        "scale": "" if found.verdict == "not run" or claim.kind == "printed" else "reduced" if missed else "paper",
+        "scale": "" if found.verdict == "not run" or claim.kind == "printed" else scale,
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None else "",
         "stable_in": stable,
@@ -136,8 +143,8 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "low": found.low,
         "high": found.high,
         "relation": claim.relation,
-        "reference": found.reference,
-        "margin": claim.margin,
+        "reference": reference,
+        "margin": claim.margin_at(reference),
         "published": _or_nan(claim.published),
         "published_std": _or_nan(claim.published_std),
         "published_n": _or_nan(claim.published_n),
@@ -146,6 +153,10 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "seeds": found.seeds,
         "unit": claim.unit,
     }
+
+
+def _or_nan(number: float | None) -> float:
+    return math.nan if number is None else float(number)
 
 
 def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
@@ -172,7 +183,7 @@ def summary(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def ground(row: Mapping[str, object]) -> str:
-    """What a verdict stands on: at paper scale, at paper scale with assumptions, reduced, printed numbers, or nothing yet."""
+    """What a verdict stands on: paper scale, with assumptions or not, reduced, printed numbers, nothing."""
     if row["verdict"] == "not run":
         return "not run"
     if row["kind"] == "printed":

@@ -1,0 +1,89 @@
+"""InfoNCE, in the two forms of Jing et al. 2022: that of the paper and that of the authors' toy code."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+CACHED = 2**17
+"""Similarities held at a time: 512 KiB in float32, which stays in a core's second-level cache."""
+
+
+def infonce_distance(
+    z1: Float[Tensor, "*replica batch dim"], z2: Float[Tensor, "*replica batch dim"]
+) -> Float[Tensor, "*replica"]:
+    """InfoNCE with squared distances of un-normalised embeddings and negatives of the same branch (Jing 2022, Eq. 2).
+
+    mean_i -log( exp(-|z1_i - z2_i|²/2) / (Σ_{j≠i} exp(-|z1_i - z1_j|²/2) + exp(-|z1_i - z2_i|²/2)) )
+
+    Eq. 2 sums over i; the mean is the same loss at `batch` times the learning rate. The gradient is Eq. 4 in closed form:
+    it takes a third of the time of automatic differentiation, and a test compares the two.
+    """
+    shape = z1.shape[:-2]
+    losses = _InfoNCEDistance.apply(z1.reshape(-1, *z1.shape[-2:]), z2.reshape(-1, *z2.shape[-2:]))
+    return losses.reshape(shape)
+
+
+def infonce_dot(
+    z1: Float[Tensor, "*replica batch dim"],
+    z2: Float[Tensor, "*replica batch dim"],
+    *,
+    temperature: float = 0.1,
+) -> Float[Tensor, "*replica"]:
+    """InfoNCE with dot products of un-normalised embeddings and negatives of the other branch (the authors' toy code).
+
+    mean_i -log( exp(z1_i·z2_i / τ) / Σ_j exp(z1_i·z2_j / τ) )
+    """
+    similarities = z1 @ z2.mT / temperature
+    return (similarities.logsumexp(-1) - similarities.diagonal(dim1=-2, dim2=-1)).mean(-1)
+
+
+class _InfoNCEDistance(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, z1: Tensor, z2: Tensor) -> Tensor:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        loss, gradient1, gradient2 = _loss_and_gradients(z1, z2)
+        ctx.save_for_backward(gradient1, gradient2)
+        return loss
+
+    @staticmethod
+    def backward(ctx, outer: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[no-untyped-def,override]  # noqa: ANN001
+        gradient1, gradient2 = ctx.saved_tensors
+        return outer[:, None, None] * gradient1, outer[:, None, None] * gradient2
+
+
+def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Eq. 2 and Eq. 4. With α_ij the softmax of Eq. 4 and e_ij = exp(-|z1_i - z1_j|²/2), which is symmetric,
+    α_ij + α_ji = e_ij (1/Z_i + 1/Z_j): one exponential a pair, and the weights α themselves are never needed.
+    """
+    replicas, batch, dim = z1.shape
+    half = -0.5 * z1.square().sum(-1, keepdim=True)
+    one = torch.ones_like(half)
+    left, right = torch.cat([z1, half, one], -1), torch.cat([z1, one, half], -1).mT  # left @ right = -|z1_i - z1_j|²/2
+    difference = z2 - z1
+    log_positive = -0.5 * difference.square().sum(-1, keepdim=True)
+    positive = log_positive.exp()
+
+    partition, weight = torch.empty_like(half), torch.empty_like(half)
+    attracted = z1.new_empty(z1.shape)
+    chunks = math.ceil(replicas * batch**2 / CACHED)
+    chunk = math.ceil(replicas / chunks)
+    pairs = z1.new_empty(chunk, batch, batch)
+    inverse_sums = torch.empty_like(pairs)
+    for start in range(0, replicas, chunk):
+        part = slice(start, min(start + chunk, replicas))
+        n = part.stop - start
+        e = torch.bmm(left[part], right[part], out=pairs[:n]).exp_()
+        e.diagonal(dim1=-2, dim2=-1).zero_()
+        z = torch.sum(e, -1, keepdim=True, out=partition[part]).add_(positive[part])
+        inverse = (batch * z).reciprocal_()
+        e.mul_(torch.add(inverse, inverse.mT, out=inverse_sums[:n]))  # now (α_ij + α_ji) / batch
+        torch.sum(e, -1, keepdim=True, out=weight[part])
+        torch.bmm(e, z1[part], out=attracted[part])
+
+    gradient2 = ((1 - positive / partition) / batch) * difference
+    gradient1 = attracted.addcmul_(weight, z1, value=-1).sub_(gradient2)
+    loss = (partition.log() - log_positive).mean((-2, -1))
+    return loss, gradient1, gradient2
+
+

@@ -1,0 +1,50 @@
+"""Settings of Section 4's linear toy model; the first version of the paper draws no figure of it and gives no numbers."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reprise.papers.jing2022.toy import OBJECTIVE
+from reprise.settings import Settings, ours, stated, unstated
+
+TABLES = ("singular_values", "strong_block")
+
+CLAIMED_ONE_VIEW = (0.9, 1.1, 1.25)
+CLAIMED_BOTH_VIEWS = (4.0,)
+
+
+class Params(Settings):
+    """z = W x; x ~ N(0, input_variance I); noise of variance weak_variance on the first half of the inputs, k on the rest."""
+
+    objective: str = stated("infonce_distance", "Eq. 2", pattern=OBJECTIVE)
+    dim: int = unstated(16, "the size of Section 5's toy model", ge=4, multiple_of=2)
+    input_variance: float = unstated(0.5, "any scale: only its ratio to k matters", gt=0)
+    weak_variance: float = unstated(0.05, "well under the threshold", ge=0)
+    one_view: tuple[float, ...] = ours(
+        (0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0), "amplitudes k, the other view clean"
+    )
+    both_views: tuple[float, ...] = ours((0.25, 1.0, 4.0), "amplitudes k on both views")
+    init_std: float = unstated(0.25, "W ~ N(0, 1/dim)", gt=0)
+    learning_rate: float = unstated(0.1, "stable, and slow beside the dynamics", gt=0)
+    batch_size: int = unstated(128, "fresh samples at each step", ge=2)
+    steps: int = unstated(10_000, "until values at k = 1.25 have collapsed", ge=1)
+    seeds: int = ours(10, "independent data, noise and weights", ge=1)
+
+    @model_validator(mode="after")
+    def _claims_have_their_amplitudes(self) -> Self:
+        for name, needed in (("one_view", CLAIMED_ONE_VIEW), ("both_views", CLAIMED_BOTH_VIEWS)):
+            if not set(needed) <= set(getattr(self, name)):
+                raise ValueError(f"{name} must hold {needed}, at which claims read")
+        return self
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Other plausible values of what the paper leaves unstated, at the amplitudes that claims read."""
+    common = {"one_view": CLAIMED_ONE_VIEW, "both_views": CLAIMED_BOTH_VIEWS, "seeds": min(params.seeds, 5)}
+    grid = {
+        "learning rate halved": {"learning_rate": params.learning_rate / 2},
+        "batch halved": {"batch_size": max(2, params.batch_size // 2)},
+        "init halved": {"init_std": params.init_std / 2},
+        "weak noise doubled": {"weak_variance": params.weak_variance * 2},
+    }
+    return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}

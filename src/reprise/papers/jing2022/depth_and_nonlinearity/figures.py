@@ -1,0 +1,92 @@
+"""Figures 6a and 6b."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.claims import COLLAPSED, collapsed
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors
+
+
+@figure(
+    "Figure 6a",
+    caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the largest, at the step where
+    claims read: on data with a spread covariance (the dotted line is the spectrum at initialisation, the same for all depths),
+    on isotropic data (control), and from the public code's initialisation (control). Values under the grey line count as
+    collapsed. Right: their number against the steps; it falls again as small values grow slowly. Mean and 90 % interval over
+    seeds.""",
+)
+def fig06a(tables: Tables, params: Params) -> Figure:
+    spectrum = setting(tables, BASE)["spectrum"]
+    drawn, axes = plt.subplots(1, 4, figsize=(WIDTH, 2.3))
+    titles = {"linear": "linear", "isotropic": "isotropic data", "public init": "public init"}
+    for panel, (arm, title) in zip(axes, titles.items(), strict=False):
+        rows = spectrum[spectrum["arm"] == arm]
+        _spectra(panel, [(f"L = {depth}", rows[rows["depth"] == depth]) for depth in params.depths])
+        panel.set(title=f"{title}, step {params.steps}", ylim=(1e-7, 3))
+    _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"))
+    axes[0].set_ylabel("singular value / largest")
+    axes[0].legend(loc="lower left", handlelength=1.8)
+    linear = spectrum[spectrum["arm"] == "linear"]
+    _counts(axes[3], [(f"L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths], params)
+    return drawn
+
+
+@figure(
+    "Figure 6b",
+    caption="""Singular values of the embeddings' covariance with ReLU between the layers and without, divided by the largest, at
+    the step where claims read, and the number of collapsed ones against the steps. Dotted: spectrum at initialisation with ReLU.
+    Mean and 90 % interval over seeds.""",
+)
+def fig06b(tables: Tables, params: Params) -> Figure:
+    spectrum = setting(tables, BASE)["spectrum"]
+    depths = [depth for depth in params.relu_depths if depth in params.depths]
+    drawn, axes = plt.subplots(1, len(depths) + 1, figsize=(WIDTH, 2.3), squeeze=False)
+    pairs = {
+        depth: [(arm, spectrum[(spectrum["arm"] == name) & (spectrum["depth"] == depth)])
+                for arm, name in (("linear", "linear"), ("ReLU", "relu"))]
+        for depth in depths
+    }  # fmt: skip
+    for panel, (depth, lines) in zip(axes[0], pairs.items(), strict=False):
+        _spectra(panel, lines)
+        _initial(panel, lines[1][1])
+        panel.set(title=f"L = {depth}, step {params.steps}", ylim=(1e-6, 3))
+    axes[0, 0].set_ylabel("singular value / largest")
+    axes[0, 0].legend(loc="lower left")
+    _counts(axes[0, -1], [(f"{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]], params)
+    axes[0, -1].legend(loc="upper right")
+    return drawn
+
+
+def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]]) -> None:
+    for (label, rows), color, marker, line in zip(lines, colors(len(lines)), MARKERS, LINES, strict=False):
+        at_read = _relative(rows[rows["step"] == rows["read"]])
+        band(axes, at_read, "index", "relative", log=True, color=color, marker=marker, markersize=2.5, ls=line, label=label)
+    axes.axhline(COLLAPSED, color="0.6", lw=0.8)
+    axes.set(yscale="log", xlabel="index")
+
+
+def _initial(axes: Axes, rows: pd.DataFrame) -> None:
+    band(axes, _relative(rows[rows["step"] == 0]), "index", "relative", log=True, color="black", ls=":", lw=0.9, label="init")
+
+
+def _relative(rows: pd.DataFrame) -> pd.DataFrame:
+    largest = rows.groupby("seed")["singular_value"].transform("max")
+    return rows.assign(relative=rows["singular_value"] / largest)
+
+
+def _counts(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], params: Params) -> None:
+    for (label, rows), color, marker, line in zip(lines, colors(len(lines)), MARKERS, LINES, strict=False):
+        later = rows[rows["step"] > 0]
+        counts = later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
+        band(axes, counts, "step", "collapsed", color=color, marker=marker, ls=line, label=label)
+    axes.axvline(params.steps, color="0.6", lw=0.8)
+    axes.set(xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, params.dim + 0.5))
+    axes.set_yticks(np.arange(0, params.dim + 1, 4))

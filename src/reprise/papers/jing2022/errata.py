@@ -1,0 +1,100 @@
+"""Errors in the paper's text, in the order of their places."""
+
+from reprise.evidence.errata import Erratum
+
+
+def shown(name: str, where: str, printed: str, corrected: str) -> Erratum:
+    """An error of which both forms are claims."""
+    forms = (f"jing2022/{name}/printed", f"jing2022/{name}/corrected")
+    return Erratum(f"jing2022/{name}", where, printed, corrected, forms)
+
+
+ERRATA: list[Erratum] = [
+    shown(
+        "eq6",
+        "Eq. 6",
+        "X = -Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
+        "X = Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ, as Appendix B.2 has it",
+    ),
+    shown(
+        "thm1-any-width",
+        "Theorem 1, Corollary 1 and Appendix B.3",
+        "if X has a negative eigenvalue, W has vanishing singular values",
+        "only if W has more outputs than X has positive eigenvalues, as a square W always does",
+    ),
+    shown(
+        "thm3",
+        "Theorem 3",
+        "aligned, i.e. V2 = U1ᵀ",
+        "aligned, i.e. V2 = U1",
+    ),
+    shown(
+        "thm3-closed-form",
+        "Section 5.3, after Theorem 3",
+        "dσ1/dt = σ1 (σ1² + C)(v1ᵀ X v1), with σ1² = σ2² + C",
+        "dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1)",
+    ),
+    shown(
+        "thm3-stays-aligned",
+        "Theorem 3 and the text after it, which follow aligned layers through time",
+        "aligned layers stay aligned (implied)",
+        "they do if S1 = S2; else dA/dt ≠ 0 by Lemma 6, unless F + Fᵀ is diagonal",
+    ),
+    shown(
+        "sec62-loss",
+        "Section 6.2, the loss of DirectCLR",
+        "L = Σ_i log( exp(z_i·z'_i) / Σ_j exp(z_i·z_j) )",
+        "L = -Σ_i log( exp(z_i·z'_i / τ) / Σ_j exp(z_i·z'_j / τ) ): a minus, a temperature, and the positive "
+        "pair in the denominator",
+    ),
+    shown(
+        "lemma5",
+        "Lemma 5, Eq. 15",
+        "H_kk' = 1/(σ_k² - σ_k'²)",
+        "H_kk' = 1/(σ_k'² - σ_k²)",
+    ),
+    shown(
+        "lemma5-thin",
+        "Lemma 5, Eqs. 13 and 14, for a matrix that is not square",
+        "dU/dt = U (H ∘ (…)), dV/dt = V (H ∘ (…))",
+        "the longer factor also turns out of its span: + (I - U Uᵀ) Ẇ V S⁻¹, or + (I - V Vᵀ) Ẇᵀ U S⁻¹",
+    ),
+    shown(
+        "eq17",
+        "Eq. 17",
+        "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
+        "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
+    ),
+    shown(
+        "lemma6",
+        "Lemma 6, Eq. 19",
+        "H_kk' = 1/(σ_k² - σ_k'²)",
+        "H_kk' = 1/(σ_k'² - σ_k²)",
+    ),
+    shown(
+        "lemma6-wide",
+        "Lemma 6, Eq. 18, for more hidden units than inputs or outputs",
+        "dA/dt = -A (H1 ∘ (Aᵀ F + Fᵀ A)) + (H2 ∘ (A Fᵀ + F Aᵀ)) A",
+        "… + V2ᵀ (I - U1 U1ᵀ) Ẇ1 V1 S1⁻¹ + S2⁻¹ U2ᵀ Ẇ2 (I - V2 V2ᵀ) U1",
+    ),
+    shown(
+        "thm2-limit",
+        "Theorem 2, Appendix B.5",
+        "in the limit, W1 W1ᵀ = W2ᵀ W2",
+        "W1 W1ᵀ - W2ᵀ W2 = C for all time; only its share of the growing norms vanishes",
+    ),
+    Erratum(
+        "jing2022/thm2-unbounded",
+        "Theorem 2, Appendix B.5",
+        "tr(B) > 0 for all t, therefore |W1|² grows without bound",
+        "a positive rate may still be integrable: the norms are unbounded only if ∫ tr(B) dt is, and B "
+        "shrinks as X does",
+    ),
+    Erratum(
+        "jing2022/thm1-fixed-x",
+        "Corollary 1",
+        "with strong augmentation, the embeddings' covariance becomes low-rank",
+        "Theorem 1 holds X fixed; in training X(t) moves with the embeddings, and negative eigenvalues of "
+        "X(0) alone do not decide",
+    ),
+]

@@ -1,0 +1,212 @@
+"""Every lemma, theorem and formula of the paper that can be tried at random points."""
+
+import pandas as pd
+
+from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, Measure, identity, ordering
+from reprise.experiment import Tables
+
+
+def error_of(name: str, form: str = "printed") -> Measure:
+    """The relative error of an identity in one of its forms, a point a seed."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["identities"]
+        rows = table[(table["identity"] == name) & (table["form"] == form)]
+        return rows.set_index("seed")["relative_error"]
+
+    return measure
+
+
+def holds(name: str, statement: str, source: str) -> Claim:
+    """A formula that the text has right."""
+    return identity(f"jing2022/{name}", statement, source=source, measure=error_of(name))
+
+
+def misprint(name: str, printed: str, corrected: str, source: str) -> list[Claim]:
+    """A formula that the text has wrong: as printed, and as corrected."""
+    return [
+        identity(f"jing2022/{name}/{form}", statement, source=source, measure=error_of(name, form))
+        for form, statement in (("printed", printed), ("corrected", corrected))
+    ]
+
+
+CLAIMS = [
+    holds(
+        "eq2/inner-products",
+        "For unit vectors, InfoNCE is the same with inner products for negative half squared distances.",
+        "Section 4.1, after Eq. 2",
+    ),
+    holds(
+        "lemma1/gradient-flow",
+        "The weights of a linear model move by dW/dt = -G, G the sum of embedding gradients times inputs.",
+        "Lemma 1, Eq. 3",
+    ),
+    holds(
+        "eq4/embedding-gradients",
+        "Eq. 4 gives the gradients of InfoNCE on both branches' embeddings (negatives from the same branch).",
+        "Eq. 4",
+    ),
+    *misprint(
+        "eq6",
+        "G = -W X with X = -(first sum) - (second sum).",
+        "G = -W X with X = +(first sum) - (second sum): without the leading minus.",
+        "Eqs. 5 and 6",
+    ),
+    holds(
+        "lemma2/difference",
+        "X is the weighted data covariance minus the weighted augmentation covariance.",
+        "Lemma 2, Eq. 7",
+    ),
+    holds("lemma2/data-psd", "The weighted data covariance is positive semi-definite.", "Lemma 2"),
+    holds(
+        "lemma2/augmentation-psd",
+        "The weighted augmentation covariance is positive semi-definite.",
+        "Lemma 2",
+    ),
+    holds(
+        "lemma2/small-augmentation",
+        "X is positive semi-definite while the augmentation's amplitude is under the one at which its "
+        "weighted covariance stops being under that of the data (which span all inputs).",
+        "Section 4.2, after Lemma 2",
+    ),
+    holds(
+        "lemma2/strong-augmentation",
+        "Beyond that amplitude, X has a negative eigenvalue.",
+        "Section 4.2, after Lemma 2",
+    ),
+    holds("thm1/closed-form", "With X fixed, the weights move as W(0) exp(X t).", "Theorem 1, Appendix B.3"),
+    holds(
+        "thm1/vanishing-values",
+        "With X fixed, a W of at least as many outputs as inputs has as many vanishing singular values as X "
+        "has negative eigenvalues.",
+        "Theorem 1",
+    ),
+    *misprint(
+        "thm1-any-width",
+        "Whatever its number of outputs, W has a vanishing singular value if X has a negative eigenvalue.",
+        "Of W's singular values min(outputs, inputs) - min(outputs, positive eigenvalues of X) vanish: none, "
+        "where there are no more outputs than positive eigenvalues.",
+        "Theorem 1, Corollary 1",
+    ),
+    holds("lemma3/first-layer", "The first of two layers moves by dW1/dt = -W2ᵀ G.", "Lemma 3, Eq. 8"),
+    holds("lemma3/second-layer", "The second of two layers moves by dW2/dt = -G W1ᵀ.", "Lemma 3, Eq. 9"),
+    holds("lemma3/gradient-sum", "For two layers, G = -W2 W1 X.", "Eq. 10"),
+    holds("lemma4/singular-values", "Singular values move by dσ_k/dt = u_kᵀ Ẇ v_k.", "Lemma 4, Eq. 12"),
+    *misprint(
+        "lemma5",
+        "Singular vectors (of a square factor) move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
+        "Singular vectors (of a square factor) move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
+        "Lemma 5, Eqs. 13 to 15",
+    ),
+    *misprint(
+        "lemma5-thin",
+        "Eq. 13 (with H corrected) also gives the motion of a factor that is not square.",
+        "A factor that is not square moves by Eq. 13 (with H corrected) plus (I - U Uᵀ) Ẇ V S⁻¹.",
+        "Lemma 5, Eqs. 13 and 14",
+    ),
+    holds("lemma5/eq16", "Off the diagonal, Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V.", "Eq. 16"),
+    *misprint(
+        "eq17",
+        "Off the diagonal, Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S.",
+        "Off the diagonal, Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S.",
+        "Eq. 17",
+    ),
+    *misprint(
+        "lemma6",
+        "The alignment matrix (of square U1, V2) moves by Eq. 18 with H_kk' = 1/(σ_k² - σ_k'²).",
+        "The alignment matrix (of square U1, V2) moves by Eq. 18 with H_kk' = 1/(σ_k'² - σ_k²).",
+        "Lemma 6, Eqs. 18 to 20",
+    ),
+    *misprint(
+        "lemma6-wide",
+        "Eq. 18 (with H corrected) also holds with more hidden units than inputs or outputs.",
+        "With more hidden units than inputs or outputs, Eq. 18 (with H corrected) needs besides "
+        "V2ᵀ (I - U1 U1ᵀ) Ẇ1 V1 S1⁻¹ + S2⁻¹ U2ᵀ Ẇ2 (I - V2 V2ᵀ) U1.",
+        "Lemma 6, Eq. 18",
+    ),
+    holds(
+        "lemma7/first-layer",
+        "Eq. 21 gives the motion of the first layer's singular values.",
+        "Lemma 7, Eq. 21",
+    ),
+    holds(
+        "lemma7/second-layer",
+        "Eq. 22 gives the motion of the second layer's singular values.",
+        "Lemma 7, Eq. 22",
+    ),
+    holds("thm2/conserved", "Gradient flow conserves W1 W1ᵀ - W2ᵀ W2.", "Appendix B.5"),
+    holds(
+        "thm2/norm-rate",
+        "|W1|² and |W2|² both change at the rate 2 tr(W2 W1 X W1ᵀ W2ᵀ).",
+        "Appendix B.5",
+    ),
+    holds("thm2/norm-never-shrinks", "While X is positive definite, both norms grow.", "Appendix B.5"),
+    *misprint(
+        "thm2-limit",
+        "W1 W1ᵀ - W2ᵀ W2 is gone when |W1|² has grown a hundredfold under a fixed positive definite X.",
+        "W1 W1ᵀ - W2ᵀ W2 is as it was when |W1|² has grown a hundredfold under a fixed positive definite X.",
+        "Theorem 2, Appendix B.5",
+    ),
+    holds(
+        "thm2/last-step",
+        "Where W1 W1ᵀ = W2ᵀ W2 has distinct eigenvalues, |A| is the identity.",
+        "Theorem 2, Appendix B.5",
+    ),
+    holds(
+        "thm2/degenerate-block-diagonal",
+        "Where W1 W1ᵀ = W2ᵀ W2 has groups of equal eigenvalues, A is block-diagonal, a block a group.",
+        "Section 5.3, after Theorem 2",
+    ),
+    ordering(
+        "jing2022/thm2/degenerate-not-aligned",
+        "Within a group of equal singular values the vectors are not unique, and |A| is not the identity.",
+        source="Appendix B.5, Remark",
+        measure=error_of("thm2/degenerate-identity"),
+        above=IDENTITY_TOLERANCE,
+        unit="relative distance of |A| from I",
+    ),
+    *misprint(
+        "thm3",
+        "Eq. 11 gives the motion of the singular values where V2 = U1ᵀ.",
+        "Eq. 11 gives the motion of the singular values where V2 = U1.",
+        "Theorem 3, Eq. 11",
+    ),
+    holds(
+        "thm3/squares",
+        "Between aligned layers, σ1² - σ2² of each rank is conserved.",
+        "Section 5.3, after Theorem 3",
+    ),
+    *misprint(
+        "thm3-closed-form",
+        "With σ1² = σ2² + C, aligned layers have dσ1/dt = σ1 (σ1² + C)(v1ᵀ X v1).",
+        "With σ1² = σ2² + C, aligned layers have dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1).",
+        "Section 5.3, after Theorem 3",
+    ),
+    *misprint(
+        "thm3-stays-aligned",
+        "Aligned layers stay aligned, whatever their singular values.",
+        "Aligned layers with equal singular values stay aligned.",
+        "Theorem 3 and the text after it, implicitly",
+    ),
+    *misprint(
+        "sec62-loss",
+        "DirectCLR's loss, as printed, is InfoNCE: Σ log( exp(z_i·z'_i) / Σ_j exp(z_i·z_j) ).",
+        "-Σ log( exp(z_i·z'_i / τ) / Σ_j exp(z_i·z'_j / τ) ) is InfoNCE.",
+        "Section 6.2",
+    ),
+    holds(
+        "sec62/rest-has-no-gradient",
+        "DirectCLR's loss has no gradient on the rest of the representation.",
+        "Section 6.2, before Figure 10",
+    ),
+    holds(
+        "sec63/diagonal-projector",
+        "DirectCLR is SimCLR with a fixed diagonal projector.",
+        "Section 6.3, fixed low-rank projector",
+    ),
+    holds(
+        "sec63/low-rank-projector",
+        "A fixed projector with d0 singular values of 1, the rest 0, is DirectCLR behind a fixed rotation.",
+        "Section 6.3, fixed low-rank projector",
+    ),
+]

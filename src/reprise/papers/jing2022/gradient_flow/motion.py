@@ -1,0 +1,66 @@
+"""The independent side: gradients by automatic differentiation, time derivatives by finite differences."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Array = np.ndarray
+Factors = tuple[Array, Array, Array]
+"""U, S and Vᵀ of a thin singular value decomposition."""
+
+CENTRAL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+"""Steps and weights of the central difference whose error is of the eighth order."""
+
+
+def infonce(z: Tensor, z_aug: Tensor) -> Tensor:
+    """Eq. 2, word for word: the positive beside the negatives of the same branch, summed over the samples.
+
+    The shared loss has its gradient in closed form, which is Eq. 4: it would prove itself.
+    """
+    logits = -0.5 * (z[:, None] - z[None]).square().sum(-1)
+    positives = -0.5 * (z - z_aug).square().sum(-1)
+    own = torch.eye(len(z), dtype=torch.bool)
+    return (torch.where(own, positives, logits).logsumexp(1) - positives).sum()
+
+
+def gradients(loss: Callable[..., Tensor], *inputs: Array) -> list[Array]:
+    """The derivatives of a scalar function of tensors with respect to each of them."""
+    tensors = [torch.from_numpy(np.ascontiguousarray(array)).requires_grad_() for array in inputs]
+    return [gradient.numpy() for gradient in torch.autograd.grad(loss(*tensors), tensors)]
+
+
+def gradient_flow(layers: Sequence[Array], x: Array, x_aug: Array) -> list[Array]:
+    """dW/dt = -dL/dW of every layer of a linear network under Eq. 2."""
+
+    def loss(*weights: Tensor) -> Tensor:
+        z, z_aug = torch.from_numpy(x), torch.from_numpy(x_aug)
+        for weight in weights:
+            z, z_aug = z @ weight.T, z_aug @ weight.T
+        return infonce(z, z_aug)
+
+    return [-gradient for gradient in gradients(loss, *layers)]
+
+
+def svd(w: Array) -> Factors:
+    return tuple(np.linalg.svd(w, full_matrices=False))  # type: ignore[return-value]
+
+
+def factors_velocity(w: Array, velocity: Array) -> tuple[Array, Array, Array]:
+    """dU/dt, dS/dt and dV/dt (not of Vᵀ) of W = w + t velocity at t = 0, for distinct singular values."""
+    u0, s0, _ = svd(w)
+    # A two-hundredth of the distance at which singular values could meet.
+    step = 0.005 * np.abs(np.diff(s0, append=0)).min() / np.linalg.norm(velocity, 2)
+
+    def path(t: float) -> Factors:
+        u, s, vt = svd(w + t * velocity)
+        signs = np.sign(np.sum(u0 * u, axis=0))
+        return u * signs, s, vt.T * signs
+
+    slopes = [np.zeros_like(part) for part in path(0.0)]
+    for multiple, weight in CENTRAL:
+        ahead, behind = path(multiple * step), path(-multiple * step)
+        for slope, after, before in zip(slopes, ahead, behind, strict=True):
+            slope += weight * (after - before) / step
+    return tuple(slopes)  # type: ignore[return-value]

@@ -1,0 +1,128 @@
+"""Random points, away from zero and from symmetric places, and how far a formula is off at one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+
+from reprise.papers.jing2022.gradient_flow import formulas
+
+Array = np.ndarray
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Relative errors of some identities at one point, by identity and form (`printed` or `corrected`).
+
+    Attributes:
+        sizes: samples, inputs, hidden, outputs; those that a formula does not have are left out.
+    """
+
+    sizes: Mapping[str, int]
+    errors: Mapping[str, Mapping[str, float]]
+
+
+Check = Callable[[Random, int], Checked]
+"""From a stream of random numbers and the largest size to a random point and the errors there."""
+
+
+def as_printed(error: float) -> dict[str, float]:
+    """A formula that the text has right."""
+    return {"printed": error}
+
+
+def relative_error(found: Array, expected: Array) -> float:
+    return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
+
+
+def below_zero(values: Array) -> float:
+    """How far the smallest value lies under zero, relative to the largest magnitude; 0 where none does."""
+    return float(max(0.0, -np.min(values)) / np.max(np.abs(values)))
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear network and the two views of its data."""
+
+    layers: tuple[Array, ...]
+    x: Array
+    x_aug: Array
+
+    @property
+    def product(self) -> Array:
+        return np.linalg.multi_dot(self.layers[::-1]) if len(self.layers) > 1 else self.layers[0]
+
+    @property
+    def z(self) -> Array:
+        return self.x @ self.product.T
+
+    @property
+    def z_aug(self) -> Array:
+        return self.x_aug @ self.product.T
+
+    @property
+    def alpha(self) -> Array:
+        return formulas.softmax(self.z, self.z_aug)
+
+    @property
+    def gradient_sum(self) -> Array:
+        """G of Lemma 1."""
+        return formulas.embedding_gradient_sum(self.x, self.x_aug, self.z, self.z_aug)
+
+    @property
+    def x_matrix(self) -> Array:
+        """X of Eq. 7."""
+        return formulas.x_matrix(self.x, self.x_aug, self.alpha)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        hidden = {"hidden": len(self.layers[0])} if len(self.layers) > 1 else {}
+        return {"samples": len(self.x), "inputs": self.x.shape[1], **hidden, "outputs": len(self.layers[-1])}
+
+
+def on_random_data(rng: Random, *layers: Array) -> Linear:
+    """The network with random data that span all inputs, and a moderate augmentation of it."""
+    inputs = layers[0].shape[1]
+    samples = size(rng, inputs + 2, 3 * inputs + 2)
+    x = rng.normal(size=(samples, inputs)) * rng.uniform(0.5, 1.5, inputs)
+    return Linear(layers, x, x + 0.5 * rng.normal(size=x.shape))
+
+
+def augmented_at_threshold(model: Linear, times: float) -> Linear:
+    """The network with its augmentation scaled to `times` the amplitude at which Σ1 stops being under Σ0."""
+    shift = model.x_aug - model.x
+
+    def scaled(amplitude: float) -> Linear:
+        return Linear(model.layers, model.x, model.x + amplitude * shift)
+
+    def log_ratio(log_amplitude: float) -> float:
+        at = scaled(np.exp(log_amplitude))
+        sigma0 = formulas.data_covariance(at.x, at.alpha)
+        sigma1 = formulas.augmentation_covariance(at.x, at.x_aug, at.alpha)
+        return float(np.log(eigh(sigma1, sigma0, eigvals_only=True)[-1]))
+
+    return scaled(times * np.exp(brentq(log_ratio, np.log(1e-3), np.log(1e3), xtol=1e-12)))
+
+
+def size(rng: Random, smallest: int, largest: int) -> int:
+    """A whole number from `smallest` to `largest`, both included."""
+    return int(rng.integers(smallest, largest, endpoint=True))
+
+
+def orthogonal(rng: Random, rows: int, columns: int) -> Array:
+    """Random orthonormal columns."""
+    return np.linalg.qr(rng.normal(size=(rows, columns)))[0]
+
+
+def spread_values(rng: Random, count: int) -> Array:
+    """Distinct singular values, largest first, of the order of 1."""
+    return (np.arange(count, 0, -1) + rng.uniform(0, 0.5, count)) / count
+
+
+def distinct(rng: Random, rows: int, columns: int) -> Array:
+    """A random matrix with distinct singular values."""
+    rank = min(rows, columns)
+    return (orthogonal(rng, rows, rank) * spread_values(rng, rank)) @ orthogonal(rng, columns, rank).T

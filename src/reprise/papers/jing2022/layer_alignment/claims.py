@@ -1,0 +1,149 @@
+"""What Sections 5 and 6.1 say of alignment and of the singular values' growth."""
+
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, collapsed, count, ordering, value
+from reprise.experiment import Tables
+
+
+def at_end(arm: str, column: str) -> Measure:
+    """A column of the trajectory at the last step."""
+    return lambda tables: _at(tables["trajectory"], arm, tables["trajectory"]["step"].max())[column]
+
+
+def at_half(arm: str, column: str) -> Measure:
+    """A column of the trajectory at half of the steps."""
+    return lambda tables: _at(tables["trajectory"], arm, tables["trajectory"]["step"].max() // 2)[column]
+
+
+def imbalance_left(tables: Tables) -> pd.Series:
+    """|W1 W1ᵀ - W2ᵀ W2|_F at the end as a share of what it was at the start, from the public initialisation."""
+    table = tables["trajectory"]
+    start, end = (_at(table, "public", step)["imbalance"] for step in (0, table["step"].max()))
+    return end / start
+
+
+def ode_error(tables: Tables) -> pd.Series:
+    """Mean over the singular values of both layers of |s_ODE / s - 1| at the last step."""
+    table = tables["theorem3"]
+    end = table[table["step"] == table["step"].max()]
+    error = (end["w1_ode"] / end["w1"] - 1).abs() + (end["w2_ode"] / end["w2"] - 1).abs()
+    return (error / 2).groupby(end["seed"]).mean()
+
+
+def growth(layer: str, *, smallest: bool) -> Measure:
+    """Growth of a singular value from the first step to the last, of the smallest or of the largest."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["singular_values"].query(f"arm == 'balanced' and layer == '{layer}'")
+        chosen = table[table["index"] == (table["index"].max() if smallest else 1)]
+        by_step = chosen.pivot_table(index="seed", columns="step", values="singular_value")
+        return by_step[by_step.columns.max()] / by_step[0]
+
+    return measure
+
+
+def embedding_collapsed(tables: Tables) -> pd.Series:
+    """Number of collapsed singular values of the embeddings' covariance at the last step."""
+    table = tables["singular_values"].query("arm == 'balanced' and layer == 'embedding'")
+    end = table[table["step"] == table["step"].max()]
+    return end.groupby("seed")["singular_value"].agg(collapsed)
+
+
+def _at(table: pd.DataFrame, arm: str, step: int) -> pd.DataFrame:
+    return table[(table["arm"] == arm) & (table["step"] == step)].set_index("seed")
+
+
+def _aligned(id: str, arm: str, statement: str, source: str, column: str = "off_diagonal_mass") -> Claim:
+    return value(
+        id,
+        statement,
+        source=source,
+        quantity="score",
+        measure=at_end(arm, column),
+        published=0.0,
+        unit={"off_diagonal_mass": "1 - mean A_kk²"}.get(column, "share outside the subspace"),
+    )
+
+
+def _grows_slower(id: str, layer: str, source: str) -> Claim:
+    return ordering(
+        id,
+        f"The smallest singular value of {layer} grows significantly slower than the largest.",
+        source=source,
+        measure=growth(layer, smallest=True),
+        below=growth(layer, smallest=False),
+        unit="growth from the first step to the last",
+    )
+
+
+CLAIMS = [
+    _aligned(
+        "jing2022/fig4/off-diagonal-balanced",
+        "balanced",
+        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from a balanced initialisation.",
+        "Figure 4, Theorem 2",
+    ),
+    _aligned(
+        "jing2022/fig4/off-diagonal-public",
+        "public",
+        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from the unbalanced initialisation of the "
+        "authors' public code.",
+        "Figure 4, Theorem 2",
+    ),
+    ordering(
+        "jing2022/thm2/norm-grows",
+        "The Frobenius norm of W1 keeps growing: it is larger at the last step than at half of the steps.",
+        source="Theorem 2 (Appendix B.5)",
+        measure=at_end("balanced", "norm_w1"),
+        above=at_half("balanced", "norm_w1"),
+        unit="Frobenius norm of W1",
+    ),
+    value(
+        "jing2022/thm2/imbalance-vanishes",
+        "In the limit W1 W1ᵀ = W2ᵀ W2: of the imbalance that the public initialisation starts with, nothing is left at the end.",
+        source="Theorem 2 (Appendix B.5)",
+        quantity="score",
+        measure=imbalance_left,
+        published=0.0,
+        unit="share of the imbalance left",
+    ),
+    value(
+        "jing2022/thm3/ode",
+        "Once the layers are aligned, the singular values of W1 and W2 follow Eq. 11 (mean relative error at the last step).",
+        source="Theorem 3",
+        quantity="score",
+        measure=ode_error,
+        published=0.0,
+        unit="mean relative error",
+    ),
+    _grows_slower("jing2022/fig5/lowest-grow-slower-w1", "W1", "Figure 5a"),
+    _grows_slower("jing2022/fig5/lowest-grow-slower-w2", "W2", "Figure 5b"),
+    count(
+        "jing2022/fig5/embedding-low-rank",
+        "Although the augmentation is small, the embeddings' covariance becomes low-rank: at least one singular value collapses.",
+        source="Figure 5c, Corollary 2",
+        measure=embedding_collapsed,
+        at_least=1,
+        unit="collapsed values of 16",
+    ),
+    _aligned(
+        "jing2022/sec61/frozen-aligned",
+        "frozen",
+        "Alignment needs only one of the two layers to evolve: W1 aligns with a frozen W2.",
+        "Section 6.1, proposition 1",
+    ),
+    _aligned(
+        "jing2022/sec61/diagonal-aligned",
+        "diagonal",
+        "W1 aligns with a second layer that is constrained to be diagonal.",
+        "Section 6.1, proposition 1",
+    ),
+    _aligned(
+        "jing2022/sec61/low-rank-aligned",
+        "low-rank",
+        "The leading left singular vectors of W1 move into the subspace that a fixed low-rank W2 reads.",
+        "Section 6.1, proposition 2",
+        "mass_outside_subspace",
+    ),
+]

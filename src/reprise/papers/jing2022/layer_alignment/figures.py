@@ -1,0 +1,79 @@
+"""Figures 4 and 5."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.jing2022.layer_alignment.params import Params
+from reprise.report.style import LINES, WIDTH, band, colors
+
+
+@figure(
+    "Figure 4",
+    caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced initialisation
+    (left) and from the unbalanced one of the authors' public code (second). Then its off-diagonal mass 1 - mean A_kk² over the
+    steps, with a second layer that is frozen, diagonal or of low rank besides (for low rank: the share of W1's leading left
+    singular vectors outside the subspace that W2 reads), and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training conserves.""",
+)
+def fig04(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    drawn, axes = plt.subplots(1, 4, figsize=(WIDTH, 2.1), width_ratios=[1, 1, 1.25, 1.1])
+    for panel, arm in zip(axes, ("balanced", "public"), strict=False):
+        rows = base["alignment"].query("arm == @arm")
+        mean = rows.groupby(["row", "column"])["magnitude"].mean().unstack()
+        image = panel.imshow(mean, vmin=0, vmax=1, cmap="viridis")
+        ticks = [0, params.dim // 2 - 1, params.dim - 1]
+        panel.set_xticks(ticks, [str(t + 1) for t in ticks])
+        panel.set_yticks(ticks, [str(t + 1) for t in ticks])
+        panel.set(title=f"{arm} init", xlabel="left vector of W1", ylabel="right vector of W2" if arm == "balanced" else "")
+    drawn.colorbar(image, ax=axes[:2], label="|A|, mean over seeds", location="bottom", shrink=0.6, aspect=30)
+
+    arms = list(base["trajectory"]["arm"].unique())
+    for arm, color, line in zip(arms, colors(len(arms)), LINES, strict=False):
+        rows = base["trajectory"][base["trajectory"]["arm"] == arm]
+        column = "mass_outside_subspace" if arm == "low-rank" else "off_diagonal_mass"
+        band(axes[2], rows, "step", column, color=color, ls=line, label=arm)
+        if arm in ("balanced", "public"):
+            band(axes[3], rows, "step", "imbalance", color=color, ls=line, label=arm)
+    for panel in axes[2:]:
+        panel.set_xscale("symlog", linthresh=10)
+        panel.set_xticks([0, 10, 100, 1000], ["0", "10", "100", "1000"])
+        panel.minorticks_off()
+        panel.set_xlabel("step")
+    axes[2].set(title="off-diagonal mass of A", ylim=(-0.03, 1.03))
+    axes[2].legend(loc="lower left", handlelength=1.8)
+    axes[3].set(title="imbalance", ylim=(-0.1, 1.9))
+    axes[3].legend(loc="center right")
+    return drawn
+
+
+@figure(
+    "Figure 5",
+    caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from the balanced
+    initialisation; dark lines are the largest, bands 90 % intervals over seeds. Dashed in (a) and (b): Theorem 3's ODE with the
+    measured X, from the step at which the layers are aligned.""",
+)
+def fig05(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    values = base["singular_values"].query("arm == 'balanced'")
+    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.5))
+    titles = {"W1": "(a) W1", "W2": "(b) W2", "embedding": "(c) embedding covariance"}
+    for panel, (layer, title) in zip(axes, titles.items(), strict=True):
+        for index, color in zip(range(1, params.dim + 1), colors(params.dim), strict=True):
+            rows = values[(values["layer"] == layer) & (values["index"] == index)]
+            band(panel, rows, "step", "singular_value", log=True, color=color)
+            if layer != "embedding":
+                ode = base["theorem3"].query("index == @index").groupby("step")[f"{layer.lower()}_ode"]
+                mean = np.exp(ode.agg(lambda values: np.log(values).mean()))
+                panel.plot(mean.index, mean, color="black", ls=(0, (2, 2)), lw=0.7)
+        panel.set(title=title, xlabel="step", ylabel="singular value", yscale="log")
+        panel.set_xscale("symlog", linthresh=10)
+        panel.set_xticks([0, 10, 100, 1000], ["0", "10", "100", "1000"])
+        panel.minorticks_off()
+    axes[0].plot([], [], color=colors(2)[0], label="largest")
+    axes[0].plot([], [], color=colors(2)[1], label=f"{params.dim}th")
+    axes[0].plot([], [], color="black", ls=(0, (2, 2)), lw=0.7, label="Theorem 3")
+    axes[0].legend(loc="upper left")
+    return drawn

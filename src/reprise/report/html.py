@@ -1,0 +1,150 @@
+"""The report: one HTML file that opens offline, a summary for CI, and the joint table of claims.
+
+Nothing in them tells when they were written, so that the same results give the same bytes.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from reprise import registry, store
+from reprise.config import Tier
+from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, MARGINS, RELATIVE
+from reprise.evidence.statistics import LEVEL
+from reprise.evidence.verdicts import MIN_POINTS, MIN_SEEDS, VERDICTS, summary
+from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
+
+GROUNDS = {
+    "paper scale": "the published settings, none of them guessed",
+    "paper scale, with assumptions": "the published settings, with our values where the paper has none",
+    "reduced": "smaller than published or on stand-in data; each verdict lists its departures",
+    "printed numbers": "sentences about the paper's own printed numbers: nothing was run",
+    "not run": "no verdict yet; each says what is missing",
+}
+"""What a verdict can stand on. Counts on different grounds are never added together."""
+
+SHOWN = 6
+"""Findings of a ground that the summary shows unfolded."""
+LONG_TABLE = 30
+"""Rows beyond which a table is shown folded."""
+
+
+def write(tier: Tier, claims: pd.DataFrame) -> Path:
+    """Writes `report.html`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none.
+
+    Args:
+        claims: a row a claim, with the columns `evidence.verdicts.COLUMNS`.
+
+    Raises:
+        RepriseError: when a result or figure is damaged, or a result is of other parameters than the tier's.
+    """
+    ran = runs(tier)
+    papers = [
+        gather(tier, paper, claims[claims["paper"] == key], ran) for key, paper in registry.papers().items()
+    ]
+    page, digest = _page(tier, papers, claims, list(ran.values())), _summary(tier, papers, claims)
+    report = tier.results / "report.html"
+    store.write_files(
+        {
+            report: _writer(page),
+            tier.results / "summary.md": _writer(digest),
+            tier.results / "claims.parquet": lambda file: claims.to_parquet(file, index=False),
+            tier.results / "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
+        }
+    )
+    return report
+
+
+def _writer(text: str) -> Callable[[Path], None]:
+    def write(file: Path) -> None:
+        file.write_text(text, encoding="utf-8")
+
+    return write
+
+
+def _counts(claims: pd.DataFrame) -> pd.DataFrame:
+    """Counts of verdicts by paper and ground, the grounds in their order."""
+    if claims.empty:
+        return pd.DataFrame(columns=["paper", "ground", *VERDICTS])
+    counts = summary(claims)
+    order = counts["ground"].map(list(GROUNDS).index)
+    return counts.assign(order=order).sort_values(["paper", "order"], ignore_index=True).drop(columns="order")
+
+
+def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[RunView]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("reprise.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    counts = _counts(claims)
+    by_ground = counts.groupby("ground")[list(VERDICTS)].sum()
+    return environment.get_template("report.html.j2").render(
+        tier=tier,
+        papers=papers,
+        grounds=[
+            (name, meaning, by_ground.loc[name].to_dict())
+            for name, meaning in GROUNDS.items()
+            if name in by_ground.index
+        ],
+        counts=counts.to_dict("records"),
+        verdicts=VERDICTS,
+        margins=[
+            (name, f"{number(100 * margin)} % of the reference" if name in RELATIVE else number(margin))
+            for name, margin in MARGINS.items()
+        ],
+        tolerance=number(IDENTITY_TOLERANCE),
+        collapsed=number(COLLAPSED),
+        level=f"{number(100 * LEVEL)} %",
+        min_seeds=MIN_SEEDS,
+        min_points=MIN_POINTS,
+        findings=_findings(papers),
+        shown=SHOWN,
+        long_table=LONG_TABLE,
+        common=common(ran),
+        runs=ran,
+    )
+
+
+def _findings(papers: list[PaperView]) -> list[tuple[str, list[ClaimView]]]:
+    """The contradicted claims by ground, the firmest ground first."""
+    found = [claim for paper in papers for claim in paper.having("contradicted")]
+    by_ground = {name: [claim for claim in found if claim.ground == name] for name in GROUNDS}
+    return [(name, claims) for name, claims in by_ground.items() if claims]
+
+
+def _summary(tier: Tier, papers: list[PaperView], claims: pd.DataFrame) -> str:
+    """The verdicts in Markdown, for the page of a CI run."""
+    lines = [
+        f"# Reprise: verdicts of tier `{tier.name}`",
+        "",
+        f"Config `{tier.hash}`. Counts on different grounds are not added together.",
+        "",
+        *_markdown(("paper", "ground", *VERDICTS), _counts(claims).itertuples(index=False)),
+    ]
+    for verdict in ("contradicted", "inconclusive"):
+        found = [claim for paper in papers for claim in paper.having(verdict)]
+        lines += ["", f"## {verdict.capitalize()}", "", *(_listed(found) if found else ["None."])]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(claims: list[ClaimView]) -> list[str]:
+    rows = [
+        (f"`{c.id}`", c.statement, f"{c.observed} {c.interval} {c.unit}", c.compared, c.ground, c.reason)
+        for c in claims
+    ]
+    return _markdown(("claim", "statement", "observed", "to hold", "ground", "reason"), rows)
+
+
+def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    def line(cells: Iterable[Any]) -> str:
+        texts = (" ".join(str(cell).split()).replace("|", "\\|").replace("<", "&lt;") for cell in cells)
+        return "| " + " | ".join(texts) + " |"
+
+    head = list(columns)
+    return [line(head), line(["---"] * len(head)), *map(line, rows)]

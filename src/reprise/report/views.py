@@ -1,0 +1,389 @@
+"""What the report shows, as plain objects: everything gathered, every number already in words."""
+
+import base64
+import math
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reprise import registry, store
+from reprise.config import Tier
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import ground
+from reprise.experiment import Artifact
+from reprise.registry import Paper
+from reprise.settings import assumptions, departures
+
+NONE = "—"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A place in the report; without an `id` a name only. `verdict` is empty where it is not a claim."""
+
+    id: str
+    text: str
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimView:
+    id: str
+    statement: str
+    kind: str
+    source: str
+    verdict: str
+    ground: str
+    reason: str
+    observed: str
+    interval: str
+    unit: str
+    compared: str
+    published: str
+    sample: str
+    stable_in: str
+    margins: str
+    departures: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    shown_in: tuple[Link, ...]
+    errata: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class ArtifactView:
+    """A figure (`image`), a table (`columns`, `rows`), or neither: then `commands` make it."""
+
+    id: str
+    number: str
+    caption: str
+    experiment: Link
+    departures: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    claims: tuple[Link, ...]
+    image: str = ""
+    width: int = 0
+    height: int = 0
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CoverageView:
+    item: str
+    section: str
+    how: str
+    links: tuple[Link, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class ErratumView:
+    id: str
+    where: str
+    printed: str
+    corrected: str
+    shown_by: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class PaperView:
+    key: str
+    title: str
+    bibtex: str
+    claims: tuple[ClaimView, ...]
+    artifacts: tuple[ArtifactView, ...]
+    coverage: tuple[CoverageView, ...]
+    covered: tuple[tuple[str, int], ...]
+    errata: tuple[ErratumView, ...]
+
+    def having(self, *verdicts: str) -> list[ClaimView]:
+        return [claim for claim in self.claims if claim.verdict in verdicts]
+
+
+@dataclass(frozen=True)
+class RunView:
+    """How one experiment's tables were made. `facts`: commit, versions and hardware."""
+
+    experiment: str
+    command: str
+    duration: str
+    facts: Mapping[str, str]
+
+
+def number(value: float) -> str:
+    """Four significant digits, an exponent only where digits would mislead, a dash for no number."""
+    if math.isnan(value):
+        return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        places = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
+        text = f"{value:.{places}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        mantissa, exponent = f"{value:.3e}".split("e")
+        text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return text.replace("-", "−")
+
+
+def _duration(seconds: float) -> str:
+    """In the two largest units: `3 min 20 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+# Runs.
+
+
+def runs(tier: Tier) -> dict[str, RunView]:
+    """How each experiment was run, by id, as far as it was.
+
+    Raises:
+        RepriseError: when a record is damaged, or is of other parameters than the tier's.
+    """
+    ids = [id for id in registry.experiments() if (tier.results / id / store.RECORD).is_file()]
+    return {id: _run(tier, id) for id in ids}
+
+
+def _run(tier: Tier, id: str) -> RunView:
+    folder, again = tier.results / id, f"make it again with: reprise run {id} --tier {tier.name}"
+    record = store.load_record(folder, f"reprise run {id} --tier {tier.name}")
+    try:
+        params, seconds = record["params"], float(record["duration_seconds"])
+        view = RunView(id, record["command"], _duration(seconds), _facts(record))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise RepriseError(f"{folder / store.RECORD}: damaged, lacks a readable {error}; {again}") from None
+    if params != tier.params[id].model_dump(mode="json"):
+        raise RepriseError(
+            f"{folder}: made with other parameters than configs/{tier.name}.yaml now asks for; {again}"
+        )
+    return view
+
+
+def _facts(record: Mapping[str, Any]) -> dict[str, str]:
+    hardware = record["hardware"]
+    return {
+        "commit": record["commit"],
+        "Python": record["python"],
+        "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
+        "hardware": f"{hardware['processor']}, {hardware['cores']} cores, "
+        f"{hardware['memory_gib']} GiB, {hardware['system']}",
+    }
+
+
+def common(runs: Iterable[RunView]) -> dict[str, str]:
+    """The facts that are the same for all runs."""
+    facts = [run.facts.items() for run in runs]
+    return dict(item for item in facts[0] if all(item in others for others in facts)) if facts else {}
+
+
+# Claims.
+
+
+def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Iterable[Link]) -> ClaimView:
+    return ClaimView(
+        id=row["claim"],
+        statement=row["statement"],
+        kind=row["kind"],
+        source=row["source"],
+        verdict=row["verdict"],
+        ground=ground(row),
+        reason=row["reason"],
+        observed=number(row["observed"]),
+        interval="" if math.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]",
+        unit=row["unit"],
+        compared=_compared(row),
+        published=_published(row),
+        sample=_sample(row),
+        stable_in=row["stable_in"],
+        margins=_margins(row),
+        departures=_split(row["departures"]),
+        assumptions=_split(row["assumptions"]),
+        shown_in=tuple(shown_in),
+        errata=tuple(errata),
+    )
+
+
+def _compared(row: Mapping[str, Any]) -> str:
+    if math.isnan(row["reference"]):
+        return NONE
+    margin = f" ± {number(row['margin'])}" if row["margin"] > 0 else ""
+    return f"{row['relation']} {number(row['reference'])}{margin}"
+
+
+def _published(row: Mapping[str, Any]) -> str:
+    spread = "" if math.isnan(row["published_std"]) else f" ± {number(row['published_std'])}"
+    repetitions = "" if math.isnan(row["published_n"]) else f" (n = {number(row['published_n'])})"
+    return number(row["published"]) + spread + repetitions
+
+
+def _sample(row: Mapping[str, Any]) -> str:
+    noun = {"identity": "points", "printed": "printed"}.get(row["kind"], "seeds")
+    spread = ", no spread" if noun == "seeds" and row["low"] == row["high"] else ""
+    return f"{int(row['seeds'])} {noun}{spread}" if row["seeds"] else NONE
+
+
+def _margins(row: Mapping[str, Any]) -> str:
+    """How much the verdict rests on the margin; empty where there is none."""
+    half, twice = row["verdict_half_margin"], row["verdict_twice_margin"]
+    if row["verdict"] == "not run" or not (row["margin"] or row["kind"] == "identity"):
+        return ""
+    if half == twice == row["verdict"]:
+        return "the same at ½× and 2× margin"
+    return f"{half} at ½× margin, {twice} at 2×"
+
+
+def _split(joined: str) -> tuple[str, ...]:
+    return tuple(joined.split("; ")) if joined else ()
+
+
+# Papers.
+
+
+def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[str]) -> PaperView:
+    """A paper's section.
+
+    Args:
+        claims: the paper's rows of the joint table.
+        have_run: ids of the experiments that have results.
+
+    Raises:
+        RepriseError: when a figure or table is damaged.
+    """
+    rows = claims.to_dict("records")
+    links = {row["claim"]: Link(row["claim"], row["claim"], row["verdict"]) for row in rows}
+    bearing = {
+        id: [row["claim"] for row in rows if _bears(row, artifact, paper)]
+        for id, artifact in paper.artifacts.items()
+    }
+    artifacts = {
+        id: _artifact(
+            tier, artifact, [links[claim] for claim in bearing[id]], artifact.experiment in have_run
+        )
+        for id, artifact in paper.artifacts.items()
+    }
+    views = [
+        _claim(
+            row,
+            [Link(id, view.number) for id, view in artifacts.items() if row["claim"] in bearing[id]],
+            [Link(f"erratum:{e.id}", e.where) for e in paper.errata if row["claim"] in e.shown_by],
+        )
+        for row in rows
+    ]
+    coverage = tuple(_coverage(entry, artifacts, links) for entry in paper.coverage)
+    return PaperView(
+        key=paper.key,
+        title=paper.title,
+        bibtex=paper.bibtex,
+        claims=tuple(views),
+        artifacts=tuple(sorted(artifacts.values(), key=lambda view: _natural(view.number))),
+        coverage=coverage,
+        covered=tuple(Counter(entry.how for entry in coverage).most_common()),
+        errata=tuple(
+            ErratumView(
+                e.id, e.where, e.printed, e.corrected, tuple(links.get(id, Link("", id)) for id in e.shown_by)
+            )
+            for e in paper.errata
+        ),
+    )
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """A sort key under which Figure 10 comes after Figure 9."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
+
+
+_MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\b", re.IGNORECASE)
+
+
+def _mentions(text: str) -> set[tuple[str, str, str]]:
+    """The figures, tables and sections named: `Figure 6(a)` and `fig06a` are both ("fig", "6", "a")."""
+    return {(kind.lower(), digits, letter.lower()) for kind, digits, letter in _MENTION.findall(text)}
+
+
+def _bears(claim: Mapping[str, Any], artifact: Artifact, paper: Paper) -> bool:
+    """Whether the claim is about the artifact: by id, by source, or by a line of artifacts.csv with both."""
+    named = _mentions(f"{claim['artifact']} {claim['source']}")
+    listed = any({claim["claim"], artifact.id} <= set(_ids(entry)) for entry in paper.coverage)
+    return listed or any(_same(a, b) for a in named for b in _mentions(artifact.number))
+
+
+def _same(a: tuple[str, str, str], b: tuple[str, str, str]) -> bool:
+    """Whether two mentions are of the same place; `Figure 6` is any part of it."""
+    return a[:2] == b[:2] and (a[2] == b[2] or not a[2] or not b[2])
+
+
+def _ids(entry: Mapping[str, str]) -> list[str]:
+    return re.split(r"[;,\s]+", entry["covered_by"])
+
+
+def _coverage(
+    entry: Mapping[str, str], artifacts: Mapping[str, ArtifactView], claims: Mapping[str, Link]
+) -> CoverageView:
+    drawn = [artifacts[id] for id in _ids(entry) if id in artifacts]
+    checked = [claims[id] for id in _ids(entry) if id in claims]
+    if not drawn and not checked:
+        how = entry["covered_by"]
+    elif drawn and not any(view.commands for view in drawn):
+        how = "drawn again"
+    elif any(link.verdict != "not run" for link in checked):
+        how = "checked by claims"
+    else:
+        how = "not run yet"
+    links = (*(Link(view.id, view.number) for view in drawn), *checked)
+    return CoverageView(entry["item"], entry["section"], how, links, entry["note"])
+
+
+# Figures and tables.
+
+
+def _artifact(tier: Tier, artifact: Artifact, claims: Iterable[Link], has_run: bool) -> ArtifactView:
+    params = tier.params[artifact.experiment]
+    return ArtifactView(
+        id=artifact.id,
+        number=artifact.number,
+        caption=artifact.caption,
+        experiment=Link(f"run:{artifact.experiment}" if has_run else "", artifact.experiment),
+        departures=tuple(departures(params)),
+        assumptions=tuple(assumptions(params)),
+        claims=tuple(claims),
+        **_content(tier, artifact, has_run),
+    )
+
+
+def _content(tier: Tier, artifact: Artifact, has_run: bool) -> dict[str, Any]:
+    file = tier.figures / f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
+    again = f"reprise draw {artifact.id} --tier {tier.name}"
+    if not file.is_file():
+        first = () if has_run else (f"reprise run {artifact.experiment} --tier {tier.name}",)
+        return {"commands": (*first, again)}
+    return _image(file, again) if artifact.kind == "figure" else _table(file, again)
+
+
+def _image(file: Path, again: str) -> dict[str, Any]:
+    data = file.read_bytes()
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or b"IEND" not in data[-12:]:
+        raise RepriseError(f"{file}: damaged, not a whole PNG; make it again with: {again}")
+    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    return {"image": base64.b64encode(data).decode("ascii"), "width": width, "height": height}
+
+
+def _table(file: Path, again: str) -> dict[str, Any]:
+    try:
+        table = pd.read_csv(file)
+    except (ValueError, OSError) as error:
+        raise RepriseError(f"{file}: damaged, not CSV ({error}); make it again with: {again}") from None
+    cells = [tuple(map(_cell, row)) for row in table.itertuples(index=False, name=None)]
+    return {"columns": tuple(map(str, table.columns)), "rows": tuple(cells)}
+
+
+def _cell(value: Any) -> str:
+    return number(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,27 @@
+"""From arrays with named axes to tidy tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def tidy(axes: dict[str, Sequence[Any]], **columns: Any) -> pd.DataFrame:
+    """One row an element: a column for each axis, then one for each array.
+
+    Args:
+        axes: name -> coordinates, in the order of the arrays' dimensions.
+        columns: name -> array or tensor of shape [len(axis) for each axis].
+
+    Raises:
+        ValueError: when an array's shape is not that of the axes.
+    """
+    shape = tuple(len(coordinates) for coordinates in axes.values())
+    table = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
+    for name, array in columns.items():
+        values = np.asarray(array)
+        if values.shape != shape:
+            raise ValueError(f"{name} has the shape {values.shape}, its axes {list(axes)} have {shape}")
+        table[name] = values.ravel()
+    return table

@@ -1,0 +1,47 @@
+"""The replica engine: many small networks trained at once, seeds and settings stacked on a leading axis.
+
+One batched matrix product serves all replicas where others start a process each. A replica's numbers do not depend, to the
+last bit on the CPU, on which others share its stack: all arithmetic is per replica, and random numbers come from the
+stream of its own seed (`reprise.streams`).
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Weights = Sequence[Float[Tensor, "replica out in"]]
+
+
+def sgd(
+    weights: Weights,
+    loss: Callable[[Weights], Float[Tensor, " replica"]],
+    *,
+    learning_rate: float,
+    steps: int,
+    checkpoints: Collection[int],
+    progress: Callable[[int], None] = lambda step: None,
+) -> Iterator[tuple[int, Weights]]:
+    """Plain stochastic gradient descent, without momentum or weight decay, of every replica on its own loss.
+
+    Args:
+        weights: the initial values; not changed.
+        loss: draws its own minibatch at each call; a replica's loss depends on that replica's weights only.
+        checkpoints: the steps, from 0 (before the first) to `steps`, at which to yield.
+        progress: called with the step, now and then.
+
+    Yields:
+        (step, the weights at that step, detached).
+    """
+    now = [weight.detach().clone().requires_grad_() for weight in weights]
+    for step in range(steps + 1):
+        if step in checkpoints:
+            yield step, [weight.detach().clone() for weight in now]
+        if step % 100 == 0:
+            progress(step)
+        if step < steps:
+            gradients = torch.autograd.grad(loss(now).sum(), now)
+            with torch.no_grad():
+                for weight, gradient in zip(now, gradients, strict=True):
+                    weight.sub_(gradient, alpha=learning_rate)

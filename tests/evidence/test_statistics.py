@@ -1,0 +1,117 @@
+"""Intervals against scipy's, and their coverage by simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from reprise.evidence.statistics import mean_interval, paired_interval, welch_interval
+
+numbers = st.floats(-1e3, 1e3, allow_nan=False)
+samples = st.lists(numbers, min_size=3, max_size=12)
+
+
+@given(samples)
+def test_the_interval_of_the_mean_is_scipys(values):
+    assume(np.ptp(values) > 1e-6)
+    ours = mean_interval(pd.Series(values))
+    theirs = stats.t.interval(
+        0.90, len(values) - 1, np.mean(values), np.std(values, ddof=1) / len(values) ** 0.5
+    )
+    assert ours.mean == pytest.approx(np.mean(values), abs=1e-9)
+    assert (ours.low, ours.high) == pytest.approx(theirs, rel=1e-9, abs=1e-9)
+
+
+def test_the_interval_of_the_mean_is_the_t_tests():
+    values = np.random.default_rng(0).normal(3, 2, 7)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.90)
+    ours = mean_interval(values)
+    assert (ours.low, ours.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+
+
+def test_the_90_percent_interval_of_three_seeds_against_a_table_of_student():
+    """t(.95, 2) = 2.91999; the sample 1, 2, 3 has the standard error 1/sqrt(3)."""
+    ours = mean_interval(pd.Series([1.0, 2.0, 3.0]))
+    assert (ours.low, ours.high) == pytest.approx((2 - 2.91999 / 3**0.5, 2 + 2.91999 / 3**0.5), abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_nine_of_ten_intervals_hold_the_true_mean(n):
+    draws = np.random.default_rng(n).normal(5, 3, (4000, n))
+    intervals = [mean_interval(draw) for draw in draws]
+    covered = np.mean([interval.low <= 5 <= interval.high for interval in intervals])
+    assert covered == pytest.approx(0.90, abs=0.015)  # three standard errors of a share of .9 in 4000
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 7.0, -1 / 3])
+@pytest.mark.parametrize("n", [3, 10, 11])
+def test_a_sample_without_spread_has_an_interval_without_width_at_exactly_its_value(value, n):
+    ours = mean_interval([value] * n)
+    assert (ours.low, ours.mean, ours.high) == (value, value, value)
+
+
+@given(samples, numbers, st.floats(0.01, 100), st.integers(2, 20))
+def test_the_interval_against_a_published_mean_is_scipys_welch(values, mean, std, n):
+    ours = welch_interval(pd.Series(values), std, n)
+    result = stats.ttest_ind_from_stats(
+        np.mean(values), np.std(values, ddof=1), len(values), mean, std, n, equal_var=False
+    )
+    share, of = np.var(values, ddof=1) / len(values), std**2 / n
+    freedom = (share + of) ** 2 / (share**2 / (len(values) - 1) + of**2 / (n - 1))
+    centre = (ours.low + ours.high) / 2
+    assert centre == pytest.approx(np.mean(values), abs=1e-9)
+    # The published mean lies on the edge of the interval of level 1 - p of scipy's test.
+    half = (ours.high - ours.low) / 2
+    significant = bool(result.pvalue < 0.10)
+    distance = abs(centre - mean)
+    if abs(distance - half) > 1e-6 * (1 + half):
+        assert significant == (distance > half)
+    assert half == pytest.approx(stats.t.isf(0.05, freedom) * (share + of) ** 0.5, rel=1e-9)
+
+
+def test_the_interval_against_a_published_mean_of_one_raw_sample_is_scipys():
+    rng = np.random.default_rng(1)
+    ours, theirs = rng.normal(0.6, 0.05, 10), rng.normal(0.7, 0.2, 3)
+    expected = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.90)
+    interval = welch_interval(ours, float(theirs.std(ddof=1)), 3)
+    shift = theirs.mean()
+    assert (interval.low, interval.high) == pytest.approx(
+        (expected.low + shift, expected.high + shift), rel=1e-9
+    )
+
+
+def test_a_published_spread_widens_the_interval_of_a_sample_without_spread():
+    interval = welch_interval([0.5] * 5, 0.1, 3)
+    assert interval.high - 0.5 == pytest.approx(stats.t.ppf(0.95, 2) * 0.1 / 3**0.5)
+    without = welch_interval([0.1] * 3, 0.0, 3)
+    assert (without.low, without.high) == (0.1, 0.1)
+
+
+@given(st.lists(st.tuples(numbers, numbers), min_size=3, max_size=12), st.randoms(use_true_random=False))
+def test_the_paired_interval_lies_beside_the_references_mean_as_the_differences_beside_zero(pairs, random):
+    seeds = list(range(len(pairs)))
+    random.shuffle(seeds)
+    sample = pd.Series([a for a, _ in pairs], index=range(len(pairs)))
+    reference = pd.Series([b for _, b in pairs], index=range(len(pairs)))
+    assume(np.ptp(sample - reference) > 1e-6)
+    interval = paired_interval(sample, reference[seeds])  # whatever the order of the rows
+    expected = stats.ttest_rel(sample, reference).confidence_interval(0.90)
+    shifted = (interval.low - reference.mean(), interval.high - reference.mean())
+    assert shifted == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-6)
+    assert interval.mean == pytest.approx(sample.mean(), abs=1e-9)
+
+
+def test_pairing_removes_what_the_seeds_share():
+    rng = np.random.default_rng(2)
+    seeds = pd.Series(rng.normal(0, 10, 10))
+    interval = paired_interval(seeds + 1 + rng.normal(0, 0.01, 10), seeds)
+    assert interval.low > seeds.mean() + 0.9
+    assert mean_interval(seeds + 1).low < seeds.mean()
+
+
+@pytest.mark.parametrize("other", [[0, 1, 3], [0, 1], [0, 1, 2, 2]])
+def test_pairs_of_different_seeds_are_an_error(other):
+    with pytest.raises(KeyError, match="seeds differ"):
+        paired_interval(pd.Series([1.0, 2, 3], index=[0, 1, 2]), pd.Series(1.0, index=other))

@@ -1,0 +1,357 @@
+"""From tables to verdicts: every kind and relation, and every column of a verdict."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from reprise.evidence import claims as c
+from reprise.evidence.verdicts import COLUMNS, judge, judge_all, summary
+from reprise.settings import Settings, from_code, lost, ours, stated, unstated
+
+
+def tables(values, reference=None, setting="published"):
+    table = pd.DataFrame({"seed": range(len(values)), "x": values, "setting": setting})
+    if reference is not None:
+        table["y"] = reference
+    return {"t": table}
+
+
+def x(found):
+    return found["t"].set_index("seed")["x"]
+
+
+def y(found):
+    return found["t"].set_index("seed")["y"]
+
+
+def value(published=0.5, quantity="score", **rest):
+    return c.value(
+        "p/table1/v",
+        "s",
+        source="Table 1",
+        quantity=quantity,
+        measure=x,
+        published=published,
+        unit="1",
+        **rest,
+    )
+
+
+def ordering(**which):
+    return c.ordering("p/fig1/o", "s", source="Figure 1", measure=x, unit="1", **which)
+
+
+def count(**which):
+    return c.count("p/fig1/c", "s", source="Figure 1", measure=x, unit="1", **which)
+
+
+def identity():
+    return c.identity("p/thm1/i", "s", source="Theorem 1", measure=x)
+
+
+def printed(above=1.0):
+    return c.printed("p/text/p", "s", source="Section 1", unit="%", measure=x, above=above)
+
+
+def spread(mean, half):
+    """Three seeds whose 90 % interval is mean +- half: the error is d/sqrt(3), t(.95, 2) = 2.919986."""
+    d = half * math.sqrt(3) / 2.9199855803537251
+    return [mean - d, mean, mean + d]
+
+
+@pytest.mark.parametrize(
+    ("claim", "values", "verdict"),
+    [
+        # near: the margin of a score is .10
+        (value(), spread(0.55, 0.04), "reproduced"),
+        (value(), spread(0.45, 0.04), "reproduced"),
+        (value(), spread(0.65, 0.04), "contradicted"),
+        (value(), spread(0.35, 0.04), "contradicted"),
+        (value(), spread(0.58, 0.04), "inconclusive"),
+        (value(), spread(0.42, 0.04), "inconclusive"),
+        (value(), spread(0.5, 0.2), "inconclusive"),  # wider than the margin on both sides
+        (value(75.0, "accuracy"), spread(76.5, 0.4), "reproduced"),
+        (value(75.0, "accuracy"), spread(77.5, 0.4), "contradicted"),
+        (value(30, "count"), spread(31, 0.0), "reproduced"),  # on the edge counts as inside
+        (value(30, "count"), spread(31.5, 0.4), "contradicted"),
+        (value(-1.0, "slope"), spread(-1.1, 0.04), "reproduced"),
+        (value(-1.0, "slope"), spread(-1.2, 0.04), "contradicted"),
+        # ten per cent of the published singular value
+        (value(4.0, "singular value"), spread(4.35, 0.04), "reproduced"),
+        (value(4.0, "singular value"), spread(4.45, 0.04), "contradicted"),
+        (value(0.04, "singular value"), spread(0.0435, 0.0004), "reproduced"),
+        (value(0.04, "singular value"), spread(0.0445, 0.0004), "contradicted"),
+        (value(-4.0, "singular value"), spread(-4.35, 0.04), "reproduced"),
+        # strictly above and below
+        (ordering(above=1.0), spread(1.1, 0.05), "reproduced"),
+        (ordering(above=1.0), spread(1.0, 0.05), "inconclusive"),
+        (ordering(above=1.0), spread(0.9, 0.05), "contradicted"),
+        (ordering(above=1.0), [1.0, 1.0, 1.0], "contradicted"),
+        (ordering(above=0.1), [0.1, 0.1, 0.1], "contradicted"),  # the mean of three .1 rounds to more than .1
+        (ordering(below=1.0), spread(0.9, 0.05), "reproduced"),
+        (ordering(below=1.0), spread(1.0, 0.05), "inconclusive"),
+        (ordering(below=1.0), spread(1.1, 0.05), "contradicted"),
+        (ordering(below=1.0), [1.0, 1.0, 1.0], "contradicted"),
+        # at least and at most include the number itself
+        (count(at_least=8), [8, 8, 8], "reproduced"),
+        (count(at_least=8), spread(9, 0.5), "reproduced"),
+        (count(at_least=8), spread(8, 0.5), "inconclusive"),
+        (count(at_least=8), [7, 7, 7], "contradicted"),
+        (count(at_most=2), [2, 2, 2], "reproduced"),
+        (count(at_most=2), spread(2, 0.5), "inconclusive"),
+        (count(at_most=2), [3, 3, 3], "contradicted"),
+        (count(at_most=0), [0, 0, 0], "reproduced"),
+        # identities: every point within 1e-6
+        (identity(), [1e-9] * 20, "reproduced"),
+        (identity(), [1e-6] * 20, "reproduced"),
+        (identity(), [1e-9] * 19 + [1e-3], "inconclusive"),
+        (identity(), [1e-3] * 20, "contradicted"),
+        # printed numbers need no repetition
+        (printed(), [1.5], "reproduced"),
+        (printed(), [1.5, 0.5], "inconclusive"),
+        (printed(), [0.5, 1.0], "contradicted"),
+    ],
+)
+def test_the_verdict_follows_from_where_the_interval_lies(claim, values, verdict):
+    found = judge(claim, tables(values))
+    assert found.verdict == verdict
+    assert bool(found.reason) == (verdict == "inconclusive")
+
+
+def test_a_trend_is_judged_like_a_value():
+    claim = c.trend("p/fig1/t", "s", source="Figure 1", quantity="slope", measure=x, published=2.0, unit="1")
+    assert claim.kind == "trend"
+    assert judge(claim, tables(spread(2.1, 0.04))).verdict == "reproduced"
+    assert judge(claim, tables(spread(2.2, 0.04))).verdict == "contradicted"
+
+
+def test_an_ordering_is_paired_by_seed():
+    base = np.array([0.0, 10.0, 20.0])
+    assert judge(ordering(above=y), tables(np.add(base, [1, 1.1, 0.9]), base)).verdict == "reproduced"
+    assert judge(ordering(below=y), tables(np.add(base, [1, 1.1, 0.9]), base)).verdict == "contradicted"
+    assert judge(ordering(above=y), tables(np.add(base, [1, -1, 0.5]), base)).verdict == "inconclusive"
+    found = judge(ordering(above=y), tables(np.add(base, [1, 1.1, 0.9]), base))
+    assert (found.observed, found.reference) == pytest.approx((11, 10))
+    assert found.low - found.reference == pytest.approx(1 - 2.9199855803537251 * 0.1 / 3**0.5)
+
+
+def test_a_value_may_be_compared_with_another_measure():
+    base = np.array([1.0, 2.0, 6.0])
+    assert judge(value(y), tables(np.add(base, [0.05, 0.04, 0.06]), base)).verdict == "reproduced"
+    assert judge(value(y), tables(np.add(base, [0.15, 0.14, 0.16]), base)).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("scale", [100.0, 1.0, 0.01])
+def test_the_margin_of_a_singular_value_is_relative_to_another_measure_too(scale):
+    base = np.array([3.0, 3.1, 2.9]) * scale
+    off = np.array([0.01, -0.01, 0.0]) * scale
+    assert judge(value(y, "singular value"), tables(base * 1.08 + off, base)).verdict == "reproduced"
+    assert judge(value(y, "singular value"), tables(base * 1.12 + off, base)).verdict == "contradicted"
+    (row,) = judge_all([value(y, "singular value")], tables(base * 1.08, base), None).to_dict("records")
+    assert row["margin"] == pytest.approx(0.3 * scale)
+
+
+@pytest.mark.parametrize("claim", [value(), ordering(above=0.0), ordering(above=y), count(at_least=0)])
+def test_two_seeds_are_no_evidence(claim):
+    found = judge(claim, tables([0.5, 0.5], [0.1, 0.1]))
+    assert (found.verdict, found.reason, found.seeds) == ("inconclusive", "fewer than 3 seeds", 2)
+    assert found.observed == 0.5
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+def test_nineteen_points_are_no_proof():
+    found = judge(identity(), tables([0.0] * 19))
+    assert (found.verdict, found.reason) == ("inconclusive", "fewer than 20 random points")
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("claim", [value(), ordering(above=0.0), count(at_most=1), identity(), printed(0.0)])
+def test_an_observation_that_is_not_a_number_is_no_evidence(claim, bad):
+    found = judge(claim, tables([0.0] * 20 + [bad]))
+    assert (found.verdict, found.reason) == ("inconclusive", "non-finite observations")
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_nor_is_one_in_the_reference(bad):
+    found = judge(ordering(above=y), tables([1.0, 1, 1, 1], [0, 0, 0, bad]))
+    assert (found.verdict, found.reason) == ("inconclusive", "non-finite observations")
+
+
+@pytest.mark.parametrize("claim", [value(), ordering(above=y), identity(), printed()])
+def test_no_observation_at_all_is_no_evidence(claim):
+    found = judge(claim, tables([], []))
+    assert (found.verdict, found.reason) == ("inconclusive", "no observations")
+
+
+def test_several_observations_of_a_seed_do_not_pass_for_seeds():
+    twice = {"t": pd.concat([tables([0.5, 0.5])["t"]] * 2)}
+    with pytest.raises(ValueError, match="p/table1/v: its measure gives more than one observation a seed"):
+        judge(value(), twice)
+
+
+def test_a_published_spread_makes_the_interval_welchs():
+    values = spread(0.55, 0.04)
+    without = judge(value(), tables(values))
+    few = judge(value(std=0.05, n=3), tables(values))
+    many = judge(value(std=0.05, n=3000), tables(values))
+    assert few.verdict == "inconclusive"
+    assert few.high - few.low > 1.5 * (without.high - without.low)
+    assert many.high - many.low == pytest.approx(without.high - without.low, rel=0.01)
+
+
+def test_half_and_twice_the_margin_are_shown_beside_the_verdict():
+    (row,) = judge_all([value()], tables(spread(0.57, 0.01)), None).to_dict("records")
+    assert (row["verdict_half_margin"], row["verdict"], row["verdict_twice_margin"]) == (
+        "contradicted",
+        "reproduced",
+        "reproduced",
+    )
+    (row,) = judge_all([identity()], tables([1.5e-6] * 20), None).to_dict("records")
+    assert (row["verdict_half_margin"], row["verdict"], row["verdict_twice_margin"]) == (
+        "contradicted",
+        "contradicted",
+        "reproduced",
+    )
+    (row,) = judge_all([ordering(above=0.0)], tables(spread(1, 0.5)), None).to_dict("records")
+    assert row["verdict_half_margin"] == row["verdict"] == row["verdict_twice_margin"] == "reproduced"
+
+
+class Published(Settings):
+    seeds: int = ours(3, "ours")
+    lr: float = stated(0.1, "Section 4")
+    momentum: float = from_code(0.9, "the code")
+
+
+class Assuming(Published):
+    batch: int = unstated(128, "usual")
+    sigma: float = lost(0.3, "lost")
+
+
+def row_of(params, found=None, claim=None):
+    (row,) = judge_all([claim or value()], found or tables(spread(0.5, 0.01)), params).to_dict("records")
+    return row
+
+
+def test_a_run_of_the_papers_own_settings_is_at_paper_scale():
+    row = row_of(Published(seeds=20))
+    assert (row["scale"], row["departures"], row["assumptions"], row["stable_in"]) == ("paper", "", "", "")
+
+
+def test_departures_make_a_run_reduced_and_are_listed():
+    row = row_of(Assuming(lr=0.2, seeds=2))
+    assert row["scale"] == "reduced"
+    assert row["departures"] == "seeds: 2 (paper: 3); lr: 0.2 (paper: 0.1)"
+
+
+def test_what_the_paper_leaves_out_travels_with_the_verdict():
+    row = row_of(Assuming())
+    assert (row["scale"], row["assumptions"]) == ("paper", "batch=128; sigma=0.3")
+
+
+def test_the_verdict_is_tried_at_other_plausible_settings():
+    """One setting agrees, one contradicts, and the run's own setting is not counted."""
+    runs = [
+        tables(spread(0.5, 0.01))["t"],
+        tables(spread(0.51, 0.01), setting="a")["t"],
+        tables(spread(0.9, 0.01), setting="b")["t"],
+        tables(spread(0.49, 0.01), setting="c")["t"],
+    ]
+    row = row_of(Assuming(), {"t": pd.concat(runs)})
+    assert (row["verdict"], row["stable_in"]) == ("reproduced", "2 of 3")
+    assert row["observed"] == pytest.approx(0.5)  # the other settings' rows are not mixed in
+    assert row["seeds"] == 3
+
+
+def test_a_claim_without_a_measure_is_not_run_and_says_what_it_needs():
+    claim = c.value(
+        "p/table1/v",
+        "s",
+        source="T",
+        quantity="singular value",
+        measure=None,
+        published=0.5,
+        unit="1",
+        needs="ImageNet",
+    )
+    (row,) = judge_all([claim], None, None).to_dict("records")
+    assert (row["verdict"], row["reason"], row["scale"], row["published"]) == ("not run", "ImageNet", "", 0.5)
+    assert row["verdict_half_margin"] == row["verdict_twice_margin"] == "not run"
+    assert math.isnan(row["observed"])
+    assert (row["reference"], row["margin"]) == (0.5, 0.05)
+
+
+def test_a_claim_whose_experiment_has_not_run_says_what_would_run_it():
+    (row,) = judge_all([value()], None, None, missing="reprise run p/e").to_dict("records")
+    assert (row["verdict"], row["reason"]) == ("not run", "reprise run p/e")
+
+
+def test_a_sentence_about_printed_numbers_has_no_scale():
+    assert row_of(Published(lr=0.2), tables([2.0]), printed())["scale"] == ""
+
+
+def test_a_row_has_every_column_and_names_the_claims_place():
+    found = judge_all([value(std=0.1, n=3)], tables(spread(0.5, 0.01)), Published())
+    assert tuple(found.columns) == COLUMNS
+    row = found.iloc[0]
+    assert (row["claim"], row["paper"], row["artifact"]) == ("p/table1/v", "p", "p/table1")
+    assert (row["published"], row["published_std"], row["published_n"], row["margin"]) == (0.5, 0.1, 3, 0.1)
+    assert (row["kind"], row["relation"], row["source"], row["unit"]) == ("value", "near", "Table 1", "1")
+    assert tuple(judge_all([], None, None).columns) == COLUMNS
+
+
+def test_grounds_are_counted_apart():
+    rows = [
+        judge_all([value()], tables(spread(0.5, 0.01)), Published()),
+        judge_all([value()], tables(spread(0.5, 0.01)), Assuming()),
+        judge_all([value()], tables(spread(0.5, 0.01)), Published(lr=0.2)),
+        judge_all([value()], tables(spread(0.9, 0.01)), Assuming(lr=0.2)),
+        judge_all([printed()], tables([2.0]), None),
+        judge_all([value()], None, None),
+    ]
+    counts = summary(pd.concat(rows)).set_index("ground")
+    assert list(counts.columns) == ["paper", "reproduced", "contradicted", "inconclusive", "not run"]
+    assert counts["reproduced"].to_dict() == {
+        "paper scale": 1,
+        "paper scale, with assumptions": 1,
+        "reduced": 1,
+        "printed numbers": 1,
+        "not run": 0,
+    }
+    assert counts.loc["reduced", "contradicted"] == 1
+    assert counts.loc["not run", "not run"] == 1
+    assert counts.drop(columns="paper").to_numpy().sum() == len(rows)
+
+
+def test_no_claims_have_an_empty_summary():
+    assert summary(judge_all([], None, None)).empty
+
+
+observations = st.lists(st.floats(-10, 10), min_size=3, max_size=8)
+
+
+@given(observations, st.floats(0.01, 5), st.sampled_from(["value", "ordering", "paired", "count"]))
+def test_observed_low_and_high_come_from_the_table_alone(values, shift, kind):
+    claim = {
+        "value": value(),
+        "ordering": ordering(above=0.0),
+        "paired": ordering(above=y),
+        "count": count(at_least=1),
+    }[kind]
+    before = judge(claim, tables(values, [0.0] * len(values)))
+    after = judge(claim, tables([v + shift for v in values], [0.0] * len(values)))
+    moved = (after.observed - before.observed, after.low - before.low, after.high - before.high)
+    assert moved == pytest.approx((shift, shift, shift), abs=1e-9)
+
+
+@given(observations, st.integers(0, 7), st.floats(0.1, 5))
+def test_one_altered_observation_moves_the_mean_and_the_interval(values, which, shift):
+    assume(which < len(values))
+    altered = [v + shift * (i == which) for i, v in enumerate(values)]
+    before, after = judge(value(), tables(values)), judge(value(), tables(altered))
+    assert after.observed - before.observed == pytest.approx(shift / len(values), abs=1e-9)
+    assert (after.low, after.high) != (before.low, before.high)

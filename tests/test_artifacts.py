@@ -1,0 +1,56 @@
+"""papers/KEY/artifacts.csv against the registry: nothing is left out, or covered by what is not there."""
+
+import pytest
+
+from reprise import registry
+
+UNCOVERED = ("illustration", "proof step")
+
+
+def covering(paper):
+    """The ids that the paper's artifacts.csv names."""
+    return {
+        id for row in paper.coverage if row["covered_by"] not in UNCOVERED for id in row["covered_by"].split()
+    }
+
+
+def known(paper):
+    """The ids of the paper's figures, tables and claims."""
+    return {*paper.artifacts, *paper.claims}
+
+
+@pytest.fixture(params=registry.papers())
+def paper(request):
+    return registry.paper(request.param)
+
+
+def test_every_item_says_where_it_is_and_what_covers_it(paper):
+    for row in paper.coverage:
+        assert all(row[column] for column in ("item", "section", "covered_by")), row
+
+
+def test_an_item_without_cover_says_why(paper):
+    assert [row["item"] for row in paper.coverage if row["covered_by"] in UNCOVERED and not row["note"]] == []
+
+
+def test_no_item_stands_twice(paper):
+    items = [(row["item"], row["section"]) for row in paper.coverage]
+    assert len(items) == len(set(items))
+
+
+def test_what_covers_an_item_exists(paper):
+    assert covering(paper) - known(paper) == set()
+
+
+def test_every_figure_table_and_claim_covers_an_item(paper):
+    assert known(paper) - covering(paper) == set()
+
+
+def test_claim_ids_are_unique(paper):
+    claims = [claim.id for e in paper.experiments.values() for claim in e.claims]
+    claims += [claim.id for claim in (*paper.pending, *paper.printed)]
+    assert len(claims) == len(set(claims))
+
+
+def test_claims_without_a_measure_say_what_they_need(paper):
+    assert [id for id, (claim, _) in paper.claims.items() if claim.measure is None and not claim.needs] == []

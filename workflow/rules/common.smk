@@ -1,0 +1,56 @@
+# What the rules share: the checked config, and the file names and hashes that belong to an experiment or artifact.
+
+import json
+
+from snakemake.exceptions import WorkflowError
+
+from reprise import registry
+from reprise.config import load_tier
+from reprise.errors import RepriseError
+
+try:
+    TIER = load_tier(str(config.get("tier", "default")))
+    PAPERS = [registry.paper(config["paper"]).key] if config.get("paper") else list(registry.papers())
+    CODE = {id: e.code(TIER.params[id]) for id, e in registry.experiments().items()}
+except RepriseError as error:
+    raise WorkflowError(str(error)) from None
+
+if unknown := set(config) - {"tier", "paper", "experiments", "datasets"}:
+    raise WorkflowError(f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper")
+if config.get("experiments", {}) != TIER.overrides:
+    raise WorkflowError(f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it")
+
+RESULTS = f"results/{TIER.name}"
+FIGURES = f"figures/{TIER.name}"
+LOGS = f"results/{TIER.name}/logs"
+BENCHMARKS = f"results/{TIER.name}/benchmarks"
+
+
+def tables(id):
+    """The files that `reprise run` makes, by table."""
+    names = {name: f"{RESULTS}/{id}/{name}.parquet" for name in registry.experiment(id).tables}
+    return {**names, "record": f"{RESULTS}/{id}/run.json"}
+
+
+def settings(id):
+    """What an experiment's tables depend on: an edit of either reruns it."""
+    return {"code": CODE[id], "settings": json.dumps(TIER.params[id].model_dump(mode="json"))}
+
+
+def drawing(id):
+    """The files that `reprise draw` makes of a figure; the PNG goes into Snakemake's own report too."""
+    key, name = id.split("/")
+    stem = f"{FIGURES}/{id}"
+    picture = report(f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name)
+    return {"pdf": f"{stem}.pdf", "png": picture}
+
+
+def look(id):
+    """What a figure depends on beside its tables, and its caption."""
+    artifact = registry.artifact(id)
+    return {"code": registry.artifact_code(id), "number": artifact.number, "caption": artifact.caption}
+
+
+def published(key):
+    """The numbers that a paper prints, as a file, for the claims about them."""
+    return str(registry.published_file(key))

@@ -1,0 +1,191 @@
+# Jing, Vincent, LeCun & Tian 2022: dimensional collapse. One rule an experiment, one a figure, one for the verdicts.
+
+
+# Section 4: singular values against the augmentation's variance.
+rule jing2022_augmentation_threshold:
+    output:
+        **tables("jing2022/augmentation_threshold"),
+    params:
+        **settings("jing2022/augmentation_threshold"),
+    log:
+        f"{LOGS}/jing2022/augmentation_threshold.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/augmentation_threshold.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    shell:
+        f"reprise run jing2022/augmentation_threshold --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_sec4_threshold:
+    input:
+        rules.jing2022_augmentation_threshold.output,
+    output:
+        **drawing("jing2022/sec4_threshold"),
+    params:
+        **look("jing2022/sec4_threshold"),
+    log:
+        f"{LOGS}/jing2022/sec4_threshold.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/sec4_threshold.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise draw jing2022/sec4_threshold --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+# Sections 5.3 and 6.1: alignment and growth of two linear layers.
+rule jing2022_layer_alignment:
+    output:
+        **tables("jing2022/layer_alignment"),
+    params:
+        **settings("jing2022/layer_alignment"),
+    log:
+        f"{LOGS}/jing2022/layer_alignment.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/layer_alignment.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    shell:
+        f"reprise run jing2022/layer_alignment --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_fig04:
+    input:
+        rules.jing2022_layer_alignment.output,
+    output:
+        **drawing("jing2022/fig04"),
+    params:
+        **look("jing2022/fig04"),
+    log:
+        f"{LOGS}/jing2022/fig04.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig04.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise draw jing2022/fig04 --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_fig05:
+    input:
+        rules.jing2022_layer_alignment.output,
+    output:
+        **drawing("jing2022/fig05"),
+    params:
+        **look("jing2022/fig05"),
+    log:
+        f"{LOGS}/jing2022/fig05.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig05.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise draw jing2022/fig05 --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+# Section 5.4: depth and ReLU.
+rule jing2022_depth_and_nonlinearity:
+    output:
+        **tables("jing2022/depth_and_nonlinearity"),
+    params:
+        **settings("jing2022/depth_and_nonlinearity"),
+    log:
+        f"{LOGS}/jing2022/depth_and_nonlinearity.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/depth_and_nonlinearity.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    shell:
+        f"reprise run jing2022/depth_and_nonlinearity --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_fig06a:
+    input:
+        rules.jing2022_depth_and_nonlinearity.output,
+    output:
+        **drawing("jing2022/fig06a"),
+    params:
+        **look("jing2022/fig06a"),
+    log:
+        f"{LOGS}/jing2022/fig06a.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig06a.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise draw jing2022/fig06a --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_fig06b:
+    input:
+        rules.jing2022_depth_and_nonlinearity.output,
+    output:
+        **drawing("jing2022/fig06b"),
+    params:
+        **look("jing2022/fig06b"),
+    log:
+        f"{LOGS}/jing2022/fig06b.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig06b.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise draw jing2022/fig06b --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+# The lemmas and theorems, as identities at random points.
+rule jing2022_gradient_flow:
+    output:
+        **tables("jing2022/gradient_flow"),
+    params:
+        **settings("jing2022/gradient_flow"),
+    log:
+        f"{LOGS}/jing2022/gradient_flow.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/gradient_flow.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=5,
+    shell:
+        f"reprise run jing2022/gradient_flow --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_claims:
+    input:
+        rules.jing2022_augmentation_threshold.output,
+        rules.jing2022_layer_alignment.output,
+        rules.jing2022_depth_and_nonlinearity.output,
+        rules.jing2022_gradient_flow.output,
+        published=published("jing2022"),
+    output:
+        f"{RESULTS}/jing2022/claims.parquet",
+    params:
+        code=registry.claims_code("jing2022"),
+    log:
+        f"{LOGS}/jing2022/claims.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/claims.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise check jing2022 --tier {TIER.name} 2>&1 | tee {{log}}"

@@ -1,0 +1,35 @@
+# The joint table of verdicts, and the report: the end of every run.
+
+PARTS = {
+    "jing2022": [
+        rules.jing2022_claims.output,
+        rules.jing2022_sec4_threshold.output,
+        rules.jing2022_fig04.output,
+        rules.jing2022_fig05.output,
+        rules.jing2022_fig06a.output,
+        rules.jing2022_fig06b.output,
+    ],
+}
+
+
+rule report:
+    input:
+        [PARTS.get(key, []) for key in PAPERS],
+    output:
+        html=f"{RESULTS}/report.html",
+        summary=f"{RESULTS}/summary.md",
+        parquet=f"{RESULTS}/claims.parquet",
+        csv=f"{RESULTS}/claims.csv",
+    params:
+        code=registry.report_code(),
+        config=TIER.hash,
+    log:
+        f"{LOGS}/report.log",
+    benchmark:
+        f"{BENCHMARKS}/report.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise report --tier {TIER.name} 2>&1 | tee {{log}}"
