@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from reprise.networks.dense import linear, random_orthogonal
+from reprise.networks.dense import product, random_orthogonal
 from reprise.objectives import infonce_distance
 from reprise.streams import Streams
 from reprise.training.replicas import Weights, sgd
@@ -53,7 +53,7 @@ def _engine(replicas: int) -> None:
 
     def loss(now: Weights) -> Tensor:
         x, noise1, noise2 = next(batches).unbind(1)
-        return infonce_distance(linear(now, x + 0.3 * noise1), linear(now, x + 0.3 * noise2))
+        return infonce_distance(*((x + 0.3 * noise) @ product(now).mT for noise in (noise1, noise2)))
 
     for _ in sgd(weights, loss, learning_rate=0.02, steps=STEPS, checkpoints={STEPS}):
         pass

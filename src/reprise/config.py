@@ -14,7 +14,7 @@ from reprise import project, registry
 from reprise.errors import RepriseError
 from reprise.settings import Settings
 
-KEYS = ("tier", "experiments", "datasets")
+KEYS = ("tier", "experiments")
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,14 @@ class Tier:
 
     Attributes:
         name: the file's stem; results and figures lie in a folder of this name.
+        overrides: what the file says of each experiment.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
     """
 
     name: str
     root: Path
+    overrides: Mapping[str, Mapping[str, Any]]
     params: Mapping[str, Settings]
     hash: str
 
@@ -72,7 +74,7 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         for id, experiment in experiments.items()
     }
     values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
-    return Tier(name, root, params, hashlib.sha256(values.encode()).hexdigest()[:12])
+    return Tier(name, root, overrides, params, hashlib.sha256(values.encode()).hexdigest()[:12])
 
 
 class _Loader(yaml.SafeLoader):

@@ -93,7 +93,11 @@ class Paper:
 
     def published(self) -> pd.DataFrame:
         """The numbers that the paper's tables and text print."""
-        return pd.read_csv(str(files(f"{ROOM}.{self.key}") / "published.csv"))
+        return pd.read_csv(self.published_file)
+
+    @property
+    def published_file(self) -> Path:
+        return Path(str(files(f"{ROOM}.{self.key}") / "published.csv"))
 
 
 @cache
@@ -147,6 +151,11 @@ def claims_code(key: str) -> str:
         if getattr(paper(key), name):
             symbols.append((f"{ROOM}.{key}.{name}", "CLAIMS"))
     return closure_hash(*symbols, ("reprise.evidence.verdicts", "judge_all"))
+
+
+def report_code() -> str:
+    """The hash of all that the report depends on, bar verdicts, figures and the papers' own files."""
+    return closure_hash(("reprise.report.html", "write"), ("reprise.running", "join"))
 
 
 def _folders(package: str) -> list[str]:

@@ -105,7 +105,7 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
     for id, experiment in paper.experiments.items():
         if not experiment.claims:
             continue
-        if (tier.results / id).is_dir():
+        if (tier.results / id / store.RECORD).is_file():
             rows.append(judge_all(experiment.claims, *load(id, tier)))
         else:
             missing = f"no results; they are made by: reprise run {id} --tier {tier.name}"
@@ -116,16 +116,15 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
 
 
 def join(tier: Tier) -> pd.DataFrame:
-    """The verdicts on every paper: each paper's own, and `not run` from the registry where it has not been checked."""
+    """The verdicts on every paper: each paper's own, and `not run` from the registry for claims that it has not checked."""
     rows = []
     for key, paper in registry.papers().items():
         file = tier.results / key / "claims.parquet"
-        if file.is_file():
-            rows.append(_read_claims(file, f"reprise check {key} --tier {tier.name}"))
-        else:
-            claims = [claim for claim, _ in paper.claims.values()]
-            missing = f"not checked; that is done by: make reproduce PAPER={key} TIER={tier.name}"
-            rows.append(judge_all(claims, None, None, missing=missing))
+        checked = _read_claims(file, f"reprise check {key} --tier {tier.name}") if file.is_file() else _concat([])
+        known = checked[checked["claim"].isin(paper.claims)]
+        rest = [claim for id, (claim, _) in paper.claims.items() if id not in set(known["claim"])]
+        missing = f"not checked; that is done by: make reproduce PAPER={key} TIER={tier.name}"
+        rows += [known, judge_all(rest, None, None, missing=missing)]
     return _concat(rows)
 
 

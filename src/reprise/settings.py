@@ -100,12 +100,13 @@ def assumptions(params: Settings) -> list[str]:
 
 
 def departures(params: Settings) -> list[str]:
-    """`name: used (paper: published)` of the fields that differ from the published run."""
+    """`name: used (paper: published)` of the fields that differ from the published run; `(ours: ...)` for our own."""
     found = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default
         if used != published and not (origin(field) == "ours" and _at_least(used, published)):
-            found.append(f"{name}: {_show(used)} (paper: {_show(published)})")
+            whose = "ours" if origin(field) == "ours" else "paper"
+            found.append(f"{name}: {_show(used)} ({whose}: {_show(published)})")
     return found
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 class Streams:
     """One stream of random numbers a seed; the same seed and purpose give the same numbers in any company."""
 
-    BLOCK = 32
+    BLOCK = 8
     """Minibatches drawn at a time."""
 
     def __init__(self, seeds: Sequence[int], purpose: str) -> None:
@@ -19,7 +19,10 @@ class Streams:
 
     def normal(self, *shape: int) -> Float[Tensor, "seed *shape"]:
         """Standard normal numbers, the next ones of each stream."""
-        return torch.stack([torch.randn(shape, generator=generator) for generator in self._generators])
+        numbers = torch.empty(len(self._generators), *shape)
+        for row, generator in zip(numbers, self._generators, strict=True):
+            row.normal_(generator=generator)
+        return numbers
 
     def batches(self, *shape: int) -> Iterator[Float[Tensor, "seed *shape"]]:
         """Standard normal minibatches without end."""

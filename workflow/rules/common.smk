@@ -15,9 +15,9 @@ try:
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
-if unknown := set(config) - {"tier", "paper", "experiments", "datasets"}:
+if unknown := set(config) - {"tier", "paper", "experiments"}:
     raise WorkflowError(f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper")
-if config.get("experiments", {}) != TIER.overrides:
+if config.get("experiments", TIER.overrides) != TIER.overrides:
     raise WorkflowError(f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it")
 
 RESULTS = f"results/{TIER.name}"
@@ -53,4 +53,4 @@ def look(id):
 
 def published(key):
     """The numbers that a paper prints, as a file, for the claims about them."""
-    return str(registry.published_file(key))
+    return str(registry.paper(key).published_file)

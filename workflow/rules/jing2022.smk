@@ -11,6 +11,7 @@ rule jing2022_augmentation_threshold:
         f"{LOGS}/jing2022/augmentation_threshold.log",
     benchmark:
         f"{BENCHMARKS}/jing2022/augmentation_threshold.tsv"
+    priority: 10  # the longest first
     threads: 1
     resources:
         mem_mb=2000,
@@ -38,7 +39,7 @@ rule jing2022_sec4_threshold:
         f"reprise draw jing2022/sec4_threshold --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
-# Sections 5.3 and 6.1: alignment and growth of two linear layers.
+# Section 5: alignment and growth of two linear layers.
 rule jing2022_layer_alignment:
     output:
         **tables("jing2022/layer_alignment"),
@@ -94,6 +95,43 @@ rule jing2022_fig05:
         f"reprise draw jing2022/fig05 --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
+# Section 6.1: alignment with a constrained projector.
+rule jing2022_projector_alignment:
+    output:
+        **tables("jing2022/projector_alignment"),
+    params:
+        **settings("jing2022/projector_alignment"),
+    log:
+        f"{LOGS}/jing2022/projector_alignment.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/projector_alignment.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    shell:
+        f"reprise run jing2022/projector_alignment --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule jing2022_sec61_projector:
+    input:
+        rules.jing2022_projector_alignment.output,
+    output:
+        **drawing("jing2022/sec61_projector"),
+    params:
+        **look("jing2022/sec61_projector"),
+    log:
+        f"{LOGS}/jing2022/sec61_projector.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/sec61_projector.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    shell:
+        f"reprise draw jing2022/sec61_projector --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
 # Section 5.4: depth and ReLU.
 rule jing2022_depth_and_nonlinearity:
     output:
@@ -104,6 +142,7 @@ rule jing2022_depth_and_nonlinearity:
         f"{LOGS}/jing2022/depth_and_nonlinearity.log",
     benchmark:
         f"{BENCHMARKS}/jing2022/depth_and_nonlinearity.tsv"
+    priority: 10  # the longest first
     threads: 1
     resources:
         mem_mb=2000,
@@ -172,6 +211,7 @@ rule jing2022_claims:
     input:
         rules.jing2022_augmentation_threshold.output,
         rules.jing2022_layer_alignment.output,
+        rules.jing2022_projector_alignment.output,
         rules.jing2022_depth_and_nonlinearity.output,
         rules.jing2022_gradient_flow.output,
         published=published("jing2022"),

@@ -6,6 +6,7 @@ PARTS = {
         rules.jing2022_sec4_threshold.output,
         rules.jing2022_fig04.output,
         rules.jing2022_fig05.output,
+        rules.jing2022_sec61_projector.output,
         rules.jing2022_fig06a.output,
         rules.jing2022_fig06b.output,
     ],

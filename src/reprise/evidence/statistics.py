@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 LEVEL = 0.90
 
@@ -62,4 +62,4 @@ def paired_interval(sample: pd.Series, reference: pd.Series) -> Interval:
 
 
 def _quantile(freedom: float) -> float:
-    return float(stats.t.ppf((1 + LEVEL) / 2, freedom))
+    return float(special.stdtrit(freedom, (1 + LEVEL) / 2))

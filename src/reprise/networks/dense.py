@@ -1,5 +1,8 @@
 """Stacks of small dense networks without biases, and their initialisations."""
 
+from collections.abc import Sequence
+from functools import reduce
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -8,16 +11,26 @@ from reprise.streams import Streams
 from reprise.training.replicas import Weights
 
 
-def linear(weights: Weights, x: Float[Tensor, "replica batch in"]) -> Float[Tensor, "replica batch out"]:
-    """z = W_L ... W_1 x. The weights are multiplied first: that costs dim³ a layer, not batch dim²."""
-    product = weights[0]
-    for weight in weights[1:]:
-        product = weight @ product
-    return x @ product.mT
+def linear(
+    nets: Sequence[Weights], x: Float[Tensor, "net replica batch in"]
+) -> Float[Tensor, "net replica batch out"]:
+    """z = W_L ... W_1 x, of nets of any depths. The weights are multiplied first: dim³ a layer, not batch dim²."""
+    return x @ torch.stack([product(weights) for weights in nets]).mT
 
 
-def relu(weights: Weights, x: Float[Tensor, "replica batch in"]) -> Float[Tensor, "replica batch out"]:
-    """z = W_L relu(... relu(W_1 x))."""
+def relu(
+    nets: Sequence[Weights], x: Float[Tensor, "net replica batch in"]
+) -> Float[Tensor, "net replica batch out"]:
+    """z = W_L relu(... relu(W_1 x)), of nets of any depths."""
+    return torch.stack([_relu(weights, inputs) for weights, inputs in zip(nets, x, strict=True)])
+
+
+def product(weights: Weights) -> Float[Tensor, "replica out in"]:
+    """W_L ... W_1."""
+    return reduce(lambda below, weight: weight @ below, weights)
+
+
+def _relu(weights: Weights, x: Float[Tensor, "replica batch in"]) -> Float[Tensor, "replica batch out"]:
     for weight in weights[:-1]:
         x = (x @ weight.mT).relu()
     return x @ weights[-1].mT

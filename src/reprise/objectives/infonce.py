@@ -6,8 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+LOG2_E = math.log2(math.e)
 CACHED = 2**17
-"""Similarities held at a time: 512 KiB in float32, which stays in a core's second-level cache."""
+"""Similarities held at a time: 512 KiB in float32: with the buffer beside them, a core's second-level cache."""
 
 
 def infonce_distance(
@@ -56,10 +57,10 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]
     """Eq. 2 and Eq. 4. With α_ij the softmax of Eq. 4 and e_ij = exp(-|z1_i - z1_j|²/2), which is symmetric,
     α_ij + α_ji = e_ij (1/Z_i + 1/Z_j): one exponential a pair, and the weights α themselves are never needed.
     """
-    replicas, batch, dim = z1.shape
-    half = -0.5 * z1.square().sum(-1, keepdim=True)
-    one = torch.ones_like(half)
-    left, right = torch.cat([z1, half, one], -1), torch.cat([z1, one, half], -1).mT  # left @ right = -|z1_i - z1_j|²/2
+    replicas, batch, _ = z1.shape
+    # Distances in powers of two: exp2 takes a third of exp's time, and a fortieth where it underflows.
+    scaled = LOG2_E * z1
+    half = -0.5 * (scaled * z1).sum(-1, keepdim=True)
     difference = z2 - z1
     log_positive = -0.5 * difference.square().sum(-1, keepdim=True)
     positive = log_positive.exp()
@@ -73,7 +74,8 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]
     for start in range(0, replicas, chunk):
         part = slice(start, min(start + chunk, replicas))
         n = part.stop - start
-        e = torch.bmm(left[part], right[part], out=pairs[:n]).exp_()
+        e = torch.add(half[part], half[part].mT, out=pairs[:n])
+        e.baddbmm_(scaled[part], z1[part].mT).exp2_()
         e.diagonal(dim1=-2, dim2=-1).zero_()
         z = torch.sum(e, -1, keepdim=True, out=partition[part]).add_(positive[part])
         inverse = (batch * z).reciprocal_()

@@ -76,6 +76,14 @@ def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, 
     axes.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
 
 
+def steps_axis(axes: Axes) -> None:
+    """Steps from 0, linear to 10 and logarithmic beyond."""
+    axes.set_xscale("symlog", linthresh=10)
+    axes.set_xticks([0, 10, 100, 1000], ["0", "10", "100", "1000"])
+    axes.minorticks_off()
+    axes.set_xlabel("step")
+
+
 def save(figure: Figure, file: Path, kind: str) -> None:
     """Writes a figure with no date in it, so that the same figure is the same bytes."""
     metadata = {"pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]

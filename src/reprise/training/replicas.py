@@ -5,11 +5,16 @@ last bit on the CPU, on which others share its stack: all arithmetic is per repl
 stream of its own seed (`reprise.streams`).
 """
 
+import ctypes
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 
 Weights = Sequence[Float[Tensor, "replica out in"]]
 
@@ -34,6 +39,7 @@ def sgd(
     Yields:
         (step, the weights at that step, detached).
     """
+    _prepare_processor()
     now = [weight.detach().clone().requires_grad_() for weight in weights]
     for step in range(steps + 1):
         if step in checkpoints:
@@ -45,3 +51,15 @@ def sgd(
             with torch.no_grad():
                 for weight, gradient in zip(now, gradients, strict=True):
                     weight.sub_(gradient, alpha=learning_rate)
+
+
+@cache
+def _prepare_processor() -> None:
+    """Once a process: what stacks of small matrices need to run at full speed."""
+    # Softmax weights of far pairs are denormal numbers, on which a product takes a hundred times as long.
+    torch.set_flush_denormal(True)
+    # glibc gives every freed stack back to the system, and has its pages faulted in anew a millisecond later.
+    with suppress(OSError, AttributeError):
+        libc = ctypes.CDLL("libc.so.6")
+        for option in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
+            libc.mallopt(option, 2**30)

@@ -17,7 +17,8 @@ def x_matrix(
     weighted augmentation covariance, and α the softmax of Eq. 4.
     """
     batch = x1.shape[-2]
-    logits = -0.5 * torch.cdist(z1, z1, compute_mode="donot_use_mm_for_euclid_dist").square()
+    square = z1.square().sum(-1, keepdim=True)
+    logits = z1 @ z1.mT - 0.5 * (square + square.mT)
     logits.diagonal(dim1=-2, dim2=-1).copy_(-0.5 * (z1 - z2).square().sum(-1))
     softmax = logits.softmax(-1)
     weight = 1 - softmax.diagonal(dim1=-2, dim2=-1)

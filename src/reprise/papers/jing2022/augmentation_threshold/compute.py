@@ -1,5 +1,6 @@
 """Trains W at every amplitude and seed at once, and measures what Theorem 1 speaks of."""
 
+import math
 from collections.abc import Iterator
 
 import pandas as pd
@@ -9,79 +10,74 @@ from torch import Tensor
 
 from reprise import objectives
 from reprise.experiment import Context
-from reprise.networks.dense import linear
 from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.papers.jing2022.theory import x_matrix
 from reprise.streams import Streams, spread
 from reprise.tidy import tidy
 from reprise.training.replicas import Weights, sgd
 
-X_SAMPLES = 32
+X_SAMPLES = 8
 """Fresh minibatches over which X is averaged at a checkpoint."""
 
-Views = tuple[Float[Tensor, "replica batch dim"], Float[Tensor, "replica batch dim"]]
+Views = Float[Tensor, "view replica batch dim"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Singular values of W, and the block of W that sees the strong augmentation, over the steps."""
-    runs = {"one": params.one_view, "both": params.both_views}
-    results = [_run(params, context, views, amplitudes) for views, amplitudes in runs.items()]
-    return {name: pd.concat([r[name] for r in results], ignore_index=True) for name in results[0]}
-
-
-def _run(params: Params, context: Context, views: str, amplitudes: tuple[float, ...]) -> dict[str, pd.DataFrame]:
-    seeds, strong = range(params.seeds), params.dim // 2
+    seeds, dim, strong = range(params.seeds), params.dim, params.dim // 2
+    cells = [("one", k) for k in params.one_view] + [("both", k) for k in params.both_views]
     loss_of = objectives.resolve(params.objective)
-    draw = {"one": one_view_augmented, "both": both_views_augmented}[views]
-    noise_std = torch.full((len(amplitudes), params.dim), params.weak_variance)
-    noise_std[:, strong:] = torch.tensor(amplitudes)[:, None]
-    noise_std = noise_std.sqrt().repeat(params.seeds, 1)[:, None, :]
+    noise_std = torch.stack([noise_std_of(params, views, amplitude) for views, amplitude in cells], 1)
 
     def sampler(purpose: str) -> Iterator[Views]:
-        for normal in Streams(seeds, purpose).batches(3, params.batch_size, params.dim):
-            yield draw(spread(normal, len(amplitudes)), params.input_variance**0.5, noise_std)
+        """x + noise twice; the cells of a seed share their normal numbers."""
+        for normal in Streams(seeds, purpose).batches(3, params.batch_size, dim):
+            x = params.input_variance**0.5 * normal[:, 0]
+            noise = normal[:, 1:].transpose(0, 1)[:, :, None]
+            yield torch.addcmul(x[:, None], noise, noise_std[:, None, :, None]).flatten(1, 2)
 
-    start = params.init_std * Streams(seeds, "init").normal(params.dim, params.dim)
+    start = params.init_std * Streams(seeds, "init").normal(dim, dim)
     batches, probes = sampler("train"), sampler("probe")
 
     def loss(weights: Weights) -> Tensor:
-        return loss_of(*(linear(weights, x) for x in next(batches)))
+        (w,) = weights
+        return loss_of(*(x @ w.mT for x in next(batches)))
 
     checkpoints = checkpoints_of(params.steps)
     singular_values, norms, growth = [], [], []
-    for _, (w,) in sgd(
-        [spread(start, len(amplitudes))],
+    for step, (w,) in sgd(
+        [spread(start, len(cells))],
         loss,
         learning_rate=params.learning_rate,
         steps=params.steps,
         checkpoints=checkpoints,
-        progress=lambda step: context.progress(step, params.steps, f"{views} view(s) augmented"),
+        progress=lambda step: context.progress(step, params.steps, f"{len(cells) * params.seeds} linear layers"),
     ):
         x = mean_x(w, probes)
-        if not singular_values:
+        if step == 0:
             x_start, w_start = x.double(), w.double()
         singular_values.append(torch.linalg.svdvals(w))
         norms.append(torch.linalg.matrix_norm(w[..., strong:], 2))
         growth.append(x.diagonal(dim1=-2, dim2=-1)[:, strong:].mean(-1))
 
-    # Theorem 1's solution for the X of the first step, on the block of inputs with the strong augmentation.
     time = [params.learning_rate * step for step in checkpoints]
-    fixed = [(w_start @ torch.matrix_exp(x_start * t))[..., strong:] for t in time]
-    predicted = [torch.linalg.matrix_norm(block, 2) for block in fixed]
-
-    shape = (len(checkpoints), params.seeds, len(amplitudes))
-    axes = {"step": checkpoints, "seed": seeds, "amplitude": amplitudes}
-    return {
+    predicted = [log10_norm_if_x_fixed(w_start[..., strong:], x_start[..., strong:, strong:], t) for t in time]
+    axes = {"step": checkpoints, "seed": seeds, "cell": cells}
+    shape = tuple(map(len, axes.values()))
+    tables = {
         "singular_values": tidy(
-            {**axes, "index": range(1, params.dim + 1)},
-            singular_value=torch.stack(singular_values).view(*shape, params.dim),
-        ).assign(views=views),
+            {**axes, "index": range(1, dim + 1)}, singular_value=torch.stack(singular_values).view(*shape, dim)
+        ),
         "strong_block": tidy(
             axes,
             norm=torch.stack(norms).view(shape),
-            norm_if_x_fixed=torch.stack(predicted).view(shape),
+            log10_norm_if_x_fixed=torch.stack(predicted).view(shape),
             growth_rate=torch.stack(growth).view(shape),
-        ).assign(views=views),
+        ),
+    }
+    return {
+        name: table.assign(views=table["cell"].str[0], amplitude=table["cell"].str[1]).drop(columns="cell")
+        for name, table in tables.items()
     }
 
 
@@ -90,28 +86,28 @@ def checkpoints_of(steps: int) -> list[int]:
     return sorted({round(steps * (k / 15) ** 2) for k in range(16)})
 
 
-def one_view_augmented(
-    normal: Float[Tensor, "replica 3 batch dim"], input_std: float, noise_std: Float[Tensor, "replica 1 dim"]
-) -> Views:
-    """x clean, x' = x + noise."""
-    x = input_std * normal[:, 0]
-    return x, torch.addcmul(x, normal[:, 1], noise_std)
+def noise_std_of(params: Params, views: str, amplitude: float) -> Float[Tensor, "view dim"]:
+    """Standard deviation of each view's noise: weak on the first half of the inputs, strong on the rest; 0 for a clean view."""
+    half = params.dim // 2
+    noisy = torch.tensor([params.weak_variance] * half + [amplitude] * half).sqrt()
+    return torch.stack([{"one": torch.zeros_like(noisy), "both": noisy}[views], noisy])
 
 
-def both_views_augmented(
-    normal: Float[Tensor, "replica 3 batch dim"], input_std: float, noise_std: Float[Tensor, "replica 1 dim"]
-) -> Views:
-    """Independent noise on both views of x."""
-    x = input_std * normal[:, 0]
-    return torch.addcmul(x, normal[:, 1], noise_std), torch.addcmul(x, normal[:, 2], noise_std)
+def log10_norm_if_x_fixed(
+    w: Float[Tensor, "replica dim block"], x: Float[Tensor, "replica block block"], time: float
+) -> Float[Tensor, " replica"]:
+    """Logarithm of the spectral norm of W(0) exp(X t), Theorem 1's solution, on a block that X does not mix with others."""
+    rates, u = torch.linalg.eigh(x)
+    largest = rates[..., -1:]
+    scaled = w @ (u * torch.exp((rates - largest) * time)[..., None, :])
+    return torch.linalg.matrix_norm(scaled, 2).log10() + largest[..., 0] * time / math.log(10)
 
 
 def mean_x(w: Tensor, samples: Iterator[Views]) -> Float[Tensor, "replica dim dim"]:
-    """X of Lemma 2, averaged over fresh minibatches."""
+    """X of Lemma 2, averaged over fresh minibatches; a few replicas at a time, which stay in cache."""
     total = torch.zeros_like(w)
     for _ in range(X_SAMPLES):
         x1, x2 = next(samples)
-        total += x_matrix(x1, x2, linear([w], x1), linear([w], x2))
+        parts = zip(*(views.split(8) for views in (x1, x2, x1 @ w.mT, x2 @ w.mT)), strict=True)
+        total += torch.cat([x_matrix(*part) for part in parts])
     return total / X_SAMPLES
-
-

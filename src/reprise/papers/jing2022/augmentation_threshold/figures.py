@@ -56,6 +56,7 @@ def _over_time(axes: Axes, table: pd.DataFrame) -> None:
     for k, color in zip(shown, colors(len(shown)), strict=True):
         rows = one[one["amplitude"] == k]
         band(axes, rows, "step", "norm", log=True, color=color, label=f"k = {k:g}")
-        band(axes, rows, "step", "norm_if_x_fixed", log=True, color=color, ls="--", lw=0.8)
+        fixed = rows.assign(norm=10.0 ** rows["log10_norm_if_x_fixed"].clip(-20, 20))
+        band(axes, fixed, "step", "norm", log=True, color=color, ls="--", lw=0.8)
     axes.set(xlabel="step")
     axes.legend(loc="lower left", ncols=2)

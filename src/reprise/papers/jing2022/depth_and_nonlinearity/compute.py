@@ -1,7 +1,8 @@
 """Trains linear and ReLU nets of several depths on the same data, with isotropic data and the public init as controls."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -23,80 +24,77 @@ from reprise.training.replicas import Weights, sgd
 class Arm:
     """One kind of net, its initial weights and its data."""
 
-    network: Callable[[Weights, Tensor], Tensor]
+    name: str
     weights: list[Float[Tensor, "seed dim dim"]]
     input_std: Float[Tensor, " dim"]
-    steps: int
+
+    @property
+    def depth(self) -> int:
+        return len(self.weights)
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """The embedding spectrum of every arm, depth and seed over the steps; controls up to `steps`, the rest to `long_steps`."""
-    tables = []
-    for depth in sorted({*params.depths, *params.relu_depths}):
-        arms = arms_of(params, depth)
-        # Arms that run the same function for as long share a stack.
-        stacks = {(arm.network, arm.steps) for arm in arms.values()}
-        for network, steps in sorted(stacks, key=lambda stack: (stack[0].__name__, stack[1])):
-            stack = {name: arm for name, arm in arms.items() if (arm.network, arm.steps) == (network, steps)}
-            tables.append(_train(params, context, stack, network, steps).assign(depth=depth))
-    return {"spectrum": pd.concat(tables, ignore_index=True)}
-
-
-def arms_of(params: Params, depth: int) -> dict[str, Arm]:
-    """The nets of one depth."""
     seeds, dim = range(params.seeds), params.dim
-    streams = Streams(seeds, f"weights of {depth} layers")
-    scale = params.product_scale ** (1 / depth)
-    small = [scale * random_orthogonal(streams, dim) for _ in range(depth)]
-    public = [decaying_spectrum(streams, dim) for _ in range(depth)]
     span = np.geomspace(params.covariance_span, 1 / params.covariance_span, dim)
     std, ones = torch.from_numpy(span).sqrt().float(), torch.ones(dim)
-    arms = {}
-    if depth in params.depths:
-        arms["linear"] = Arm(linear, small, std, params.long_steps)
-        arms["isotropic"] = Arm(linear, small, ones, params.steps)
-        arms["public init"] = Arm(linear, public, std, params.steps)
-    if depth in params.relu_depths:
-        arms["relu"] = Arm(relu, small, std, params.long_steps)
-    return arms
+
+    def small(depth: int) -> list[Tensor]:
+        streams, scale = Streams(seeds, f"{depth} layers"), params.product_scale ** (1 / depth)
+        return [scale * random_orthogonal(streams, dim) for _ in range(depth)]
+
+    def public(depth: int) -> list[Tensor]:
+        streams = Streams(seeds, f"{depth} layers of the public init")
+        return [decaying_spectrum(streams, dim) for _ in range(depth)]
+
+    nets = [Arm("linear", small(depth), std) for depth in params.depths]
+    relus = [Arm("relu", small(depth), std) for depth in params.relu_depths]
+    controls = [Arm("isotropic", small(depth), ones) for depth in params.isotropic_depths]
+    controls += [Arm("public init", public(depth), std) for depth in params.public_depths]
+    stacks = [(nets, linear, params.long_steps), (relus, relu, params.long_steps), (controls, linear, params.steps)]
+    tables = [_train(params, context, *stack) for stack in stacks]
+    return {"spectrum": pd.concat(tables, ignore_index=True).assign(read=params.steps)}
 
 
 def _train(
     params: Params,
     context: Context,
-    arms: Mapping[str, Arm],
-    network: Callable[[Weights, Tensor], Tensor],
+    arms: list[Arm],
+    network: Callable[[list[Weights], Tensor], Tensor],
     steps: int,
 ) -> pd.DataFrame:
-    seeds, count, size, dim = range(params.seeds), len(arms), params.batch_size, params.dim
+    """Trains all arms and seeds in one stack: replica = arm * seeds + seed."""
+    seeds, size, dim = range(params.seeds), params.batch_size, params.dim
     loss_of = objectives.resolve(params.objective)
-    input_std = torch.stack([arm.input_std for arm in arms.values()])[None, :, None, None, :]
-    start = [torch.stack(layer, 1).flatten(0, 1) for layer in zip(*(arm.weights for arm in arms.values()), strict=True)]
+    input_std = torch.stack([arm.input_std for arm in arms])[:, None, None, None]
     batches = Streams(seeds, "train").batches(3, size, dim)
-    evaluation = Streams(seeds, "evaluation").normal(params.samples, dim)[:, None] * input_std[:, :, 0]
-    evaluation = evaluation.flatten(0, 1).double()
+    samples = Streams(seeds, "evaluation").normal(params.samples, dim).double()
+
+    def by_arm(weights: Weights) -> list[Weights]:
+        rest = iter(weights)
+        return [list(islice(rest, len(arm.weights))) for arm in arms]
 
     def loss(weights: Weights) -> Tensor:
-        normal = next(batches)[:, None]  # the same numbers for every arm of a seed
-        views = torch.add(normal[:, :, :1] * input_std, normal[:, :, 1:], alpha=params.noise_std)
-        z = network(weights, views.view(-1, 2 * size, dim))
-        return loss_of(*z.view(-1, 2, size, dim).unbind(1))
+        normal = next(batches)  # the same numbers for every arm of a seed
+        views = torch.add(normal[:, :1] * input_std, normal[:, 1:], alpha=params.noise_std)
+        return loss_of(*network(by_arm(weights), views.flatten(2, 3)).view(-1, 2, size, dim).unbind(1))
 
     checkpoints = checkpoints_of(params.steps, steps)
     spectra = [
-        embedding_spectrum(network([w.double() for w in weights], evaluation))
+        embedding_spectrum(network(by_arm([weight.double() for weight in weights]), samples * input_std[:, 0]))
         for _, weights in sgd(
-            start,
+            [weight for arm in arms for weight in arm.weights],
             loss,
             learning_rate=params.learning_rate,
             steps=steps,
             checkpoints=checkpoints,
-            progress=lambda step: context.progress(step, steps, f"{len(start)} layer(s): {', '.join(arms)}"),
+            progress=lambda step: context.progress(step, steps, f"{len(arms) * params.seeds} nets"),
         )
     ]
-    axes = {"step": checkpoints, "seed": seeds, "arm": list(arms), "index": range(1, dim + 1)}
-    shape = (len(checkpoints), params.seeds, count, dim)
-    return tidy(axes, singular_value=torch.stack(spectra).view(shape)).assign(read=params.steps)
+    nets = [(arm.name, len(arm.weights)) for arm in arms]
+    axes = {"step": checkpoints, "net": nets, "seed": seeds, "index": range(1, dim + 1)}
+    table = tidy(axes, singular_value=torch.stack(spectra))
+    return table.assign(arm=table["net"].str[0], depth=table["net"].str[1]).drop(columns="net")
 
 
 def checkpoints_of(read: int, steps: int) -> list[int]:

@@ -67,6 +67,8 @@ def fig06b(tables: Tables, params: Params) -> Figure:
 
 def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]]) -> None:
     for (label, rows), color, marker, line in zip(lines, colors(len(lines)), MARKERS, LINES, strict=False):
+        if rows.empty:  # a control that did not run at this depth; the depth keeps its colour
+            continue
         at_read = _relative(rows[rows["step"] == rows["read"]])
         band(axes, at_read, "index", "relative", log=True, color=color, marker=marker, markersize=2.5, ls=line, label=label)
     axes.axhline(COLLAPSED, color="0.6", lw=0.8)

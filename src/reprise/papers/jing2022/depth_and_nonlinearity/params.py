@@ -13,23 +13,28 @@ class Params(Settings):
     dim: int = stated(16, "Figure 6: weight matrices of 16x16", ge=2)
     depths: tuple[int, ...] = unstated((1, 2, 3, 4), "the text names L = 1 and L = 2", min_length=1)
     relu_depths: tuple[int, ...] = ours((2, 3), "Figure 6b has L = 2", min_length=1)
+    isotropic_depths: tuple[int, ...] = ours((1, 4), "control: data of covariance I", min_length=1)
+    public_depths: tuple[int, ...] = ours((1, 2, 3, 4), "control: the initialisation of the authors' code")
     covariance_span: float = unstated(2.0, "data covariance diag(geomspace(span, 1/span)): a mild spread", gt=1)
     noise_std: float = unstated(0.3, "on both views, under the data's smallest deviation of 0.7", ge=0)
     product_scale: float = unstated(0.01, "initial scale of the product of the layers: small, as theory has it", gt=0)
     learning_rate: float = unstated(0.05, "close to gradient flow", gt=0)
     batch_size: int = unstated(128, "fresh samples at each step", ge=2)
     steps: int = unstated(4000, "where the claims read: collapse is slow growth, so the count falls with the steps", ge=2)
-    long_steps: int = ours(16_000, "how far the count of collapsed values is followed", ge=2)
+    long_steps: int = ours(10_000, "how far the count of collapsed values is followed: the public code's horizon", ge=2)
     samples: int = ours(4096, "clean inputs on which the spectrum is taken", ge=64)
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, up to the steps at which claims read."""
-    common = {"seeds": min(params.seeds, 4), "long_steps": params.steps}
+    """Other plausible values of what the paper leaves unstated, for the nets and up to the steps that claims read."""
+    common = {
+        "seeds": min(params.seeds, 3),
+        "long_steps": params.steps,
+        "isotropic_depths": params.isotropic_depths[-1:],
+        "public_depths": (),
+    }
     grid = {
-        "learning rate halved": {"learning_rate": params.learning_rate / 2},
-        "batch halved": {"batch_size": max(2, params.batch_size // 2)},
         "initial product doubled": {"product_scale": params.product_scale * 2},
         "noise halved": {"noise_std": params.noise_std / 2},
         "steps halved": {"steps": params.steps // 2, "long_steps": params.steps // 2},

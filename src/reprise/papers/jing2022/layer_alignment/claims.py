@@ -1,4 +1,4 @@
-"""What Sections 5 and 6.1 say of alignment and of the singular values' growth."""
+"""What Section 5 says of alignment and of the singular values' growth."""
 
 import pandas as pd
 
@@ -54,15 +54,15 @@ def _at(table: pd.DataFrame, arm: str, step: int) -> pd.DataFrame:
     return table[(table["arm"] == arm) & (table["step"] == step)].set_index("seed")
 
 
-def _aligned(id: str, arm: str, statement: str, source: str, column: str = "off_diagonal_mass") -> Claim:
+def _aligned(id: str, arm: str, statement: str) -> Claim:
     return value(
         id,
         statement,
-        source=source,
+        source="Figure 4, Theorem 2",
         quantity="score",
-        measure=at_end(arm, column),
+        measure=at_end(arm, "off_diagonal_mass"),
         published=0.0,
-        unit={"off_diagonal_mass": "1 - mean A_kk²"}.get(column, "share outside the subspace"),
+        unit="1 - mean A_kk²",
     )
 
 
@@ -82,14 +82,12 @@ CLAIMS = [
         "jing2022/fig4/off-diagonal-balanced",
         "balanced",
         "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from a balanced initialisation.",
-        "Figure 4, Theorem 2",
     ),
     _aligned(
         "jing2022/fig4/off-diagonal-public",
         "public",
         "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from the unbalanced initialisation of the "
         "authors' public code.",
-        "Figure 4, Theorem 2",
     ),
     ordering(
         "jing2022/thm2/norm-grows",
@@ -126,24 +124,5 @@ CLAIMS = [
         measure=embedding_collapsed,
         at_least=1,
         unit="collapsed values of 16",
-    ),
-    _aligned(
-        "jing2022/sec61/frozen-aligned",
-        "frozen",
-        "Alignment needs only one of the two layers to evolve: W1 aligns with a frozen W2.",
-        "Section 6.1, proposition 1",
-    ),
-    _aligned(
-        "jing2022/sec61/diagonal-aligned",
-        "diagonal",
-        "W1 aligns with a second layer that is constrained to be diagonal.",
-        "Section 6.1, proposition 1",
-    ),
-    _aligned(
-        "jing2022/sec61/low-rank-aligned",
-        "low-rank",
-        "The leading left singular vectors of W1 move into the subspace that a fixed low-rank W2 reads.",
-        "Section 6.1, proposition 2",
-        "mass_outside_subspace",
     ),
 ]

@@ -1,7 +1,6 @@
-"""Trains a two-layer linear net from two initialisations and under three constraints on its second layer, all at once."""
+"""Trains a two-layer linear net from two initialisations, and integrates Theorem 3's ODE beside the balanced one."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -10,98 +9,72 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise import objectives
-from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass, subspace_mass_outside
+from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass
 from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.experiment import Context
-from reprise.networks.dense import decaying_spectrum, linear, random_orthogonal
+from reprise.networks.dense import decaying_spectrum
 from reprise.papers.jing2022.layer_alignment.params import Params
+from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, pairs_of, small_orthogonal, train
 from reprise.streams import Streams
 from reprise.tidy import tidy
 from reprise.training.replicas import Weights, sgd
 
 
-@dataclass(frozen=True)
-class Arm:
-    """Initial weights, and which entries of W2 train: W2 = fixed + mask * (what SGD moves)."""
-
-    w1: Float[Tensor, "seed dim dim"]
-    w2: Float[Tensor, "seed dim dim"]
-    mask: Float[Tensor, "dim dim"]
-
-
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE beside the balanced run."""
     seeds, dim = range(params.seeds), params.dim
-    data = Streams(seeds, "data")
-    std = torch.from_numpy(np.geomspace(params.covariance_span, 1 / params.covariance_span, dim)).sqrt().float()
-    x = data.normal(params.batch_size, dim) * std
-    noise = params.noise_std * data.normal(2, params.batch_size, dim)
-    arms = arms_of(params)
-    x1, x2 = ((x + noise[:, view]).repeat(len(arms), 1, 1) for view in (0, 1))
-    clean = x.repeat(len(arms), 1, 1)
-
-    start1, start2 = (torch.cat([getattr(arm, name) for arm in arms.values()]) for name in ("w1", "w2"))
-    mask = torch.cat([arm.mask.expand(params.seeds, dim, dim) for arm in arms.values()])
-    fixed = start2 * (1 - mask)
-    loss_of = objectives.resolve(params.objective)
-
-    def loss(weights: Weights) -> Tensor:
-        w1, w2 = weights[0], fixed + mask * weights[1]
-        return loss_of(linear([w1, w2], x1), linear([w1, w2], x2))
-
-    checkpoints = checkpoints_of(params.steps)
+    public = Streams(seeds, "public weights")
+    every = torch.ones(dim, dim)
+    arms = {
+        "balanced": Arm(*small_orthogonal(params), every),
+        "public": Arm(decaying_spectrum(public, dim), decaying_spectrum(public, dim), every),
+    }
+    pairs = pairs_of(params)
+    clean = pairs.clean.repeat(len(arms), 1, 1)
     records: list[dict[str, Tensor]] = []
-    for _, (w1, free) in sgd(
-        [start1, start2],
-        loss,
-        learning_rate=params.learning_rate,
-        steps=params.steps,
-        checkpoints=checkpoints,
-        progress=lambda step: context.progress(step, params.steps, "training two layers"),
-    ):
-        w2 = fixed + mask * free
-        z1, z2 = linear([w1, w2], x1), linear([w1, w2], x2)
-        a = alignment_matrix(w1, w2)
+    for _, w1, w2 in train(params, context, arms):
+        a, svd1 = alignment_matrix(w1, w2), torch.linalg.svd(w1)
         records.append(
             {
                 "alignment": a.abs(),
                 "off_diagonal_mass": off_diagonal_mass(a),
-                "mass_outside_subspace": subspace_mass_outside(a, params.low_rank),
                 "imbalance": imbalance(w1, w2),
                 "norm_w1": torch.linalg.matrix_norm(w1),
                 "norm_w2": torch.linalg.matrix_norm(w2),
-                "loss": loss_of(z1, z2),
-                "W1": torch.linalg.svdvals(w1),
+                "W1": svd1.S,
                 "W2": torch.linalg.svdvals(w2),
-                "embedding": embedding_spectrum(linear([w1, w2], clean)).float(),
-                "V1": torch.linalg.svd(w1).Vh.mT,
+                "V1": svd1.Vh.mT,
+                "embedding": embedding_spectrum(clean @ (w2 @ w1).mT).float(),
             }
         )
 
+    checkpoints = checkpoints_of(params.steps)
     by_step = {"step": checkpoints, "arm": list(arms), "seed": seeds}
-    shape = tuple(map(len, by_step.values()))
     index = {"index": range(1, dim + 1)}
 
     def over_time(name: str) -> Tensor:
         stacked = torch.stack([record[name] for record in records])
-        return stacked.view(*shape, *stacked.shape[2:])
+        return stacked.view(*map(len, by_step.values()), *stacked.shape[2:])
 
-    scalars = ("off_diagonal_mass", "mass_outside_subspace", "imbalance", "norm_w1", "norm_w2", "loss")
-    last = {"arm": list(arms), "seed": seeds, "row": range(1, dim + 1), "column": range(1, dim + 1)}
     balanced = list(arms).index("balanced")
     mass, s1, s2, v1 = (over_time(name)[:, balanced] for name in ("off_diagonal_mass", "W1", "W2", "V1"))
     unaligned = (mass >= params.aligned_below).any(-1).nonzero()
     aligned = min(int(unaligned.max()) + 1 if len(unaligned) else 0, len(checkpoints) - 1)
-    own1, own2 = (half[balanced * params.seeds :][: params.seeds] for half in (x1, x2))
+    loss_of = objectives.resolve(params.objective)
     ode1, ode2 = theorem3_ode(
-        lambda product: loss_of(linear([product], own1), linear([product], own2)),
-        *(values[aligned:] for values in (s1, s2, v1)),
+        lambda both: loss_of(pairs.view1 @ both.mT, pairs.view2 @ both.mT),
+        s1[aligned:],
+        s2[aligned:],
+        v1[aligned:],
         checkpoints[aligned:],
         params.learning_rate,
     )
+    last = {"arm": list(arms), "seed": seeds, "row": range(1, dim + 1), "column": range(1, dim + 1)}
     return {
         "alignment": tidy(last, magnitude=over_time("alignment")[-1]),
-        "trajectory": tidy(by_step, **{name: over_time(name) for name in scalars}),
+        "trajectory": tidy(
+            by_step, **{name: over_time(name) for name in ("off_diagonal_mass", "imbalance", "norm_w1", "norm_w2")}
+        ),
         "singular_values": pd.concat(
             [
                 tidy({**by_step, **index}, singular_value=over_time(layer)).assign(layer=layer)
@@ -113,30 +86,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             {"step": checkpoints[aligned:], "seed": seeds, **index}, w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:]
         ),
     }
-
-
-def arms_of(params: Params) -> Mapping[str, Arm]:
-    """What is compared. `balanced` and `public` train both layers; the others restrict W2 as Section 6.1 proposes."""
-    dim, seeds = params.dim, range(params.seeds)
-    streams = Streams(seeds, "weights")
-    small1, small2 = (params.init_scale * random_orthogonal(streams, dim) for _ in range(2))
-    public1, public2 = (decaying_spectrum(streams, dim) for _ in range(2))
-    u, v = random_orthogonal(streams, dim), random_orthogonal(streams, dim)
-    low_rank = u[:, :, : params.low_rank] @ v[:, : params.low_rank]
-    every, none, diagonal = torch.ones(dim, dim), torch.zeros(dim, dim), torch.eye(dim)
-    values = torch.exp(-0.35 * torch.arange(dim)).diag().repeat(params.seeds, 1, 1)
-    return {
-        "balanced": Arm(small1, small2, every),
-        "public": Arm(public1, public2, every),
-        "frozen": Arm(small1, public2, none),
-        "diagonal": Arm(small1, values, diagonal),
-        "low-rank": Arm(small1, low_rank, none),
-    }
-
-
-def checkpoints_of(steps: int) -> list[int]:
-    """Steps 0 to `steps`, evenly in the square root, with half of them: where Theorem 2's growth is read."""
-    return sorted({round(steps * (k / 80) ** 2) for k in range(81)} | {steps // 2})
 
 
 def theorem3_ode(

@@ -1,0 +1,45 @@
+"""What Section 6.1 proposes of the projector."""
+
+import pandas as pd
+
+from reprise.evidence.claims import Claim, value
+from reprise.experiment import Tables
+
+
+def _aligned(id: str, arm: str, statement: str, source: str, column: str = "off_diagonal_mass") -> Claim:
+    def at_end(tables: Tables) -> pd.Series:
+        table = tables["trajectory"]
+        return table[(table["arm"] == arm) & (table["step"] == table["step"].max())].set_index("seed")[column]
+
+    return value(
+        id,
+        statement,
+        source=source,
+        quantity="score",
+        measure=at_end,
+        published=0.0,
+        unit={"off_diagonal_mass": "1 - mean A_kk²", "mass_outside_subspace": "share outside the subspace"}[column],
+    )
+
+
+CLAIMS = [
+    _aligned(
+        "jing2022/sec61/frozen-aligned",
+        "frozen",
+        "Alignment needs only one of the two layers to evolve: W1 aligns with a frozen W2.",
+        "Section 6.1, proposition 1",
+    ),
+    _aligned(
+        "jing2022/sec61/diagonal-aligned",
+        "diagonal",
+        "W1 aligns with a second layer that is constrained to be diagonal.",
+        "Section 6.1, proposition 1",
+    ),
+    _aligned(
+        "jing2022/sec61/low-rank-aligned",
+        "low-rank",
+        "The leading left singular vectors of W1 move into the subspace that a fixed low-rank W2 reads.",
+        "Section 6.1, proposition 2",
+        "mass_outside_subspace",
+    ),
+]

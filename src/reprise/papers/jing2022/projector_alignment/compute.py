@@ -1,0 +1,36 @@
+"""Trains W1 under three constrained projectors W2 at once."""
+
+import pandas as pd
+import torch
+
+from reprise.diagnostics.alignment import alignment_matrix, off_diagonal_mass, subspace_mass_outside
+from reprise.experiment import Context
+from reprise.networks.dense import decaying_spectrum, random_orthogonal
+from reprise.papers.jing2022.projector_alignment.params import Params
+from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, small_orthogonal, train
+from reprise.streams import Streams
+from reprise.tidy import tidy
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """How far W1's left singular vectors are from W2's right ones, one by one and as the subspace that W2 reads."""
+    seeds, dim, rank = range(params.seeds), params.dim, params.low_rank
+    w1, _ = small_orthogonal(params)
+    streams = Streams(seeds, "projectors")
+    general = decaying_spectrum(streams, dim)
+    u, v = random_orthogonal(streams, dim), random_orthogonal(streams, dim)
+    values = torch.exp(-0.35 * torch.arange(dim)).diag().repeat(params.seeds, 1, 1)
+    arms = {
+        "frozen": Arm(w1, general, torch.zeros(dim, dim)),
+        "diagonal": Arm(w1, values, torch.eye(dim)),
+        "low-rank": Arm(w1, u[:, :, :rank] @ v[:, :rank], torch.zeros(dim, dim)),
+    }
+    matrices = [alignment_matrix(w1, w2) for _, w1, w2 in train(params, context, arms)]
+    alignment = torch.stack(matrices).view(-1, len(arms), params.seeds, dim, dim)
+    return {
+        "trajectory": tidy(
+            {"step": checkpoints_of(params.steps), "arm": list(arms), "seed": seeds},
+            off_diagonal_mass=off_diagonal_mass(alignment),
+            mass_outside_subspace=subspace_mass_outside(alignment, rank),
+        )
+    }

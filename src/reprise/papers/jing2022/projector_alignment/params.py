@@ -1,0 +1,17 @@
+"""Settings of Section 6.1's propositions in the toy model; the paper tests them on ImageNet only (Section 6.3)."""
+
+from reprise.papers.jing2022.toy import TwoLayers
+from reprise.settings import unstated
+
+TABLES = ("trajectory",)
+
+
+class Params(TwoLayers):
+    """W1 trains from a small orthogonal matrix; W2, the projector, is constrained."""
+
+    low_rank: int = unstated(8, "rank of the fixed low-rank projector: half of the dimensions", ge=1)
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Other plausible values of what the paper leaves unstated."""
+    return params.plausible()

@@ -1,0 +1,81 @@
+"""Training of the two-layer toy model of Section 5, from several initial weights and under constraints on W2, at once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from reprise import objectives
+from reprise.experiment import Context
+from reprise.networks.dense import random_orthogonal
+from reprise.papers.jing2022.toy import TwoLayers
+from reprise.streams import Streams
+from reprise.training.replicas import Weights, sgd
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Initial weights, and which entries of W2 train: W2 = fixed + mask * (what SGD moves)."""
+
+    w1: Float[Tensor, "seed dim dim"]
+    w2: Float[Tensor, "seed dim dim"]
+    mask: Float[Tensor, "dim dim"]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The fixed data set: clean inputs and their two noisy views, each of shape [seed, batch, dim]."""
+
+    clean: Float[Tensor, "seed batch dim"]
+    view1: Float[Tensor, "seed batch dim"]
+    view2: Float[Tensor, "seed batch dim"]
+
+
+def pairs_of(params: TwoLayers) -> Pairs:
+    """The same for every arm of a seed."""
+    streams = Streams(range(params.seeds), "data")
+    variances = np.geomspace(params.covariance_span, 1 / params.covariance_span, params.dim)
+    clean = streams.normal(params.batch_size, params.dim) * torch.from_numpy(variances).sqrt().float()
+    noise = params.noise_std * streams.normal(2, params.batch_size, params.dim)
+    return Pairs(clean, clean + noise[:, 0], clean + noise[:, 1])
+
+
+def small_orthogonal(params: TwoLayers) -> tuple[Tensor, Tensor]:
+    """W1 and W2 of the balanced initialisation."""
+    streams = Streams(range(params.seeds), "weights")
+    w1, w2 = (params.init_scale * random_orthogonal(streams, params.dim) for _ in range(2))
+    return w1, w2
+
+
+def train(
+    params: TwoLayers, context: Context, arms: Mapping[str, Arm]
+) -> Iterator[tuple[int, Float[Tensor, "replica dim dim"], Float[Tensor, "replica dim dim"]]]:
+    """Yields (step, W1, W2) at the checkpoints; replica = arm * seeds + seed."""
+    pairs = pairs_of(params)
+    x1, x2 = (view.repeat(len(arms), 1, 1) for view in (pairs.view1, pairs.view2))
+    start1, start2 = (torch.cat([getattr(arm, name) for arm in arms.values()]) for name in ("w1", "w2"))
+    mask = torch.cat([arm.mask.expand_as(arm.w2) for arm in arms.values()])
+    fixed = start2 * (1 - mask)
+    loss_of = objectives.resolve(params.objective)
+
+    def loss(weights: Weights) -> Tensor:
+        both = (fixed + mask * weights[1]) @ weights[0]
+        return loss_of(x1 @ both.mT, x2 @ both.mT)
+
+    for step, (w1, free) in sgd(
+        [start1, start2],
+        loss,
+        learning_rate=params.learning_rate,
+        steps=params.steps,
+        checkpoints=checkpoints_of(params.steps),
+        progress=lambda step: context.progress(step, params.steps, f"{len(mask)} two-layer nets"),
+    ):
+        yield step, w1, fixed + mask * free
+
+
+def checkpoints_of(steps: int) -> list[int]:
+    """Steps 0 to `steps`, evenly in the square root, with half of them: where Theorem 2's growth is read."""
+    return sorted({round(steps * (k / 80) ** 2) for k in range(81)} | {steps // 2})
