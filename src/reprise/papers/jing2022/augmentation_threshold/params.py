@@ -43,7 +43,6 @@ def alternatives(params: Params) -> dict[str, Params]:
     common = {"one_view": CLAIMED_ONE_VIEW, "both_views": CLAIMED_BOTH_VIEWS, "seeds": min(params.seeds, 3)}
     grid = {
         "learning rate halved": {"learning_rate": params.learning_rate / 2},
-        "batch halved": {"batch_size": max(2, params.batch_size // 2)},
         "init halved": {"init_std": params.init_std / 2},
     }
     return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}
