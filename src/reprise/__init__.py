@@ -11,7 +11,8 @@ def load(id: str, tier: str = "default") -> Any:
     """Result tables, for a notebook.
 
     Args:
-        id: an experiment (`jing2022/layer_alignment`) or a figure (`jing2022/fig04`): a dict of the DataFrames it is made
+        id: an experiment (`jing2022/layer_alignment`) or a figure (`jing2022/fig04`): a dict of the
+        DataFrames it is made
             of; a table (`tian2023/table1`): its DataFrame.
         tier: which results to read: `smoke`, `default` or `paper`.
 
@@ -24,7 +25,11 @@ def load(id: str, tier: str = "default") -> Any:
     if id in registry.experiments():
         return running.load(id, settings)[0]
     artifact = registry.artifact(id)
-    return running.make(id, settings) if artifact.kind == "table" else running.load(artifact.experiment, settings)[0]
+    return (
+        running.make(id, settings)
+        if artifact.kind == "table"
+        else running.load(artifact.experiment, settings)[0]
+    )
 
 
 def draw(id: str, tier: str = "default") -> Any:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import torch
@@ -19,12 +20,13 @@ STEPS = 200
 
 
 def replica_engine() -> pd.DataFrame:
-    """Microseconds of CPU time a replica-step, engine and plain loop, their ratio, and the arithmetic that sets the floor."""
+    """Microseconds of CPU time a replica-step, engine and plain loop, their ratio, and the arithmetic that
+    sets the floor."""
     torch.set_num_threads(1)
     plain = _cpu_seconds(_plain_loop) / STEPS
     rows = []
     for replicas in REPLICAS:
-        engine = _cpu_seconds(lambda count=replicas: _engine(count)) / STEPS / replicas
+        engine = _cpu_seconds(partial(_engine, replicas)) / STEPS / replicas
         rows.append(
             {
                 "replicas": replicas,
@@ -38,8 +40,8 @@ def replica_engine() -> pd.DataFrame:
 
 
 def flops() -> int:
-    """Operations of one replica-step: two products over all pairs, an exponential (counted as one) and three sums a pair,
-    and the layers' forward and backward products for both views."""
+    """Operations of one replica-step: two products over all pairs, an exponential (counted as one) and three
+    sums a pair, and the layers' forward and backward products for both views."""
     pairs = BATCH**2 * (2 * 2 * DIM + 4)
     layers = 2 * BATCH * DIM**2 * 2 * 2
     return pairs + layers

@@ -20,7 +20,8 @@ FOUND = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. Exit codes: 0 done, 2 a mistake that the user can mend, 3 `--fail-on` found something."""
+    """Runs one command. Exit codes: 0 done, 2 a mistake that the user can mend, 3 `--fail-on` found
+    something."""
     options = _parser().parse_args(arguments)
     try:
         return options.command(options) or 0

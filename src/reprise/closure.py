@@ -23,7 +23,8 @@ Symbol = tuple[str, str]
 
 
 def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
-    """16 hexadecimal digits over all that `symbols` need, and over `extra`: what they need from outside the package.
+    """16 hexadecimal digits over all that `symbols` need, and over `extra`: what they need from outside the
+    package.
 
     Raises:
         LookupError: when a module or one of the names does not exist.

@@ -1,4 +1,5 @@
-"""Did a change move a number? Tables are summarised, and the summary is compared with a golden one under tests/golden/."""
+"""Did a change move a number? Tables are summarised, and the summary is compared with a golden one under
+tests/golden/."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,8 +25,8 @@ def summarise(tables: Tables) -> pd.DataFrame:
         words = list(table.select_dtypes(include=["object", "string"]).columns)
         numbers = table.select_dtypes(include="float").columns.difference(["amplitude"])
         for group, rows in table.groupby(words, sort=True):
-            found = rows[numbers].agg(["mean", "min", "max"]).T.stack().rename("value")
-            frame = found.rename_axis(["column", "statistic"]).reset_index()
+            found = rows[numbers].agg(["mean", "min", "max"]).rename_axis("statistic").reset_index()
+            frame = found.melt("statistic", var_name="column").sort_values(["column", "statistic"])
             parts.append(frame.assign(table=name, group=" ".join(map(str, group))))
     return pd.concat(parts, ignore_index=True)[[*KEYS, "value"]]
 
@@ -54,7 +55,9 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
 
 def _differences(id: str, golden: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     both = golden.merge(now, on=KEYS, how="outer", suffixes=("_then", "_now"))
-    moved = ~((both["value_now"] - both["value_then"]).abs() <= both["tolerance"])  # also where one is missing
+    moved = ~(
+        (both["value_now"] - both["value_then"]).abs() <= both["tolerance"]
+    )  # also where one is missing
     return [
         f"{id}: {row.statistic} of {row.table}.{row.column} [{row.group}]: "
         f"then {row.value_then:.9g}, now {row.value_now:.9g}, tolerance {row.tolerance:.2g}"

@@ -1,4 +1,5 @@
-"""The contract of an experiment: what a folder `papers/KEY/NAME/` must hold, and how its parts declare themselves."""
+"""The contract of an experiment: what a folder `papers/KEY/NAME/` must hold, and how its parts declare
+themselves."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -6,7 +6,8 @@ from reprise.errors import RepriseError
 
 
 def root(start: Path | None = None) -> Path:
-    """The checkout that holds `start` (the working directory): the nearest folder upwards with a `configs/default.yaml`.
+    """The checkout that holds `start` (the working directory): the nearest folder upwards with a
+    `configs/default.yaml`.
 
     Raises:
         RepriseError: outside a checkout.
@@ -15,4 +16,6 @@ def root(start: Path | None = None) -> Path:
     for folder in (start, *start.parents):
         if (folder / "configs" / "default.yaml").is_file():
             return folder
-    raise RepriseError(f"{start}: no configs/default.yaml here or above; run this inside a checkout of Reprise")
+    raise RepriseError(
+        f"{start}: no configs/default.yaml here or above; run this inside a checkout of Reprise"
+    )

@@ -1,4 +1,5 @@
-"""What there is to reproduce, found by looking into `reprise.papers`: a folder is a paper, a folder in it an experiment."""
+"""What there is to reproduce, found by looking into `reprise.papers`: a folder is a paper, a folder in it an
+experiment."""
 
 import csv
 import importlib
@@ -26,7 +27,8 @@ OBJECTIVES = "reprise.objectives"
 
 @dataclass(frozen=True)
 class Experiment:
-    """A folder `papers/KEY/NAME/`. Its computation is imported only when it runs, because that needs torch."""
+    """A folder `papers/KEY/NAME/`. Its computation is imported only when it runs, because that needs
+    torch."""
 
     id: str
     module: str
@@ -48,7 +50,8 @@ class Experiment:
         return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
 
     def code(self, params: Settings) -> str:
-        """The hash of all that the tables depend on, bar the parameters' values: our code and a user's objective."""
+        """The hash of all that the tables depend on, bar the parameters' values: our code and a user's
+        objective."""
         symbols = [(f"{self.module}.compute", "compute"), ("reprise.experiment", "evaluate")]
         if self.alternatives:
             symbols.append((f"{self.module}.params", "alternatives"))
@@ -167,8 +170,7 @@ def _paper(key: str) -> Paper:
     package = f"{ROOM}.{key}"
     about = importlib.import_module(package)
     ids = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
-    with (files(package) / "artifacts.csv").open(newline="") as file:
-        coverage = tuple(csv.DictReader(file))
+    rows = (files(package) / "artifacts.csv").read_text().splitlines()
     return Paper(
         key=key,
         title=about.TITLE,
@@ -177,12 +179,13 @@ def _paper(key: str) -> Paper:
         pending=tuple(_module_if_any(package, "pending").get("CLAIMS", ())),
         printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
         errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
-        coverage=coverage,
+        coverage=tuple(csv.DictReader(rows)),
     )
 
 
 def _experiment(id: str, module: str) -> Experiment:
-    """`figures.py` and `claims.py` may be missing from an experiment's folder; `params.py` and `compute.py` may not."""
+    """`figures.py` and `claims.py` may be missing from an experiment's folder; `params.py` and `compute.py`
+    may not."""
     params = importlib.import_module(f"{module}.params")
     key = id.split("/")[0]
     return Experiment(

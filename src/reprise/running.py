@@ -1,12 +1,15 @@
-"""The steps of the way of the data: run, draw, check, join. Snakemake calls them through the CLI; a notebook directly."""
+"""The steps of the way of the data: run, draw, check, join. Snakemake calls them through the CLI; a notebook
+directly."""
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.figure import Figure
 
 from reprise import provenance, registry, store
 from reprise.config import Tier
@@ -17,6 +20,7 @@ from reprise.report.style import save, styled
 from reprise.settings import Settings
 
 Progress = Callable[[int, int, str], None]
+Writer = Callable[[Path], None]
 
 
 def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
@@ -31,7 +35,9 @@ def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
     context = Context(progress) if progress else Context()
     tables = evaluate(experiment.compute(), experiment.settings(params), context)
     if set(tables) != set(experiment.tables):
-        raise RepriseError(f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}")
+        raise RepriseError(
+            f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
+        )
     record = {
         **provenance.describe(tier.root),
         "experiment": id,
@@ -48,7 +54,8 @@ def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
     """An experiment's tables, and the parameters of the run that made them.
 
     Raises:
-        RepriseError: when they are missing, damaged, or were made with other parameters than the tier now has.
+        RepriseError: when they are missing, damaged, or were made with other parameters than the tier now
+        has.
     """
     experiment = registry.experiment(id)
     folder = tier.results / id
@@ -56,11 +63,15 @@ def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
     params = store.load_record(folder, again)["params"]
     if params != tier.params[id].model_dump(mode="json"):
         raise RepriseError(
-            f"{folder}: made with other parameters than configs/{tier.name}.yaml now asks for; make it again with: {again}"
+            f"{folder}: made with other parameters than configs/{tier.name}.yaml now asks for; make it "
+            f"again with: {again}"
         )
     tables = store.load_tables(folder, again)
     if set(tables) != set(experiment.tables):
-        raise RepriseError(f"{folder}: holds {sorted(tables)}, expected {sorted(experiment.tables)}; make it again with: {again}")
+        raise RepriseError(
+            f"{folder}: holds {sorted(tables)}, expected {sorted(experiment.tables)}; make it again with: "
+            f"{again}"
+        )
     return tables, tier.params[id]
 
 
@@ -79,22 +90,22 @@ def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
 def draw(id: str, tier: Tier) -> list[Path]:
     """Makes an artifact and writes it: `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
     made = make(id, tier)
-    stem = tier.figures / id
-    if registry.artifact(id).kind == "figure":
-        files = {stem.with_suffix(f".{kind}"): _saver(made, kind) for kind in ("pdf", "png")}
-    else:
-        files = {
-            stem.with_suffix(".csv"): lambda file: made.to_csv(file, index=False),
-            stem.with_suffix(".md"): lambda file: file.write_text(made.to_markdown(index=False) + "\n"),
-        }
+    writers = _figure_writers(made) if registry.artifact(id).kind == "figure" else _table_writers(made)
+    files = {tier.figures / f"{id}.{ending}": writer for ending, writer in writers.items()}
     store.write_files(files)
-    if registry.artifact(id).kind == "figure":
-        plt.close(made)
+    plt.close("all")
     return list(files)
 
 
-def _saver(figure: Any, kind: str) -> Callable[[Path], None]:
-    return lambda file: save(figure, file, kind)
+def _figure_writers(figure: Figure) -> dict[str, Writer]:
+    return {ending: partial(save, figure, kind=ending) for ending in ("pdf", "png")}
+
+
+def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
+    def markdown(file: Path) -> None:
+        file.write_text(table.to_markdown(index=False) + "\n")
+
+    return {"csv": partial(table.to_csv, index=False), "md": markdown}
 
 
 def check(key: str, tier: Tier) -> pd.DataFrame:
@@ -111,16 +122,21 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
             missing = f"no results; they are made by: reprise run {id} --tier {tier.name}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
     claims = _concat(rows)
-    store.write_files({tier.results / key / "claims.parquet": lambda file: claims.to_parquet(file, index=False)})
+    store.write_files(
+        {tier.results / key / "claims.parquet": lambda file: claims.to_parquet(file, index=False)}
+    )
     return claims
 
 
 def join(tier: Tier) -> pd.DataFrame:
-    """The verdicts on every paper: each paper's own, and `not run` from the registry for claims that it has not checked."""
+    """The verdicts on every paper: each paper's own, and `not run` from the registry for claims that it has
+    not checked."""
     rows = []
     for key, paper in registry.papers().items():
         file = tier.results / key / "claims.parquet"
-        checked = _read_claims(file, f"reprise check {key} --tier {tier.name}") if file.is_file() else _concat([])
+        checked = (
+            _read_claims(file, f"reprise check {key} --tier {tier.name}") if file.is_file() else _concat([])
+        )
         known = checked[checked["claim"].isin(paper.claims)]
         rest = [claim for id, (claim, _) in paper.claims.items() if id not in set(known["claim"])]
         missing = f"not checked; that is done by: make reproduce PAPER={key} TIER={tier.name}"
@@ -132,7 +148,9 @@ def _read_claims(file: Path, again: str) -> pd.DataFrame:
     try:
         claims = pd.read_parquet(file)
     except (OSError, ValueError) as error:
-        raise RepriseError(f"{file}: truncated or not Parquet ({error}); make it again with: {again}") from None
+        raise RepriseError(
+            f"{file}: truncated or not Parquet ({error}); make it again with: {again}"
+        ) from None
     if list(claims.columns) != list(COLUMNS):
         raise RepriseError(f"{file}: has other columns than this version writes; make it again with: {again}")
     return claims

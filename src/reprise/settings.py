@@ -100,7 +100,8 @@ def assumptions(params: Settings) -> list[str]:
 
 
 def departures(params: Settings) -> list[str]:
-    """`name: used (paper: published)` of the fields that differ from the published run; `(ours: ...)` for our own."""
+    """`name: used (paper: published)` of the fields that differ from the published run; `(ours: ...)` for
+    our own."""
     found = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default

@@ -61,7 +61,8 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
         raise RepriseError(f"{file}: no finished results here; make them with: {how_to_make}")
     try:
         record = json.loads(file.read_text())
-        assert isinstance(record["sha256"], dict) and isinstance(record["params"], dict)
+        assert isinstance(record["sha256"], dict)
+        assert isinstance(record["params"], dict)
     except (ValueError, KeyError, TypeError, AssertionError):
         raise RepriseError(
             f"{file}: damaged, expected a JSON record; make it again with: {how_to_make}"

@@ -30,9 +30,7 @@ class Streams:
             yield from self.normal(self.BLOCK, *shape).unbind(1)
 
 
-def spread(
-    by_seed: Float[Tensor, "seed *shape"], settings: int
-) -> Float[Tensor, "replica *shape"]:
+def spread(by_seed: Float[Tensor, "seed *shape"], settings: int) -> Float[Tensor, "replica *shape"]:
     """The same numbers for every setting of a seed: replica = seed * settings + setting, paired by seed."""
     return by_seed.repeat_interleave(settings, 0)
 

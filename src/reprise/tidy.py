@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+Axes = dict[str, Sequence[Any]]
+"""Name -> coordinates, in the order of an array's dimensions."""
 
-def tidy(axes: dict[str, Sequence[Any]], **columns: Any) -> pd.DataFrame:
+
+def tidy(axes: Axes, **columns: Any) -> pd.DataFrame:
     """One row an element: a column for each axis, then one for each array.
 
     Args:
-        axes: name -> coordinates, in the order of the arrays' dimensions.
+        axes: in the order of the arrays' dimensions.
         columns: name -> array or tensor of shape [len(axis) for each axis].
 
     Raises:

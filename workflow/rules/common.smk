@@ -10,15 +10,23 @@ from reprise.errors import RepriseError
 
 try:
     TIER = load_tier(str(config.get("tier", "default")))
-    PAPERS = [registry.paper(config["paper"]).key] if config.get("paper") else list(registry.papers())
+    PAPERS = (
+        [registry.paper(config["paper"]).key]
+        if config.get("paper")
+        else list(registry.papers())
+    )
     CODE = {id: e.code(TIER.params[id]) for id, e in registry.experiments().items()}
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
 if unknown := set(config) - {"tier", "paper", "experiments"}:
-    raise WorkflowError(f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper")
+    raise WorkflowError(
+        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper"
+    )
 if config.get("experiments", TIER.overrides) != TIER.overrides:
-    raise WorkflowError(f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it")
+    raise WorkflowError(
+        f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it"
+    )
 
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
@@ -28,27 +36,39 @@ BENCHMARKS = f"results/{TIER.name}/benchmarks"
 
 def tables(id):
     """The files that `reprise run` makes, by table."""
-    names = {name: f"{RESULTS}/{id}/{name}.parquet" for name in registry.experiment(id).tables}
+    names = {
+        name: f"{RESULTS}/{id}/{name}.parquet"
+        for name in registry.experiment(id).tables
+    }
     return {**names, "record": f"{RESULTS}/{id}/run.json"}
 
 
 def settings(id):
     """What an experiment's tables depend on: an edit of either reruns it."""
-    return {"code": CODE[id], "settings": json.dumps(TIER.params[id].model_dump(mode="json"))}
+    return {
+        "code": CODE[id],
+        "settings": json.dumps(TIER.params[id].model_dump(mode="json")),
+    }
 
 
 def drawing(id):
     """The files that `reprise draw` makes of a figure; the PNG goes into Snakemake's own report too."""
     key, name = id.split("/")
     stem = f"{FIGURES}/{id}"
-    picture = report(f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name)
+    picture = report(
+        f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
+    )
     return {"pdf": f"{stem}.pdf", "png": picture}
 
 
 def look(id):
     """What a figure depends on beside its tables, and its caption."""
     artifact = registry.artifact(id)
-    return {"code": registry.artifact_code(id), "number": artifact.number, "caption": artifact.caption}
+    return {
+        "code": registry.artifact_code(id),
+        "number": artifact.number,
+        "caption": artifact.caption,
+    }
 
 
 def published(key):

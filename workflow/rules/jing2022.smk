@@ -5,8 +5,6 @@
 rule jing2022_augmentation_threshold:
     output:
         **tables("jing2022/augmentation_threshold"),
-    params:
-        **settings("jing2022/augmentation_threshold"),
     log:
         f"{LOGS}/jing2022/augmentation_threshold.log",
     benchmark:
@@ -16,6 +14,8 @@ rule jing2022_augmentation_threshold:
     resources:
         mem_mb=2000,
         runtime=20,
+    params:
+        **settings("jing2022/augmentation_threshold"),
     shell:
         f"reprise run jing2022/augmentation_threshold --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -25,8 +25,6 @@ rule jing2022_sec4_threshold:
         rules.jing2022_augmentation_threshold.output,
     output:
         **drawing("jing2022/sec4_threshold"),
-    params:
-        **look("jing2022/sec4_threshold"),
     log:
         f"{LOGS}/jing2022/sec4_threshold.log",
     benchmark:
@@ -35,6 +33,8 @@ rule jing2022_sec4_threshold:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **look("jing2022/sec4_threshold"),
     shell:
         f"reprise draw jing2022/sec4_threshold --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -43,8 +43,6 @@ rule jing2022_sec4_threshold:
 rule jing2022_layer_alignment:
     output:
         **tables("jing2022/layer_alignment"),
-    params:
-        **settings("jing2022/layer_alignment"),
     log:
         f"{LOGS}/jing2022/layer_alignment.log",
     benchmark:
@@ -53,6 +51,8 @@ rule jing2022_layer_alignment:
     resources:
         mem_mb=2000,
         runtime=20,
+    params:
+        **settings("jing2022/layer_alignment"),
     shell:
         f"reprise run jing2022/layer_alignment --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -62,8 +62,6 @@ rule jing2022_fig04:
         rules.jing2022_layer_alignment.output,
     output:
         **drawing("jing2022/fig04"),
-    params:
-        **look("jing2022/fig04"),
     log:
         f"{LOGS}/jing2022/fig04.log",
     benchmark:
@@ -72,6 +70,8 @@ rule jing2022_fig04:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **look("jing2022/fig04"),
     shell:
         f"reprise draw jing2022/fig04 --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -81,8 +81,6 @@ rule jing2022_fig05:
         rules.jing2022_layer_alignment.output,
     output:
         **drawing("jing2022/fig05"),
-    params:
-        **look("jing2022/fig05"),
     log:
         f"{LOGS}/jing2022/fig05.log",
     benchmark:
@@ -91,6 +89,8 @@ rule jing2022_fig05:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **look("jing2022/fig05"),
     shell:
         f"reprise draw jing2022/fig05 --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -99,8 +99,6 @@ rule jing2022_fig05:
 rule jing2022_projector_alignment:
     output:
         **tables("jing2022/projector_alignment"),
-    params:
-        **settings("jing2022/projector_alignment"),
     log:
         f"{LOGS}/jing2022/projector_alignment.log",
     benchmark:
@@ -109,6 +107,8 @@ rule jing2022_projector_alignment:
     resources:
         mem_mb=2000,
         runtime=20,
+    params:
+        **settings("jing2022/projector_alignment"),
     shell:
         f"reprise run jing2022/projector_alignment --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -118,8 +118,6 @@ rule jing2022_sec61_projector:
         rules.jing2022_projector_alignment.output,
     output:
         **drawing("jing2022/sec61_projector"),
-    params:
-        **look("jing2022/sec61_projector"),
     log:
         f"{LOGS}/jing2022/sec61_projector.log",
     benchmark:
@@ -128,6 +126,8 @@ rule jing2022_sec61_projector:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **look("jing2022/sec61_projector"),
     shell:
         f"reprise draw jing2022/sec61_projector --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -136,8 +136,6 @@ rule jing2022_sec61_projector:
 rule jing2022_depth_and_nonlinearity:
     output:
         **tables("jing2022/depth_and_nonlinearity"),
-    params:
-        **settings("jing2022/depth_and_nonlinearity"),
     log:
         f"{LOGS}/jing2022/depth_and_nonlinearity.log",
     benchmark:
@@ -147,6 +145,8 @@ rule jing2022_depth_and_nonlinearity:
     resources:
         mem_mb=2000,
         runtime=20,
+    params:
+        **settings("jing2022/depth_and_nonlinearity"),
     shell:
         f"reprise run jing2022/depth_and_nonlinearity --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -156,8 +156,6 @@ rule jing2022_fig06a:
         rules.jing2022_depth_and_nonlinearity.output,
     output:
         **drawing("jing2022/fig06a"),
-    params:
-        **look("jing2022/fig06a"),
     log:
         f"{LOGS}/jing2022/fig06a.log",
     benchmark:
@@ -166,6 +164,8 @@ rule jing2022_fig06a:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **look("jing2022/fig06a"),
     shell:
         f"reprise draw jing2022/fig06a --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -175,8 +175,6 @@ rule jing2022_fig06b:
         rules.jing2022_depth_and_nonlinearity.output,
     output:
         **drawing("jing2022/fig06b"),
-    params:
-        **look("jing2022/fig06b"),
     log:
         f"{LOGS}/jing2022/fig06b.log",
     benchmark:
@@ -185,6 +183,8 @@ rule jing2022_fig06b:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        **look("jing2022/fig06b"),
     shell:
         f"reprise draw jing2022/fig06b --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -193,8 +193,6 @@ rule jing2022_fig06b:
 rule jing2022_gradient_flow:
     output:
         **tables("jing2022/gradient_flow"),
-    params:
-        **settings("jing2022/gradient_flow"),
     log:
         f"{LOGS}/jing2022/gradient_flow.log",
     benchmark:
@@ -203,6 +201,8 @@ rule jing2022_gradient_flow:
     resources:
         mem_mb=2000,
         runtime=5,
+    params:
+        **settings("jing2022/gradient_flow"),
     shell:
         f"reprise run jing2022/gradient_flow --tier {TIER.name} 2>&1 | tee {{log}}"
 
@@ -217,8 +217,6 @@ rule jing2022_claims:
         published=published("jing2022"),
     output:
         f"{RESULTS}/jing2022/claims.parquet",
-    params:
-        code=registry.claims_code("jing2022"),
     log:
         f"{LOGS}/jing2022/claims.log",
     benchmark:
@@ -227,5 +225,7 @@ rule jing2022_claims:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        code=registry.claims_code("jing2022"),
     shell:
         f"reprise check jing2022 --tier {TIER.name} 2>&1 | tee {{log}}"

@@ -21,9 +21,6 @@ rule report:
         summary=f"{RESULTS}/summary.md",
         parquet=f"{RESULTS}/claims.parquet",
         csv=f"{RESULTS}/claims.csv",
-    params:
-        code=registry.report_code(),
-        config=TIER.hash,
     log:
         f"{LOGS}/report.log",
     benchmark:
@@ -32,5 +29,8 @@ rule report:
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        code=registry.report_code(),
+        config=TIER.hash,
     shell:
         f"reprise report --tier {TIER.name} 2>&1 | tee {{log}}"

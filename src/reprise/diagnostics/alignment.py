@@ -8,7 +8,8 @@ from torch import Tensor
 def alignment_matrix(
     w1: Float[Tensor, "*replica hidden in"], w2: Float[Tensor, "*replica out hidden"]
 ) -> Float[Tensor, "*replica hidden hidden"]:
-    """A = V2ᵀ U1, of W1 = U1 S1 V1ᵀ and W2 = U2 S2 V2ᵀ, singular values largest first; its signs are arbitrary."""
+    """A = V2ᵀ U1, of W1 = U1 S1 V1ᵀ and W2 = U2 S2 V2ᵀ, singular values largest first; its signs are
+    arbitrary."""
     u1 = torch.linalg.svd(w1).U
     v2t = torch.linalg.svd(w2).Vh
     return v2t @ u1
@@ -22,7 +23,8 @@ def off_diagonal_mass(alignment: Float[Tensor, "*replica dim dim"]) -> Float[Ten
 def subspace_mass_outside(
     alignment: Float[Tensor, "*replica dim dim"], rank: int
 ) -> Float[Tensor, "*replica"]:
-    """1 - |A[:rank, :rank]|_F² / rank: 0 when the leading `rank` singular vectors of both span the same space."""
+    """1 - |A[:rank, :rank]|_F² / rank: 0 when the leading `rank` singular vectors of both span the same
+    space."""
     return 1 - alignment[..., :rank, :rank].square().sum((-2, -1)) / rank
 
 

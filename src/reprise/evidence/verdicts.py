@@ -20,6 +20,16 @@ from reprise.settings import Settings, assumptions, departures
 Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "inconclusive", "not run")
 
+GROUNDS = {
+    "paper scale": "the published settings, none of them guessed",
+    "paper scale, with assumptions": "the published settings, with our values where the paper has none",
+    "reduced": "smaller than published or on stand-in data; each verdict lists its departures",
+    "errata": "misprints: each formula as printed (its id ends in /printed) and as corrected (/corrected)",
+    "printed numbers": "sentences about the paper's own printed numbers: nothing was run",
+    "not run": "no verdict yet; each says what is missing",
+}
+"""What a verdict can stand on. Counts on different grounds are never added together."""
+
 MIN_SEEDS = 3
 MIN_POINTS = 20
 """Random points at which an identity must have been tried."""
@@ -172,22 +182,26 @@ def other_settings(tables: Tables) -> list[str]:
 
 def summary(claims: pd.DataFrame) -> pd.DataFrame:
     """Counts of verdicts (columns) by paper and ground (rows); the grounds are never added together."""
+    if claims.empty:
+        return pd.DataFrame(columns=["paper", "ground", *VERDICTS])
     counts = (
-        claims.assign(ground=claims.apply(ground, axis=1))
-        .groupby(["paper", "ground", "verdict"])
+        claims.assign(ground=pd.Categorical(claims.apply(ground, axis=1), list(GROUNDS)))
+        .groupby(["paper", "ground", "verdict"], observed=True)
         .size()
         .unstack(fill_value=0)
         .reindex(columns=list(VERDICTS), fill_value=0)
     )
-    return counts.reset_index().rename_axis(columns=None)
+    return counts.reset_index().astype({"ground": str}).rename_axis(columns=None)
 
 
 def ground(row: Mapping[str, object]) -> str:
-    """What a verdict stands on: paper scale, with assumptions or not, reduced, printed numbers, nothing."""
+    """What a verdict stands on, one of `GROUNDS`."""
     if row["verdict"] == "not run":
         return "not run"
     if row["kind"] == "printed":
         return "printed numbers"
+    if str(row["claim"]).rpartition("/")[2] in ("printed", "corrected"):
+        return "errata"
     if row["scale"] == "reduced":
         return "reduced"
     return "paper scale, with assumptions" if row["assumptions"] else "paper scale"

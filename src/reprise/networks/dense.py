@@ -14,7 +14,8 @@ from reprise.training.replicas import Weights
 def linear(
     nets: Sequence[Weights], x: Float[Tensor, "net replica batch in"]
 ) -> Float[Tensor, "net replica batch out"]:
-    """z = W_L ... W_1 x, of nets of any depths. The weights are multiplied first: dim³ a layer, not batch dim²."""
+    """z = W_L ... W_1 x, of nets of any depths. The weights are multiplied first: dim³ a layer, not batch
+    dim²."""
     return x @ torch.stack([product(weights) for weights in nets]).mT
 
 
@@ -43,6 +44,7 @@ def random_orthogonal(streams: Streams, dim: int) -> Float[Tensor, "seed dim dim
 
 
 def decaying_spectrum(streams: Streams, dim: int, decay: float = 0.35) -> Float[Tensor, "seed dim dim"]:
-    """U diag(exp(-decay i)) V with random orthogonal U and V: the initialisation of Jing et al.'s toy code."""
+    """U diag(exp(-decay i)) V with random orthogonal U and V: the initialisation of Jing et al.'s toy
+    code."""
     scale = torch.exp(-decay * torch.arange(dim))
     return random_orthogonal(streams, dim) @ (scale[:, None] * random_orthogonal(streams, dim))

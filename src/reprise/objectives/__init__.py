@@ -19,7 +19,8 @@ Objective = Callable[[Tensor, Tensor], Tensor]
 def resolve(name: str) -> Objective:
     """A published loss by name, or a user's own as `path/mine.py:my_loss`.
 
-    A user's loss takes two tensors of shape [batch, dim] and returns a scalar; it is mapped over the replicas.
+    A user's loss takes two tensors of shape [batch, dim] and returns a scalar; it is mapped over the
+    replicas.
 
     Raises:
         RepriseError: for an unknown name, a missing file, or a file without that function.
@@ -28,7 +29,9 @@ def resolve(name: str) -> Objective:
         return torch.func.vmap(_from_file(name))
     losses = {key: loss for key, loss in globals().items() if _is_loss(loss)}
     if name not in losses:
-        raise RepriseError(f"unknown objective '{name}'; allowed: {', '.join(losses)}, or path/mine.py:my_loss")
+        raise RepriseError(
+            f"unknown objective '{name}'; allowed: {', '.join(losses)}, or path/mine.py:my_loss"
+        )
     return losses[name]
 
 

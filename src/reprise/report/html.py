@@ -14,17 +14,8 @@ from reprise import registry, store
 from reprise.config import Tier
 from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, MARGINS, RELATIVE
 from reprise.evidence.statistics import LEVEL
-from reprise.evidence.verdicts import MIN_POINTS, MIN_SEEDS, VERDICTS, summary
+from reprise.evidence.verdicts import GROUNDS, MIN_POINTS, MIN_SEEDS, VERDICTS, summary
 from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
-
-GROUNDS = {
-    "paper scale": "the published settings, none of them guessed",
-    "paper scale, with assumptions": "the published settings, with our values where the paper has none",
-    "reduced": "smaller than published or on stand-in data; each verdict lists its departures",
-    "printed numbers": "sentences about the paper's own printed numbers: nothing was run",
-    "not run": "no verdict yet; each says what is missing",
-}
-"""What a verdict can stand on. Counts on different grounds are never added together."""
 
 SHOWN = 6
 """Findings of a ground that the summary shows unfolded."""
@@ -65,15 +56,6 @@ def _writer(text: str) -> Callable[[Path], None]:
     return write
 
 
-def _counts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Counts of verdicts by paper and ground, the grounds in their order."""
-    if claims.empty:
-        return pd.DataFrame(columns=["paper", "ground", *VERDICTS])
-    counts = summary(claims)
-    order = counts["ground"].map(list(GROUNDS).index)
-    return counts.assign(order=order).sort_values(["paper", "order"], ignore_index=True).drop(columns="order")
-
-
 def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[RunView]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
@@ -82,7 +64,7 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[R
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    counts = _counts(claims)
+    counts = summary(claims)
     by_ground = counts.groupby("ground")[list(VERDICTS)].sum()
     return environment.get_template("report.html.j2").render(
         tier=tier,
@@ -125,7 +107,7 @@ def _summary(tier: Tier, papers: list[PaperView], claims: pd.DataFrame) -> str:
         "",
         f"Config `{tier.hash}`. Counts on different grounds are not added together.",
         "",
-        *_markdown(("paper", "ground", *VERDICTS), _counts(claims).itertuples(index=False)),
+        *_markdown(("paper", "ground", *VERDICTS), summary(claims).itertuples(index=False)),
     ]
     for verdict in ("contradicted", "inconclusive"):
         found = [claim for paper in papers for claim in paper.having(verdict)]

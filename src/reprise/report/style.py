@@ -3,18 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 
 mpl.use("Agg", force=False)
 
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from reprise.evidence.statistics import mean_interval  # noqa: E402
+from reprise.errors import RepriseError
+from reprise.evidence.statistics import mean_interval
 
 STYLE = {
     "figure.dpi": 150,
@@ -54,33 +56,43 @@ def colors(n: int) -> np.ndarray:
     return plt.get_cmap("viridis")(np.linspace(0.0, 0.85, n))
 
 
-def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, **line: object) -> None:
+def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, **line: Any) -> None:
     """A line of the mean over seeds and a band of its 90 % interval; on a log axis both of the logarithm.
 
     Args:
         table: one observation a row, with the columns `x`, `y` and `seed`.
         line: passed to `Axes.plot`.
+
+    Raises:
+        RepriseError: when there is no (for a log axis, no positive) number to draw.
     """
-    points = []
-    for at, rows in table.groupby(x)[y]:
-        values = np.log(rows[rows > 0]) if log else rows
-        if len(values) >= 2:
-            interval = mean_interval(values)
-            points.append((at, interval.mean, interval.low, interval.high))
-        elif len(values) == 1:
-            points.append((at, *[float(values.iloc[0])] * 3))
-    at, mean, low, high = (np.array(column) for column in zip(*points, strict=True))
-    if log:
-        mean, low, high = np.exp(mean), np.exp(low), np.exp(high)
+    drawable = table[table[y] > 0] if log else table[table[y].notna()]
+    if drawable.empty:
+        raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
+    groups = drawable.groupby(x)[y]
+    at = np.array(list(groups.groups), dtype=float)
+    bounds = np.array([_bounds(np.log(values) if log else values) for _, values in groups])
+    mean, low, high = (np.exp(bounds) if log else bounds).T
     (drawn,) = axes.plot(at, mean, **line)
     axes.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
 
 
+def _bounds(values: pd.Series) -> tuple[float, float, float]:
+    """Mean and interval; a single seed has no interval, and so no band."""
+    if len(values) == 1:
+        return (float(values.iloc[0]),) * 3
+    interval = mean_interval(values)
+    return interval.mean, interval.low, interval.high
+
+
 def steps_axis(axes: Axes) -> None:
     """Steps from 0, linear to 10 and logarithmic beyond."""
+    last = max(float(np.max(line.get_xdata())) for line in axes.lines)
     axes.set_xscale("symlog", linthresh=10)
-    axes.set_xticks([0, 10, 100, 1000], ["0", "10", "100", "1000"])
-    axes.minorticks_off()
+    powers = [power for power in range(1, 7) if 10**power <= last]
+    axes.set_xticks([0, *(10**power for power in powers)], ["0", *(f"$10^{power}$" for power in powers)])
+    axes.set_xlim(-1, 1.1 * last)
+    axes.xaxis.minorticks_off()
     axes.set_xlabel("step")
 
 

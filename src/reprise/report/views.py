@@ -258,7 +258,7 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
     Raises:
         RepriseError: when a figure or table is damaged.
     """
-    rows = claims.to_dict("records")
+    rows = [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
     links = {row["claim"]: Link(row["claim"], row["claim"], row["verdict"]) for row in rows}
     bearing = {
         id: [row["claim"] for row in rows if _bears(row, artifact, paper)]

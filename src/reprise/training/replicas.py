@@ -1,8 +1,8 @@
 """The replica engine: many small networks trained at once, seeds and settings stacked on a leading axis.
 
-One batched matrix product serves all replicas where others start a process each. A replica's numbers do not depend, to the
-last bit on the CPU, on which others share its stack: all arithmetic is per replica, and random numbers come from the
-stream of its own seed (`reprise.streams`).
+One batched matrix product serves all replicas where others start a process each. A replica's numbers do not
+depend, to the last bit on the CPU, on which others share its stack: all arithmetic is per replica, and
+random numbers come from the stream of its own seed (`reprise.streams`).
 """
 
 import ctypes

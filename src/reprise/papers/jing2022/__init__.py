@@ -1,4 +1,5 @@
-"""Jing, Vincent, LeCun & Tian: dimensional collapse in contrastive learning, and DirectCLR (first version's numbering)."""
+"""Jing, Vincent, LeCun & Tian: dimensional collapse in contrastive learning, and DirectCLR (first version's
+numbering)."""
 
 TITLE = "Understanding Dimensional Collapse in Contrastive Self-supervised Learning"
 BIBTEX = """@inproceedings{jing2022understanding,

@@ -1,6 +1,5 @@
 """Quantities of Jing et al.'s analysis that several experiments measure."""
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -13,8 +12,8 @@ def x_matrix(
 ) -> Float[Tensor, "*replica in in"]:
     """X = Σ0 - Σ1 of Lemma 2, divided by the batch size, so that dW/dt = W X for the mean over the batch.
 
-    Σ0 = Σ_ij α_ij (x_i - x_j)(x_i - x_j)ᵀ is the weighted data covariance, Σ1 = Σ_i (1 - α_ii)(x'_i - x_i)(x'_i - x_i)ᵀ the
-    weighted augmentation covariance, and α the softmax of Eq. 4.
+    Σ0 = Σ_ij α_ij (x_i - x_j)(x_i - x_j)ᵀ is the weighted data covariance, Σ1 = Σ_i (1 - α_ii)(x'_i -
+    x_i)(x'_i - x_i)ᵀ the weighted augmentation covariance, and α the softmax of Eq. 4.
     """
     batch = x1.shape[-2]
     square = z1.square().sum(-1, keepdim=True)

@@ -1,4 +1,5 @@
-"""Settings that several experiments on the two-layer toy model share; the text gives widths and plain SGD, and nothing else."""
+"""Settings that several experiments on the two-layer toy model share; the text gives widths and plain SGD,
+and nothing else."""
 
 from typing import Self
 

@@ -1,4 +1,5 @@
-"""Training of the two-layer toy model of Section 5, from several initial weights and under constraints on W2, at once."""
+"""Training of the two-layer toy model of Section 5, from several initial weights and under constraints on
+W2, at once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -29,7 +29,8 @@ def collapse_level(views: str, amplitude: float) -> Measure:
 
 
 def collapsed_values(views: str, amplitude: float) -> Measure:
-    """Number of collapsed singular values of the embeddings' covariance, which for isotropic data are those of W squared."""
+    """Number of collapsed singular values of the embeddings' covariance, which for isotropic data are those
+    of W squared."""
 
     def measure(tables: Tables) -> pd.Series:
         table = _end(tables["singular_values"], views, amplitude)
@@ -39,14 +40,17 @@ def collapsed_values(views: str, amplitude: float) -> Measure:
 
 
 def x_left(tables: Tables) -> pd.Series:
-    """How fast the strongly augmented block shrinks at the end, as a share of how fast it did at the first step."""
+    """How fast the strongly augmented block shrinks at the end, as a share of how fast it did at the first
+    step."""
     table = tables["strong_block"].query("views == 'one' and amplitude == 1.25")
     rate = table.pivot_table(index="seed", columns="step", values="growth_rate")
     return rate[rate.columns.max()] / rate[0]
 
 
 def _end(table: pd.DataFrame, views: str, amplitude: float) -> pd.DataFrame:
-    chosen = (table["views"] == views) & (table["amplitude"] == amplitude) & (table["step"] == table["step"].max())
+    chosen = (
+        (table["views"] == views) & (table["amplitude"] == amplitude) & (table["step"] == table["step"].max())
+    )
     return table[chosen]
 
 
@@ -64,7 +68,8 @@ def _collapses(id: str, views: str, amplitude: float, statement: str) -> object:
 CLAIMS = [
     ordering(
         "jing2022/sec4/threshold-below",
-        "Augmentation of a smaller variance than twice the data's (k = 0.9, one view) leaves every singular value of W standing.",
+        "Augmentation of a smaller variance than twice the data's (k = 0.9, one view) leaves every singular "
+        "value of W standing.",
         source="Section 4, Lemma 2",
         measure=ninth("one", 0.9),
         above=collapse_level("one", 0.9),
@@ -74,24 +79,28 @@ CLAIMS = [
         "jing2022/sec4/threshold-above",
         "one",
         1.25,
-        "Augmentation of a larger variance than twice the data's (k = 1.25, one view) makes the singular values of its block "
+        "Augmentation of a larger variance than twice the data's (k = 1.25, one view) makes the singular "
+        "values of its block "
         "of W vanish.",
     ),
     _collapses(
         "jing2022/sec4/both-views-k4",
         "both",
         4.0,
-        "Strong augmentation of both views (k = 4) makes singular values of W vanish, as it does on one view.",
+        "Strong augmentation of both views (k = 4) makes singular values of W vanish, as it does on one "
+        "view.",
     ),
     _collapses(
         "jing2022/thm1/just-above-threshold",
         "one",
         1.1,
-        "Negative eigenvalues of X at the start (k = 1.1) are enough for vanishing singular values by the end of the run.",
+        "Negative eigenvalues of X at the start (k = 1.1) are enough for vanishing singular values by the "
+        "end of the run.",
     ),
     value(
         "jing2022/thm1/x-stays-fixed",
-        "X may be taken as fixed: at the end of training (k = 1.25) its strongly augmented block is what it was at the start "
+        "X may be taken as fixed: at the end of training (k = 1.25) its strongly augmented block is what it "
+        "was at the start "
         "(share of the first rate).",
         source="Theorem 1",
         quantity="score",
@@ -101,7 +110,8 @@ CLAIMS = [
     ),
     count(
         "jing2022/sec4/corollary1-low-rank",
-        "With strong augmentation (k = 1.25) the embeddings' covariance becomes low-rank: the strongly augmented half collapses.",
+        "With strong augmentation (k = 1.25) the embeddings' covariance becomes low-rank: the strongly "
+        "augmented half collapses.",
         source="Corollary 1",
         measure=collapsed_values("one", 1.25),
         at_least=8,

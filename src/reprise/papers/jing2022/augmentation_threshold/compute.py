@@ -13,7 +13,7 @@ from reprise.experiment import Context
 from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.papers.jing2022.theory import x_matrix
 from reprise.streams import Streams, spread
-from reprise.tidy import tidy
+from reprise.tidy import Axes, tidy
 from reprise.training.replicas import Weights, sgd
 
 X_SAMPLES = 8
@@ -51,22 +51,25 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         learning_rate=params.learning_rate,
         steps=params.steps,
         checkpoints=checkpoints,
-        progress=lambda step: context.progress(step, params.steps, f"{len(cells) * params.seeds} linear layers"),
+        progress=lambda step: context.progress(
+            step, params.steps, f"{len(cells) * params.seeds} linear layers"
+        ),
     ):
         x = mean_x(w, probes)
         if step == 0:
             x_start, w_start = x.double(), w.double()
         singular_values.append(torch.linalg.svdvals(w))
-        norms.append(torch.linalg.matrix_norm(w[..., strong:], 2))
+        norms.append(torch.linalg.matrix_norm(beyond_weak(w), 2))
         growth.append(x.diagonal(dim1=-2, dim2=-1)[:, strong:].mean(-1))
 
     time = [params.learning_rate * step for step in checkpoints]
-    predicted = [log10_norm_if_x_fixed(w_start[..., strong:], x_start[..., strong:, strong:], t) for t in time]
-    axes = {"step": checkpoints, "seed": seeds, "cell": cells}
+    predicted = [log10_norm_if_x_fixed(beyond_weak(w_start), x_start[..., strong:, strong:], t) for t in time]
+    axes: Axes = {"step": checkpoints, "seed": seeds, "cell": cells}
     shape = tuple(map(len, axes.values()))
     tables = {
         "singular_values": tidy(
-            {**axes, "index": range(1, dim + 1)}, singular_value=torch.stack(singular_values).view(*shape, dim)
+            {**axes, "index": range(1, dim + 1)},
+            singular_value=torch.stack(singular_values).view(*shape, dim),
         ),
         "strong_block": tidy(
             axes,
@@ -87,16 +90,29 @@ def checkpoints_of(steps: int) -> list[int]:
 
 
 def noise_std_of(params: Params, views: str, amplitude: float) -> Float[Tensor, "view dim"]:
-    """Standard deviation of each view's noise: weak on the first half of the inputs, strong on the rest; 0 for a clean view."""
+    """Standard deviation of each view's noise: weak on the first half of the inputs, strong on the rest; 0
+    for a clean view."""
     half = params.dim // 2
     noisy = torch.tensor([params.weak_variance] * half + [amplitude] * half).sqrt()
     return torch.stack([{"one": torch.zeros_like(noisy), "both": noisy}[views], noisy])
 
 
+def beyond_weak(w: Float[Tensor, "replica dim in"]) -> Float[Tensor, "replica dim half"]:
+    """The strongly augmented columns of W, outside the span of the weakly augmented ones: the dimensions
+    that they add.
+
+    Inside that span sampling noise couples them to the large columns, which says nothing about collapse.
+    """
+    weak, strong = w.chunk(2, -1)
+    q = torch.linalg.qr(weak).Q
+    return strong - q @ (q.mT @ strong)
+
+
 def log10_norm_if_x_fixed(
     w: Float[Tensor, "replica dim block"], x: Float[Tensor, "replica block block"], time: float
 ) -> Float[Tensor, " replica"]:
-    """Logarithm of the spectral norm of W(0) exp(X t), Theorem 1's solution, on a block that X does not mix with others."""
+    """Logarithm of the spectral norm of W(0) exp(X t), Theorem 1's solution, on a block that X does not mix
+    with others."""
     rates, u = torch.linalg.eigh(x)
     largest = rates[..., -1:]
     scaled = w @ (u * torch.exp((rates - largest) * time)[..., None, :])

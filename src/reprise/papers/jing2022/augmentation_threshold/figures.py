@@ -9,27 +9,27 @@ from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.augmentation_threshold.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
 
 
 @figure(
     "Section 4",
-    caption="""Singular values of W after training, against the variance k of the noise on half of the inputs (data variance
-    1/2 there). With one view augmented the half collapses beyond k = 1, where Var(x' - x) = 2 Var(x); with both views augmented
-    nothing vanishes. Right: the strongly augmented block of W over time, measured (solid) and by Theorem 1's closed form for
-    the X of the first step (dashed): X shrinks, and so collapse is slower. Mean and 90 % interval over seeds.""",
+    caption="""Singular values of W after training, against the variance k of the noise on half of the inputs
+    (data variance 1/2 there). With one view augmented the half collapses beyond k = 1, where Var(x' - x) = 2
+    Var(x); with both views augmented nothing vanishes. Right: what the strongly augmented inputs add to W
+    (largest singular value of their columns outside the span of the others) over the steps, measured (lines)
+    and by Theorem 1's closed form for the X of the first step (dashed): X shrinks, and collapse is slower.
+    Mean and 90 % interval over seeds.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), sharey=True)
-    _against_amplitude(axes[0], base["singular_values"], "one", params)
-    _against_amplitude(axes[1], base["singular_values"], "both", params)
-    _over_time(axes[2], base["strong_block"])
+    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6))
+    for panel, views in zip(axes, ("one", "both"), strict=False):
+        _against_amplitude(panel, base["singular_values"], views, params)
     axes[0].set(title="one view augmented", ylabel="singular value of W")
     axes[1].set(title="both views augmented")
-    axes[2].set(title="strongly augmented block, one view", ylabel="largest singular value of the block")
-    axes[2].yaxis.set_tick_params(labelleft=True)
-    axes[0].set_ylim(1e-7, 20)
+    axes[1].legend(loc="lower left", title=f"of {params.dim}, from the largest", alignment="left")
+    _over_time(axes[2], base["strong_block"])
     return drawn
 
 
@@ -39,15 +39,23 @@ def _against_amplitude(axes: Axes, table: pd.DataFrame, views: str, params: Para
     shown = {1: "1st", half: f"{half}th", half + 1: f"{half + 1}th", params.dim: f"{params.dim}th"}
     for (index, label), color, marker, line in zip(shown.items(), colors(4), MARKERS, LINES, strict=False):
         rows = end[end["index"] == index]
-        band(axes, rows, "amplitude", "singular_value", log=True, color=color, marker=marker, ls=line, label=label)
-    axes.plot([], [], color="0.6", lw=0.8, label="collapsed below")
+        band(
+            axes,
+            rows,
+            "amplitude",
+            "singular_value",
+            log=True,
+            color=color,
+            marker=marker,
+            ls=line,
+            label=label,
+        )
     largest = end[end["index"] == 1].groupby("amplitude")["singular_value"].mean()
-    axes.plot(largest.index, COLLAPSED * largest, color="0.6", lw=0.8)
+    axes.plot(largest.index, COLLAPSED * largest, color="0.6", lw=0.8, label="collapsed below")
     axes.axvline(2 * params.input_variance, color="0.4", lw=0.8, ls=":")
-    axes.set(xscale="log", yscale="log", xlabel="augmentation variance k")
+    axes.set(xscale="log", yscale="log", xlabel="augmentation variance k", ylim=(1e-7, 20), xlim=(0.22, 4.6))
     axes.set_xticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
     axes.minorticks_off()
-    axes.legend(loc="lower left", title="of 16, from the largest" if params.dim == 16 else None)
 
 
 def _over_time(axes: Axes, table: pd.DataFrame) -> None:
@@ -58,5 +66,8 @@ def _over_time(axes: Axes, table: pd.DataFrame) -> None:
         band(axes, rows, "step", "norm", log=True, color=color, label=f"k = {k:g}")
         fixed = rows.assign(norm=10.0 ** rows["log10_norm_if_x_fixed"].clip(-20, 20))
         band(axes, fixed, "step", "norm", log=True, color=color, ls="--", lw=0.8)
-    axes.set(xlabel="step")
-    axes.legend(loc="lower left", ncols=2)
+    axes.set(
+        title="added by the strong half, one view", ylabel="singular value", yscale="log", ylim=(1e-7, 20)
+    )
+    steps_axis(axes)
+    axes.legend(loc="lower left")

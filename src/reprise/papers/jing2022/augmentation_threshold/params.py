@@ -1,4 +1,5 @@
-"""Settings of Section 4's linear toy model; the first version of the paper draws no figure of it and gives no numbers."""
+"""Settings of Section 4's linear toy model; the first version of the paper draws no figure of it and gives
+no numbers."""
 
 from typing import Self
 
@@ -14,7 +15,8 @@ CLAIMED_BOTH_VIEWS = (4.0,)
 
 
 class Params(Settings):
-    """z = W x; x ~ N(0, input_variance I); noise of variance weak_variance on the first half of the inputs, k on the rest."""
+    """z = W x; x ~ N(0, input_variance I); noise of variance weak_variance on the first half of the inputs,
+    k on the rest."""
 
     objective: str = stated("infonce_distance", "Eq. 2", pattern=OBJECTIVE)
     dim: int = unstated(16, "the size of Section 5's toy model", ge=4, multiple_of=2)

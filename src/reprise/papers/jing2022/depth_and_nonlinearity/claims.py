@@ -65,7 +65,8 @@ CLAIMS = [
     *(_more_layers(depth, depth + 1) for depth in (1, 2, 3)),
     count(
         "jing2022/fig6a/isotropic-L4-collapsed",
-        "Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the data: isotropic data "
+        "Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the "
+        "data: isotropic data "
         "collapse too.",
         source="Corollary 2",
         measure=collapsed_count("isotropic", 4),

@@ -1,4 +1,5 @@
-"""Trains linear and ReLU nets of several depths on the same data, with isotropic data and the public init as controls."""
+"""Trains linear and ReLU nets of several depths on the same data, with isotropic data and the public init as
+controls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from reprise.experiment import Context
 from reprise.networks.dense import decaying_spectrum, linear, random_orthogonal, relu
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
 from reprise.streams import Streams
-from reprise.tidy import tidy
+from reprise.tidy import Axes, tidy
 from reprise.training.replicas import Weights, sgd
 
 
@@ -34,7 +35,8 @@ class Arm:
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The embedding spectrum of every arm, depth and seed over the steps; controls up to `steps`, the rest to `long_steps`."""
+    """The embedding spectrum of every arm, depth and seed over the steps; controls up to `steps`, the rest
+    to `long_steps`."""
     seeds, dim = range(params.seeds), params.dim
     span = np.geomspace(params.covariance_span, 1 / params.covariance_span, dim)
     std, ones = torch.from_numpy(span).sqrt().float(), torch.ones(dim)
@@ -51,7 +53,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     relus = [Arm("relu", small(depth), std) for depth in params.relu_depths]
     controls = [Arm("isotropic", small(depth), ones) for depth in params.isotropic_depths]
     controls += [Arm("public init", public(depth), std) for depth in params.public_depths]
-    stacks = [(nets, linear, params.long_steps), (relus, relu, params.long_steps), (controls, linear, params.steps)]
+    stacks = [
+        (nets, linear, params.long_steps),
+        (relus, relu, params.long_steps),
+        (controls, linear, params.steps),
+    ]
     tables = [_train(params, context, *stack) for stack in stacks]
     return {"spectrum": pd.concat(tables, ignore_index=True).assign(read=params.steps)}
 
@@ -81,7 +87,9 @@ def _train(
 
     checkpoints = checkpoints_of(params.steps, steps)
     spectra = [
-        embedding_spectrum(network(by_arm([weight.double() for weight in weights]), samples * input_std[:, 0]))
+        embedding_spectrum(
+            network(by_arm([weight.double() for weight in weights]), samples * input_std[:, 0])
+        )
         for _, weights in sgd(
             [weight for arm in arms for weight in arm.weights],
             loss,
@@ -92,7 +100,7 @@ def _train(
         )
     ]
     nets = [(arm.name, len(arm.weights)) for arm in arms]
-    axes = {"step": checkpoints, "net": nets, "seed": seeds, "index": range(1, dim + 1)}
+    axes: Axes = {"step": checkpoints, "net": nets, "seed": seeds, "index": range(1, dim + 1)}
     table = tidy(axes, singular_value=torch.stack(spectra))
     return table.assign(arm=table["net"].str[0], depth=table["net"].str[1]).drop(columns="net")
 

@@ -17,11 +17,11 @@ from reprise.report.style import LINES, MARKERS, WIDTH, band, colors
 
 @figure(
     "Figure 6a",
-    caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the largest, at the step where
-    claims read: on data with a spread covariance (the dotted line is the spectrum at initialisation, the same for all depths),
-    on isotropic data (control), and from the public code's initialisation (control). Values under the grey line count as
-    collapsed. Right: their number against the steps; it falls again as small values grow slowly. Mean and 90 % interval over
-    seeds.""",
+    caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the
+    largest, at the step where claims read: on data with a spread covariance (the dotted line is the spectrum
+    at initialisation, the same for all depths), on isotropic data (control), and from the public code's
+    initialisation (control). Values under the grey line count as collapsed. Right: their number against the
+    steps; it falls again as small values grow slowly. Mean and 90 % interval over seeds.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
     spectrum = setting(tables, BASE)["spectrum"]
@@ -41,9 +41,9 @@ def fig06a(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 6b",
-    caption="""Singular values of the embeddings' covariance with ReLU between the layers and without, divided by the largest, at
-    the step where claims read, and the number of collapsed ones against the steps. Dotted: spectrum at initialisation with ReLU.
-    Mean and 90 % interval over seeds.""",
+    caption="""Singular values of the embeddings' covariance with ReLU between the layers and without,
+    divided by the largest, at the step where claims read, and the number of collapsed ones against the
+    steps. Dotted: spectrum at initialisation with ReLU. Mean and 90 % interval over seeds.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:
     spectrum = setting(tables, BASE)["spectrum"]
@@ -60,7 +60,9 @@ def fig06b(tables: Tables, params: Params) -> Figure:
         panel.set(title=f"L = {depth}, step {params.steps}", ylim=(1e-6, 3))
     axes[0, 0].set_ylabel("singular value / largest")
     axes[0, 0].legend(loc="lower left")
-    _counts(axes[0, -1], [(f"{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]], params)
+    _counts(
+        axes[0, -1], [(f"{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]], params
+    )
     axes[0, -1].legend(loc="upper right")
     return drawn
 
@@ -70,13 +72,34 @@ def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]]) -> None:
         if rows.empty:  # a control that did not run at this depth; the depth keeps its colour
             continue
         at_read = _relative(rows[rows["step"] == rows["read"]])
-        band(axes, at_read, "index", "relative", log=True, color=color, marker=marker, markersize=2.5, ls=line, label=label)
+        band(
+            axes,
+            at_read,
+            "index",
+            "relative",
+            log=True,
+            color=color,
+            marker=marker,
+            markersize=2.5,
+            ls=line,
+            label=label,
+        )
     axes.axhline(COLLAPSED, color="0.6", lw=0.8)
     axes.set(yscale="log", xlabel="index")
 
 
 def _initial(axes: Axes, rows: pd.DataFrame) -> None:
-    band(axes, _relative(rows[rows["step"] == 0]), "index", "relative", log=True, color="black", ls=":", lw=0.9, label="init")
+    band(
+        axes,
+        _relative(rows[rows["step"] == 0]),
+        "index",
+        "relative",
+        log=True,
+        color="black",
+        ls=":",
+        lw=0.9,
+        label="init",
+    )
 
 
 def _relative(rows: pd.DataFrame) -> pd.DataFrame:
@@ -87,8 +110,15 @@ def _relative(rows: pd.DataFrame) -> pd.DataFrame:
 def _counts(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], params: Params) -> None:
     for (label, rows), color, marker, line in zip(lines, colors(len(lines)), MARKERS, LINES, strict=False):
         later = rows[rows["step"] > 0]
-        counts = later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
+        counts = (
+            later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
+        )
         band(axes, counts, "step", "collapsed", color=color, marker=marker, ls=line, label=label)
     axes.axvline(params.steps, color="0.6", lw=0.8)
-    axes.set(xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, params.dim + 0.5))
+    axes.set(
+        xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, 1.2 * params.dim)
+    )
     axes.set_yticks(np.arange(0, params.dim + 1, 4))
+    ticks = [params.steps * factor for factor in (1 / 16, 1 / 4, 1, 2)]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.xaxis.minorticks_off()

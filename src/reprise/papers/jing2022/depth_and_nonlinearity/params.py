@@ -7,7 +7,8 @@ TABLES = ("spectrum",)
 
 
 class Params(Settings):
-    """z = W_L ... W_1 x with W_l = product_scale^(1/L) x random orthogonal, so that nets of all depths start alike."""
+    """z = W_L ... W_1 x with W_l = product_scale^(1/L) x random orthogonal, so that nets of all depths start
+    alike."""
 
     objective: str = stated("infonce_distance", "Eq. 2", pattern=OBJECTIVE)
     dim: int = stated(16, "Figure 6: weight matrices of 16x16", ge=2)
@@ -15,26 +16,33 @@ class Params(Settings):
     relu_depths: tuple[int, ...] = ours((2, 3), "Figure 6b has L = 2", min_length=1)
     isotropic_depths: tuple[int, ...] = ours((1, 4), "control: data of covariance I", min_length=1)
     public_depths: tuple[int, ...] = ours((1, 2, 4), "control: the initialisation of the authors' code")
-    covariance_span: float = unstated(2.0, "data covariance diag(geomspace(span, 1/span)): a mild spread", gt=1)
+    covariance_span: float = unstated(
+        2.0, "data covariance diag(geomspace(span, 1/span)): a mild spread", gt=1
+    )
     noise_std: float = unstated(0.3, "on both views, under the data's smallest deviation of 0.7", ge=0)
-    product_scale: float = unstated(0.01, "initial scale of the product of the layers: small, as theory has it", gt=0)
+    product_scale: float = unstated(
+        0.01, "initial scale of the product of the layers: small, as theory has it", gt=0
+    )
     learning_rate: float = unstated(0.05, "close to gradient flow", gt=0)
     batch_size: int = unstated(128, "fresh samples at each step", ge=2)
-    steps: int = unstated(4000, "where the claims read: collapse is slow growth, so the count falls with the steps", ge=2)
+    steps: int = unstated(
+        4000, "where the claims read: collapse is slow growth, so the count falls with the steps", ge=2
+    )
     long_steps: int = ours(8000, "how far the count of collapsed values is followed", ge=2)
     samples: int = ours(4096, "clean inputs on which the spectrum is taken", ge=64)
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, for the nets and up to the steps that claims read."""
+    """Other plausible values of what the paper leaves unstated, for the nets and up to the steps that claims
+    read."""
     common = {
         "seeds": min(params.seeds, 3),
         "long_steps": params.steps,
         "isotropic_depths": params.isotropic_depths[-1:],
         "public_depths": (),
     }
-    grid = {
+    grid: dict[str, dict[str, float]] = {
         "initial product doubled": {"product_scale": params.product_scale * 2},
         "noise halved": {"noise_std": params.noise_std / 2},
         "steps halved": {"steps": params.steps // 2, "long_steps": params.steps // 2},

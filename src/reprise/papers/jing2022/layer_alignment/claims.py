@@ -17,7 +17,8 @@ def at_half(arm: str, column: str) -> Measure:
 
 
 def imbalance_left(tables: Tables) -> pd.Series:
-    """|W1 W1ᵀ - W2ᵀ W2|_F at the end as a share of what it was at the start, from the public initialisation."""
+    """|W1 W1ᵀ - W2ᵀ W2|_F at the end as a share of what it was at the start, from the public
+    initialisation."""
     table = tables["trajectory"]
     start, end = (_at(table, "public", step)["imbalance"] for step in (0, table["step"].max()))
     return end / start
@@ -86,7 +87,8 @@ CLAIMS = [
     _aligned(
         "jing2022/fig4/off-diagonal-public",
         "public",
-        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from the unbalanced initialisation of the "
+        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from the unbalanced "
+        "initialisation of the "
         "authors' public code.",
     ),
     ordering(
@@ -99,7 +101,8 @@ CLAIMS = [
     ),
     value(
         "jing2022/thm2/imbalance-vanishes",
-        "In the limit W1 W1ᵀ = W2ᵀ W2: of the imbalance that the public initialisation starts with, nothing is left at the end.",
+        "In the limit W1 W1ᵀ = W2ᵀ W2: of the imbalance that the public initialisation starts with, nothing "
+        "is left at the end.",
         source="Theorem 2 (Appendix B.5)",
         quantity="score",
         measure=imbalance_left,
@@ -108,7 +111,8 @@ CLAIMS = [
     ),
     value(
         "jing2022/thm3/ode",
-        "Once the layers are aligned, the singular values of W1 and W2 follow Eq. 11 (mean relative error at the last step).",
+        "Once the layers are aligned, the singular values of W1 and W2 follow Eq. 11 (mean relative error "
+        "at the last step).",
         source="Theorem 3",
         quantity="score",
         measure=ode_error,
@@ -119,7 +123,8 @@ CLAIMS = [
     _grows_slower("jing2022/fig5/lowest-grow-slower-w2", "W2", "Figure 5b"),
     count(
         "jing2022/fig5/embedding-low-rank",
-        "Although the augmentation is small, the embeddings' covariance becomes low-rank: at least one singular value collapses.",
+        "Although the augmentation is small, the embeddings' covariance becomes low-rank: at least one "
+        "singular value collapses.",
         source="Figure 5c, Corollary 2",
         measure=embedding_collapsed,
         at_least=1,

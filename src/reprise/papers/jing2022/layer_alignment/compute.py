@@ -1,4 +1,5 @@
-"""Trains a two-layer linear net from two initialisations, and integrates Theorem 3's ODE beside the balanced one."""
+"""Trains a two-layer linear net from two initialisations, and integrates Theorem 3's ODE beside the balanced
+one."""
 
 from collections.abc import Callable
 
@@ -16,12 +17,13 @@ from reprise.networks.dense import decaying_spectrum
 from reprise.papers.jing2022.layer_alignment.params import Params
 from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, pairs_of, small_orthogonal, train
 from reprise.streams import Streams
-from reprise.tidy import tidy
+from reprise.tidy import Axes, tidy
 from reprise.training.replicas import Weights, sgd
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE beside the balanced run."""
+    """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE beside the
+    balanced run."""
     seeds, dim = range(params.seeds), params.dim
     public = Streams(seeds, "public weights")
     every = torch.ones(dim, dim)
@@ -49,8 +51,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         )
 
     checkpoints = checkpoints_of(params.steps)
-    by_step = {"step": checkpoints, "arm": list(arms), "seed": seeds}
-    index = {"index": range(1, dim + 1)}
+    by_step: Axes = {"step": checkpoints, "arm": list(arms), "seed": seeds}
+    index: Axes = {"index": range(1, dim + 1)}
 
     def over_time(name: str) -> Tensor:
         stacked = torch.stack([record[name] for record in records])
@@ -69,11 +71,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         checkpoints[aligned:],
         params.learning_rate,
     )
-    last = {"arm": list(arms), "seed": seeds, "row": range(1, dim + 1), "column": range(1, dim + 1)}
+    last: Axes = {"arm": list(arms), "seed": seeds, "row": range(1, dim + 1), "column": range(1, dim + 1)}
     return {
         "alignment": tidy(last, magnitude=over_time("alignment")[-1]),
         "trajectory": tidy(
-            by_step, **{name: over_time(name) for name in ("off_diagonal_mass", "imbalance", "norm_w1", "norm_w2")}
+            by_step,
+            **{name: over_time(name) for name in ("off_diagonal_mass", "imbalance", "norm_w1", "norm_w2")},
         ),
         "singular_values": pd.concat(
             [
@@ -83,7 +86,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             ignore_index=True,
         ),
         "theorem3": tidy(
-            {"step": checkpoints[aligned:], "seed": seeds, **index}, w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:]
+            {"step": checkpoints[aligned:], "seed": seeds, **index},
+            w1_ode=ode1,
+            w2_ode=ode2,
+            w1=s1[aligned:],
+            w2=s2[aligned:],
         ),
     }
 
@@ -98,9 +105,10 @@ def theorem3_ode(
 ) -> tuple[Float[Tensor, "step seed index"], Float[Tensor, "step seed index"]]:
     """Solves ds1/dt = s1 s2² (v1ᵀ X v1), ds2/dt = s2 s1² (v1ᵀ X v1) (Eq. 11) from the first of `checkpoints`.
 
-    Since -dL/dW = W X, it is the gradient flow of the same loss over the singular values alone, of W2 W1 = diag(s1 s2) V1ᵀ up
-    to a rotation that the loss does not see. X follows from the solution's own values; of the training it takes the start and
-    the right singular vectors, of which Theorem 3 says nothing. The Euler step is training's.
+    Since -dL/dW = W X, it is the gradient flow of the same loss over the singular values alone, of W2 W1 =
+    diag(s1 s2) V1ᵀ up to a rotation that the loss does not see. X follows from the solution's own values; of
+    the training it takes the start and the right singular vectors, of which Theorem 3 says nothing. The
+    Euler step is training's.
     """
     first, step = checkpoints[0], iter(range(checkpoints[0], checkpoints[-1]))
 

@@ -12,9 +12,10 @@ from reprise.report.style import LINES, WIDTH, band, colors, steps_axis
 
 @figure(
     "Figure 4",
-    caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced initialisation
-    (left) and from the unbalanced one of the authors' public code (second). Right: its off-diagonal mass 1 - mean A_kk² over the
-    steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training conserves. Mean and 90 % interval over seeds.""",
+    caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced
+    initialisation (left) and from the unbalanced one of the authors' public code (second). Right: its
+    off-diagonal mass 1 - mean A_kk² over the steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training
+    conserves. Mean and 90 % interval over seeds.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -23,7 +24,9 @@ def fig04(tables: Tables, params: Params) -> Figure:
     ticks = [0, params.dim // 2 - 1, params.dim - 1]
     for panel, arm in zip(axes, arms, strict=False):
         rows = base["alignment"][base["alignment"]["arm"] == arm]
-        image = panel.imshow(rows.groupby(["row", "column"])["magnitude"].mean().unstack(), vmin=0, vmax=1, cmap="viridis")
+        image = panel.imshow(
+            rows.groupby(["row", "column"])["magnitude"].mean().unstack(), vmin=0, vmax=1, cmap="viridis"
+        )
         panel.set_xticks(ticks, [str(tick + 1) for tick in ticks])
         panel.set_yticks(ticks, [str(tick + 1) for tick in ticks])
         panel.set(title=f"|A|, {arm} init", xlabel="left vector of W1")
@@ -43,9 +46,9 @@ def fig04(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 5",
-    caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from the balanced
-    initialisation; dark lines are the largest, bands 90 % intervals over seeds. Dashed in (a) and (b): Theorem 3's ODE with the
-    measured X, from the step at which the layers are aligned.""",
+    caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from the
+    balanced initialisation; dark lines are the largest, bands 90 % intervals over seeds. Dashed in (a) and
+    (b): Theorem 3's ODE with the measured X, from the step at which the layers are aligned.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -62,6 +65,9 @@ def fig05(tables: Tables, params: Params) -> Figure:
                 panel.plot(mean.index, mean, color="black", ls=(0, (2, 2)), lw=0.7)
         panel.set(title=title, yscale="log")
         steps_axis(panel)
+    for panel in axes[:2]:
+        panel.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
+        panel.yaxis.minorticks_off()
     axes[0].set_ylabel("singular value")
     axes[0].plot([], [], color=colors(2)[0], label="largest")
     axes[0].plot([], [], color=colors(2)[1], label=f"{params.dim}th")

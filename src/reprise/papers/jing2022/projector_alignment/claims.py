@@ -18,7 +18,9 @@ def _aligned(id: str, arm: str, statement: str, source: str, column: str = "off_
         quantity="score",
         measure=at_end,
         published=0.0,
-        unit={"off_diagonal_mass": "1 - mean A_kk²", "mass_outside_subspace": "share outside the subspace"}[column],
+        unit={"off_diagonal_mass": "1 - mean A_kk²", "mass_outside_subspace": "share outside the subspace"}[
+            column
+        ],
     )
 
 

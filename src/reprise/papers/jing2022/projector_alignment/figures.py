@@ -11,9 +11,10 @@ from reprise.report.style import LINES, WIDTH, band, colors, steps_axis
 
 @figure(
     "Section 6.1",
-    caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A = V2ᵀ U1 for a frozen
-    and for a trainable diagonal projector; 0 is alignment, the dotted line that of random bases. Right: share of W1's leading left
-    singular vectors that lie outside the subspace that a fixed low-rank projector reads. Mean and 90 % interval over seeds.""",
+    caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
+    V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line that of
+    random bases. Right: share of W1's leading left singular vectors that lie outside the subspace that a
+    fixed low-rank projector reads. Mean and 90 % interval over seeds.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
     trajectory = setting(tables, BASE)["trajectory"]
@@ -26,6 +27,6 @@ def sec61_projector(tables: Tables, params: Params) -> Figure:
         panel.axhline(random, color="0.6", lw=0.8, ls=":", label="random bases")
         steps_axis(panel)
         panel.legend(loc="best")
-    axes[0].set(title="off-diagonal mass of A", ylim=(-0.03, 1.03))
+    axes[0].set(title="off-diagonal mass of A", ylabel="share of the squared mass", ylim=(-0.03, 1.03))
     axes[1].set(title=f"outside the subspace of rank {params.low_rank}")
     return drawn

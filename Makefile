@@ -1,0 +1,69 @@
+# The two commands of the README: `make reproduce` and `make test`; the habits below them.
+#   make reproduce [TIER=default|smoke|paper] [PAPER=jing2022] [CORES=2]
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+TIER ?= default
+PAPER ?=
+CORES ?= all
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# One thread a process: Snakemake runs the processes side by side.
+export OMP_NUM_THREADS := 1
+
+# The environment is up to date when these files have the content that it was built from, whatever their dates.
+WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
+STAMP := .venv/built-from-$(WANTED)
+
+.PHONY: help
+help:
+	@grep -E '^#  ' Makefile | cut -c4-; grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | column -t -s '	'
+
+.PHONY: reproduce
+reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
+	@snakemake --cores $(CORES) --config tier=$(TIER) $(if $(PAPER),paper=$(PAPER))
+	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $(CURDIR)/results/$(TIER)/report.html"
+
+.PHONY: test
+test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, environment included)
+	@$(MAKE) --no-print-directory lint
+	pytest -m "not slow" -n $$(nproc)
+
+.PHONY: test-slow
+test-slow: $(STAMP) ## whole DAGs, kills, second clones (under 20 minutes)
+	pytest -m slow
+
+.PHONY: lint
+lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile workflow
+	lint-imports
+	mypy
+
+.PHONY: bench
+bench: $(STAMP) ## seconds per replica-step beside a plain loop
+	reprise bench
+
+.PHONY: golden
+golden: $(STAMP) ## write the golden numbers of the smoke tier anew
+	python tests/golden/update.py
+
+.PHONY: environment
+environment: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "Reprise needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1 || echo missing). Set PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "$(PYTHON) cannot make virtual environments; on Debian: apt install python3-venv"; exit 1; }
+	@free=$$(df -Pk . | awk 'NR == 2 {print int($$4 / 1048576)}'); (( free >= 10 )) || [[ -d .venv ]] || \
+		{ echo "The environment (PyTorch) needs 10 GiB of free disk; $(CURDIR) has $$free GiB"; exit 1; }
+	@echo "building .venv (a minute or two) ..."
+	@rm -f .venv/built-from-*
+	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" 2>&1 | { grep -v '^WARNING' || true; }
+	@touch $@

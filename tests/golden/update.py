@@ -1,0 +1,56 @@
+"""Writes the golden numbers of the smoke tier, with tolerances from how much they move between processors.
+
+Runs every experiment once for each set of vector instructions that PyTorch has code for. The tolerance of a
+number is ten times its spread over them, and at least 1e-6 of its size: a change of code moves it by more,
+another processor by less.
+"""
+
+import io
+import os
+import subprocess
+import sys
+
+import pandas as pd
+
+from reprise import config, drift, registry, running
+
+CAPABILITIES = ("default", "avx2", "avx512")
+SUMMARISE = "--summarise"
+
+
+def main() -> None:
+    """Runs the smoke tier three times and writes tests/golden/smoke/KEY/NAME.csv."""
+    tier = config.load_tier("smoke")
+    values = pd.concat([_summaries(capability) for capability in CAPABILITIES], axis=1)
+    floor = (1e-6 * values.iloc[:, -1].abs()).clip(lower=1e-9)
+    tolerance = (10 * (values.max(axis=1) - values.min(axis=1))).clip(lower=floor)
+    golden = pd.DataFrame({"value": values.iloc[:, -1], "tolerance": tolerance})
+    for id, rows in golden.groupby("experiment"):
+        file = drift.golden_file(tier, id)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rows.droplevel("experiment").reset_index().to_csv(file, index=False, float_format="%.9g")
+        print(file.relative_to(tier.root), len(rows))
+
+
+def _summaries(capability: str) -> pd.Series:
+    """The summary of every experiment, computed in a process with these instructions."""
+    environment = {**os.environ, "ATEN_CPU_CAPABILITY": capability}
+    command = [sys.executable, __file__, SUMMARISE]
+    text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    return pd.read_csv(io.StringIO(text), keep_default_na=False).set_index(["experiment", *drift.KEYS])[
+        "value"
+    ]
+
+
+def summarise() -> None:
+    """Computes every experiment of the smoke tier and prints its summary."""
+    tier = config.load_tier("smoke")
+    for id in registry.experiments():
+        running.run(id, tier)
+    parts = {id: drift.summarise(running.load(id, tier)[0]) for id in registry.experiments()}
+    table = pd.concat(parts, names=["experiment"]).reset_index(level="experiment")
+    table.to_csv(sys.stdout, index=False)
+
+
+if __name__ == "__main__":
+    summarise() if SUMMARISE in sys.argv else main()

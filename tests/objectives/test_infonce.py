@@ -1,0 +1,220 @@
+"""InfoNCE in its two forms: values and gradients against slow literal forms, symmetries, underflow,
+replicas."""
+
+import math
+from itertools import product
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from reprise.bench import plain_infonce
+from reprise.objectives import infonce, infonce_distance, infonce_dot
+
+LOSSES = pytest.mark.parametrize("loss", [infonce_distance, infonce_dot], ids=lambda loss: loss.__name__)
+
+
+def views(*shape, seed=0, scale=1.0, shift=0.5, dtype=torch.float64):
+    """Two views of the same samples: z2 is z1 with noise."""
+    generator = torch.Generator().manual_seed(seed)
+    z1, noise = (torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(2))
+    return (scale * z1).to(dtype), (scale * (z1 + shift * noise)).to(dtype)
+
+
+def gradients(loss, z1, z2):
+    z1, z2 = (z.clone().requires_grad_() for z in (z1, z2))
+    return torch.autograd.grad(loss(z1, z2).sum(), (z1, z2))
+
+
+def eq2(z1, z2):
+    """Eq. 2 with sums over Python floats, divided by the batch size."""
+    z1, z2, total = z1.tolist(), z2.tolist(), 0.0
+    for i, anchor in enumerate(z1):
+        positive = math.exp(-0.5 * math.dist(anchor, z2[i]) ** 2)
+        negatives = sum(
+            math.exp(-0.5 * math.dist(anchor, other) ** 2) for j, other in enumerate(z1) if j != i
+        )
+        total -= math.log(positive / (negatives + positive))
+    return total / len(z1)
+
+
+@pytest.mark.parametrize(("batch", "dim"), [(2, 1), (2, 5), (3, 2), (17, 4)])
+def test_infonce_distance_is_eq_2(batch, dim):
+    z1, z2 = views(batch, dim)
+    assert infonce_distance(z1, z2).item() == pytest.approx(eq2(z1, z2), rel=1e-13)
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.5, 2.0])
+def test_infonce_dot_is_the_cross_entropy_of_dot_products(temperature):
+    z1, z2 = views(9, 4)
+    expected = cross_entropy(z1 @ z2.T / temperature, torch.arange(9))
+    torch.testing.assert_close(infonce_dot(z1, z2, temperature=temperature), expected, rtol=1e-13, atol=0)
+
+
+def test_infonce_dot_has_the_temperature_of_the_authors_code():
+    z1, z2 = views(9, 4)
+    assert infonce_dot(z1, z2) == infonce_dot(z1, z2, temperature=0.1) != infonce_dot(z1, z2, temperature=0.2)
+
+
+@LOSSES
+@pytest.mark.parametrize("shape", [(2, 3), (5, 2), (3, 4, 2)])
+def test_gradients_are_those_of_finite_differences(loss, shape):
+    inputs = [z.requires_grad_() for z in views(*shape)]
+    assert torch.autograd.gradcheck(loss, inputs, atol=1e-7)
+
+
+@pytest.mark.parametrize(("batch", "dim"), [(2, 1), (2, 16), (3, 2), (64, 16), (128, 7), (700, 3)])
+def test_gradients_are_those_of_automatic_differentiation(batch, dim):
+    z1, z2 = views(batch, dim)
+    for found, expected in zip(
+        gradients(infonce_distance, z1, z2), gradients(plain_infonce, z1, z2), strict=True
+    ):
+        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 5, 9, 13])
+def test_replicas_in_several_chunks_are_those_one_by_one(monkeypatch, replicas):
+    """Four replicas fit into the cache: the counts lie under, at and over the edges, the last chunk is not full."""
+    monkeypatch.setattr(infonce, "CACHED", 4 * 8**2)
+    z1, z2 = views(replicas, 8, 3)
+    expected = torch.stack([plain_infonce(a, b) for a, b in zip(z1, z2, strict=True)])
+    torch.testing.assert_close(infonce_distance(z1, z2), expected, rtol=1e-12, atol=0)
+    each = [gradients(plain_infonce, a, b) for a, b in zip(z1, z2, strict=True)]
+    for found, alone in zip(gradients(infonce_distance, z1, z2), zip(*each, strict=True), strict=True):
+        torch.testing.assert_close(found, torch.stack(alone), rtol=1e-10, atol=1e-13)
+
+
+def test_the_cache_is_smaller_than_what_a_figure_needs():
+    """So that the chunks of the former test are used: ten seeds of five arms, 128 samples."""
+    assert infonce.CACHED < 50 * 128**2
+
+
+def test_each_replicas_gradient_is_weighted_by_what_is_done_with_its_loss():
+    z1, z2 = views(3, 6, 2)
+    weights = torch.tensor([2.0, 0.0, -0.5], dtype=torch.float64)
+    plain = gradients(infonce_distance, z1, z2)
+    weighted = gradients(lambda a, b: weights * infonce_distance(a, b), z1, z2)
+    for found, expected in zip(weighted, plain, strict=True):
+        torch.testing.assert_close(found, weights[:, None, None] * expected)
+
+
+def test_a_second_derivative_is_refused_rather_than_wrong():
+    z1, z2 = (z.requires_grad_() for z in views(5, 2))
+    (first,) = torch.autograd.grad(infonce_distance(z1, z2), z1, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"once_differentiable|does not require grad"):
+        torch.autograd.grad(first.square().sum(), z1)
+
+
+@LOSSES
+@pytest.mark.parametrize("leading", [(), (1,), (3,), (2, 3)])
+def test_leading_axes_are_replicas(loss, leading):
+    z1, z2 = views(*leading, 6, 2)
+    found = loss(z1, z2)
+    assert found.shape == leading
+    for at in product(*map(range, leading)):
+        torch.testing.assert_close(found[at], loss(z1[at], z2[at]), rtol=1e-13, atol=0)
+
+
+def rotation(dim, seed=1):
+    return torch.linalg.qr(torch.randn(dim, dim, generator=torch.Generator().manual_seed(seed)).double()).Q
+
+
+SHIFT = torch.tensor([0.3, -1.2, 0.5], dtype=torch.float64)
+ORDER = torch.tensor([4, 2, 0, 6, 1, 3, 5])
+SYMMETRIES = {
+    "both views turned": lambda z1, z2: (z1 @ rotation(3), z2 @ rotation(3)),
+    "one view turned": lambda z1, z2: (z1, z2 @ rotation(3)),
+    "both views shifted": lambda z1, z2: (z1 + SHIFT, z2 + SHIFT),
+    "first view shifted": lambda z1, z2: (z1 + SHIFT, z2),
+    "second view shifted": lambda z1, z2: (z1, z2 + SHIFT),
+    "batch permuted": lambda z1, z2: (z1[ORDER], z2[ORDER]),
+    "one view permuted": lambda z1, z2: (z1, z2[ORDER]),
+    "views swapped": lambda z1, z2: (z2, z1),
+}
+HELD = {
+    infonce_distance: {"both views turned", "both views shifted", "batch permuted"},
+    infonce_dot: {"both views turned", "second view shifted", "batch permuted"},
+}
+
+
+@LOSSES
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+def test_symmetries_held_and_lacked(loss, symmetry):
+    """Neither is symmetric in the views: negatives of the distance form are of the first branch alone."""
+    z1, z2 = views(7, 3)
+    moved = loss(*SYMMETRIES[symmetry](z1, z2)).item()
+    if symmetry in HELD[loss]:
+        assert moved == pytest.approx(loss(z1, z2).item(), rel=1e-12)
+    else:
+        assert abs(moved - loss(z1, z2).item()) > 1e-3
+
+
+def test_negatives_are_of_the_same_branch():
+    """Moving another sample's second view moves no loss or gradient of this one: as Eq. 2 has it."""
+    z1, z2 = views(5, 3)
+    moved = z2.clone()
+    moved[1:] += 3
+    ours = gradients(infonce_distance, z1, z2)[1][0]
+    torch.testing.assert_close(gradients(infonce_distance, z1, moved)[1][0], ours, rtol=1e-13, atol=0)
+    assert (gradients(infonce_dot, z1, moved)[1][0] - gradients(infonce_dot, z1, z2)[1][0]).abs().max() > 1e-3
+
+
+def test_equal_embeddings_lose_the_logarithm_of_the_batch():
+    z = torch.ones(3, 8, 4)
+    for loss in (infonce_distance, infonce_dot):
+        torch.testing.assert_close(loss(z, z), torch.full((3,), math.log(8)))
+
+
+FAR = {
+    "negatives far": {"scale": 40, "shift": 0.001},
+    "positives far": {"scale": 0.3, "shift": 90},
+    "all far": {"scale": 40, "shift": 1},
+    "on the edge": {"scale": 3.2, "shift": 2.5},
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("flush", [False, True], ids=["", "denormal numbers flushed"])
+@pytest.mark.parametrize("name", FAR)
+def test_embeddings_so_far_apart_that_similarities_underflow(name, dtype, flush):
+    """Value and gradients are finite and those of the loss in logarithms, of each replica beside others that are near."""
+    far, near = views(12, 16, dtype=dtype, **FAR[name]), views(12, 16, dtype=dtype, seed=1)
+    z1, z2 = (torch.stack(pair) for pair in zip(near, far, strict=True))
+    before = torch.finfo(dtype).tiny / 2 == 0
+    torch.set_flush_denormal(flush)
+    try:
+        value, found = infonce_distance(z1, z2), gradients(infonce_distance, z1, z2)
+    finally:
+        torch.set_flush_denormal(before)
+    expected = torch.stack([plain_infonce(*pair) for pair in zip(z1.double(), z2.double(), strict=True)])
+    # In float32, distances are differences of squares of about 16 scale².
+    tolerance = {torch.float32: 2e-3, torch.float64: 1e-10}[dtype]
+    torch.testing.assert_close(value.double(), expected, rtol=tolerance, atol=tolerance)
+    each = [gradients(plain_infonce, *pair) for pair in zip(z1.double(), z2.double(), strict=True)]
+    for ours, theirs in zip(found, zip(*each, strict=True), strict=True):
+        wrong = (ours.double() - torch.stack(theirs)).abs().amax((1, 2))
+        assert (wrong <= tolerance * torch.stack(theirs).abs().amax((1, 2)) + torch.finfo(dtype).eps).all()
+
+
+def test_a_far_replica_changes_no_bit_of_a_near_one():
+    near, far = views(12, 16, dtype=torch.float32), views(12, 16, dtype=torch.float32, scale=60)
+    together = gradients(infonce_distance, *(torch.stack(pair) for pair in zip(near, far, strict=True)))
+    alone = gradients(infonce_distance, *(torch.stack(pair) for pair in zip(near, near, strict=True)))
+    assert all(torch.equal(a[0], b[0]) for a, b in zip(together, alone, strict=True))
+
+
+def test_embeddings_that_are_not_numbers_give_a_loss_that_is_none():
+    z1, z2 = views(2, 6, 2)
+    z1[1, 3, 0] = math.nan
+    value = infonce_distance(z1, z2)
+    assert value[0].isfinite()
+    assert value[1].isnan()
+
+
+@LOSSES
+def test_nothing_given_is_changed(loss):
+    z1, z2 = views(3, 6, 2)
+    kept = z1.clone(), z2.clone()
+    gradients(loss, z1, z2)
+    assert torch.equal(z1, kept[0])
+    assert torch.equal(z2, kept[1])
