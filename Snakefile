@@ -1,9 +1,12 @@
 # Reprise: every figure and table of five papers on the training dynamics of self-supervised learning, and what holds.
 #
-#   snakemake --cores                                  theory and simulations at paper scale (configs/default.yaml)
-#   snakemake --cores --config tier=smoke              every rule, tiny (configs/smoke.yaml)
-#   snakemake --cores --config paper=jing2022          one paper
-#   snakemake --profile workflow/profiles/slurm        on a cluster
+#   snakemake                                theory and simulations at paper scale (configs/default.yaml)
+#   snakemake --config tier=smoke            every rule, tiny (configs/smoke.yaml)
+#   snakemake --config paper=jing2022        one paper
+#   snakemake --workflow-profile slurm       on a cluster
+#
+# Settings come from workflow/profiles/default; the link `profiles` is where Snakemake looks for it.
+# After a kill (the folder is locked): snakemake --unlock, then the same command again.
 
 from snakemake.utils import min_version
 
@@ -19,3 +22,5 @@ rule all:
     default_target: True
     input:
         rules.report.output,
+        # These too: what only a finished file needs, Snakemake does not make again when it is missing.
+        rules.report.input,

@@ -14,7 +14,7 @@ from reprise.evidence.verdicts import COLUMNS, judge_all
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["list", "--tier", "nightly"], ["unknown tier 'nightly'", "configs/ holds: ", "default"]),
+        (["report", "--tier", "nightly"], ["unknown tier 'nightly'", "configs/ holds: ", "default"]),
         (["check", "nobody2020"], ["unknown paper 'nobody2020'", "jing2022", "skean2024", "tian2023"]),
         (["run", "jing2022/nothing"], ["unknown experiment 'jing2022/nothing'", "jing2022/layer_alignment"]),
         (["draw", "jing2022/fig99"], ["unknown figure or table 'jing2022/fig99'", "jing2022/fig04"]),

@@ -43,6 +43,11 @@ class Tier:
         return self.root / "figures" / self.name
 
 
+def names(root: Path | None = None) -> list[str]:
+    """The tiers that `configs/` holds."""
+    return sorted(file.stem for file in ((root or project.root()) / "configs").glob("*.yaml"))
+
+
 def load_tier(name: str, root: Path | None = None) -> Tier:
     """Reads and checks `configs/NAME.yaml` of the checkout at `root` (that of the working directory).
 
@@ -51,10 +56,9 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
             the file, the key, the value and what was allowed.
     """
     root = root or project.root()
+    if name not in names(root):
+        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
     file = root / "configs" / f"{name}.yaml"
-    known = sorted(path.stem for path in file.parent.glob("*.yaml"))
-    if name not in known:
-        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(known)}")
     content = _read(file)
     where = str(file.relative_to(root))
     for key in content:

@@ -1,6 +1,7 @@
 # What the rules share: the checked config, and the file names and hashes that belong to an experiment or artifact.
 
 import json
+import os
 
 from snakemake.exceptions import WorkflowError
 
@@ -35,12 +36,20 @@ BENCHMARKS = f"results/{TIER.name}/benchmarks"
 
 
 def tables(id):
-    """The files that `reprise run` makes, by table."""
+    """The files that `reprise run` makes, by table.
+
+    Snakemake deletes a job's outputs before it starts: good tables would be lost to a run that then fails. Those
+    marked `update` it leaves, but after a failure it takes them for finished: hence `done`, which is not marked.
+    """
     names = {
         name: f"{RESULTS}/{id}/{name}.parquet"
         for name in registry.experiment(id).tables
     }
-    return {**names, "record": f"{RESULTS}/{id}/run.json"}
+    files = {**names, "record": f"{RESULTS}/{id}/run.json"}
+    return {
+        **{name: update(file) for name, file in files.items()},
+        "done": touch(f"{RESULTS}/{id}/.done"),
+    }
 
 
 def settings(id):
@@ -72,5 +81,5 @@ def look(id):
 
 
 def published(key):
-    """The numbers that a paper prints, as a file, for the claims about them."""
-    return str(registry.paper(key).published_file)
+    """The numbers that a paper prints, as a file, for the claims about them; by a name that moves with the checkout."""
+    return os.path.relpath(registry.paper(key).published_file)

@@ -1,7 +1,9 @@
 # The joint table of verdicts, and the report: the end of every run.
 
+# What the report shows of each paper; the records of its experiments are among the inputs of its claims.
 PARTS = {
     "jing2022": [
+        rules.jing2022_claims.input,
         rules.jing2022_claims.output,
         rules.jing2022_sec4_threshold.output,
         rules.jing2022_fig04.output,

@@ -7,7 +7,7 @@ reproduced; wholly outside: contradicted; else inconclusive.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -194,7 +194,7 @@ def summary(claims: pd.DataFrame) -> pd.DataFrame:
     return counts.reset_index().astype({"ground": str}).rename_axis(columns=None)
 
 
-def ground(row: Mapping[str, object]) -> str:
+def ground(row: Mapping[Any, Any]) -> str:
     """What a verdict stands on, one of `GROUNDS`."""
     if row["verdict"] == "not run":
         return "not run"
