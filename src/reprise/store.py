@@ -1,8 +1,8 @@
 """Result tables on disk: written all or none, checked when read.
 
 A folder of results holds `TABLE.parquet` files and `run.json`, which names how they were made and each one's
-SHA-256. They are written beside their place and moved there when complete, so that a killed run, a full disk
-or an error leaves the former results as they were.
+SHA-256. They are written into a hidden folder in it and moved out when complete, so that a run killed at any
+instant, a full disk or an error leaves either the former results or the new ones.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ import pandas as pd
 from reprise.errors import RepriseError
 
 RECORD = "run.json"
+DRAFT, READY = ".draft-", ".ready"
 
 
 def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mapping[str, Any]) -> None:
@@ -32,8 +33,11 @@ def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mappin
         if table.empty:
             raise RepriseError(f"{folder / name}: the table is empty; a computation must return observations")
     with writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        folder.mkdir(parents=True, exist_ok=True)
+        _move_into_place(folder)
+        for left in folder.glob(f"{DRAFT}*"):  # by killed runs
+            shutil.rmtree(left, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=folder))
         try:
             sums = {}
             for name, table in tables.items():
@@ -41,13 +45,19 @@ def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mappin
                 table.to_parquet(file, index=False)
                 sums[file.name] = _sha256(file)
             (draft / RECORD).write_text(json.dumps({**record, "sha256": sums}, indent=1) + "\n")
-            folder.mkdir(exist_ok=True)
-            # Until the new record is there, the folder is not to be read.
-            (folder / RECORD).unlink(missing_ok=True)
-            for name in [*sums, RECORD]:
-                os.replace(draft / name, folder / name)
+            os.rename(draft, folder / READY)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+        _move_into_place(folder)
+
+
+def _move_into_place(folder: Path) -> None:
+    """Moves complete results to their names; after a kill in between, the next reader or writer goes on."""
+    ready = folder / READY
+    if ready.is_dir():
+        for file in sorted(ready.iterdir(), key=lambda file: file.name == RECORD):
+            os.replace(file, folder / file.name)
+        ready.rmdir()
 
 
 def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
@@ -57,6 +67,8 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
         RepriseError: when there are none, or the record is unreadable.
     """
     file = folder / RECORD
+    with writing(folder):
+        _move_into_place(folder)
     if not file.is_file():
         raise RepriseError(f"{file}: no finished results here; make them with: {how_to_make}")
     try:

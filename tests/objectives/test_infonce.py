@@ -203,6 +203,23 @@ def test_a_far_replica_changes_no_bit_of_a_near_one():
     assert all(torch.equal(a[0], b[0]) for a, b in zip(together, alone, strict=True))
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("batch", [3, 33, 128, 190])
+def test_no_bit_depends_on_the_place_in_the_stack(batch, threads):
+    """Batches whose pairs fill whole vectors of the processor and such that do not, in stacks of several chunks."""
+    z1, z2 = views(19, batch, 4, dtype=torch.float32)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        alone = [gradients(infonce_distance, z1[at : at + 1], z2[at : at + 1]) for at in range(19)]
+        torch.set_num_threads(threads)
+        together = gradients(infonce_distance, z1, z2)
+    finally:
+        torch.set_num_threads(before)
+    for found, each in zip(together, zip(*alone, strict=True), strict=True):
+        assert torch.equal(found, torch.cat(each))
+
+
 def test_embeddings_that_are_not_numbers_give_a_loss_that_is_none():
     z1, z2 = views(2, 6, 2)
     z1[1, 3, 0] = math.nan

@@ -1,9 +1,5 @@
 """The replica engine: gradient descent as torch.optim has it, and no replica knows of the others."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import nn
@@ -11,9 +7,10 @@ from torch import nn
 from reprise import objectives
 from reprise.networks import dense
 from reprise.streams import Streams, spread
+from reprise.training import replicas
 from reprise.training.replicas import sgd
 
-DIM, STEPS = 16, 12
+DIM, STEPS = 16, 5
 SETTINGS = (0.1, 0.3, 1.0)
 """Deviations of the noise: what tells a replica's settings apart."""
 
@@ -54,13 +51,13 @@ def assert_same_bits(found, expected):
 @pytest.mark.parametrize("network", [dense.linear, dense.relu], ids=["linear", "relu"])
 @pytest.mark.parametrize("objective", ["infonce_distance", "infonce_dot"])
 def test_a_replica_is_the_same_to_the_last_bit_in_any_company(threads, objective, network):
-    whole = trained(objective, range(9), SETTINGS, network=network)
+    whole = trained(objective, range(6), SETTINGS, network=network)
     companies = {
         "alone": ([4], SETTINGS[1:2]),
         "fewer seeds": ([3, 4, 5], SETTINGS),
-        "other order": ([8, 4, 0], SETTINGS[::-1]),
-        "one setting": (range(9), SETTINGS[1:2]),
-        "more settings": ([4, 7], (*SETTINGS, 0.2, 0.7)),
+        "other order": ([5, 4, 0], SETTINGS[::-1]),
+        "one setting": (range(6), SETTINGS[1:2]),
+        "more settings": ([4, 2], (*SETTINGS, 0.2, 0.7)),
     }
     for seeds, settings in companies.values():
         assert_same_bits(trained(objective, seeds, settings, network=network), whole)
@@ -84,12 +81,13 @@ def test_nor_for_a_users_loss(threads, tmp_path):
     assert_same_bits(trained(f"{mine}:loss", [5, 4], SETTINGS), whole)
 
 
-def test_the_number_of_threads_changes_no_bit():
+@pytest.mark.parametrize("batch", [128, 130])
+def test_the_number_of_threads_changes_no_bit(batch):
     before, found = torch.get_num_threads(), []
     try:
         for count in (1, 2, 3):
             torch.set_num_threads(count)
-            found.append(trained("infonce_distance", range(6), SETTINGS, network=dense.relu))
+            found.append(trained("infonce_distance", range(6), SETTINGS, batch=batch, network=dense.relu))
     finally:
         torch.set_num_threads(before)
     assert_same_bits(found[1], found[0])
@@ -201,14 +199,13 @@ def test_progress_is_told_now_and_then_and_never_backwards():
     assert 2 <= len(told) <= 251
 
 
-def test_the_processor_is_prepared_where_there_is_no_glibc():
-    """On another C library the engine is slower, and runs."""
-    code = (
-        "import ctypes, torch\n"
-        "def missing(name): raise OSError(name)\n"
-        "ctypes.CDLL = missing\n"
-        "from reprise.training.replicas import sgd\n"
-        "path = list(sgd([torch.ones(1, 1, 1)], lambda w: w[0].sum((1, 2)), learning_rate=1.0, steps=1, checkpoints={1}))\n"
-        "assert path[0][1][0].item() == 0\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ, timeout=60)
+def test_the_engine_runs_where_there_is_no_glibc(monkeypatch):
+    """On another C library it may be slower."""
+
+    def missing(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(replicas.ctypes, "CDLL", missing)
+    monkeypatch.setattr(replicas, "_prepare_processor", replicas._prepare_processor.__wrapped__)
+    ((_, (weight,)),) = sgd([torch.ones(1, 1, 1)], quadratic, learning_rate=0.5, steps=1, checkpoints={1})
+    assert weight.item() == 0.5

@@ -12,7 +12,7 @@ from reprise.errors import RepriseError
 try:
     TIER = load_tier(str(config.get("tier", "default")))
     PAPERS = (
-        [registry.paper(config["paper"]).key]
+        [registry.paper(str(config["paper"])).key]
         if config.get("paper")
         else list(registry.papers())
     )

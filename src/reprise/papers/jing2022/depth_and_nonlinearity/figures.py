@@ -114,11 +114,11 @@ def _counts(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], params: Param
             later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
         )
         band(axes, counts, "step", "collapsed", color=color, marker=marker, ls=line, label=label)
-    axes.axvline(params.steps, color="0.6", lw=0.8)
+    axes.axvline(params.steps, ymax=0.65, color="0.6", lw=0.8)
     axes.set(
         xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, 1.2 * params.dim)
     )
     axes.set_yticks(np.arange(0, params.dim + 1, 4))
-    ticks = [params.steps * factor for factor in (1 / 16, 1 / 4, 1, 2)]
+    ticks = [params.steps * factor for factor in (1 / 16, 1 / 4, 1)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.xaxis.minorticks_off()
