@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from reprise import registry, running
+from reprise import config, registry, running
 from reprise.cli import main
 from reprise.evidence import claims as c
 from reprise.evidence.verdicts import COLUMNS, judge_all
@@ -66,7 +66,8 @@ def test_list_names_every_experiment_artifact_and_claim_and_what_is_missing(chec
         assert key in shown
         assert paper.title in shown
         for id, experiment in paper.experiments.items():
-            assert f"{id}  [default: missing: reprise run {id} --tier default]" in shown
+            for tier in config.names():
+                assert f"missing; reprise run {id} --tier {tier}" in shown
             for artifact in experiment.artifacts:
                 assert artifact.id.split("/")[1] in shown
         for id in paper.claims:

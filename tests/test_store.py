@@ -33,7 +33,7 @@ def content(folder):
 def folder(tmp_path):
     """A folder with good results."""
     folder = tmp_path / "results" / "e"
-    store.save_tables(folder, tables(), {"commit": "abc"})
+    store.save_tables(folder, tables(), {"commit": "abc", "params": {}})
     return folder
 
 
@@ -50,12 +50,12 @@ def test_what_is_read_is_what_was_written(folder):
 
 def test_the_same_tables_are_the_same_bytes(folder):
     before = content(folder)
-    store.save_tables(folder, tables(), {"commit": "abc"})
+    store.save_tables(folder, tables(), {"commit": "abc", "params": {}})
     assert content(folder) == before
 
 
 def test_new_results_replace_old_ones(folder):
-    store.save_tables(folder, {"loss": tables(1.0)["loss"]}, {"commit": "def"})
+    store.save_tables(folder, {"loss": tables(1.0)["loss"]}, {"commit": "def", "params": {}})
     read = store.load_tables(folder, AGAIN)
     assert list(read) == ["loss"]
     assert read["loss"]["loss"].tolist() == [2.5, 2.5]
@@ -220,21 +220,38 @@ def test_files_are_written_all_or_none(tmp_path):
     assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
 
 
-def test_after_a_kill_at_the_worst_instant_no_mixture_is_read(folder):
-    """The drafts are complete, one has taken its place, the others have not."""
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new(folder, moved):
+    """The new results are complete, `moved` of their files have taken their place, the others have not."""
+    before = store.load_tables(folder, AGAIN)
     program = textwrap.dedent("""
         import os, signal, sys
         from pathlib import Path
         import pandas as pd
         from reprise import store
-        replace = os.replace
-        os.replace = lambda *names: (replace(*names), os.kill(os.getpid(), signal.SIGKILL))
+        left, replace = [int(sys.argv[2])], os.replace
+
+        def replace_or_die(*names):
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            replace(*names)
+
+        os.replace = replace_or_die
         table = pd.DataFrame({"seed": [0], "loss": [9.0]})
-        store.save_tables(Path(sys.argv[1]), {"loss": table, "spectrum": table}, {})
+        store.save_tables(Path(sys.argv[1]), {"loss": table, "spectrum": table}, {"params": {}})
     """)
-    done = subprocess.run([sys.executable, "-c", program, folder], check=False)
+    done = subprocess.run([sys.executable, "-c", program, folder, str(moved)], check=False)
     assert done.returncode == -9
-    with pytest.raises(RepriseError, match=f"no finished results here; make them with: {AGAIN}"):
-        store.load_tables(folder, AGAIN)
-    store.save_tables(folder, tables(), {})
+    read = store.load_tables(folder, AGAIN)
+    assert set(read) == set(before)
+    assert [table["loss"].tolist() for table in read.values()] == [[9.0], [9.0]]
+    assert sorted(os.listdir(folder)) == ["loss.parquet", "run.json", "spectrum.parquet"]
+
+
+def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
+    (folder / ".draft-killed").mkdir()
+    (folder / ".draft-killed" / "loss.parquet").write_bytes(b"half")
     pd.testing.assert_frame_equal(store.load_tables(folder, AGAIN)["loss"], tables()["loss"])
+    store.save_tables(folder, tables(1.0), {"params": {}})
+    assert sorted(os.listdir(folder)) == ["loss.parquet", "run.json", "spectrum.parquet"]

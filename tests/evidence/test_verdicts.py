@@ -245,7 +245,7 @@ def test_a_run_of_the_papers_own_settings_is_at_paper_scale():
 def test_departures_make_a_run_reduced_and_are_listed():
     row = row_of(Assuming(lr=0.2, seeds=2))
     assert row["scale"] == "reduced"
-    assert row["departures"] == "seeds: 2 (paper: 3); lr: 0.2 (paper: 0.1)"
+    assert row["departures"] == "seeds: 2 (ours: 3); lr: 0.2 (paper: 0.1)"
 
 
 def test_what_the_paper_leaves_out_travels_with_the_verdict():

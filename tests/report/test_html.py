@@ -104,7 +104,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
         "old1999": _paper("old1999", {}, OLD),
     }
     monkeypatch.setattr(registry, "papers", lambda: papers)
-    made = Tier("mini", tmp_path, {toy.id: Params(width=8)}, "0123456789ab")
+    made = Tier("mini", tmp_path, {}, {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
     _write_figures(made)
     return made

@@ -29,6 +29,14 @@ if config.get("experiments", TIER.overrides) != TIER.overrides:
         f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it"
     )
 
+for folder in ("results", "figures"):
+    if os.path.lexists(folder) and not (
+        os.path.isdir(folder) and os.access(folder, os.W_OK)
+    ):
+        raise WorkflowError(
+            f"{os.path.abspath(folder)}: not a folder that can be written to; results/ and figures/ must be"
+        )
+
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
 LOGS = f"results/{TIER.name}/logs"

@@ -1,9 +1,11 @@
 """A published statement as something to check: what is measured, what it is compared with, how closely."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 from reprise.experiment import Tables
@@ -145,9 +147,11 @@ def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure
     return Claim(id, "printed", statement, source, unit, measure, "above", above)
 
 
-def collapsed(values: pd.Series) -> int:
-    """How many of the singular values are collapsed."""
-    return int((values < COLLAPSED * values.max()).sum())
+def collapsed(values: pd.Series) -> float:
+    """How many of the singular values are collapsed: all where all are 0, NaN where one is no finite number."""
+    if not np.isfinite(values).all():
+        return math.nan
+    return float((values <= COLLAPSED * values.max()).sum())
 
 
 def _only(**named: float | Measure | None) -> tuple[str, float | Measure]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 
@@ -36,6 +36,8 @@ STYLE = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "reprise",
 }
+Drawn = TypeVar("Drawn", pd.Series, pd.DataFrame)
+
 WIDTH = 6.75
 """Width of a two-column figure, in inches."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -66,15 +68,26 @@ def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, 
     Raises:
         RepriseError: when there is no (for a log axis, no positive) number to draw.
     """
-    drawable = table[table[y] > 0] if log else table[table[y].notna()]
-    if drawable.empty:
+    shown = table[table[y] > 0] if log else table[table[y].notna()]
+    if shown.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
-    groups = drawable.groupby(x)[y]
+    groups = shown.groupby(x)[y]
     at = np.array(list(groups.groups), dtype=float)
     bounds = np.array([_bounds(np.log(values) if log else values) for _, values in groups])
     mean, low, high = (np.exp(bounds) if log else bounds).T
     (drawn,) = axes.plot(at, mean, **line)
     axes.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
+
+
+def drawable(values: Drawn, what: str) -> Drawn:
+    """The values as they are.
+
+    Raises:
+        RepriseError: when none is a number.
+    """
+    if not np.isfinite(values.to_numpy(dtype=float)).any():
+        raise RepriseError(f"nothing to draw: {what} holds no number")
+    return values
 
 
 def _bounds(values: pd.Series) -> tuple[float, float, float]:

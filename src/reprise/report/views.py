@@ -14,7 +14,7 @@ import pandas as pd
 from reprise import registry, store
 from reprise.config import Tier
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import ground
+from reprise.evidence.verdicts import GROUNDS, ground
 from reprise.experiment import Artifact
 from reprise.registry import Paper
 from reprise.settings import assumptions, departures
@@ -103,7 +103,10 @@ class PaperView:
     errata: tuple[ErratumView, ...]
 
     def having(self, *verdicts: str) -> list[ClaimView]:
-        return [claim for claim in self.claims if claim.verdict in verdicts]
+        """The claims with these verdicts, the firmest ground first."""
+        grounds = list(GROUNDS)
+        found = [claim for claim in self.claims if claim.verdict in verdicts]
+        return sorted(found, key=lambda claim: grounds.index(claim.ground))
 
 
 @dataclass(frozen=True)

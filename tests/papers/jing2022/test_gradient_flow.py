@@ -110,7 +110,7 @@ def test_a_point_does_not_depend_on_the_others(tables):
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
     assert departures(Params(points=100)) == []
-    assert departures(Params(points=10)) == ["points: 10 (paper: 25)"]
+    assert departures(Params(points=10)) == ["points: 10 (ours: 25)"]
 
 
 def test_velocity_of_singular_factors_of_a_rotation():

@@ -43,7 +43,7 @@ def x_left(tables: Tables) -> pd.Series:
     """How fast the strongly augmented block shrinks at the end, as a share of how fast it did at the first
     step."""
     table = tables["strong_block"].query("views == 'one' and amplitude == 1.25")
-    rate = table.pivot_table(index="seed", columns="step", values="growth_rate")
+    rate = table.pivot(index="seed", columns="step", values="growth_rate")
     return rate[rate.columns.max()] / rate[0]
 
 

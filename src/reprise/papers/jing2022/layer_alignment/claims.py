@@ -25,8 +25,10 @@ def imbalance_left(tables: Tables) -> pd.Series:
 
 
 def ode_error(tables: Tables) -> pd.Series:
-    """Mean over the singular values of both layers of |s_ODE / s - 1| at the last step."""
+    """Mean over the singular values of both layers of |s_ODE / s - 1| at the last step; nothing where the
+    layers never aligned, and the ODE has but its start."""
     table = tables["theorem3"]
+    table = table[table["step"] > table["step"].min()]
     end = table[table["step"] == table["step"].max()]
     error = (end["w1_ode"] / end["w1"] - 1).abs() + (end["w2_ode"] / end["w2"] - 1).abs()
     return (error / 2).groupby(end["seed"]).mean()
@@ -38,7 +40,7 @@ def growth(layer: str, *, smallest: bool) -> Measure:
     def measure(tables: Tables) -> pd.Series:
         table = tables["singular_values"].query(f"arm == 'balanced' and layer == '{layer}'")
         chosen = table[table["index"] == (table["index"].max() if smallest else 1)]
-        by_step = chosen.pivot_table(index="seed", columns="step", values="singular_value")
+        by_step = chosen.pivot(index="seed", columns="step", values="singular_value")
         return by_step[by_step.columns.max()] / by_step[0]
 
     return measure

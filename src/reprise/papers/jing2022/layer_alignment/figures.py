@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.layer_alignment.params import Params
-from reprise.report.style import LINES, WIDTH, band, colors, steps_axis
+from reprise.report.style import LINES, WIDTH, band, colors, drawable, steps_axis
 
 
 @figure(
@@ -24,9 +24,8 @@ def fig04(tables: Tables, params: Params) -> Figure:
     ticks = [0, params.dim // 2 - 1, params.dim - 1]
     for panel, arm in zip(axes, arms, strict=False):
         rows = base["alignment"][base["alignment"]["arm"] == arm]
-        image = panel.imshow(
-            rows.groupby(["row", "column"])["magnitude"].mean().unstack(), vmin=0, vmax=1, cmap="viridis"
-        )
+        mean = rows.groupby(["row", "column"])["magnitude"].mean().unstack()
+        image = panel.imshow(drawable(mean, "the alignment matrix"), vmin=0, vmax=1, cmap="viridis")
         panel.set_xticks(ticks, [str(tick + 1) for tick in ticks])
         panel.set_yticks(ticks, [str(tick + 1) for tick in ticks])
         panel.set(title=f"|A|, {arm} init", xlabel="left vector of W1")
@@ -62,7 +61,7 @@ def fig05(tables: Tables, params: Params) -> Figure:
             if layer != "embedding":
                 ode = base["theorem3"].query("index == @index").groupby("step")[f"{layer.lower()}_ode"]
                 mean = np.exp(ode.agg(lambda values: np.log(values).mean()))
-                panel.plot(mean.index, mean, color="black", ls=(0, (2, 2)), lw=0.7)
+                panel.plot(mean.index, drawable(mean, "Theorem 3's ODE"), color="black", ls=(0, (2, 2)), lw=0.7)
         panel.set(title=title, yscale="log")
         steps_axis(panel)
     for panel in axes[:2]:

@@ -1,0 +1,118 @@
+"""Copies of the checkout in which real `snakemake` and `reprise` processes run."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
+NEVER = shutil.ignore_patterns("__pycache__", "*.egg-info")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of the checkout; its own src/ is what runs there."""
+
+    root: Path
+
+    @property
+    def environment(self):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return {
+            **os.environ,
+            "PATH": path,
+            "PYTHONPATH": str(self.root / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def start(self, *command, **options):
+        """A process in a session of its own, so that all that it starts can be killed with it."""
+        return subprocess.Popen(
+            command, cwd=self.root, env=self.environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options,
+        )  # fmt: skip
+
+    def call(self, *command, timeout=300):
+        """The exit code, and all that the command printed."""
+        process = self.start(*command)
+        try:
+            printed, _ = process.communicate(timeout=timeout)
+        finally:
+            process.kill()
+        return process.returncode, printed
+
+    def snakemake(self, *arguments, tier="smoke"):
+        return self.call("snakemake", *arguments, "--config", f"tier={tier}")
+
+    def done(self, *arguments, tier="smoke"):
+        """Runs Snakemake, which must succeed."""
+        code, printed = self.snakemake(*arguments, tier=tier)
+        assert code == 0, printed
+        return printed
+
+    def plan(self, *arguments):
+        """The rules that Snakemake would run now, `all` apart."""
+        code, printed = self.call("snakemake", "-n", *(arguments or ("--config", "tier=smoke")))
+        assert code == 0, printed
+        if "Nothing to be done" in printed:
+            return set()
+        jobs = printed.partition("\nJob stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
+        return {line.split()[0] for line in jobs} - {"all", "total"}
+
+    def edit(self, file, old, new):
+        """Replaces the one place where `old` stands."""
+        text = (self.root / file).read_text()
+        assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
+        (self.root / file).write_text(text.replace(old, new))
+
+    def copy(self, to):
+        """With everything that was made, and the times at which it was."""
+        shutil.copytree(self.root, to, symlinks=True)
+        return Checkout(to)
+
+    def results(self):
+        """Every table, verdict and drawing that must be the same bytes from one run to the next."""
+        made = [*self.root.glob("results/**/*.parquet"), *self.root.glob("figures/**/*.*")]
+        made += [self.root / "results" / "smoke" / name for name in ("claims.csv", "summary.md")]
+        return {
+            str(file.relative_to(self.root)): file.read_bytes()
+            for file in made
+            if not file.name.endswith("_seconds.parquet")
+        }
+
+
+def copy_of_the_checkout(to):
+    """Without results, and without what its tests and its history need."""
+    to.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, to / part, ignore=NEVER, symlinks=True)
+        else:
+            shutil.copy2(source, to / part, follow_symlinks=False)
+    return Checkout(to)
+
+
+@pytest.fixture
+def blank(tmp_path):
+    """A copy of the checkout without results."""
+    return copy_of_the_checkout(tmp_path / "blank")
+
+
+@pytest.fixture(scope="session")
+def smoke_run(tmp_path_factory):
+    """One run of the whole smoke tier on two cores; not to be changed."""
+    checkout = copy_of_the_checkout(tmp_path_factory.mktemp("smoke") / "run")
+    checkout.done("--cores", "2")
+    return checkout
+
+
+@pytest.fixture
+def finished(smoke_run, tmp_path):
+    """A copy of the finished run, to be changed."""
+    return smoke_run.copy(tmp_path / "finished")
