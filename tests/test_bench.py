@@ -64,8 +64,8 @@ def test_it_measures(monkeypatch):
 
 
 def test_operations_grow_as_the_products_do(monkeypatch):
-    """A count by hand for three samples of two dimensions: nine pairs with 2 products of 2 x 2 operations and 4 more, and
-    two views of three samples through a 2 x 2 matrix at 2 operations an entry, forward and backward.
+    """A count by hand for three samples of two dimensions: nine pairs with 2 products of 2 x 2 operations and
+    4 more, and two views through a 2 x 2 matrix at 2 operations an entry, forward and backward.
     """
     monkeypatch.setattr(bench, "BATCH", 3)
     monkeypatch.setattr(bench, "DIM", 2)

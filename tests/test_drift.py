@@ -17,14 +17,23 @@ def tables():
     rng = np.random.default_rng(0)
     trajectory = pd.DataFrame(
         [
-            {"step": step, "arm": arm, "seed": seed, "mass": rng.uniform(), "norm": rng.uniform(1, 2), "setting": s}
+            {
+                "step": step,
+                "arm": arm,
+                "seed": seed,
+                "mass": rng.uniform(),
+                "norm": rng.uniform(1, 2),
+                "setting": s,
+            }
             for s in ("published", "noise halved")
             for arm in ("balanced", "public")
             for step in (0, 10)
             for seed in range(3)
         ]
     )
-    strong = pd.DataFrame({"amplitude": [0.5, 2.0], "seed": [0, 1], "growth": [1.0, -3.0], "setting": "published"})
+    strong = pd.DataFrame(
+        {"amplitude": [0.5, 2.0], "seed": [0, 1], "growth": [1.0, -3.0], "setting": "published"}
+    )
     return {"trajectory": trajectory, "strong": strong}
 
 
@@ -90,7 +99,9 @@ def test_a_number_within_its_tolerance_is_silent_and_one_beyond_it_is_named(comp
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_drift_is_noticed_in_both_directions(compared, tables, sign):
-    moved = changed(tables, "trajectory", "arm == 'public' and setting == 'noise halved'", "mass", sign * 0.0011)
+    moved = changed(
+        tables, "trajectory", "arm == 'public' and setting == 'noise halved'", "mass", sign * 0.0011
+    )
     assert len(compared(moved)) == 3
 
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass, subspace_mass_outside
+from reprise.diagnostics.alignment import (
+    alignment_matrix,
+    imbalance,
+    off_diagonal_mass,
+    subspace_mass_outside,
+)
 from reprise.networks.dense import decaying_spectrum, random_orthogonal
 from reprise.objectives import infonce_distance
 from reprise.streams import Streams

@@ -1,5 +1,7 @@
 """Dense networks against loops in numpy, and their initialisations against what they are to be."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -12,14 +14,14 @@ WIDTHS = (3, 5, 4, 2)
 
 @pytest.fixture
 def nets():
-    """Three nets of one, two and three layers, two replicas each, of different widths inside; and their inputs."""
+    """Nets of one, two and three layers, two replicas each, of several widths; and their inputs."""
     generator = torch.Generator().manual_seed(0)
 
     def normal(*shape):
         return torch.randn(shape, generator=generator, dtype=torch.float64)
 
     widths = [(3, 2), (3, 6, 2), (3, 5, 4, 2)]
-    weights = [[normal(2, out, into) for into, out in zip(w, w[1:], strict=False)] for w in widths]
+    weights = [[normal(2, out, into) for into, out in pairwise(w)] for w in widths]
     return weights, normal(3, 2, 7, 3)
 
 
@@ -68,9 +70,9 @@ def test_random_orthogonal_matrices_are_orthogonal(dim):
 
 
 def test_random_orthogonal_matrices_are_haar_distributed():
-    """Moments over O(3): E Q_ij = 0, E Q_ij² = 1/3, E Q_ij⁴ = 1/5, E tr Q = 0, E (tr Q)² = 1, half of them reflect.
+    """Moments over O(3): E Q_ij = 0, E Q_ij² = 1/3, E Q_ij⁴ = 1/5, E tr Q = 0, E (tr Q)² = 1; half reflect.
 
-    Without the sign fix a Householder QR has a fixed sign in each column: tr Q and the diagonal are not centred.
+    Without the sign fix a Householder QR has signs of its own: the diagonal is not centred.
     """
     n = 4000
     q = random_orthogonal(Streams(range(n), "q"), 3).double()

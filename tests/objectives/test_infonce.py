@@ -74,7 +74,7 @@ def test_gradients_are_those_of_automatic_differentiation(batch, dim):
 
 @pytest.mark.parametrize("replicas", [1, 2, 5, 9, 13])
 def test_replicas_in_several_chunks_are_those_one_by_one(monkeypatch, replicas):
-    """Four replicas fit into the cache: the counts lie under, at and over the edges, the last chunk is not full."""
+    """Four replicas fit into the cache; counts lie under and over its edge, the last chunk is not full."""
     monkeypatch.setattr(infonce, "CACHED", 4 * 8**2)
     z1, z2 = views(replicas, 8, 3)
     expected = torch.stack([plain_infonce(a, b) for a, b in zip(z1, z2, strict=True)])
@@ -100,8 +100,8 @@ def test_each_replicas_gradient_is_weighted_by_what_is_done_with_its_loss():
 
 def test_a_second_derivative_is_refused_rather_than_wrong():
     z1, z2 = (z.requires_grad_() for z in views(5, 2))
-    (first,) = torch.autograd.grad(infonce_distance(z1, z2), z1, create_graph=True)
-    with pytest.raises(RuntimeError, match=r"once_differentiable|does not require grad"):
+    (first,) = torch.autograd.grad(infonce_distance(z1, z2).square(), z1, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
         torch.autograd.grad(first.square().sum(), z1)
 
 
@@ -177,7 +177,7 @@ FAR = {
 @pytest.mark.parametrize("flush", [False, True], ids=["", "denormal numbers flushed"])
 @pytest.mark.parametrize("name", FAR)
 def test_embeddings_so_far_apart_that_similarities_underflow(name, dtype, flush):
-    """Value and gradients are finite and those of the loss in logarithms, of each replica beside others that are near."""
+    """Values and gradients are those of the loss in logarithms, for a replica beside one that is near too."""
     far, near = views(12, 16, dtype=dtype, **FAR[name]), views(12, 16, dtype=dtype, seed=1)
     z1, z2 = (torch.stack(pair) for pair in zip(near, far, strict=True))
     before = torch.finfo(dtype).tiny / 2 == 0
@@ -206,7 +206,7 @@ def test_a_far_replica_changes_no_bit_of_a_near_one():
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("batch", [3, 33, 128, 190])
 def test_no_bit_depends_on_the_place_in_the_stack(batch, threads):
-    """Batches whose pairs fill whole vectors of the processor and such that do not, in stacks of several chunks."""
+    """Batches whose pairs fill whole vectors of the processor and others, in stacks of several chunks."""
     z1, z2 = views(19, batch, 4, dtype=torch.float32)
     before = torch.get_num_threads()
     torch.set_num_threads(1)

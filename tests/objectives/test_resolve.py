@@ -72,7 +72,9 @@ def test_a_users_loss_may_build_on_a_published_one(tmp_path):
     expected = 3 * objectives.infonce_distance(z1, z2) + z1.square().mean((1, 2))
     torch.testing.assert_close(mine, expected)
     for wanted in (z1, z2):
-        found, theirs = (torch.autograd.grad(l.sum(), wanted, retain_graph=True)[0] for l in (mine, expected))
+        found, theirs = (
+            torch.autograd.grad(loss.sum(), wanted, retain_graph=True)[0] for loss in (mine, expected)
+        )
         torch.testing.assert_close(found, theirs)
 
 

@@ -10,7 +10,7 @@ from reprise.streams import Streams, spread
 from reprise.training import replicas
 from reprise.training.replicas import sgd
 
-DIM, STEPS = 16, 5
+DIM, STEPS = 16, 3
 SETTINGS = (0.1, 0.3, 1.0)
 """Deviations of the noise: what tells a replica's settings apart."""
 
@@ -74,7 +74,9 @@ def test_nor_does_it_matter_how_the_stack_is_cut_into_chunks(threads, batch, cou
 def test_nor_for_a_users_loss(threads, tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(
-        "def loss(z1, z2):\n    s = z1 @ z2.T\n    return (s.logsumexp(1) - s.diagonal()).mean() + z1.std(0).mean()\n"
+        "def loss(z1, z2):\n"
+        "    s = z1 @ z2.T\n"
+        "    return (s.logsumexp(1) - s.diagonal()).mean() + z1.std(0).mean()\n"
     )
     whole = trained(f"{mine}:loss", range(6), SETTINGS)
     assert_same_bits(trained(f"{mine}:loss", [4], SETTINGS[1:2]), whole)
@@ -108,7 +110,7 @@ def descent_by_torch(weights, loss, rate, steps):
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_descent_is_torchs_sgd(layers):
-    """In float64, on fixed pairs; every checkpoint, of a stack whose replicas have losses of different sizes."""
+    """In float64, on fixed pairs, at every step; the losses of the stack's replicas are of several sizes."""
     generator = torch.Generator().manual_seed(0)
 
     def normal(*shape):

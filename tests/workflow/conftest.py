@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
-NEVER = shutil.ignore_patterns("__pycache__", "*.egg-info")
+NEVER = shutil.ignore_patterns("*.egg-info")
 
 
 @dataclass(frozen=True)
@@ -116,3 +116,18 @@ def smoke_run(tmp_path_factory):
 def finished(smoke_run, tmp_path):
     """A copy of the finished run, to be changed."""
     return smoke_run.copy(tmp_path / "finished")
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A git clone of the checkout, in another place, with what is not committed yet."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    root = tmp_path / "elsewhere" / "clone"
+    subprocess.run(["git", "clone", "--quiet", ROOT, root], check=True)
+    for part in PARTS:
+        if (root / part).is_dir() and not (root / part).is_symlink():
+            shutil.rmtree(root / part)
+        else:
+            (root / part).unlink(missing_ok=True)
+    return copy_of_the_checkout(root)

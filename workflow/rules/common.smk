@@ -9,6 +9,11 @@ from reprise import registry
 from reprise.config import load_tier
 from reprise.errors import RepriseError
 
+if unknown := set(config) - {"tier", "paper", "experiments"}:
+    raise WorkflowError(
+        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper"
+    )
+
 try:
     TIER = load_tier(str(config.get("tier", "default")))
     PAPERS = (
@@ -20,10 +25,6 @@ try:
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
-if unknown := set(config) - {"tier", "paper", "experiments"}:
-    raise WorkflowError(
-        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper"
-    )
 if config.get("experiments", TIER.overrides) != TIER.overrides:
     raise WorkflowError(
         f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it"

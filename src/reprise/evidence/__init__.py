@@ -1,0 +1,1 @@
+"""Claims, their statistics and their verdicts."""

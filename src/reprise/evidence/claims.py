@@ -148,7 +148,8 @@ def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure
 
 
 def collapsed(values: pd.Series) -> float:
-    """How many of the singular values are collapsed: all where all are 0, NaN where one is no finite number."""
+    """How many of the singular values are collapsed: all where all are 0, NaN where one is no finite
+    number."""
     if not np.isfinite(values).all():
         return math.nan
     return float((values <= COLLAPSED * values.max()).sum())

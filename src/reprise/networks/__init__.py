@@ -1,0 +1,1 @@
+"""Small networks and their initialisations."""

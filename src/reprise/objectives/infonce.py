@@ -68,7 +68,8 @@ class _InfoNCEDistance(torch.autograd.Function):
     def vmap(
         info: Any, in_dims: tuple[int | None, ...], *views: Tensor
     ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """A mapped axis is one more axis of replicas: so a user's loss, which is mapped, may build on this one."""
+        """A mapped axis is one more axis of replicas: so a user's loss, which is mapped, may build on this
+        one."""
         z1, z2 = (
             view.expand(info.batch_size, *view.shape) if dim is None else view.movedim(dim, 0)
             for view, dim in zip(views, in_dims, strict=True)
@@ -128,15 +129,16 @@ def _filled(count: int) -> int:
 def _exp2_(numbers: Float[Tensor, " n"]) -> None:
     """Powers of two in place, the same to the last bit wherever in the stack a number lies.
 
-    Of each thread's share ATen leaves what fills no vector to the C library, which rounds otherwise; so shares
-    are cut here, into whole vectors, few enough for one thread.
+    Of each thread's share ATen leaves what fills no vector to the C library, which rounds otherwise; so
+    shares are cut here, into whole vectors, few enough for one thread.
     """
     for share in numbers.split(SHARE):
         share.exp2_()
 
 
 def _in_logarithms(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The same for embeddings so far from one another that all similarities of a sample underflow; it takes longer."""
+    """The same for embeddings so far from one another that all similarities of a sample underflow; it takes
+    longer."""
     batch, difference = z1.shape[-2], z2 - z1
     log_positive = -0.5 * difference.square().sum(-1)
     logits = -0.5 * torch.cdist(z1, z1, compute_mode="donot_use_mm_for_euclid_dist").square()

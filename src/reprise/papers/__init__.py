@@ -1,0 +1,1 @@
+"""One folder a paper; found by looking, never imported by a shared room."""

@@ -1,0 +1,1 @@
+"""From verdicts and figures to what people read."""

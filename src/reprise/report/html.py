@@ -94,7 +94,8 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[R
 
 
 def _findings(papers: list[PaperView]) -> list[tuple[str, list[ClaimView]]]:
-    """The contradicted claims by ground; a misprint that fails as printed stands among the errata, not here."""
+    """The contradicted claims by ground; a misprint that fails as printed stands among the errata, not
+    here."""
     found = [claim for paper in papers for claim in paper.having("contradicted") if claim.ground != "errata"]
     by_ground = {name: [claim for claim in found if claim.ground == name] for name in GROUNDS}
     return [(name, claims) for name, claims in by_ground.items() if claims]

@@ -28,7 +28,14 @@ def sec4_threshold(tables: Tables, params: Params) -> Figure:
         _against_amplitude(panel, base["singular_values"], views, params)
     axes[0].set(title="one view augmented", ylabel="singular value of W")
     axes[1].set(title="both views augmented")
-    axes[1].legend(loc="lower left", title=f"of {params.dim}, from the largest", alignment="left", frameon=True, framealpha=1, edgecolor="none")
+    axes[1].legend(
+        loc="lower left",
+        title=f"of {params.dim}, from the largest",
+        alignment="left",
+        frameon=True,
+        framealpha=1,
+        edgecolor="none",
+    )
     _over_time(axes[2], base["strong_block"])
     return drawn
 

@@ -61,7 +61,9 @@ def fig05(tables: Tables, params: Params) -> Figure:
             if layer != "embedding":
                 ode = base["theorem3"].query("index == @index").groupby("step")[f"{layer.lower()}_ode"]
                 mean = np.exp(ode.agg(lambda values: np.log(values).mean()))
-                panel.plot(mean.index, drawable(mean, "Theorem 3's ODE"), color="black", ls=(0, (2, 2)), lw=0.7)
+                panel.plot(
+                    mean.index, drawable(mean, "Theorem 3's ODE"), color="black", ls=(0, (2, 2)), lw=0.7
+                )
         panel.set(title=title, yscale="log")
         steps_axis(panel)
     for panel in axes[:2]:

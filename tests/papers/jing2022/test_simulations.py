@@ -1,0 +1,777 @@
+"""The four simulations of Jing et al.: what they compute, against theory and limit cases at small sizes, and
+every claim, against data made to hold it and data made, by little, to break it."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.linalg
+import torch
+
+from reprise import objectives, registry
+from reprise.bench import plain_infonce
+from reprise.evidence.verdicts import judge, judge_all
+from reprise.experiment import BASE, Context
+from reprise.papers.jing2022 import theory, two_layers
+from reprise.papers.jing2022.augmentation_threshold import compute as threshold
+from reprise.papers.jing2022.depth_and_nonlinearity import compute as depth
+from reprise.papers.jing2022.layer_alignment import compute as alignment
+from reprise.papers.jing2022.projector_alignment import compute as projector
+from reprise.streams import Streams
+from reprise.training.replicas import sgd
+
+SIMULATIONS = {
+    "jing2022/augmentation_threshold": threshold,
+    "jing2022/layer_alignment": alignment,
+    "jing2022/projector_alignment": projector,
+    "jing2022/depth_and_nonlinearity": depth,
+}
+SMALL = {
+    "jing2022/augmentation_threshold": {"batch_size": 32, "steps": 20, "seeds": 3},
+    "jing2022/layer_alignment": {"batch_size": 32, "steps": 8, "seeds": 3},
+    "jing2022/projector_alignment": {"batch_size": 32, "steps": 8, "seeds": 3},
+    "jing2022/depth_and_nonlinearity": {
+        "batch_size": 32,
+        "steps": 4,
+        "long_steps": 8,
+        "samples": 64,
+        "seeds": 3,
+    },
+}
+
+
+def params(id, **changes):
+    return registry.experiment(id).params(**{**SMALL[id], **changes})
+
+
+def computed(id, **changes):
+    return SIMULATIONS[id].compute(params(id, **changes), Context())
+
+
+def normal(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+# Theory.
+
+
+def test_x_is_lemma_2s_double_sum():
+    x1, w = normal(9, 3), normal(4, 3, seed=1)
+    x2 = x1 + 0.5 * normal(9, 3, seed=2)
+    z1, z2, total = (x1 @ w.T).numpy(), (x2 @ w.T).numpy(), np.zeros((3, 3))
+    for i in range(9):
+        similarity = np.exp([-0.5 * np.sum((z1[i] - (z2[i] if j == i else z1[j])) ** 2) for j in range(9)])
+        alpha = similarity / similarity.sum()
+        for j in range(9):
+            shift = (x1[i] - x1[j]).numpy()
+            total += (alpha[j] if j != i else 0) * np.outer(shift, shift)
+        shift = (x2[i] - x1[i]).numpy()
+        total -= (1 - alpha[i]) * np.outer(shift, shift)
+    found = theory.x_matrix(x1, x2, x1 @ w.T, x2 @ w.T)
+    np.testing.assert_allclose(9 * found, total, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("batch", "width", "out"), [(2, 2, 2), (12, 3, 5), (30, 6, 2)])
+def test_descent_on_the_loss_moves_w_by_w_x(batch, width, out):
+    """-dL/dW = W X, of three replicas, by automatic differentiation of Eq. 2."""
+    x1, w = normal(3, batch, width), 0.7 * normal(3, out, width, seed=1)
+    x2 = x1 + 0.4 * normal(3, batch, width, seed=2)
+    w.requires_grad_()
+    losses = [plain_infonce(a @ v.T, b @ v.T) for a, b, v in zip(x1, x2, w, strict=True)]
+    (gradient,) = torch.autograd.grad(torch.stack(losses).sum(), w)
+    x = theory.x_matrix(x1, x2, x1 @ w.mT, x2 @ w.mT)
+    torch.testing.assert_close(-gradient, w @ x, rtol=1e-9, atol=1e-12)
+
+
+def test_the_solution_for_a_fixed_x_is_a_matrix_exponential():
+    w, half = normal(2, 5, 4), normal(2, 4, 4, seed=1)
+    x = half + half.mT
+    for time in (0.0, 0.3, 5.0):
+        found = threshold.log10_norm_if_x_fixed(w, x, time)
+        for ours, start, rate in zip(found, w.numpy(), x.numpy(), strict=True):
+            expected = np.linalg.norm(start @ scipy.linalg.expm(rate * time), 2)
+            assert ours.item() == pytest.approx(np.log10(expected), abs=1e-10)
+
+
+def test_and_does_not_overflow():
+    found = threshold.log10_norm_if_x_fixed(
+        torch.eye(2)[None].double(), torch.diag(torch.tensor([3.0, -9.0]))[None].double(), 1e4
+    )
+    assert found.item() == pytest.approx(3e4 / np.log(10))
+
+
+# Section 4.
+
+
+def test_views_have_the_variances_that_lemma_2_compares(monkeypatch):
+    """x and its shift to the other view, by input, from the embeddings of the first step."""
+    seen = []
+    monkeypatch.setattr(
+        threshold.objectives,
+        "resolve",
+        lambda name: lambda *views: seen.append([z.detach() for z in views]) or (0 * views[0]).sum((1, 2)),
+    )
+    monkeypatch.setattr(threshold, "mean_x", lambda w, samples: torch.eye(4).expand(len(w), 4, 4))
+    computed("jing2022/augmentation_threshold", seeds=1, dim=4, batch_size=20000, steps=1)
+    start = 0.25 * Streams([0], "init").normal(4, 4)[0]
+    ((x1, x2),) = [[torch.linalg.solve(start, z.mT).mT for z in views] for views in seen]
+    cells = [("one", k) for k in (0.25, 0.5, 0.9, 1, 1.1, 1.25, 2, 4)] + [("both", k) for k in (0.25, 1, 4)]
+    assert len(x1) == len(cells)
+    for (views, k), first, second in zip(cells, x1, x2, strict=True):
+        noise = np.array([0.05, 0.05, k, k])
+        np.testing.assert_allclose(first.var(0), 0.5 + (noise if views == "both" else np.zeros(4)), rtol=0.05)
+        np.testing.assert_allclose((second - first).var(0), noise * (2 if views == "both" else 1), rtol=0.05)
+        assert abs(np.corrcoef(second.T.numpy()) - np.eye(4)).max() < 0.04
+
+
+def test_a_small_w_grows_by_twice_the_datas_variance_less_that_of_the_shift():
+    """All samples weigh alike where embeddings are close: X = (1 - 1/N) (2 Var(x) - Var(x' - x)). With both
+    views augmented the noise is in either term, the rate does not depend on it, and nothing collapses."""
+    found = computed(
+        "jing2022/augmentation_threshold",
+        init_std=1e-3,
+        batch_size=256,
+        seeds=4,
+        input_variance=0.75,
+        dim=8,
+        steps=1,
+    )["strong_block"].query("step == 0")
+    rate = found.groupby(["views", "amplitude"])["growth_rate"].mean()
+    for (views, k), ours in rate.items():
+        expected = 2 * 0.75 - k if views == "one" else 2 * 0.75
+        assert ours == pytest.approx((1 - 1 / 256) * expected, abs=0.05 * (1 + k))
+
+
+def test_the_strong_block_grows_under_the_threshold_and_vanishes_over_it_with_one_view_augmented_alone():
+    found = computed(
+        "jing2022/augmentation_threshold",
+        one_view=(0.25, 0.9, 1.1, 1.25, 4.0),
+        dim=4,
+        batch_size=64,
+        steps=120,
+    )["strong_block"]
+    norm = found.pivot(index=["views", "amplitude", "seed"], columns="step", values="norm")
+    left = norm[120] / norm[0]
+    assert (left["one", 0.25] > 1.5).all()
+    assert (left["one", 4.0] < 1e-5).all()
+    assert (left["both", 4.0] > 0.1).all()
+
+
+# Section 5.
+
+
+def test_pairs_have_the_covariance_and_the_noise_that_params_say():
+    pairs = two_layers.pairs_of(params("jing2022/layer_alignment", batch_size=20000, seeds=2, dim=6))
+    expected = np.geomspace(4, 1 / 4, 6)
+    np.testing.assert_allclose(pairs.clean.var(1), np.tile(expected, (2, 1)), rtol=0.06)
+    for view in (pairs.view1, pairs.view2):
+        np.testing.assert_allclose((view - pairs.clean).std(1), 0.3, rtol=0.04)
+    correlation = ((pairs.view1 - pairs.clean) * (pairs.view2 - pairs.clean)).mean(1)
+    assert correlation.abs().max() < 0.09 * 5 / 20000**0.5
+
+
+def aligned_layers(values1, values2):
+    """W1 = U diag(s1), W2 = U2 diag(s2) Uᵀ, and U and U2."""
+    u, u2 = (torch.linalg.qr(normal(3, 3, seed=seed)).Q for seed in (1, 2))
+    return (u * values1)[None], (u2 * values2)[None] @ u.T, u, u2
+
+
+def reflected_pairs():
+    """Data whose reflections at the axes are data too, so that X of aligned layers is diagonal."""
+    signs = torch.tensor(list(product((1.0, -1.0), repeat=3)), dtype=torch.float64)
+    base = normal(3, 3) * torch.tensor([1.5, 1.0, 0.6])
+    return [(signs[:, None] * view).reshape(1, -1, 3) for view in (base, base + 0.3 * normal(3, 3, seed=3))]
+
+
+@pytest.mark.parametrize("second", [[0.5, 0.4, 0.3], [0.9, 0.2, 0.1]], ids=["balanced", "unbalanced"])
+def test_theorem_3s_ode_is_the_training_itself_where_layers_are_aligned_with_the_data(second):
+    """They stay so, and their values alone move."""
+    s1, s2 = torch.tensor([0.5, 0.4, 0.3]).double(), torch.tensor(second).double()
+    (w1, w2, u, u2), (x1, x2) = aligned_layers(s1, s2), reflected_pairs()
+
+    def loss(both):
+        return objectives.infonce_distance(x1 @ both.mT, x2 @ both.mT)
+
+    checkpoints = [0, 7, 60]
+    path = sgd([w1, w2], lambda w: loss(w[1] @ w[0]), learning_rate=0.1, steps=60, checkpoints=checkpoints)
+    trained = [torch.stack(w) for w in zip(*((u.T @ a, u2.T @ b @ u) for _, (a, b) in path), strict=True)]
+    values = [w.diagonal(dim1=-2, dim2=-1) for w in trained]
+    for diagonal, whole in zip(values, trained, strict=True):
+        torch.testing.assert_close(torch.diag_embed(diagonal), whole, rtol=0, atol=1e-7)
+    ode = alignment.theorem3_ode(loss, *values, torch.eye(3).double().expand(3, 1, 3, 3), checkpoints, 0.1)
+    for found, expected in zip(ode, values, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+    assert ((values[0][-1] / values[0][0] - 1).abs() > 0.1).all()
+
+
+def test_steps_of_theorem_3s_ode_are_eq_11():
+    """ds1 = s1 s2² v1ᵀ X v1 and ds2 = s2 s1² v1ᵀ X v1, with X from Lemma 2, on any data; of the training it
+    takes the first values and, from checkpoint to checkpoint, the right singular vectors."""
+    trained1, trained2 = normal(3, 2, 4).abs() + 0.2, normal(3, 2, 4, seed=1).abs() + 0.2
+    x1, v1 = normal(2, 20, 4, seed=2), torch.linalg.qr(normal(3, 2, 4, 4, seed=3)).Q
+    x2 = x1 + 0.3 * normal(2, 20, 4, seed=4)
+    ode1, ode2 = alignment.theorem3_ode(
+        lambda w: objectives.infonce_distance(x1 @ w.mT, x2 @ w.mT), trained1, trained2, v1, [5, 6, 8], 0.01
+    )
+    s1, s2, found = trained1[0], trained2[0], {}
+    for step in range(5, 9):
+        found[step] = s1, s2
+        v = v1[0] if step < 6 else v1[1]
+        both = (v * (s1 * s2)[:, None]).mT
+        x = theory.x_matrix(x1, x2, x1 @ both.mT, x2 @ both.mT)
+        rate = torch.einsum("sik,sij,sjk->sk", v, x, v)
+        s1, s2 = s1 + 0.01 * s1 * s2**2 * rate, s2 + 0.01 * s2 * s1**2 * rate
+    for at, step in enumerate((5, 6, 8)):
+        torch.testing.assert_close(ode1[at], found[step][0], rtol=1e-10, atol=0)
+        torch.testing.assert_close(ode2[at], found[step][1], rtol=1e-10, atol=0)
+
+
+def test_a_step_of_training_moves_aligned_values_as_the_ode_does_to_second_order():
+    """On data that are not aligned: after a step, values and Eq. 11's differ by the square of its size."""
+    s1, s2 = torch.tensor([0.9, 0.6, 0.3]).double(), torch.tensor([0.8, 0.5, 0.2]).double()
+    w1, w2, _, _ = aligned_layers(s1, s2)
+    x1 = normal(1, 30, 3, seed=8)
+    x2 = x1 + 0.3 * normal(1, 30, 3, seed=9)
+
+    def loss(both):
+        return objectives.infonce_distance(x1 @ both.mT, x2 @ both.mT)
+
+    def difference(rate):
+        ((_, now),) = sgd([w1, w2], lambda w: loss(w[1] @ w[0]), learning_rate=rate, steps=1, checkpoints={1})
+        v1 = torch.eye(3).double().expand(2, 1, 3, 3)
+        ode = alignment.theorem3_ode(loss, s1[None, None], s2[None, None], v1, [0, 1], rate)
+        found = [torch.linalg.svdvals(w) for w in now]
+        moved = max((f - s).abs().max().item() for f, s in zip(found, (s1, s2), strict=True))
+        return max((f - o[1]).abs().max().item() for f, o in zip(found, ode, strict=True)), moved
+
+    (coarse, moved), (fine, _) = difference(0.04), difference(0.02)
+    assert coarse < 0.1 * moved
+    assert fine == pytest.approx(coarse / 4, rel=0.15)
+
+
+def test_two_layers_start_at_the_scales_that_params_say():
+    found = computed("jing2022/layer_alignment")
+    start = found["singular_values"].query("step == 0")
+    balanced = start.query("arm == 'balanced' and layer != 'embedding'")["singular_value"]
+    np.testing.assert_allclose(balanced, 0.2, rtol=1e-4)
+    public = start.query("arm == 'public' and layer == 'W1'").sort_values("index")
+    np.testing.assert_allclose(
+        public.groupby("index")["singular_value"].mean(), np.exp(-0.35 * np.arange(16)), rtol=0.02
+    )
+    trajectory = found["trajectory"].query("step == 0").groupby("arm")[["imbalance", "norm_w1"]].mean()
+    assert trajectory.loc["balanced", "imbalance"] < 1e-5
+    assert trajectory.loc["balanced", "norm_w1"] == pytest.approx(0.2 * 4, rel=1e-4)
+    assert trajectory.loc["public", "imbalance"] > 0.5
+    clean = two_layers.pairs_of(params("jing2022/layer_alignment")).clean
+    embedding = start.query("arm == 'balanced' and layer == 'embedding'")
+    for seed, rows in embedding.groupby("seed"):
+        covariance = np.cov(clean[seed].double().numpy(), rowvar=False, bias=True)
+        expected = 0.2**4 * np.linalg.svd(covariance, compute_uv=False)
+        np.testing.assert_allclose(rows.sort_values("index")["singular_value"], expected, rtol=1e-3)
+
+
+def test_the_half_of_the_steps_is_recorded_whatever_their_number():
+    for steps in (4, 7, 100, 4000, 4001):
+        checkpoints = two_layers.checkpoints_of(steps)
+        assert {0, steps // 2, steps} <= set(checkpoints)
+        assert checkpoints == sorted(set(checkpoints))
+
+
+def test_constraints_on_the_projector_hold_in_training_and_the_rest_moves():
+    mask = torch.eye(4)
+    w1, w2 = (normal(2, 4, 4, seed=seed).float() for seed in (1, 2))
+    arms = {
+        "free": two_layers.Arm(w1, w2, torch.ones(4, 4)),
+        "frozen": two_layers.Arm(w1, w2, torch.zeros(4, 4)),
+        "diagonal": two_layers.Arm(w1, w2, mask),
+    }
+    chosen = params("jing2022/layer_alignment", dim=4, seeds=2)
+    *_, (step, end1, end2) = two_layers.train(chosen, Context(), arms)
+    assert step == chosen.steps
+    free, frozen, diagonal = (end2[2 * at : 2 * at + 2] - w2 for at in range(3))
+    assert free.abs().min() > 0
+    assert frozen.abs().max() == 0
+    assert (diagonal * (1 - mask)).abs().max() == 0
+    assert diagonal.diagonal(dim1=-2, dim2=-1).abs().min() > 0
+    # W1 under a frozen W2 is plain descent on the loss of W1 alone, which sees the same pairs.
+    pairs = two_layers.pairs_of(chosen)
+    ((_, (alone,)),) = sgd(
+        [w1],
+        lambda w: objectives.infonce_distance(pairs.view1 @ (w2 @ w[0]).mT, pairs.view2 @ (w2 @ w[0]).mT),
+        learning_rate=chosen.learning_rate,
+        steps=chosen.steps,
+        checkpoints={chosen.steps},
+    )
+    torch.testing.assert_close(end1[2:4], alone)
+
+
+# Section 5.4.
+
+
+def test_linear_nets_of_all_depths_start_with_the_same_spectrum():
+    found = computed("jing2022/depth_and_nonlinearity", samples=4096, seeds=2)["spectrum"].query("step == 0")
+    linear = found[found["arm"] == "linear"]
+    expected = 0.01**2 * np.geomspace(2, 0.5, 16)
+    for _, rows in linear.groupby(["depth", "seed"]):
+        np.testing.assert_allclose(rows.sort_values("index")["singular_value"], expected, rtol=0.12)
+    by_depth = linear.pivot(index=["seed", "index"], columns="depth", values="singular_value")
+    np.testing.assert_allclose(by_depth, by_depth[[1, 1, 1, 1]].to_numpy(), rtol=1e-3)
+    isotropic = found.query("arm == 'isotropic'")["singular_value"] / 0.01**2
+    assert isotropic.between(0.8, 1.25).all()
+    public = found.query("arm == 'public init' and depth == 1").groupby("seed")["singular_value"].max()
+    assert (public > 0.4).all()
+
+
+def test_claims_are_read_at_a_recorded_step():
+    for read, longest in ((4000, 8000), (20, 40), (2, 2), (7, 100)):
+        checkpoints = depth.checkpoints_of(read, longest)
+        assert {0, read, longest} <= set(checkpoints)
+        assert max(checkpoints) == longest
+        assert checkpoints == sorted(set(checkpoints))
+
+
+# What is common to all.
+
+
+@pytest.mark.parametrize("id", SIMULATIONS)
+def test_tables_are_tidy_and_those_declared(id):
+    tables = computed(id)
+    assert set(tables) == set(registry.experiment(id).tables)
+    for name, table in tables.items():
+        measured = table.select_dtypes("float").columns.difference(["amplitude"])
+        assert not table.duplicated([c for c in table if c not in measured]).any(), name
+        assert np.isfinite(table[measured]).all(axis=None)
+        assert table["seed"].nunique() == 3
+
+
+COMPANY = {
+    "jing2022/augmentation_threshold": {"one_view": (0.9, 1.1, 1.25), "both_views": (4.0,)},
+    "jing2022/layer_alignment": {},
+    "jing2022/projector_alignment": {},
+    "jing2022/depth_and_nonlinearity": {"depths": (1, 2), "relu_depths": (2,), "public_depths": ()},
+}
+
+
+@pytest.mark.parametrize("id", SIMULATIONS)
+def test_a_seeds_numbers_are_the_same_bits_in_any_company(id):
+    """Fewer seeds, amplitudes and depths leave the rows that remain as they were."""
+    many, few = computed(id), computed(id, seeds=2, **COMPANY[id])
+    for name in few:
+        if name == "theorem3":  # starts once all seeds are aligned
+            continue
+        coordinates = [c for c in few[name] if c == "amplitude" or few[name][c].dtype.kind != "f"]
+        both = few[name].merge(many[name], on=coordinates, suffixes=("", "_among_many"), validate="1:1")
+        assert len(both) == len(few[name])
+        for column in set(few[name]) - set(coordinates):
+            assert (both[column] == both[f"{column}_among_many"]).all(), (name, column)
+
+
+@pytest.mark.parametrize("id", SIMULATIONS)
+def test_another_loss_gives_other_numbers(id):
+    paper, code = (
+        computed(id, objective=f"infonce_{name}", learning_rate=1e-3) for name in ("distance", "dot")
+    )
+    assert all(not paper[name].equals(code[name]) for name in paper if name != "theorem3")
+
+
+# Claims. Tables that hold them all, and per claim the least that breaks it.
+
+SEEDS = range(4)
+
+
+def frame(rows):
+    """With a spread of about 1 % between the seeds, which are paired."""
+    table = pd.DataFrame(rows)
+    spread = 1 + 0.01 * np.cos(7.0 * table["seed"])
+    measured = table.select_dtypes("float").columns.difference(["amplitude"])
+    return table.assign(**{column: table[column] * spread for column in measured})
+
+
+def spectrum(collapsed, level, largest=4.0, dim=16):
+    """Values of which so many lie at half the level under which they count as collapsed."""
+    standing = np.linspace(1, 0.5, dim - collapsed)
+    return largest * np.concatenate([standing, np.full(collapsed, level / 2)])
+
+
+def threshold_tables():
+    rows, block = [], []
+    for step, (views, k), seed in product(
+        (0, 50, 100), [("one", 0.9), ("one", 1.1), ("one", 1.25), ("both", 4.0)], SEEDS
+    ):
+        gone = (step, k) == (0, 0.9) or (step == 100 and k > 0.9)
+        coordinates = {"step": step, "views": views, "amplitude": k, "seed": seed}
+        for index, s in enumerate(spectrum(8 if gone else 0, 1e-3), 1):
+            rows.append({**coordinates, "index": index, "singular_value": s})
+        for norm in (0.5,):
+            block.append({**coordinates, "norm": norm, "log10_norm_if_x_fixed": -1.0, "growth_rate": -0.25})
+    strong = frame(block)
+    strong.loc[strong["step"] == 50, "growth_rate"] *= 5
+    return {"singular_values": frame(rows), "strong_block": strong}
+
+
+def alignment_tables():
+    trajectory, values, ode = [], [], []
+    for step, arm, seed in product((0, 50, 100), ("balanced", "public"), SEEDS):
+        coordinates = {"step": step, "arm": arm, "seed": seed}
+        numbers = {0: (0.9, 2.0, 1.0), 50: (0.5, 1.0, 3.0), 100: (0.03, 0.05, 6.0)}[step]
+        trajectory.append(
+            dict(
+                zip(("off_diagonal_mass", "imbalance", "norm_w1"), numbers, strict=True),
+                norm_w2=1.0,
+                **coordinates,
+            )
+        )
+        for layer, index in product(("W1", "W2"), range(1, 17)):
+            grown = 0.2 * (1 + step / 100 * (17 - index) / 16)
+            values.append({**coordinates, "layer": layer, "index": index, "singular_value": grown})
+        for index, s in enumerate(spectrum(1 if step == 100 and arm == "balanced" else 0, 1e-3), 1):
+            values.append({**coordinates, "layer": "embedding", "index": index, "singular_value": s})
+        if arm == "balanced" and step:
+            start = step == 50
+            for index in (1, 2):
+                w1, w2 = index * 1.0, index * 3.0
+                off = 1.0 if start else 1.02
+                ode.append(
+                    {
+                        "step": step,
+                        "seed": seed,
+                        "index": index,
+                        "w1": w1,
+                        "w2": w2,
+                        "w1_ode": off * w1,
+                        "w2_ode": off * w2,
+                    }
+                )
+    return {
+        "trajectory": frame(trajectory),
+        "singular_values": frame(values),
+        "theorem3": frame(ode),
+        "alignment": frame([{"arm": "balanced", "seed": 0, "row": 1, "column": 1, "magnitude": 1.0}]),
+    }
+
+
+def projector_tables():
+    rows = []
+    for step, arm, seed in product((0, 100), ("frozen", "diagonal", "low-rank"), SEEDS):
+        low, high = (0.03, 0.8) if step else (0.8, 0.03)
+        mass, outside = (high, low) if arm == "low-rank" else (low, high)
+        rows.append(
+            {
+                "step": step,
+                "arm": arm,
+                "seed": seed,
+                "off_diagonal_mass": mass,
+                "mass_outside_subspace": outside,
+            }
+        )
+    return {"trajectory": frame(rows)}
+
+
+def depth_tables():
+    counts = {
+        ("linear", 1): 0, ("linear", 2): 4, ("linear", 3): 5, ("linear", 4): 6, ("relu", 2): 4,
+        ("relu", 3): 1, ("isotropic", 1): 0, ("isotropic", 4): 1, ("public init", 2): 9,
+    }  # fmt: skip
+    rows = []
+    for step, ((arm, layers), count), seed in product((0, 50, 100), counts.items(), SEEDS):
+        many = count if step == 50 else 5 if count == 0 else 0  # the claims read at step 50
+        for index, s in enumerate(spectrum(many, 1e-3), 1):
+            rows.append(
+                {"step": step, "arm": arm, "depth": layers, "seed": seed, "index": index, "singular_value": s}
+            )
+    return {"spectrum": frame(rows).assign(read=50)}
+
+
+HOLDING = {
+    "jing2022/augmentation_threshold": threshold_tables,
+    "jing2022/layer_alignment": alignment_tables,
+    "jing2022/projector_alignment": projector_tables,
+    "jing2022/depth_and_nonlinearity": depth_tables,
+}
+
+
+def times(table, query, column, factor):
+    """A change of the rows of `query`: a number is multiplied."""
+
+    def change(tables):
+        changed = tables[table].copy()
+        rows = changed.query(query).index
+        assert len(rows)
+        changed.loc[rows, column] *= factor
+        return {**tables, table: changed}
+
+    return change
+
+
+def swapped(table, column, a, b):
+    """A change: two arms, steps or columns under each other's names."""
+
+    def change(tables):
+        changed = tables[table]
+        assert {a, b} <= set(changed[column])
+        return {**tables, table: changed.assign(**{column: changed[column].replace({a: b, b: a})})}
+
+    return change
+
+
+def swapped_columns(table, a, b):
+    return lambda tables: {**tables, table: tables[table].rename(columns={a: b, b: a})}
+
+
+END = "step == 100"
+CELL = END + " and views == '{}' and amplitude == {}"
+NINTH_ON = " and index >= 9"
+TRAJECTORY = END + " and arm == '{}'"
+LAYER = END + " and arm == 'balanced' and layer == '{}' and index == {}"
+NET = "step == 50 and arm == '{}' and depth == {}"
+
+
+def stands(views, k):
+    """Values at half of the level under which they count as collapsed rise to twice it."""
+    return [
+        times("singular_values", CELL.format(views, k) + NINTH_ON, "singular_value", 4.0),
+        swapped("singular_values", "step", 0, 100),
+    ]
+
+
+def one_more_layer(arm, layers, count, to):
+    """The number of collapsed values goes from one number to another by values at half or twice the level."""
+    first, last = (17 - count, 16 - to) if to < count else (17 - to, 16 - count)
+    factor = 4.0 if to < count else 1e-3
+    return times(
+        "spectrum", NET.format(arm, layers) + f" and {first} <= index <= {last}", "singular_value", factor
+    )
+
+
+BREAKING = {
+    "jing2022/sec4/threshold-below": [
+        times("singular_values", CELL.format("one", 0.9) + NINTH_ON, "singular_value", 1e-3 / 2),
+        swapped("singular_values", "amplitude", 0.9, 1.25),
+        swapped("singular_values", "step", 0, 100),
+    ],
+    "jing2022/sec4/threshold-above": [
+        *stands("one", 1.25),
+        swapped("singular_values", "amplitude", 0.9, 1.25),
+    ],
+    "jing2022/sec4/both-views-k4": stands("both", 4.0),
+    "jing2022/thm1/just-above-threshold": [
+        *stands("one", 1.1),
+        swapped("singular_values", "amplitude", 0.9, 1.1),
+    ],
+    "jing2022/thm1/x-stays-fixed": [
+        times("strong_block", CELL.format("one", 1.25), "growth_rate", factor)
+        for factor in (0.5, 2.0, -1.0, 0.85, 1.15)
+    ],
+    "jing2022/sec4/corollary1-low-rank": [
+        # The embeddings' values are the squares of W's.
+        times(
+            "singular_values",
+            CELL.format("one", 1.25) + " and index == 9",
+            "singular_value",
+            2 * 2e3 * 1e-3**0.5,
+        ),
+        swapped("singular_values", "amplitude", 0.9, 1.25),
+    ],
+    "jing2022/fig4/off-diagonal-balanced": [
+        times("trajectory", TRAJECTORY.format("balanced"), "off_diagonal_mass", 4.0),
+        swapped("trajectory", "step", 0, 100),
+        swapped_columns("trajectory", "off_diagonal_mass", "norm_w1"),
+    ],
+    "jing2022/fig4/off-diagonal-public": [
+        times("trajectory", TRAJECTORY.format("public"), "off_diagonal_mass", 4.0),
+        swapped("trajectory", "step", 0, 100),
+    ],
+    "jing2022/thm2/norm-grows": [
+        times("trajectory", TRAJECTORY.format("balanced"), "norm_w1", 0.5),  # not at all
+        swapped("trajectory", "step", 50, 100),
+    ],
+    "jing2022/thm2/imbalance-vanishes": [
+        times("trajectory", TRAJECTORY.format("public"), "imbalance", 5.0),
+        times("trajectory", TRAJECTORY.format("public"), "imbalance", 40.0),  # conserved
+        swapped("trajectory", "step", 0, 100),
+    ],
+    "jing2022/thm3/ode": [
+        times("theorem3", END, ["w1_ode", "w2_ode"], 1.12),
+        times("theorem3", END, ["w1_ode", "w2_ode"], 0.5),
+        times("theorem3", END, ["w1_ode", "w2_ode"], -1.0),
+        times("theorem3", END, "w1_ode", 1.25),  # one layer of two
+        swapped_columns("theorem3", "w1_ode", "w2_ode"),
+    ],
+    "jing2022/fig5/lowest-grow-slower-w1": [
+        times("singular_values", LAYER.format("W1", 16), "singular_value", 2 / (1 + 1 / 16)),  # as fast
+        times("singular_values", LAYER.format("W1", 16), "singular_value", 3.0),
+        swapped("singular_values", "index", 1, 16),
+    ],
+    "jing2022/fig5/lowest-grow-slower-w2": [
+        times("singular_values", LAYER.format("W2", 16), "singular_value", 2 / (1 + 1 / 16)),
+        swapped("singular_values", "index", 1, 16),
+    ],
+    "jing2022/fig5/embedding-low-rank": [
+        times("singular_values", LAYER.format("embedding", 16), "singular_value", 4.0),
+        swapped("singular_values", "step", 0, 100),
+        swapped("singular_values", "arm", "balanced", "public"),
+    ],
+    "jing2022/sec61/frozen-aligned": [
+        times("trajectory", TRAJECTORY.format("frozen"), "off_diagonal_mass", 4.0),
+        swapped("trajectory", "arm", "frozen", "low-rank"),
+        swapped("trajectory", "step", 0, 100),
+        swapped_columns("trajectory", "off_diagonal_mass", "mass_outside_subspace"),
+    ],
+    "jing2022/sec61/diagonal-aligned": [
+        times("trajectory", TRAJECTORY.format("diagonal"), "off_diagonal_mass", 4.0),
+        swapped("trajectory", "arm", "diagonal", "low-rank"),
+        swapped("trajectory", "step", 0, 100),
+    ],
+    "jing2022/sec61/low-rank-aligned": [
+        times("trajectory", TRAJECTORY.format("low-rank"), "mass_outside_subspace", 4.0),
+        swapped("trajectory", "arm", "frozen", "low-rank"),
+        swapped_columns("trajectory", "off_diagonal_mass", "mass_outside_subspace"),
+    ],
+    "jing2022/fig6a/linear-L1-collapsed": [
+        one_more_layer("linear", 1, 0, 1),
+        swapped("spectrum", "depth", 1, 2),
+        swapped("spectrum", "step", 0, 50),
+    ],
+    **{
+        f"jing2022/fig6a/linear-L{layers}-collapsed": [
+            one_more_layer("linear", layers, count, 0),
+            swapped("spectrum", "depth", 1, layers),
+            swapped("spectrum", "step", 50, 100),
+        ]
+        for layers, count in ((2, 4), (3, 5), (4, 6))
+    },
+    **{
+        f"jing2022/fig6a/more-layers-L{layers}-L{layers + 1}": [
+            one_more_layer("linear", layers + 1, count, fewer),  # as many
+            swapped("spectrum", "depth", layers, layers + 1),
+        ]
+        for layers, count, fewer in ((1, 4, 0), (2, 5, 4), (3, 6, 5))
+    },
+    "jing2022/fig6a/isotropic-L4-collapsed": [
+        one_more_layer("isotropic", 4, 1, 0),
+        swapped("spectrum", "depth", 1, 4),
+        swapped("spectrum", "step", 0, 50),
+    ],
+    "jing2022/fig6b/relu-L2-collapsed": [one_more_layer("relu", 2, 4, 0), swapped("spectrum", "step", 0, 50)],
+    "jing2022/fig6b/relu-L3-collapsed": [one_more_layer("relu", 3, 1, 0), swapped("spectrum", "step", 0, 50)],
+    "jing2022/fig6b/relu-like-linear": [
+        one_more_layer("relu", 2, 4, 2),
+        one_more_layer("relu", 2, 4, 6),
+        one_more_layer("linear", 2, 4, 2),
+        swapped("spectrum", "depth", 2, 3),
+    ],
+}
+
+CLAIMS = {
+    claim.id: (id, claim)
+    for id in SIMULATIONS
+    for claim in registry.experiment(id).claims
+    if claim.measure is not None
+}
+EACH = pytest.mark.parametrize("claim_id", CLAIMS)
+
+
+def test_every_claim_has_a_counter_case():
+    assert set(BREAKING) == set(CLAIMS)
+    assert all(BREAKING.values())
+
+
+@pytest.mark.parametrize("id", SIMULATIONS)
+def test_what_is_made_up_has_the_columns_that_are_computed(id):
+    made_up, tables = HOLDING[id](), computed(id)
+    assert {name: set(table) for name, table in made_up.items()} == {
+        name: set(t) for name, t in tables.items()
+    }
+    for claim in registry.experiment(id).claims:
+        found = judge(claim, tables)
+        assert np.isfinite([found.observed, found.low, found.high, found.reference]).all()
+
+
+@EACH
+def test_a_claim_is_reproduced_by_data_that_hold_it(claim_id):
+    id, claim = CLAIMS[claim_id]
+    found = judge(claim, HOLDING[id]())
+    assert (found.verdict, found.seeds) == ("reproduced", len(SEEDS))
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "which"), [(id, at) for id, all_ in BREAKING.items() for at in range(len(all_))]
+)
+def test_a_claim_is_contradicted_by_data_that_break_it(claim_id, which):
+    id, claim = CLAIMS[claim_id]
+    assert judge(claim, BREAKING[claim_id][which](HOLDING[id]())).verdict == "contradicted"
+
+
+@EACH
+def test_the_order_of_rows_does_not_matter(claim_id):
+    id, claim = CLAIMS[claim_id]
+    shuffled = {name: table.sample(frac=1, random_state=0) for name, table in HOLDING[id]().items()}
+    ours, theirs = vars(judge(claim, shuffled)), vars(judge(claim, HOLDING[id]()))
+    for name in ("observed", "low", "high", "reference"):
+        assert ours.pop(name) == pytest.approx(theirs.pop(name), rel=1e-12)
+    assert ours == theirs
+
+
+@EACH
+def test_observed_low_and_high_come_from_the_table_seed_by_seed(claim_id):
+    """The first counter-case for one seed of four: the mean moves by a quarter, and the interval with it."""
+    id, claim = CLAIMS[claim_id]
+    held = HOLDING[id]()
+    broken = BREAKING[claim_id][0](held)
+    mixed = {
+        name: pd.concat([broken[name].query("seed == 2"), held[name].query("seed != 2")])
+        if "seed" in held[name]
+        else held[name]
+        for name in held
+    }
+    before, after = judge(claim, held), judge(claim, mixed)
+    moved = (claim.measure(broken) - claim.measure(held)).loc[2] / len(SEEDS)
+    assert after.observed - before.observed == pytest.approx(moved, rel=1e-6)
+    assert moved != 0
+    assert after.low != before.low
+    assert after.high != before.high
+
+
+@EACH
+@pytest.mark.parametrize("seeds", ["seed >= 0", "seed == 2"], ids=["all seeds", "one seed"])
+def test_training_that_diverged_is_no_evidence(claim_id, seeds):
+    """Not even for `no dimension collapses`, and not by what was recorded before."""
+    id, claim = CLAIMS[claim_id]
+    tables = {}
+    for name, table in HOLDING[id]().items():
+        late = table.query(f"step > 0 and {seeds}").index if "step" in table else []
+        measured = table.select_dtypes("float").columns.difference(["amplitude"])
+        tables[name] = table.copy()
+        tables[name].loc[late, measured] = np.nan
+    found = judge(claim, tables)
+    assert (found.verdict, found.reason) == ("inconclusive", "non-finite observations")
+
+
+def test_embeddings_that_are_all_zero_have_collapsed():
+    id, claim = CLAIMS["jing2022/fig6a/linear-L1-collapsed"]
+    dead = times("spectrum", NET.format("linear", 1), "singular_value", 0.0)(HOLDING[id]())
+    found = judge(claim, dead)
+    assert (found.verdict, found.observed) == ("contradicted", 16)
+
+
+def test_layers_that_never_align_say_nothing_of_theorem_3():
+    """The ODE then has but its start, from which it has not departed."""
+    _, claim = CLAIMS["jing2022/thm3/ode"]
+    found = judge(claim, computed("jing2022/layer_alignment", aligned_below=1e-30))
+    assert (found.verdict, found.reason) == ("inconclusive", "no observations")
+
+
+@EACH
+def test_other_settings_do_not_decide_and_are_counted(claim_id):
+    """The same claim broken in another setting: the verdict stands, and is stable in none of one."""
+    id, claim = CLAIMS[claim_id]
+    held = HOLDING[id]()
+    broken = BREAKING[claim_id][0](held)
+    tables = {
+        name: pd.concat([held[name].assign(setting=BASE), broken[name].assign(setting="other")])
+        for name in held
+    }
+    (row,) = judge_all([claim], tables, registry.experiment(id).params()).to_dict("records")
+    assert (row["verdict"], row["stable_in"], row["scale"]) == ("reproduced", "0 of 1", "paper")
+    assert row["assumptions"]

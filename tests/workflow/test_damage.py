@@ -1,0 +1,116 @@
+"""Damaged results, failing computations and folders that take no files: what is said, and what is left."""
+
+import os
+import re
+import resource
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ID = "jing2022/layer_alignment"
+COMPUTE = f"src/reprise/papers/{ID}/compute.py"
+AGAIN = f"make it again with: reprise run {ID} --tier smoke"
+
+
+def content(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def readable(checkout):
+    """The results of the experiment, as a reader gets them who checks them first."""
+    code, printed = checkout.call("reprise", "draw", "jing2022/fig04", "--tier", "smoke")
+    assert code == 0, printed
+    return {
+        name: data
+        for name, data in content(checkout.root / "results" / "smoke" / ID).items()
+        if name != ".done"
+    }
+
+
+@pytest.mark.parametrize("damage", ["truncated", "altered"])
+def test_a_damaged_table_is_named_by_every_command_that_reads_it(finished, smoke_run, damage):
+    file = finished.root / "results" / "smoke" / ID / "alignment.parquet"
+    data = file.read_bytes()
+    file.write_bytes(data[:-100] if damage == "truncated" else data[:200] + b"\0" + data[201:])
+    drawn = content(finished.root / "figures" / "smoke" / "jing2022")
+    message = f"reprise: error: {file}: truncated or altered"
+    for command in (("draw", "jing2022/fig04"), ("check", "jing2022")):
+        code, printed = finished.call("reprise", *command, "--tier", "smoke")
+        assert code == 2
+        assert message in printed
+        assert AGAIN in printed
+        assert "Traceback" not in printed
+    assert content(finished.root / "figures" / "smoke" / "jing2022") == drawn
+
+    code, printed = finished.snakemake("--cores", "2")
+    assert code != 0
+    assert message in printed
+    assert AGAIN in printed
+    assert finished.plan() >= {"jing2022_fig04", "jing2022_claims", "report"}
+
+    assert finished.call("reprise", "run", ID, "--tier", "smoke")[0] == 0
+    finished.done("--cores", "2")
+    assert finished.results() == smoke_run.results()
+
+
+def test_a_computation_that_fails_loses_nothing_and_does_not_count_as_done(finished, smoke_run):
+    good = readable(finished)
+    line = '    public = Streams(seeds, "public weights")\n'
+    finished.edit(COMPUTE, line, f'{line}    raise ValueError("no luck")\n')
+    for _ in range(2):
+        code, printed = finished.snakemake("--cores", "2")
+        assert code != 0
+        assert "ValueError: no luck" in printed
+        assert readable(finished) == good
+        assert finished.plan() >= {"jing2022_layer_alignment", "jing2022_fig04", "jing2022_fig05", "report"}
+    finished.edit(COMPUTE, '    raise ValueError("no luck")\n', "")
+    assert "jing2022_layer_alignment" in finished.plan()
+    finished.done("--cores", "2")
+    assert finished.results() == smoke_run.results()
+    assert finished.plan() == set()
+
+
+def test_a_computation_that_fails_at_first_leaves_no_results(blank):
+    line = '    public = Streams(seeds, "public weights")\n'
+    blank.edit(COMPUTE, line, f'{line}    raise ValueError("no luck")\n')
+    code, printed = blank.snakemake("--cores", "2", f"results/smoke/{ID}/run.json")
+    assert code != 0
+    assert "ValueError: no luck" in printed
+    folder = blank.root / "results" / "smoke" / ID
+    assert not folder.exists() or content(folder) == {}
+
+
+def test_a_full_disk_is_said_and_loses_nothing(finished, smoke_run):
+    """Files may not grow over 100 KiB: a larger one fails as it does on a full disk."""
+    good = readable(finished)
+    finished.edit("configs/smoke.yaml", f"{ID}:\n", f"{ID}:\n    noise_std: 0.25\n")
+    limit = (100 * 1024, 100 * 1024)
+    process = finished.start(
+        "snakemake", "--cores", "2", "--config", "tier=smoke",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+    )  # fmt: skip
+    printed, _ = process.communicate(timeout=300)
+    assert process.returncode != 0
+    folder = finished.root / "results" / "smoke" / ID
+    assert re.search(
+        rf"reprise: error: {folder}: cannot be written \(.*\); free space or give write access", printed
+    )
+    assert {name: data for name, data in content(folder).items() if name != ".done"} == good
+    assert "jing2022_layer_alignment" in finished.plan()
+    finished.edit("configs/smoke.yaml", "    noise_std: 0.25\n", "")
+    finished.done("--cores", "2")
+    assert finished.results() == smoke_run.results()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_write_access_is_said_before_the_first_job(finished):
+    good = finished.results()
+    (finished.root / "results").chmod(0o500)
+    try:
+        code, printed = finished.snakemake("--cores", "2")
+    finally:
+        (finished.root / "results").chmod(0o700)
+    assert code != 0
+    assert f"{finished.root / 'results'}: not a folder that can be written to" in printed
+    assert finished.results() == good

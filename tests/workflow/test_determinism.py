@@ -1,0 +1,13 @@
+"""The same seeds give the same bytes: on one core or two, in this checkout or in a clone of it."""
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_second_clone_on_one_core_makes_the_same_bytes_as_the_first_on_two(smoke_run, clone):
+    clone.done("--cores", "1")
+    first, second = smoke_run.results(), clone.results()
+    assert set(first) == set(second)
+    assert len(first) > 20
+    assert [name for name in first if first[name] != second[name]] == []

@@ -1,0 +1,104 @@
+"""Whatever is killed, whenever: good results stay, nothing half-written counts, the next run ends the
+same."""
+
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ID = "jing2022/layer_alignment"
+FOLDER = f"results/smoke/{ID}"
+
+
+def content(folder):
+    """The files that anyone would read, with their bytes."""
+    return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.startswith(".")}
+
+
+def tables(folder):
+    return {name: data for name, data in content(folder).items() if name.endswith(".parquet")}
+
+
+def kill_all(process):
+    """The process and all that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_run_leaves_the_old_results_and_the_next_makes_the_same(finished, how):
+    folder = finished.root / FOLDER
+    before = content(folder)
+    start = time.perf_counter()
+    assert finished.call("reprise", "run", ID, "--tier", "smoke")[0] == 0
+    lasts = time.perf_counter() - start
+    assert tables(folder) == tables(finished.root / FOLDER)
+    before, first = content(folder), before
+    assert {name: first[name] for name in tables(folder)} == tables(folder)
+
+    for moment in [random.uniform(0.2, 0.95) * lasts for _ in range(4)] + [0.9 * lasts]:
+        process = finished.start("reprise", "run", ID, "--tier", "smoke")
+        time.sleep(moment)
+        process.send_signal(how)
+        process.communicate()
+        now = content(folder)
+        assert set(now) == set(before), f"killed after {moment:.2f} s"
+        if process.returncode == 0:  # it was quicker than measured
+            before = now
+        assert now == before, f"killed after {moment:.2f} s of {lasts:.2f}"
+    code, printed = finished.call("reprise", "draw", "jing2022/fig04", "--tier", "smoke")
+    assert code == 0, printed
+
+    assert finished.call("reprise", "run", ID, "--tier", "smoke")[0] == 0
+    assert tables(folder) == {name: first[name] for name in tables(folder)}
+    assert [file.name for file in folder.iterdir() if file.name.startswith(".")] in ([], [".done"])
+
+
+def test_a_killed_snakemake_says_how_to_go_on_and_then_ends_the_same(blank, smoke_run):
+    """First it alone is killed, and its jobs go on without it; then it with all its jobs."""
+    first = blank.start("snakemake", "--cores", "2", "--config", "tier=smoke")
+    second = None
+    try:
+        while first.poll() is None and not list(blank.root.glob("results/smoke/jing2022/*/run.json")):
+            time.sleep(0.1)
+        time.sleep(random.uniform(0, 4))
+        first.kill()
+        first.wait()
+        code, printed = blank.snakemake("--cores", "2")
+        assert code != 0
+        assert "--unlock" in printed
+        blank.done("--unlock")
+
+        second = blank.start("snakemake", "--cores", "2", "--config", "tier=smoke")
+        time.sleep(random.uniform(5, 15))
+    finally:
+        kill_all(first)
+        if second:
+            kill_all(second)
+    assert second.returncode == -signal.SIGKILL, "it was quicker than expected"
+    blank.done("--unlock")
+    blank.done("--cores", "2")
+    made, expected = blank.results(), smoke_run.results()
+    assert set(made) == set(expected)
+    assert [name for name in made if made[name] != expected[name]] == []
+    assert blank.plan() == set()
+
+
+def test_a_terminated_snakemake_leaves_nothing_that_counts_as_done(finished, smoke_run):
+    """On a request to stop it lets its jobs end, and the next run does the rest."""
+    finished.edit("configs/smoke.yaml", f"{ID}:\n", f"{ID}:\n    noise_std: 0.25\n")
+    process = finished.start("snakemake", "--cores", "2", "--config", "tier=smoke")
+    time.sleep(random.uniform(5, 8))
+    process.terminate()
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode != 0, printed
+    assert "report" in finished.plan()
+    finished.edit("configs/smoke.yaml", "    noise_std: 0.25\n", "")
+    finished.done("--cores", "2")
+    assert finished.results() == smoke_run.results()

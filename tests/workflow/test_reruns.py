@@ -1,0 +1,162 @@
+"""After a whole run: what an edit runs again, and above all what it does not."""
+
+import re
+
+import pytest
+
+from reprise import registry
+
+pytestmark = pytest.mark.slow
+
+KEY = "jing2022"
+PAPER = f"src/reprise/papers/{KEY}"
+FIGURES = {id.replace("/", "_") for id in registry.paper(KEY).artifacts}
+VERDICTS = {f"{KEY}_claims", "report"}
+LAYER_ALIGNMENT = {f"{KEY}_layer_alignment", f"{KEY}_fig04", f"{KEY}_fig05", *VERDICTS}
+SIMULATIONS = {
+    f"{KEY}_{name}" for name in ("augmentation_threshold", "projector_alignment", "depth_and_nonlinearity")
+}
+
+
+def test_a_whole_run_makes_every_file_and_a_second_run_does_nothing(smoke_run):
+    """Another place is no other run: the finished folder may be moved."""
+    printed = smoke_run.done("--summary")
+    lines = [line.split("\t") for line in printed.splitlines() if line.startswith(("results/", "figures/"))]
+    assert len(lines) > len(registry.artifacts())
+    for file, *_ in lines:
+        assert (smoke_run.root / file).is_file(), file
+    assert "Nothing to be done" in smoke_run.done()
+
+
+def test_a_log_and_a_benchmark_are_kept_of_every_job(smoke_run):
+    results = smoke_run.root / "results" / "smoke"
+    for id in [*registry.experiments(), *registry.artifacts(), f"{KEY}/claims", "report"]:
+        assert (results / "logs" / f"{id}.log").stat().st_size, id
+        assert (results / "benchmarks" / f"{id}.tsv").stat().st_size, id
+
+
+def test_a_moved_checkout_has_nothing_to_do(finished):
+    assert finished.plan() == set()
+
+
+def test_comments_docstrings_and_a_later_date_run_nothing(finished):
+    files = [*(finished.root / "src").rglob("*.py"), *(finished.root / "workflow").rglob("*.smk")]
+    edited = 0
+    for file in [*files, finished.root / "Snakefile"]:
+        text = file.read_text()
+        docstring = re.compile(r'^( *)"""(?=[A-Z])', re.MULTILINE)
+        edited += len(docstring.findall(text)) if file.suffix == ".py" else 0
+        changed = docstring.sub(r'\1"""Other words. ', text) if file.suffix == ".py" else text
+        file.write_text(f"# A remark.\n{changed}\n# Another.\n")
+    assert edited > 100
+    for file in (finished.root / "src").rglob("*.csv"):
+        file.touch()
+    for file in (finished.root / "configs").iterdir():
+        file.write_text(f"# A remark.\n{file.read_text()}")
+    assert finished.plan() == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        pytest.param(
+            f"{PAPER}/layer_alignment/figures.py",
+            'label="largest"',
+            'label="the largest"',
+            {f"{KEY}_fig05", "report"},
+            id="a drawing: that drawing",
+        ),
+        pytest.param(
+            "src/reprise/report/style.py",
+            "WIDTH = ",
+            "WIDTH = 0.5 + ",
+            {*FIGURES, "report"},
+            id="the style: every drawing, no table, no verdict",
+        ),
+        pytest.param(
+            f"{PAPER}/layer_alignment/compute.py",
+            'Streams(seeds, "public weights")',
+            'Streams(seeds, "other weights")',
+            LAYER_ALIGNMENT,
+            id="a computation: that experiment and what it feeds",
+        ),
+        pytest.param(
+            f"{PAPER}/layer_alignment/claims.py",
+            "end / start",
+            "start / end",
+            VERDICTS,
+            id="a claim: the verdicts",
+        ),
+        pytest.param(
+            "src/reprise/objectives/infonce.py",
+            ".reshape(shape)",
+            ".view(shape)",
+            {*SIMULATIONS, *LAYER_ALIGNMENT, *FIGURES},
+            id="a loss: the simulations, not the theory",
+        ),
+        pytest.param(
+            "src/reprise/objectives/infonce.py",
+            "temperature: float = 0.1",
+            "temperature: float = 0.2",
+            set(),
+            id="a loss that no experiment is set to: nothing",
+        ),
+        pytest.param(
+            f"{PAPER}/gradient_flow/compute.py",
+            "relative_error",
+            "error",
+            {f"{KEY}_gradient_flow", *VERDICTS},
+            id="the theory: not the simulations",
+        ),
+        pytest.param(
+            f"{PAPER}/published.csv",
+            None,
+            None,
+            VERDICTS,
+            id="a printed number: the verdicts",
+        ),
+        pytest.param(
+            "configs/smoke.yaml",
+            "jing2022/layer_alignment:\n",
+            "jing2022/layer_alignment:\n    noise_std: 0.25\n",
+            LAYER_ALIGNMENT,
+            id="a value in the tier's file: that experiment",
+        ),
+    ],
+)
+def test_an_edit_runs_what_it_touches_and_nothing_else(finished, file, old, new, expected):
+    if old is None:
+        lines = (finished.root / file).read_text().splitlines(keepends=True)
+        (finished.root / file).write_text("".join([*lines, lines[-1]]))
+    else:
+        finished.edit(file, old, new)
+    assert finished.plan() == expected
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("results/smoke/jing2022/layer_alignment/theorem3.parquet", LAYER_ALIGNMENT),
+        ("figures/smoke/jing2022/fig04.png", {f"{KEY}_fig04", "report"}),
+        ("results/smoke/jing2022/claims.parquet", VERDICTS),
+        ("results/smoke/summary.md", {"report"}),
+    ],
+)
+def test_a_missing_file_is_made_again(finished, file, expected):
+    (finished.root / file).unlink()
+    assert finished.plan() == expected
+
+
+def test_a_users_objective_reruns_the_experiment_that_names_it_and_no_other(blank):
+    mine = blank.root / "mine.py"
+    mine.write_text("def loss(z1, z2):\n    return (z1 - z2).square().mean()\n")
+    text = (blank.root / "configs" / "smoke.yaml").read_text().replace("tier: smoke", "tier: mine")
+    named = "jing2022/layer_alignment:\n"
+    text = text.replace(named, f"{named}    objective: mine.py:loss\n")
+    (blank.root / "configs" / "mine.yaml").write_text(text)
+    files = [f"results/mine/jing2022/{name}/run.json" for name in ("layer_alignment", "projector_alignment")]
+    blank.done(*files, tier="mine")
+    arguments = (*files, "--config", "tier=mine")
+    assert blank.plan(*arguments) == set()
+    mine.write_text("def loss(z1, z2):\n    return (z1 - z2).abs().mean()\n")
+    assert blank.plan(*arguments) == {f"{KEY}_layer_alignment"}
