@@ -101,7 +101,7 @@ def test_each_replicas_gradient_is_weighted_by_what_is_done_with_its_loss():
 def test_a_second_derivative_is_refused_rather_than_wrong():
     z1, z2 = (z.requires_grad_() for z in views(5, 2))
     (first,) = torch.autograd.grad(infonce_distance(z1, z2).square(), z1, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with pytest.raises(RuntimeError, match=r"once_differentiable|not have been used in the graph"):
         torch.autograd.grad(first.square().sum(), z1)
 
 

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from reprise import objectives
+from reprise.errors import RepriseError
 from reprise.networks import dense
 from reprise.streams import Streams, spread
 from reprise.training import replicas
@@ -211,3 +212,19 @@ def test_the_engine_runs_where_there_is_no_glibc(monkeypatch):
     monkeypatch.setattr(replicas, "_prepare_processor", replicas._prepare_processor.__wrapped__)
     ((_, (weight,)),) = sgd([torch.ones(1, 1, 1)], quadratic, learning_rate=0.5, steps=1, checkpoints={1})
     assert weight.item() == 0.5
+
+
+def test_a_divergence_is_a_clear_error_that_names_the_step():
+    start = [torch.ones(2, 1, 1)]
+    with pytest.raises(
+        RepriseError, match=r"diverged: weights are not finite at step 400; lower learning_rate"
+    ):
+        list(
+            sgd(
+                start,
+                lambda w: -(w[0] ** 4).sum((-2, -1)),
+                learning_rate=1.0,
+                steps=400,
+                checkpoints={0, 400},
+            )
+        )

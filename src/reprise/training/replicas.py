@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.errors import RepriseError
+
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 
 Weights = Sequence[Float[Tensor, "replica out in"]]
@@ -38,11 +40,16 @@ def sgd(
 
     Yields:
         (step, the weights at that step, detached).
+
+    Raises:
+        RepriseError: when a weight is not finite at a checkpoint.
     """
     _prepare_processor()
     now = [weight.detach().clone().requires_grad_() for weight in weights]
     for step in range(steps + 1):
         if step in checkpoints:
+            if not all(weight.isfinite().all() for weight in now):
+                raise RepriseError(f"diverged: weights are not finite at step {step}; lower learning_rate")
             yield step, [weight.detach().clone() for weight in now]
         if step % 100 == 0:
             progress(step)

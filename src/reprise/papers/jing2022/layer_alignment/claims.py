@@ -84,7 +84,8 @@ CLAIMS = [
     _aligned(
         "jing2022/fig4/off-diagonal-balanced",
         "balanced",
-        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from a balanced initialisation.",
+        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from a balanced initialisation "
+        "(where the conserved W1 W1ᵀ = W2ᵀ W2 forces it at once).",
     ),
     _aligned(
         "jing2022/fig4/off-diagonal-public",

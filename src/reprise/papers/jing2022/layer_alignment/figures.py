@@ -15,7 +15,8 @@ from reprise.report.style import LINES, WIDTH, band, colors, drawable, steps_axi
     caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced
     initialisation (left) and from the unbalanced one of the authors' public code (second). Right: its
     off-diagonal mass 1 - mean A_kk² over the steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training
-    conserves. Mean and 90 % interval over seeds.""",
+    conserves. Balanced layers of equal singular values must align as soon as these differ, at the first step: only
+    the public initialisation tests Theorem 2. Mean and 90 % interval over seeds.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -30,7 +31,7 @@ def fig04(tables: Tables, params: Params) -> Figure:
         panel.set_yticks(ticks, [str(tick + 1) for tick in ticks])
         panel.set(title=f"|A|, {arm} init", xlabel="left vector of W1")
     axes[0].set_ylabel("right vector of W2")
-    drawn.colorbar(image, ax=axes[:2], location="bottom", shrink=0.6, aspect=30)
+    drawn.colorbar(image, ax=axes[:2], location="bottom", shrink=0.6, aspect=30, label="|A|, mean over seeds")
     for arm, color, line in zip(arms, colors(2), LINES, strict=False):
         rows = base["trajectory"][base["trajectory"]["arm"] == arm]
         band(axes[2], rows, "step", "off_diagonal_mass", color=color, ls=line, label=arm)
