@@ -15,8 +15,8 @@ from reprise.report.style import LINES, WIDTH, band, colors, drawable, steps_axi
     caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced
     initialisation (left) and from the unbalanced one of the authors' public code (second). Right: its
     off-diagonal mass 1 - mean A_kk² over the steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training
-    conserves. Balanced layers of equal singular values must align as soon as these differ, at the first step: only
-    the public initialisation tests Theorem 2. Mean and 90 % interval over seeds.""",
+    conserves. Balanced layers of equal singular values must align as soon as these differ, at the first
+    step: only the public initialisation tests Theorem 2. Mean and 90 % interval over seeds.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
