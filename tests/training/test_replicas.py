@@ -209,7 +209,7 @@ def test_the_engine_runs_where_there_is_no_glibc(monkeypatch):
         raise OSError(name)
 
     monkeypatch.setattr(replicas.ctypes, "CDLL", missing)
-    monkeypatch.setattr(replicas, "_prepare_processor", replicas._prepare_processor.__wrapped__)
+    monkeypatch.setattr(replicas, "_keep_freed_memory", replicas._keep_freed_memory.__wrapped__)
     ((_, (weight,)),) = sgd([torch.ones(1, 1, 1)], quadratic, learning_rate=0.5, steps=1, checkpoints={1})
     assert weight.item() == 0.5
 
@@ -220,3 +220,8 @@ def test_a_divergence_is_a_clear_error_that_names_the_step():
 
     with pytest.raises(RepriseError, match=r"weights are not finite at step 400; lower learning_rate"):
         list(sgd([torch.ones(2, 1, 1)], unbounded, learning_rate=1.0, steps=400, checkpoints={400}))
+
+
+def test_training_leaves_the_processor_as_it_was():
+    list(sgd([torch.ones(1, 1, 1)], quadratic, learning_rate=0.5, steps=3, checkpoints={3}))
+    assert torch.tensor(1e-40).mul(1.0).item() > 0  # a denormal number

@@ -86,28 +86,29 @@ class Checkout:
         }
 
 
-def copy_of_the_checkout(to):
-    """Without results, and without what its tests and its history need."""
-    to.mkdir(parents=True, exist_ok=True)
+@pytest.fixture(scope="session")
+def source(tmp_path_factory):
+    """The checkout as it is when the tests start, without results, tests and history; not to be changed."""
+    to = tmp_path_factory.mktemp("source") / "checkout"
+    to.mkdir()
     for part in PARTS:
-        source = ROOT / part
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, to / part, ignore=NEVER, symlinks=True)
+        if (ROOT / part).is_dir() and not (ROOT / part).is_symlink():
+            shutil.copytree(ROOT / part, to / part, ignore=NEVER, symlinks=True)
         else:
-            shutil.copy2(source, to / part, follow_symlinks=False)
+            shutil.copy2(ROOT / part, to / part, follow_symlinks=False)
     return Checkout(to)
 
 
 @pytest.fixture
-def blank(tmp_path):
+def blank(source, tmp_path):
     """A copy of the checkout without results."""
-    return copy_of_the_checkout(tmp_path / "blank")
+    return source.copy(tmp_path / "blank")
 
 
 @pytest.fixture(scope="session")
-def smoke_run(tmp_path_factory):
+def smoke_run(source, tmp_path_factory):
     """One run of the whole smoke tier on two cores; not to be changed."""
-    checkout = copy_of_the_checkout(tmp_path_factory.mktemp("smoke") / "run")
+    checkout = source.copy(tmp_path_factory.mktemp("smoke") / "run")
     checkout.done("--cores", "2")
     return checkout
 
@@ -119,7 +120,7 @@ def finished(smoke_run, tmp_path):
 
 
 @pytest.fixture
-def clone(tmp_path):
+def clone(source, tmp_path):
     """A git clone of the checkout, in another place, with what is not committed yet."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
@@ -130,4 +131,5 @@ def clone(tmp_path):
             shutil.rmtree(root / part)
         else:
             (root / part).unlink(missing_ok=True)
-    return copy_of_the_checkout(root)
+    shutil.copytree(source.root, root, symlinks=True, dirs_exist_ok=True)
+    return Checkout(root)

@@ -39,7 +39,7 @@ def test_a_killed_run_leaves_good_results_and_the_next_makes_the_same(finished, 
     lasts = time.perf_counter() - start
     assert code == 0, printed
     assert tables(folder) == before
-    for moment in [*(random.uniform(0.2, 1) for _ in range(4)), 0.9]:
+    for moment in [*(random.uniform(0.2, 1) for _ in range(3)), 0.9]:
         process = finished.start("reprise", "run", ID, "--tier", "smoke")
         time.sleep(moment * lasts)
         process.send_signal(how)

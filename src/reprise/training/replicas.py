@@ -7,7 +7,7 @@ random numbers come from the stream of its own seed (`reprise.streams`).
 
 import ctypes
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 
 import torch
@@ -44,7 +44,7 @@ def sgd(
     Raises:
         RepriseError: when a weight is not finite at a checkpoint.
     """
-    _prepare_processor()
+    _keep_freed_memory()
     now = [weight.detach().clone().requires_grad_() for weight in weights]
     for step in range(steps + 1):
         if step in checkpoints:
@@ -54,18 +54,26 @@ def sgd(
         if step % 100 == 0:
             progress(step)
         if step < steps:
-            gradients = torch.autograd.grad(loss(now).sum(), now)
+            with _flushed_denormals():
+                gradients = torch.autograd.grad(loss(now).sum(), now)
             with torch.no_grad():
                 for weight, gradient in zip(now, gradients, strict=True):
                     weight.sub_(gradient, alpha=learning_rate)
 
 
-@cache
-def _prepare_processor() -> None:
-    """Once a process: what stacks of small matrices need to run at full speed."""
-    # Softmax weights of far pairs are denormal numbers, on which a product takes a hundred times as long.
+@contextmanager
+def _flushed_denormals() -> Iterator[None]:
+    """Softmax weights of far pairs are denormal numbers, on which a product takes a hundred times as long."""
     torch.set_flush_denormal(True)
-    # glibc gives every freed stack back to the system, and has its pages faulted in anew a millisecond later.
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """glibc gives freed stacks back to the system, and has their pages faulted in anew a millisecond later."""
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
         for option in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
