@@ -73,7 +73,7 @@ def _flushed_denormals() -> Iterator[None]:
 
 @cache
 def _keep_freed_memory() -> None:
-    """glibc gives freed stacks back to the system, and has their pages faulted in anew a millisecond later."""
+    """glibc gives freed stacks back to the system, and has their pages faulted in anew soon after."""
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
         for option in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
