@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Exit codes: 0 done, 2 a mistake that the user can mend, 3 `--fail-on` found
     something."""
     options = _parser().parse_args(arguments)
+    # Before torch is imported: a second thread slows stacks of small matrices.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         return options.command(options) or 0
     except RepriseError as error:

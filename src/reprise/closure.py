@@ -147,20 +147,25 @@ class _Module:
 
 @cache
 def _module(name: str) -> _Module:
-    if not _is_module(name):
-        raise LookupError(f"no module {name}")
-    spec = importlib.util.find_spec(name)
-    assert spec is not None
-    if spec.origin is None:
-        raise LookupError(f"{name} has no file; give the folder an __init__.py")
-    return _Module(name, Path(spec.origin))
+    file = _file(name)
+    if file is None:
+        raise LookupError(f"no module {name} with a file of its own")
+    return _Module(name, file)
 
 
 def _is_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+    return _file(name) is not None
+
+
+def _file(name: str) -> Path | None:
+    """Where a module's code lies. Only the package itself is looked up: importing more may need torch."""
+    package, *inner = name.split(".")
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        return None
+    place = Path(spec.origin).parent.joinpath(*inner)
+    candidates = (place / "__init__.py", place.with_suffix(".py"))
+    return next((file for file in candidates if file.is_file()), None)
 
 
 def _bind(imports: dict[str, set[Symbol]], bound: Iterator[tuple[str, Symbol]]) -> None:
