@@ -28,7 +28,6 @@ class TwoLayers(Settings):
         """Other plausible values of what the paper leaves unstated, with three seeds."""
         common = {"seeds": min(self.seeds, 3)}
         grid = {
-            "learning rate halved": {"learning_rate": self.learning_rate / 2},
             "init halved": {"init_scale": self.init_scale / 2},
             "noise halved": {"noise_std": self.noise_std / 2},
         }

@@ -53,11 +53,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     relus = [Arm("relu", small(depth), std) for depth in params.relu_depths]
     controls = [Arm("isotropic", small(depth), ones) for depth in params.isotropic_depths]
     controls += [Arm("public init", public(depth), std) for depth in params.public_depths]
-    stacks = [
-        (nets, linear, params.long_steps),
-        (relus, relu, params.long_steps),
-        (controls, linear, params.steps),
-    ]
+    stacks = [(nets, linear, params.long_steps), (relus, relu, params.long_steps)]
+    if params.long_steps == params.steps:
+        nets.extend(controls)
+    else:
+        stacks.append((controls, linear, params.steps))
     tables = [_train(params, context, *stack) for stack in stacks]
     return {"spectrum": pd.concat(tables, ignore_index=True).assign(read=params.steps)}
 
