@@ -22,9 +22,7 @@ class Params(Settings):
     dim: int = unstated(16, "the size of Section 5's toy model", ge=4, multiple_of=2)
     input_variance: float = unstated(0.5, "any scale: only its ratio to k matters", gt=0)
     weak_variance: float = unstated(0.05, "well under the threshold", ge=0)
-    one_view: tuple[float, ...] = ours(
-        (0.25, 0.5, 0.9, 1.0, 1.1, 1.25, 2.0, 4.0), "amplitudes k, the other view clean"
-    )
+    one_view: tuple[float, ...] = ours((0.25, 0.9, 1.0, 1.1, 1.25, 4.0), "amplitudes k, the other view clean")
     both_views: tuple[float, ...] = ours((0.25, 1.0, 4.0), "amplitudes k on both views")
     init_std: float = unstated(0.25, "W ~ N(0, 1/dim)", gt=0)
     learning_rate: float = unstated(0.1, "stable, and slow beside the dynamics", gt=0)

@@ -28,7 +28,7 @@ class Params(Settings):
     steps: int = unstated(
         4000, "where the claims read: collapse is slow growth, so the count falls with the steps", ge=2
     )
-    long_steps: int = ours(8000, "how far the count of collapsed values is followed", ge=2)
+    long_steps: int = ours(6000, "how far the count of collapsed values is followed", ge=2)
     samples: int = ours(4096, "clean inputs on which the spectrum is taken", ge=64)
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
 
