@@ -67,7 +67,7 @@ def _against_amplitude(axes: Axes, table: pd.DataFrame, views: str, params: Para
 
 def _over_time(axes: Axes, table: pd.DataFrame) -> None:
     one = table[table["views"] == "one"]
-    shown = [k for k in (0.25, 0.9, 1.1, 1.25, 4.0) if k in set(one["amplitude"])]
+    shown = [k for k in (0.25, 0.9, 1.1, 1.25) if k in set(one["amplitude"])]
     for k, color in zip(shown, colors(len(shown)), strict=True):
         rows = one[one["amplitude"] == k]
         band(axes, rows, "step", "norm", log=True, color=color, label=f"k = {k:g}")
