@@ -116,7 +116,8 @@ def test_views_have_the_variances_that_lemma_2_compares(monkeypatch):
     computed("jing2022/augmentation_threshold", seeds=1, dim=4, batch_size=20000, steps=1)
     start = 0.25 * Streams([0], "init").normal(4, 4)[0]
     ((x1, x2),) = [[torch.linalg.solve(start, z.mT).mT for z in views] for views in seen]
-    cells = [("one", k) for k in (0.25, 0.5, 0.9, 1, 1.1, 1.25, 2, 4)] + [("both", k) for k in (0.25, 1, 4)]
+    params = registry.experiment("jing2022/augmentation_threshold").params()
+    cells = [("one", k) for k in params.one_view] + [("both", k) for k in params.both_views]
     assert len(x1) == len(cells)
     for (views, k), first, second in zip(cells, x1, x2, strict=True):
         noise = np.array([0.05, 0.05, k, k])
