@@ -114,8 +114,8 @@ CLAIMS = [
     ),
     value(
         "jing2022/thm3/ode",
-        "Once the layers are aligned, the singular values of W1 and W2 follow Eq. 11 (mean relative error "
-        "at the last step).",
+        "Once the layers are aligned, the singular values of W1 and W2 follow Eq. 11 "
+        "along the measured right singular vectors (mean relative error at the last step).",
         source="Theorem 3",
         quantity="score",
         measure=ode_error,
