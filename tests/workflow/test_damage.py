@@ -94,10 +94,10 @@ def test_a_computation_that_fails_at_first_leaves_no_results(blank):
 
 
 def test_a_full_disk_is_said_and_loses_nothing(finished, smoke_run):
-    """Files may not grow over 400 KiB, and four times the seeds need more: that fails as on a full disk."""
+    """Files may not grow over 400 KiB, and ten times the seeds need more: that fails as on a full disk."""
     good = readable(finished)
     few = f"{ID}:\n    batch_size: 64\n    steps: 40\n    seeds: 3\n"
-    many = few.replace("3", "12")
+    many = few.replace("3", "30")
     finished.edit("configs/smoke.yaml", few, many)
     limit = (400 * 1024, 400 * 1024)
     process = finished.start(
