@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -23,6 +23,16 @@ class Streams:
         for row, generator in zip(numbers, self._generators, strict=True):
             row.normal_(generator=generator)
         return numbers
+
+    def uniform(self, *shape: int) -> Float[Tensor, "seed *shape"]:
+        """Numbers uniform in [0, 1), the next ones of each stream."""
+        return torch.stack([torch.rand(shape, generator=generator) for generator in self._generators])
+
+    def integers(self, below: int, *shape: int) -> Int[Tensor, "seed *shape"]:
+        """Whole numbers uniform in [0, below), the next ones of each stream."""
+        return torch.stack(
+            [torch.randint(below, shape, generator=generator) for generator in self._generators]
+        )
 
     def batches(self, *shape: int) -> Iterator[Float[Tensor, "seed *shape"]]:
         """Standard normal minibatches without end."""

@@ -48,7 +48,9 @@ def test_an_unknown_name_is_told_the_allowed_ones(name):
         objectives.resolve(name)
     message = str(caught.value)
     assert f"unknown objective '{name}'" in message
-    assert message.endswith("allowed: infonce_distance, infonce_dot, or path/mine.py:my_loss")
+    assert message.endswith(
+        "allowed: infonce_cosine, quadratic_cosine, infonce_distance, infonce_dot, or path/mine.py:my_loss"
+    )
 
 
 def test_a_users_loss_that_writes_the_same_formula_is_the_built_in(mine):

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from reprise.errors import RepriseError
+from reprise.objectives.cosine import infonce_cosine, quadratic_cosine
 from reprise.objectives.infonce import infonce_distance, infonce_dot
 
-__all__ = ["infonce_distance", "infonce_dot", "resolve"]
+__all__ = ["infonce_cosine", "infonce_distance", "infonce_dot", "quadratic_cosine", "resolve"]
 
 Objective = Callable[[Tensor, Tensor], Tensor]
 """(z1, z2), each of shape [replica, batch, dim], to a loss of shape [replica]."""

@@ -1,12 +1,12 @@
 """InfoNCE, in the two forms of Jing et al. 2022: that of the paper and that of the authors' toy code."""
 
 import math
-from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from reprise.objectives.closed_form import closed_form
 
 LOG2_E = math.log2(math.e)
 CACHED = 2**18
@@ -28,9 +28,7 @@ def infonce_distance(
     Eq. 2 sums over i; the mean is the same loss at `batch` times the learning rate. The gradient is Eq. 4 in
     closed form: it takes a third of the time of automatic differentiation, and a test compares the two.
     """
-    shape = z1.shape[:-2]
-    losses, *_ = _InfoNCEDistance.apply(z1.reshape(-1, *z1.shape[-2:]), z2.reshape(-1, *z2.shape[-2:]))
-    return losses.reshape(shape)
+    return closed_form(_loss_and_gradients, z1, z2)
 
 
 def infonce_dot(
@@ -46,36 +44,6 @@ def infonce_dot(
     """
     similarities = z1 @ z2.mT / temperature
     return (similarities.logsumexp(-1) - similarities.diagonal(dim1=-2, dim2=-1)).mean(-1)
-
-
-class _InfoNCEDistance(torch.autograd.Function):
-    @staticmethod
-    def forward(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return _loss_and_gradients(z1, z2)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
-        ctx.mark_non_differentiable(*output[1:])
-        ctx.save_for_backward(*output[1:])
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, outer: Tensor, *_: None) -> tuple[Tensor, Tensor]:
-        gradient1, gradient2 = ctx.saved_tensors
-        return outer[:, None, None] * gradient1, outer[:, None, None] * gradient2
-
-    @staticmethod
-    def vmap(
-        info: Any, in_dims: tuple[int | None, ...], *views: Tensor
-    ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """A mapped axis is one more axis of replicas: so a user's loss, which is mapped, may build on this
-        one."""
-        z1, z2 = (
-            view.expand(info.batch_size, *view.shape) if dim is None else view.movedim(dim, 0)
-            for view, dim in zip(views, in_dims, strict=True)
-        )
-        outputs = _InfoNCEDistance.apply(z1.flatten(0, 1), z2.flatten(0, 1))
-        return tuple(output.unflatten(0, z1.shape[:2]) for output in outputs), (0, 0, 0)
 
 
 def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -95,7 +63,7 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]
     chunks = math.ceil(replicas * batch**2 / CACHED)
     chunk = math.ceil(replicas / chunks)
     # Zeros behind the last pair fill up the processor's vectors.
-    room = z1.new_zeros(_filled(chunk * batch**2))
+    room = z1.new_zeros(filled(chunk * batch**2))
     pairs = room[: chunk * batch**2].view(chunk, batch, batch)
     inverse_sums = torch.empty_like(pairs)
     for start in range(0, replicas, chunk):
@@ -103,7 +71,7 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]
         n = part.stop - start
         e = torch.add(half[part], half[part].mT, out=pairs[:n])
         e.baddbmm_(scaled[part], z1[part].mT)
-        _exp2_(room[: _filled(n * batch**2)])
+        exp2_(room[: filled(n * batch**2)])
         e.diagonal(dim1=-2, dim2=-1).zero_()
         z = torch.sum(e, -1, keepdim=True, out=partition[part]).add_(positive[part])
         inverse = (batch * z).reciprocal_()
@@ -122,11 +90,11 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]
     return loss, gradient1, gradient2
 
 
-def _filled(count: int) -> int:
+def filled(count: int) -> int:
     return math.ceil(count / VECTOR) * VECTOR
 
 
-def _exp2_(numbers: Float[Tensor, " n"]) -> None:
+def exp2_(numbers: Float[Tensor, " n"]) -> None:
     """Powers of two in place, the same to the last bit wherever in the stack a number lies.
 
     Of each thread's share ATen leaves what fills no vector to the C library, which rounds otherwise; so

@@ -26,15 +26,18 @@ def sgd(
     loss: Callable[[Weights], Float[Tensor, " replica"]],
     *,
     learning_rate: float,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
     steps: int,
     checkpoints: Collection[int],
     progress: Callable[[int], None] = lambda step: None,
 ) -> Iterator[tuple[int, Weights]]:
-    """Plain stochastic gradient descent, without momentum or weight decay, of every replica on its own loss.
+    """Stochastic gradient descent of every replica on its own loss.
 
     Args:
         weights: the initial values; not changed.
         loss: draws its own minibatch at each call; a replica's loss depends on that replica's weights only.
+        momentum: of `torch.optim.SGD`, as is `weight_decay`, on all weights.
         checkpoints: the steps, from 0 (before the first) to `steps`, at which to yield.
         progress: called with the step, now and then.
 
@@ -46,6 +49,10 @@ def sgd(
     """
     _keep_freed_memory()
     now = [weight.detach().clone().requires_grad_() for weight in weights]
+    # Not fused: that rounds the last numbers of a stack otherwise than the rest.
+    optimiser = torch.optim.SGD(
+        now, learning_rate, momentum=momentum, weight_decay=weight_decay, foreach=False
+    )
     for step in range(steps + 1):
         if step in checkpoints:
             if not all(weight.isfinite().all() for weight in now):
@@ -56,9 +63,9 @@ def sgd(
         if step < steps:
             with _flushed_denormals():
                 gradients = torch.autograd.grad(loss(now).sum(), now)
-            with torch.no_grad():
-                for weight, gradient in zip(now, gradients, strict=True):
-                    weight.sub_(gradient, alpha=learning_rate)
+            for weight, gradient in zip(now, gradients, strict=True):
+                weight.grad = gradient
+            optimiser.step()
 
 
 @contextmanager

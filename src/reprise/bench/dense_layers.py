@@ -1,20 +1,18 @@
-"""The replica engine's speed beside a plain loop over one replica, in one run."""
+"""Section 5 of Jing et al. 2022: two linear layers of 16x16."""
 
-import time
-from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from reprise.bench.timing import seconds
 from reprise.networks.dense import product, random_orthogonal
 from reprise.objectives import infonce_distance
 from reprise.streams import Streams
 from reprise.training.replicas import Weights, sgd
 
 DIM, BATCH, LAYERS = 16, 128, 2
-"""Section 5 of Jing et al. 2022: two linear layers of 16x16."""
 REPLICAS = (1, 10, 100)
 STEPS = 200
 
@@ -23,10 +21,10 @@ def replica_engine() -> pd.DataFrame:
     """Microseconds of CPU time a replica-step, engine and plain loop, their ratio, and the arithmetic that
     sets the floor."""
     torch.set_num_threads(1)
-    plain = _cpu_seconds(_plain_loop) / STEPS
+    plain = seconds(_plain_loop) / STEPS
     rows = []
     for replicas in REPLICAS:
-        engine = _cpu_seconds(partial(_engine, replicas)) / STEPS / replicas
+        engine = seconds(partial(_engine, replicas)) / STEPS / replicas
         rows.append(
             {
                 "replicas": replicas,
@@ -82,14 +80,3 @@ def plain_infonce(z1: Tensor, z2: Tensor) -> Tensor:
     itself = torch.eye(len(z1), dtype=torch.bool)
     logits = torch.where(itself, positives[:, None].expand_as(negatives), negatives)
     return (logits.logsumexp(-1) - positives).mean()
-
-
-def _cpu_seconds(work: Callable[[], None]) -> float:
-    """The median of three runs, after one that warms up."""
-    work()
-    taken = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        taken.append(time.process_time() - start)
-    return sorted(taken)[1]

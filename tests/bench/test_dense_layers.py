@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from reprise import bench
+from reprise.bench import dense_layers as bench
 from reprise.objectives import infonce_distance
 
 
@@ -42,7 +42,7 @@ def test_a_row_is_a_number_of_replicas_with_times_and_their_ratio(monkeypatch):
     monkeypatch.setattr(bench, "REPLICAS", (1, 3))
     taken = iter([0.008, 0.004, 0.006])  # the plain loop, then one and three replicas
     works, replicas = [], []
-    monkeypatch.setattr(bench, "_cpu_seconds", lambda work: works.append(work) or next(taken))
+    monkeypatch.setattr(bench, "seconds", lambda work: works.append(work) or next(taken))
     monkeypatch.setattr(bench, "_engine", replicas.append)
     found = bench.replica_engine().set_index("replicas")
     assert found["plain_us"].tolist() == pytest.approx([2000, 2000])

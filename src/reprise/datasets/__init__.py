@@ -1,0 +1,1 @@
+"""Data sets: the real ones, stand-ins for them, and generators."""
