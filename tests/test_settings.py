@@ -14,6 +14,7 @@ from reprise.settings import (
     lost,
     origin,
     ours,
+    place,
     stated,
     unstated,
 )
@@ -70,7 +71,7 @@ def test_every_field_says_where_its_value_comes_from():
     class Careless(Settings):
         seeds: int = 3
 
-    with pytest.raises(TypeError, match="is made by stated, from_code, unstated, lost or ours"):
+    with pytest.raises(TypeError, match="is made by stated, from_code, unstated, lost, ours or place"):
         assumptions(Careless())
 
 
@@ -127,3 +128,11 @@ def test_all_mistakes_are_named_at_once():
     lines = str(caught.value).splitlines()
     assert len(lines) == 3
     assert all(any(f"'{key}'" in line for line in lines) for key in ("seeds", "lr", "nonsense"))
+
+
+def test_where_something_lies_is_no_departure():
+    class Placed(Settings):
+        root: str = place("data", "the data set's folder")
+
+    assert departures(Placed(root="/elsewhere")) == []
+    assert assumptions(Placed(root="/elsewhere")) == []

@@ -255,3 +255,43 @@ def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
     pd.testing.assert_frame_equal(store.load_tables(folder, AGAIN)["loss"], tables()["loss"])
     store.save_tables(folder, tables(1.0), {"params": {}})
     assert sorted(os.listdir(folder)) == ["loss.parquet", "run.json", "spectrum.parquet"]
+
+
+class TestKept:
+    """Parts of a computation that outlive a kill."""
+
+    def table(self):
+        self.made = getattr(self, "made", 0) + 1
+        return pd.DataFrame({"x": [0.1, float(self.made)], "name": ["a", "b"]})
+
+    def test_a_part_is_made_once_under_one_key(self, tmp_path):
+        first = store.keep(tmp_path, "key", "part", self.table)
+        pd.testing.assert_frame_equal(store.keep(tmp_path, "key", "part", self.table), first)
+        assert self.made == 1
+        store.keep(tmp_path, "key", "another", self.table)
+        store.keep(tmp_path, "other key", "part", self.table)
+        assert self.made == 3
+
+    @pytest.mark.parametrize(
+        "damage", [lambda data: data[:-20], lambda data: b"", lambda data: data[:99] + b"x"]
+    )
+    def test_a_damaged_part_is_made_again(self, tmp_path, damage):
+        store.keep(tmp_path, "key", "part", self.table)
+        (file,) = (tmp_path / store.KEPT / "key").iterdir()
+        file.write_bytes(damage(file.read_bytes()))
+        assert store.keep(tmp_path, "key", "part", self.table)["x"].tolist() == [0.1, 2.0]
+
+    def test_a_failure_leaves_nothing(self, tmp_path):
+        def fail():
+            raise ValueError("no luck")
+
+        with pytest.raises(ValueError, match="no luck"):
+            store.keep(tmp_path, "key", "part", fail)
+        assert not list(tmp_path.rglob("*.parquet"))
+
+    def test_forgotten_with_the_other_keys(self, tmp_path):
+        for key in ("one", "two"):
+            store.keep(tmp_path, key, "part", self.table)
+        store.forget(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+        store.forget(tmp_path)

@@ -60,7 +60,10 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the joint claims table")
     bench = add(
-        "bench", _bench, "seconds per replica-step of the replica engine beside a plain loop", of_tier=False
+        "bench",
+        _bench,
+        "time per replica-step of the replica engine beside plain loops, and the floor",
+        of_tier=False,
     )
     bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
     return parser
@@ -107,16 +110,16 @@ def _progress(id: str) -> Iterator[running.Progress]:
                 task, completed=done, total=total, description=f"{id}: {what}"
             )
         return
-    start, shown = time.monotonic(), -1
+    start, first, shown = time.monotonic(), 0, -1
 
     def line(done: int, total: int, what: str) -> None:
-        nonlocal start, shown
+        nonlocal start, first, shown
         tenth = 10 * done // total
-        if tenth < shown or done == 0:
-            start, shown = time.monotonic(), 0
+        if tenth < shown or shown < 0 or done == 0:  # a beginning, or where a killed run had stopped
+            start, first, shown = time.monotonic(), done, tenth
         elif tenth > shown:
             shown = tenth
-            left = (time.monotonic() - start) * (total - done) / done
+            left = (time.monotonic() - start) * (total - done) / (done - first)
             print(f"{id}: {what}: {10 * tenth} %, {left:.0f} s left", file=sys.stderr, flush=True)
 
     yield line
@@ -160,13 +163,17 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from reprise import bench  # needs torch
+    from reprise.bench import dense_layers, receptive_fields  # need torch
 
-    measured = bench.replica_engine()
+    measured = {
+        "two linear layers (jing2022)": dense_layers.replica_engine(),
+        "receptive fields (tian2023)": receptive_fields.token_table(),
+    }
     if options.json:
-        print(measured.to_json(orient="records", indent=1))
+        print(json.dumps({name: table.to_dict("records") for name, table in measured.items()}, indent=1))
     else:
-        print(measured.to_string(index=False, float_format="{:.3g}".format))
+        for name, table in measured.items():
+            print(f"{name}\n{table.to_string(index=False, float_format='{:.3g}'.format)}\n")
 
 
 def _print_summary(claims: pd.DataFrame) -> None:

@@ -11,6 +11,8 @@ from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.experiment import Tables
 
+COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
+"""Columns of numbers that are set, not measured."""
 KEYS = ["table", "group", "column", "statistic"]
 
 
@@ -23,7 +25,7 @@ def summarise(tables: Tables) -> pd.DataFrame:
     parts = []
     for name, table in sorted(tables.items()):
         words = list(table.select_dtypes(include=["object", "string"]).columns)
-        numbers = table.select_dtypes(include="float").columns.difference(["amplitude"])
+        numbers = table.select_dtypes(include="float").columns.difference(COORDINATES)
         for group, rows in table.groupby(words, sort=True):
             found = rows[numbers].agg(["mean", "min", "max"]).rename_axis("statistic").reset_index()
             frame = found.melt("statistic", var_name="column").sort_values(["column", "statistic"])

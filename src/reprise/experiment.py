@@ -2,7 +2,7 @@
 themselves."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -22,9 +22,12 @@ class Context:
 
     Attributes:
         progress: called with (steps done, steps in all, what is being done).
+        keep: `(name, make)` to the table that `make` computes; where a run was killed, the next one finds
+            what it had kept. `name` says which part of the computation it is.
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
+    keep: Callable[[str, Callable[[], pd.DataFrame]], pd.DataFrame] = lambda name, make: make()
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,11 @@ def evaluate(
     context: Context,
 ) -> dict[str, pd.DataFrame]:
     """Runs `compute` at each of the named settings; a column `setting` says which rows are whose."""
-    results = {name: compute(params, context) for name, params in settings.items()}
+
+    def under(setting: str) -> Context:
+        return replace(context, keep=lambda name, make: context.keep(f"{setting}/{name}", make))
+
+    results = {name: compute(params, under(name)) for name, params in settings.items()}
     return {
         table: pd.concat(
             [result[table].assign(setting=name) for name, result in results.items()], ignore_index=True

@@ -37,6 +37,7 @@ class Experiment:
     tables: tuple[str, ...]
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
+    needs: Callable[[Any], None] | None = None
 
     @property
     def paper(self) -> str:
@@ -55,15 +56,27 @@ class Experiment:
         symbols = [(f"{self.module}.compute", "compute"), ("reprise.experiment", "evaluate")]
         if self.alternatives:
             symbols.append((f"{self.module}.params", "alternatives"))
-        objective = getattr(params, "objective", "")
-        if ":" in objective:
-            file = Path(objective.rpartition(":")[0])
-            if not file.is_file():
-                raise RepriseError(f"{self.id}: objective '{objective}': no file {file.resolve()}")
-            return closure_hash(*symbols, extra=file.read_bytes())
-        if objective:
-            symbols.append((OBJECTIVES, objective))
-        return closure_hash(*symbols)
+        extra = b""
+        for objective in getattr(params, "objectives", None) or filter(
+            None, [getattr(params, "objective", "")]
+        ):
+            if ":" in objective:
+                file = Path(objective.rpartition(":")[0])
+                if not file.is_file():
+                    raise RepriseError(f"{self.id}: objective '{objective}': no file {file.resolve()}")
+                extra += file.read_bytes()
+            else:
+                symbols.append((OBJECTIVES, objective))
+        return closure_hash(*symbols, extra=extra)
+
+    def check(self, params: Settings) -> None:
+        """That the experiment finds what it needs, by its `params.py`'s own `check` if it has one.
+
+        Raises:
+            RepriseError: naming what is missing, where, and what to do.
+        """
+        if self.needs:
+            self.needs(params)
 
 
 @dataclass(frozen=True)
@@ -193,6 +206,7 @@ def _experiment(id: str, module: str) -> Experiment:
         module=module,
         params=params.Params,
         alternatives=getattr(params, "alternatives", None),
+        needs=getattr(params, "check", None),
         tables=params.TABLES,
         artifacts=tuple(
             Artifact(id=f"{key}/{draw.__name__}", experiment=id, draw=draw, **draw.artifact)

@@ -1,8 +1,10 @@
 """The steps of the way of the data: run, draw, check, join. Snakemake calls them through the CLI; a notebook
 directly."""
 
+import hashlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,8 @@ Writer = Callable[[Path], None]
 
 
 def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
-    """Computes an experiment's tables into `results/TIER/KEY/NAME/`.
+    """Computes an experiment's tables into `results/TIER/KEY/NAME/`; goes on from what a killed run with the
+    same code and parameters had kept.
 
     Raises:
         RepriseError: when the computation's tables are not the declared ones, or cannot be written.
@@ -32,7 +35,12 @@ def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
     experiment = registry.experiment(id)
     params = tier.params[id]
     start = time.perf_counter()
-    context = Context(progress) if progress else Context()
+    folder = tier.results / id
+    code = experiment.code(params)
+    key = hashlib.sha256(f"{code} {params.model_dump_json()}".encode()).hexdigest()[:16]
+    context = Context(keep=partial(store.keep, folder, key))
+    if progress:
+        context = replace(context, progress=progress)
     tables = evaluate(experiment.compute(), experiment.settings(params), context)
     if set(tables) != set(experiment.tables):
         raise RepriseError(
@@ -42,11 +50,11 @@ def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
         **provenance.describe(tier.root),
         "experiment": id,
         "params": params.model_dump(mode="json"),
-        "code": experiment.code(params),
+        "code": code,
         "duration_seconds": round(time.perf_counter() - start, 3),
     }
-    folder = tier.results / id
     store.save_tables(folder, tables, record)
+    store.forget(folder)
     return folder
 
 

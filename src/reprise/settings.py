@@ -1,6 +1,6 @@
 """Typed settings whose fields say where their published value comes from.
 
-An experiment's `Params` derives from `Settings`; every field is made by one of the five functions below, so
+An experiment's `Params` derives from `Settings`; every field is made by one of the six functions below, so
 that the departures of a run from the paper, and the assumptions a verdict rests on, are computed and never
 written by hand.
 """
@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from reprise.errors import RepriseError
 
-Origin = Literal["stated", "code", "unstated", "lost", "ours"]
+Origin = Literal["stated", "code", "unstated", "lost", "ours", "place"]
 
 
 def _field(origin: Origin, default: Any, why: str, **constraints: Any) -> Any:
@@ -44,6 +44,11 @@ def lost(default: Any, why: str, **constraints: Any) -> Any:
 def ours(default: Any, why: str, **constraints: Any) -> Any:
     """A choice of measurement (seeds, grids, checkpoints): more or finer is no departure, less is one."""
     return _field("ours", default, why, **constraints)
+
+
+def place(default: Any, what: str, **constraints: Any) -> Any:
+    """Where something lies on the user's machine: never a departure."""
+    return _field("place", default, what, **constraints)
 
 
 class Settings(BaseModel):
@@ -85,7 +90,7 @@ def origin(field: FieldInfo) -> Origin:
     """Where a field's published value comes from."""
     extra = field.json_schema_extra
     if not isinstance(extra, dict) or "origin" not in extra:
-        raise TypeError("a field of Params is made by stated, from_code, unstated, lost or ours")
+        raise TypeError("a field of Params is made by stated, from_code, unstated, lost, ours or place")
     return extra["origin"]  # type: ignore[return-value]
 
 
@@ -105,7 +110,8 @@ def departures(params: Settings) -> list[str]:
     found = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default
-        if used != published and not (origin(field) == "ours" and _at_least(used, published)):
+        allowed = origin(field) == "place" or (origin(field) == "ours" and _at_least(used, published))
+        if used != published and not allowed:
             whose = "ours" if origin(field) == "ours" else "paper"
             found.append(f"{name}: {_show(used)} ({whose}: {_show(published)})")
     return found

@@ -20,7 +20,7 @@ import pandas as pd
 from reprise.errors import RepriseError
 
 RECORD = "run.json"
-DRAFT, READY = ".draft-", ".ready"
+DRAFT, READY, KEPT = ".draft-", ".ready", ".kept"
 
 
 def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mapping[str, Any]) -> None:
@@ -58,6 +58,38 @@ def _move_into_place(folder: Path) -> None:
         for file in sorted(ready.iterdir(), key=lambda file: file.name == RECORD):
             os.replace(file, folder / file.name)
         ready.rmdir()
+
+
+def keep(folder: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """The table that `make` computes, or that an earlier run under the same `key` had computed as `name`.
+
+    It is kept in a hidden folder in `folder` until `forget`, its SHA-256 in the file's name; a damaged one is
+    made again. Both ways the table comes from the file, so that a resumed run ends with the same bytes.
+
+    Raises:
+        RepriseError: when the folder cannot be written.
+    """
+    kept = folder / KEPT / key
+    stem = hashlib.sha256(name.encode()).hexdigest()[:16]
+    for file in kept.glob(f"{stem}.*.parquet"):
+        if _sha256(file) == file.suffixes[0][1:]:
+            return pd.read_parquet(file)
+    table = make()
+    with writing(folder):
+        kept.mkdir(parents=True, exist_ok=True)
+        draft = kept / f".{os.getpid()}.{stem}"
+        try:
+            table.to_parquet(draft, index=False)
+            file = kept / f"{stem}.{_sha256(draft)}.parquet"
+            os.replace(draft, file)
+        finally:
+            draft.unlink(missing_ok=True)
+    return pd.read_parquet(file)
+
+
+def forget(folder: Path) -> None:
+    """Removes what was kept in `folder`, by this run and by killed ones."""
+    shutil.rmtree(folder / KEPT, ignore_errors=True)
 
 
 def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
