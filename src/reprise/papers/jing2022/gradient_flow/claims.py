@@ -1,34 +1,13 @@
 """Every lemma, theorem and formula of the paper that can be tried at random points."""
 
-import pandas as pd
+from functools import partial
 
-from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, Measure, identity, ordering
-from reprise.experiment import Tables
+from reprise.evidence import identities
+from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering
+from reprise.evidence.identities import error_of
 
-
-def error_of(name: str, form: str = "printed") -> Measure:
-    """The relative error of an identity in one of its forms, a point a seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["identities"]
-        rows = table[(table["identity"] == name) & (table["form"] == form)]
-        return rows.set_index("seed")["relative_error"]
-
-    return measure
-
-
-def holds(name: str, statement: str, source: str) -> Claim:
-    """A formula that the text has right."""
-    return identity(f"jing2022/{name}", statement, source=source, measure=error_of(name))
-
-
-def misprint(name: str, printed: str, corrected: str, source: str) -> list[Claim]:
-    """A formula that the text has wrong: as printed, and as corrected."""
-    return [
-        identity(f"jing2022/{name}/{form}", statement, source=source, measure=error_of(name, form))
-        for form, statement in (("printed", printed), ("corrected", corrected))
-    ]
-
+holds = partial(identities.holds, "jing2022")
+misprint = partial(identities.misprint, "jing2022")
 
 CLAIMS = [
     holds(

@@ -5,16 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
 from reprise.papers.jing2022.gradient_flow.motion import gradients
-from reprise.papers.jing2022.gradient_flow.points import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    orthogonal,
-    relative_error,
-    size,
-)
+from reprise.papers.jing2022.gradient_flow.points import orthogonal
 
 
 def cross_entropy_of_views(z: Tensor, z_aug: Tensor, temperature: float) -> Tensor:

@@ -5,21 +5,15 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
+from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
 from reprise.papers.jing2022.gradient_flow.motion import gradient_flow, gradients, infonce
 from reprise.papers.jing2022.gradient_flow.points import (
-    Array,
-    Checked,
     Linear,
-    Random,
-    as_printed,
     augmented_at_threshold,
-    below_zero,
     distinct,
     on_random_data,
     orthogonal,
-    relative_error,
-    size,
 )
 
 

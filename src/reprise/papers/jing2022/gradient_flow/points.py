@@ -1,46 +1,13 @@
-"""Random points, away from zero and from symmetric places, and how far a formula is off at one."""
+"""Random points, away from zero and from symmetric places."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
+from reprise.evidence.identities import Array, Random, size
 from reprise.papers.jing2022.gradient_flow import formulas
-
-Array = np.ndarray
-Random = np.random.Generator
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Relative errors of some identities at one point, by identity and form (`printed` or `corrected`).
-
-    Attributes:
-        sizes: samples, inputs, hidden, outputs; those that a formula does not have are left out.
-    """
-
-    sizes: Mapping[str, int]
-    errors: Mapping[str, Mapping[str, float]]
-
-
-Check = Callable[[Random, int], Checked]
-"""From a stream of random numbers and the largest size to a random point and the errors there."""
-
-
-def as_printed(error: float) -> dict[str, float]:
-    """A formula that the text has right."""
-    return {"printed": error}
-
-
-def relative_error(found: Array, expected: Array) -> float:
-    return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
-
-
-def below_zero(values: Array) -> float:
-    """How far the smallest value lies under zero, relative to the largest magnitude; 0 where none does."""
-    return float(max(0.0, -np.min(values)) / np.max(np.abs(values)))
 
 
 @dataclass(frozen=True)
@@ -105,11 +72,6 @@ def augmented_at_threshold(model: Linear, times: float) -> Linear:
         return float(np.log(eigh(sigma1, sigma0, eigvals_only=True)[-1]))
 
     return scaled(times * np.exp(brentq(log_ratio, np.log(1e-3), np.log(1e3), xtol=1e-12)))
-
-
-def size(rng: Random, smallest: int, largest: int) -> int:
-    """A whole number from `smallest` to `largest`, both included."""
-    return int(rng.integers(smallest, largest, endpoint=True))
 
 
 def orthogonal(rng: Random, rows: int, columns: int) -> Array:

@@ -2,17 +2,10 @@
 
 import numpy as np
 
+from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
 from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, svd
-from reprise.papers.jing2022.gradient_flow.points import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    distinct,
-    relative_error,
-    size,
-)
+from reprise.papers.jing2022.gradient_flow.points import distinct
 
 
 def lemma4(rng: Random, largest: int) -> Checked:

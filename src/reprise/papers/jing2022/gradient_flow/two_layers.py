@@ -6,20 +6,15 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag
 
+from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
 from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, gradient_flow, svd
 from reprise.papers.jing2022.gradient_flow.points import (
-    Array,
-    Checked,
     Linear,
-    Random,
-    as_printed,
     augmented_at_threshold,
     distinct,
     on_random_data,
     orthogonal,
-    relative_error,
-    size,
     spread_values,
 )
 
