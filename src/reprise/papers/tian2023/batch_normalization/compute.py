@@ -1,0 +1,75 @@
+"""Trains the two-layer network with each way of backpropagating BatchNorm's statistics, and without it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+import pandas as pd
+
+from reprise.experiment import Context
+from reprise.papers.tian2023.batch_normalization.params import Params
+from reprise.papers.tian2023.sequences import Arm, Cell
+from reprise.papers.tian2023.two_layers import Progress, train
+from reprise.tidy import tidy
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`matching`: χ+ and χ- after training, of every zeta, beta, number of candidates, BatchNorm and seed.
+
+    Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm its flags say nothing.
+    """
+    flags = product((False, True), repeat=2)
+    arm = Arm(objective=params.objective, zeta=params.table_nonuniformity)
+    variants = [replace(arm, mean=mean, variance=variance) for mean, variance in flags]
+    plain = [replace(arm, zeta=zeta) for zeta in params.nonuniformity]
+    others = [arm for arm in plain if arm not in variants]
+    at_text = params.model_copy(update={"learning_rate": params.text_learning_rate})
+    blocks: list[Block] = []
+    for beta, candidates in product(params.over_parameterisation, params.candidates):
+        cell = Cell(beta, candidates)
+        without = replace(cell, batch_norm=False)
+        blocks.append(Block("table", params, cell, variants, range(params.seeds)))
+        blocks.append(Block("figure", params, cell, others, range(params.figure_seeds)))
+        blocks.append(Block("figure", params, without, plain, range(params.figure_seeds)))
+        if beta == params.text_over_parameterisation:
+            blocks.append(Block("text", at_text, cell, variants, range(params.text_seeds)))
+    blocks = [block for block in blocks if block.arms]
+    work = [(block.cell, len(block.arms) * len(block.seeds)) for block in blocks]
+    progress = Progress(context, work, params.steps)
+    kept = [
+        context.keep(repr(block), partial(_scores, block, progress.of(number)))
+        for number, block in enumerate(blocks)
+    ]
+    return {"matching": pd.concat(kept, ignore_index=True)}
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is trained at once.
+
+    Attributes:
+        run: `table` (1), the same at the learning rate of the `text`, or of `figure` 11 only.
+    """
+
+    run: str
+    params: Params
+    cell: Cell
+    arms: list[Arm]
+    seeds: range
+
+
+def _scores(block: Block, progress: Callable[[int], None]) -> pd.DataFrame:
+    trained = train(block.params, block.cell, block.arms, block.seeds, progress)
+    table = tidy({"arm": range(len(block.arms)), "seed": block.seeds}, **trained.scores)
+    arms = [block.arms[arm] for arm in table.pop("arm")]
+    return table.assign(
+        run=block.run,
+        beta=block.cell.beta,
+        candidates=block.cell.candidates,
+        zeta=[arm.zeta for arm in arms],
+        batch_norm=block.cell.batch_norm,
+        mean_gradient=[arm.mean for arm in arms],
+        variance_gradient=[arm.variance for arm in arms],
+        learning_rate=block.params.learning_rate,
+    )

@@ -1,0 +1,164 @@
+"""Every lemma, theorem and formula of the paper that can be tried at random points."""
+
+from functools import partial
+
+from reprise.evidence import identities
+
+holds = partial(identities.holds, "tian2023")
+misprint = partial(identities.misprint, "tian2023")
+
+CLAIMS = [
+    # Section 2: contrastive covariance.
+    holds(
+        "sec2/infonce-alpha",
+        "With ε = 0, InfoNCE descends as the energy ascends whose α are its softmax weights.",
+        "Section 2, after Eq. 3",
+    ),
+    *misprint(
+        "sec2-energy",
+        "Lemma 3's dynamics climb E_α = tr C_α[f].",
+        "Lemma 3's dynamics climb E_α = tr C_α[f] / 2.",
+        "Section 2, before and after Eq. 3",
+    ),
+    holds("lemma1/kernel", "Gaussian α is the inner product of the features φ of Eq. 22.", "Lemma 1"),
+    holds("lemma1/nonnegative", "Those features are nonnegative where g is above the bound v.", "Lemma 1"),
+    *misprint(
+        "eq25",
+        "C_α is Eq. 23 less Eq. 24, whose sum of α_ij leaves out j = i.",
+        "C_α is Eq. 23 less Eq. 24 with j = i in its sum, as Eq. 3 has it.",
+        "Eqs. 24 and 25",
+    ),
+    holds(
+        "lemma2/variance",
+        "In the limit of large batches, C_α[g] is the sum over the kernel's features of z_l² times the "
+        "variance of E_aug[g] under the adjusted density.",
+        "Lemma 2, Eqs. 4 and 42",
+    ),
+    holds("lemma2/psd", "In that limit C_α[g] is positive semi-definite.", "Lemma 2"),
+    holds("cor1/variance", "Without augmentation it is the variance of g itself.", "Corollary 1"),
+    # Section 3: one layer.
+    *(
+        holds(f"eq6/{name}", f"C_α[h(wᵀx)] = wᵀ C_α[x̃] w for {name}.", "Assumption 1, after Eq. 6")
+        for name in ("linear", "relu", "leaky-relu")
+    ),
+    *(
+        holds(f"lemma3/{name}", f"A unit weight moves by P⊥ A(w) w for {name}.", "Lemma 3, Eq. 7")
+        for name in ("linear", "relu", "leaky-relu")
+    ),
+    holds(
+        "lemma3/monomial",
+        "For h(x) = xᵖ, Assumption 1 and Eq. 7 hold up to a constant, which is 1/p.",
+        "Assumption 1 and the sentence after it",
+    ),
+    holds(
+        "lemma3/remark",
+        "For ReLU and a smooth density, wᵀ(dA)w = 0, though A(w) w moves with A.",
+        "Appendix B.2, Remarks",
+    ),
+    holds(
+        "sec3/linear-pca",
+        "With linear activation the weight ends at the maximal eigenvector of C_α[x].",
+        "Section 3, after Eq. 5",
+    ),
+    holds("eq43/binary", "V[x̃] = p0 p1 Δ Δᵀ + p0 Σ0 + p1 Σ1 for a binary latent variable.", "Eq. 43"),
+    holds(
+        "eq8/matrix", "In the latent categorical model A(u_m) = P[m] (1 - P[m]) u_m u_mᵀ.", "Eqs. 8 and 44"
+    ),
+    holds("eq8/lme", "There u_m is the top eigenvector of A(u_m).", "Section 3.1, after Eq. 8"),
+    holds(
+        "eq9/matrix",
+        "In the latent summation model A(u_m) = (1 - q_m)² u_m u_mᵀ + q_m (I - u_m u_mᵀ).",
+        "Eqs. 9 and 45",
+    ),
+    holds(
+        "thm1/stable",
+        "An LME whose eigenvalue gap exceeds the local roughness attracts the weights near it (their "
+        "distance, after a long time, as a share of the first).",
+        "Theorem 1",
+    ),
+    *misprint(
+        "thm2",
+        "The roughness is at most C0³ vol(C0) r(w*, α) / π, at any radius C0 (tried: under 0.001).",
+        "The roughness is at most C0² vol(C0) r(w*, α) / π, at any radius C0 (tried: under 0.001).",
+        "Theorem 2, Eqs. 78, 80, 84, 89, 90, 92 and 93",
+    ),
+    holds(
+        "thm2/first-order-term",
+        "Of the change of A(w) w*, only that of the mean e against e*ᵀ w* is of first order.",
+        "Appendix B.3, Eqs. 84 to 87",
+    ),
+    holds(
+        "cor2/ratio",
+        "With 1-D Gaussian α, r(w*, α) is z0 times what it is with uniform α.",
+        "Corollary 2, Eq. 99",
+    ),
+    holds("cor2/at-most-one", "z0 is at most 1.", "Corollary 2, Eq. 100"),
+    holds(
+        "appB5/invariance",
+        "Under augmentation by a group of rotations, a unit's mean output is the same for a rotated weight.",
+        "Appendix B.5, Eq. 108",
+    ),
+    # Section 4: two layers.
+    holds("lemma4/top", "The top layer moves by V̇ = V C_α[f1].", "Lemma 4, Eq. 12"),
+    holds("lemma4/filters", "The filters move by ẇ = P⊥ [(S ⊗ 1 1ᵀ) ∘ C_α[x̃]] w.", "Lemma 4, Eq. 12"),
+    *misprint(
+        "sec4-stationary",
+        "A top layer of fixed norm is stationary only if it is v sᵀ, s the top eigenvector of C_α[f1].",
+        "A top layer of fixed norm tends to v sᵀ; any other eigenvector in place of s is stationary as well.",
+        "Section 4, after Lemma 4",
+    ),
+    holds("lemma5/variance", "Eq. 120 decomposes V[x̃] under conditional independence.", "Lemma 5"),
+    holds("lemma5/two-classes", "With two classes its second term is p0 p1 Δ Δᵀ.", "Lemma 5"),
+    holds(
+        "thm4/dynamics",
+        "In a linear network the energy's gradient on w_km is s_km b_k.",
+        "Theorem 4, Eqs. 14 and 162",
+    ),
+    holds("thm4/colinear", "These gradients are co-linear over the filters of a field.", "Theorem 4 (1)"),
+    *misprint(
+        "thm4-projection",
+        "Unit filters, the setting of Lemma 4, move by ẇ_km = s_km b_k.",
+        "Unit filters move by ẇ_km = s_km P⊥ b_k, with a projection of each filter's own.",
+        "Theorem 4, Eqs. 14 and 158",
+    ),
+    holds("thm4/critical", "The points from which the next two start are critical.", "Theorem 4 (2)"),
+    *misprint(
+        "thm4-path",
+        "Two filters of a field may be exchanged, and averaged with those exchanged, at a critical point.",
+        "All filters of a field may move straight to their mean weighted by s_km at a critical point.",
+        "Theorem 4 (2), Appendix C.4, Eq. 163",
+    ),
+    holds("thm5/hidden-variance", "V[f1] = D + p0 p1 b bᵀ.", "Eq. 138"),
+    holds("thm5/top-eigenvector", "Its top eigenvector has the components b_k/(d_k - λ)/Z.", "Eq. 139"),
+    holds("thm5/secular", "Its top eigenvalue solves 1 + p0 p1 Σ b_k²/(d_k - λ) = 0.", "After Eq. 139"),
+    holds(
+        "thm5/dynamics",
+        "With two classes and a filter a field, w_k moves by P⊥ (s_k² A_k + δ_k Δ_k Δ_kᵀ) w_k with δ_k of "
+        "Eq. 143.",
+        "Theorem 5, Eqs. 15, 142 and 143",
+    ),
+    holds("thm5/nonnegative", "δ_k is never negative.", "Theorem 5"),
+    *misprint(
+        "thm5-delta",
+        "δ_k = 1 - p0 p1 b_k²/(λ - d_k).",
+        "δ_k = (1 - p0 p1 b_k²/(λ - d_k)) / (Z² (λ - d_k)).",
+        "After Eq. 143",
+    ),
+    # Appendix D: batch normalisation.
+    holds("lemma6/top", "With mean-backprop BatchNorm, V̇ = V C_α[f1^bn].", "Lemma 6, Eq. 166"),
+    holds(
+        "lemma6/filters",
+        "With mean-backprop BatchNorm, ẇ = [(S ⊗ 1 1ᵀ) ∘ C_α[x̃^bn]] w.",
+        "Lemma 6, Eq. 166",
+    ),
+    holds("cor3/gated-variance", "V[x̃_k^bn] = A_k/σ_k².", "Eq. 175"),
+    holds("cor3/bound", "λ^bn is at least the largest d_k^bn.", "Corollary 3 (1)"),
+    holds("cor3/top-eigenvector", "s^bn has the components b_k^bn/(λ^bn - d_k^bn)/Z^bn.", "Corollary 3 (2)"),
+    holds(
+        "cor3/dynamics",
+        "w_k moves by ((s_k^bn)² A_k^bn + δ_k^bn Δ_k^bn Δ_k^bnᵀ) w_k with δ_k^bn of Eq. 179.",
+        "Corollary 3 (3), Eq. 178",
+    ),
+    holds("cor3/nonnegative", "δ_k^bn is never negative.", "Corollary 3 (3), Eq. 179"),
+    holds("cor3/remark", "d_k^bn = 1/(1 + p0 p1 (w_kᵀ Δ_k/√d_k)²).", "Appendix D, Remarks after Corollary 3"),
+]

@@ -1,0 +1,47 @@
+"""Settings of the dynamics of Theorem 6; the theorem holds for any, and the paper gives no numbers."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reprise.settings import Settings, ours
+
+TABLES = ("identities", "flow", "basins", "probabilities")
+
+CLAIMED_DIM = 8
+CLAIMED_MODULATION = 0.4
+
+
+class Params(Settings):
+    """ẏ_l = (y_l + b_l) y_l, y_l = u_lᵀ w (Eq. 146), with b_1 = b + c and b_l = b for the others."""
+
+    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    largest: int = ours(6, "largest number of patterns there", ge=4)
+    first_point: int = ours(0, "number of the first point", ge=0)
+    flow_starts: tuple[float, ...] = ours(
+        (-1.8, -1.3, -0.8, -0.3, -0.03, 0.03, 0.3, 1.0), "y(0)/b of the solutions that Figure 7 shows"
+    )
+    dims: tuple[int, ...] = ours((2, 4, 8), "numbers of patterns, of which the first is modulated")
+    modulations: tuple[float, ...] = ours((0.0, 0.1, 0.2, 0.4, 0.8), "c, beside a slope of g of 1")
+    starts: int = ours(500, "weights drawn uniformly from the sphere, for each seed and number", ge=20)
+    duration: float = ours(60.0, "until the starts next to a boundary have left it", gt=0)
+    time_step: float = ours(0.1, "Runge-Kutta of order 4; the rates are of the order of 1", gt=0, le=0.1)
+    probability_dims: tuple[int, ...] = ours((2, 8, 32), "d at which Eq. 155 is drawn")
+    epsilons: tuple[float, ...] = ours(
+        (-0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2), "modulation factors of Eq. 155"
+    )
+    draws: int = ours(20_000, "draws of Y for each seed and d", ge=100)
+    seeds: int = ours(10, "independent b, starts and draws", ge=1)
+
+    @model_validator(mode="after")
+    def _claims_have_their_settings(self) -> Self:
+        for name, needed in (
+            ("dims", {2, CLAIMED_DIM}),
+            ("modulations", {0.0, CLAIMED_MODULATION}),
+            ("probability_dims", {CLAIMED_DIM}),
+        ):
+            if not needed <= set(getattr(self, name)):
+                raise ValueError(f"{name} must hold {sorted(needed)}, at which claims read")
+        if list(self.modulations) != sorted(set(self.modulations)):
+            raise ValueError("modulations must increase")
+        return self

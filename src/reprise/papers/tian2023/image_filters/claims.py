@@ -1,0 +1,59 @@
+"""What Figures 12 and 13 and Appendix E.3 say of the filters; how to measure it is our reading."""
+
+import pandas as pd
+
+from reprise.evidence.claims import Measure, ordering
+from reprise.experiment import Tables
+
+SHARE = "share of a filter's power"
+
+
+def at_the_end(arm: str, column: str) -> Measure:
+    """A statistic of the filters after the last step, the mean over the four fields."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["statistics"]
+        chosen = (table["arm"] == arm) & (table["step"] == table["step"].max())
+        # A field without a number is no number of the seed.
+        return table[chosen].groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
+
+    return measure
+
+
+CLAIMS = [
+    ordering(
+        "tian2023/fig12/diverse",
+        "Filters of a field capture diverse patterns: the effective rank of a field's filters is higher with "
+        "ReLU than in a linear net that is trained alike (our reading; both start near full rank).",
+        source="Appendix E.3, Figure 12",
+        measure=at_the_end("plain", "effective_rank"),
+        above=at_the_end("linear", "effective_rank"),
+        unit="effective rank",
+    ),
+    ordering(
+        "tian2023/fig13/smoother",
+        "With augmentation filters are smoother: less of their power lies above half the Nyquist frequency.",
+        source="Appendix E.3, Figure 13",
+        measure=at_the_end("cropped", "high_frequency_share"),
+        below=at_the_end("plain", "high_frequency_share"),
+        unit=SHARE,
+    ),
+    ordering(
+        "tian2023/fig13/smoother-about-mean",
+        "With augmentation filters are smoother about their means too: less of the power at frequencies "
+        "other than 0 lies above half the Nyquist frequency.",
+        source="Appendix E.3, Figure 13",
+        measure=at_the_end("cropped", "high_frequency_share_without_mean"),
+        below=at_the_end("plain", "high_frequency_share_without_mean"),
+        unit=SHARE,
+    ),
+    ordering(
+        "tian2023/fig13/fewer-patterns",
+        "Augmentation removes some of the patterns that filters settle on: the effective rank of a field's "
+        "filters is lower (our reading).",
+        source="Appendix E.3 and the caption of Figure 13, after Appendix B.5",
+        measure=at_the_end("cropped", "effective_rank"),
+        below=at_the_end("plain", "effective_rank"),
+        unit="effective rank",
+    ),
+]

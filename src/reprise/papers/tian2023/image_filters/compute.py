@@ -1,0 +1,160 @@
+"""Trains the net on images without and with random crops and, as a control, a linear one without."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from reprise import objectives
+from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
+from reprise.datasets.images import load
+from reprise.experiment import Context
+from reprise.networks.activations import ACTIVATIONS, Activation
+from reprise.papers.tian2023.image_filters import measures
+from reprise.papers.tian2023.image_filters.params import FIELDS, Params
+from reprise.streams import Streams
+from reprise.tidy import Axes, tidy
+from reprise.training.replicas import Weights, sgd
+
+ARMS = ("plain", "cropped", "linear")
+"""Without augmentation, with it, and without it and without a nonlinearity."""
+BLOCK = 32
+"""Minibatches prepared at a time."""
+BATCH_NORM_EPS = 1e-5
+
+Inputs = Float[Tensor, "arm seed field view_sample pixel"]
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """The filters at the end, and what is measured of them on the way; replica = arm * seeds + seed."""
+    seeds, fields, arms = range(params.seeds), len(FIELDS), len(ARMS)
+    images, _ = load(params.data_set, params.root)
+    size = images.shape[-1] // 2
+    batches = minibatches(images, params)
+    loss_of = objectives.resolve(params.objective)
+
+    def loss(weights: Weights) -> Tensor:
+        z = embed(
+            weights,
+            next(batches).flatten(0, 1),
+            linear=params.seeds,
+            activation=ACTIVATIONS[params.activation],
+            variance_gradient=params.variance_gradient,
+        )
+        return loss_of(*z.unbind(1))
+
+    pixels, units = size**2, params.filters
+    first = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
+    top = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
+    checkpoints = checkpoints_of(params.steps)
+    found = []
+    for _, (w, _) in sgd(
+        [first.repeat(arms, 1, 1, 1), top.repeat(arms, 1, 1, 1)],
+        loss,
+        learning_rate=params.learning_rate,
+        momentum=params.momentum,
+        weight_decay=params.weight_decay,
+        steps=params.steps,
+        checkpoints=checkpoints,
+        progress=lambda step: context.progress(step, params.steps, f"{arms * params.seeds} nets"),
+    ):
+        filters = w.mT.reshape(arms, params.seeds, fields, units, size, size)
+        found.append(statistics(filters.double()))
+
+    axes: Axes = {"arm": ARMS, "seed": seeds, "field": FIELDS}
+    of_a_field: Axes = {"unit": range(units), "row": range(size), "column": range(size)}
+    measured = {name: torch.stack([at[name] for at in found]) for name in found[0]}
+    return {
+        "filters": tidy({**axes, **of_a_field}, weight=filters),
+        "statistics": tidy({"step": checkpoints, **axes}, **measured),
+    }
+
+
+def checkpoints_of(steps: int) -> list[int]:
+    """The start, the end, and halves of the end."""
+    return sorted({0} | {steps // 2**k for k in range(12)})
+
+
+def default_init(streams: Streams, *shape: int, inputs: int) -> Float[Tensor, "seed *shape"]:
+    """torch.nn.Linear's: uniform within ±1/sqrt(inputs)."""
+    return (2 * streams.uniform(*shape) - 1) * inputs**-0.5
+
+
+def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> Iterator[Inputs]:
+    """Two views of each image, cut into fields, arm by arm; the same images in all arms of a seed.
+
+    Without augmentation both views are the image itself.
+    """
+    seeds = range(params.seeds)
+    order, boxes = epochs(seeds, len(images), params.batch_size), Streams(seeds, "crops")
+    while True:
+        index = torch.stack(list(islice(order, BLOCK)), 1)
+        plain = images[index][:, :, None].expand(-1, -1, 2, -1, -1, -1)
+        box = random_boxes(
+            boxes.uniform(*plain.shape[1:4], DRAWS), images.shape[-1], params.crop_scale, params.crop_ratio
+        )
+        yield from quadrants(torch.stack([plain, resized_crop(plain, box), plain])).unbind(2)
+
+
+def epochs(seeds: range, samples: int, batch_size: int) -> Iterator[Int[Tensor, "seed batch"]]:
+    """Minibatches of a permutation, then of the next; what does not fill a minibatch is left out of a
+    pass."""
+    streams, whole = Streams(seeds, "order"), samples // batch_size * batch_size
+    while True:
+        yield from streams.uniform(samples).argsort(dim=-1, stable=True)[:, :whole].split(batch_size, 1)
+
+
+def quadrants(
+    views: Float[Tensor, "*arm view sample row column"],
+) -> Float[Tensor, "*arm field view_sample pixel"]:
+    """The four disjoint receptive fields in the order of `FIELDS`, each as a vector."""
+    size = views.shape[-1] // 2
+    cut = views.flatten(-4, -3).unflatten(-1, (2, size)).unflatten(-3, (2, size))
+    # ..., view_sample, vertical half, row, horizontal half, column
+    *arms, samples, _, _, _, _ = cut.shape
+    halves = cut.movedim((-4, -2), (-5, -4))
+    return halves.reshape(*arms, len(FIELDS), samples, size**2)
+
+
+def embed(
+    weights: Weights,
+    x: Float[Tensor, "replica field view_sample pixel"],
+    *,
+    linear: int,
+    activation: Activation,
+    variance_gradient: bool,
+) -> Float[Tensor, "replica view sample out"]:
+    """z = V BN(h(W_k x_k)), with each view's own batch statistics.
+
+    Args:
+        weights: W as [replica, field, pixel, unit] and V as [replica, field, unit, out].
+        linear: how many of the last replicas have the identity for h; the others have `activation`.
+        variance_gradient: whether the gradient flows through BatchNorm's variance; through its mean it does.
+    """
+    first, top = weights
+    h = x @ first
+    h = torch.cat([activation(h[:-linear]), h[-linear:]]).unflatten(2, (2, -1))
+    centred = h - h.mean(3, keepdim=True)
+    variance = (centred if variance_gradient else centred.detach()).square().mean(3, keepdim=True)
+    units = centred * (variance + BATCH_NORM_EPS).rsqrt()
+    return (units.flatten(2, 3) @ top).sum(1).unflatten(1, (2, -1))
+
+
+def statistics(
+    filters: Float[Tensor, "*field unit row column"],
+) -> dict[str, Float[Tensor, "*field"]]:
+    """Of each field's filters that are not dead: mean shares of power at high frequencies, and effective
+    rank."""
+    counted = measures.live(filters)
+    shares = {
+        name: measures.mean_over(measures.high_frequency_share(filters, with_mean=with_mean), counted)
+        for name, with_mean in (("high_frequency_share", True), ("high_frequency_share_without_mean", False))
+    }
+    return {
+        **shares,
+        "effective_rank": measures.effective_rank(filters, counted),
+        "dead": (~counted).double().sum(-1),
+    }

@@ -1,0 +1,97 @@
+"""Figures 12 and 13."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.tian2023.image_filters.params import DEAD, FIELDS, Params
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable, steps_axis
+
+GREYS = "gray"
+
+
+@figure(
+    "Figure 12",
+    caption="""Filters learned without augmentation: a panel per receptive field (a quadrant of the image),
+    a tile per filter, the one of the largest norm first; seed 0. One grey scale for all, of the weights
+    divided by the largest of their filter: mid-grey is 0, and a filter that died (norm under a thousandth of
+    the field's largest). Right: effective rank of a field's filters at unit length against the steps, beside
+    that of a linear net trained alike (control); dead filters left out, mean over the fields; mean and 90 %
+    interval over seeds.""",
+)
+def fig12(tables: Tables, params: Params) -> Figure:
+    lines = {"ReLU": "plain", "linear": "linear"}
+    return _filters_and_statistic(tables, "plain", "effective_rank", "effective rank", lines)
+
+
+@figure(
+    "Figure 13",
+    caption="""Filters learned with random resized crops, drawn as in Figure 12 and from the same initial
+    weights; seed 0. Right: share of a filter's power above half the Nyquist frequency (radial, its mean
+    included) against the steps, with and without augmentation; dead filters left out, mean over filters and
+    fields; mean and 90 % interval over seeds.""",
+)
+def fig13(tables: Tables, params: Params) -> Figure:
+    lines = {"with crops": "cropped", "without": "plain"}
+    return _filters_and_statistic(
+        tables, "cropped", "high_frequency_share", "high-frequency share of power", lines
+    )
+
+
+def _filters_and_statistic(
+    tables: Tables, arm: str, column: str, label: str, lines: dict[str, str]
+) -> Figure:
+    base = setting(tables, BASE)
+    filters = base["filters"]
+    chosen = filters[(filters["arm"] == arm) & (filters["seed"] == 0)]
+    drawn = plt.figure(figsize=(WIDTH, 3.1))
+    tiles, right = drawn.subfigures(1, 2, width_ratios=(2.3, 1))
+    panels = tiles.subplots(2, 2)
+    for axes, field in zip(panels.flat, FIELDS, strict=True):
+        _mosaic(axes, chosen[chosen["field"] == field], field)
+    scale = ScalarMappable(Normalize(-1, 1), GREYS)
+    tiles.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
+    axes = right.subplots()
+    for (name, shown), color, marker, line in zip(lines.items(), colors(2), MARKERS, LINES, strict=False):
+        rows = base["statistics"].query("arm == @shown")
+        # A field without a number is no number of the seed.
+        fields = rows.groupby(["step", "seed"])[column].agg(lambda values: values.mean(skipna=False))
+        drawable(fields, f"{column} of the arm '{shown}'")
+        band(axes, fields.reset_index(), "step", column, color=color, marker=marker, ls=line, label=name)
+    steps_axis(axes)
+    axes.set(ylabel=label, ylim=(0, 1.1 * axes.dataLim.ymax))
+    axes.legend(loc="lower left")
+    return drawn
+
+
+def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
+    """The filters of a field side by side, largest norm first, about twice as many in a row as in a
+    column."""
+    weights = drawable(
+        rows.pivot(index="unit", columns=["row", "column"], values="weight").sort_index(axis=1),
+        f"the filters of the field '{field}'",
+    ).to_numpy()
+    size = math.isqrt(weights.shape[1])
+    norm = np.linalg.norm(weights, axis=1)
+    live = norm >= DEAD * norm.max()
+    across = math.ceil(math.sqrt(2 * len(weights)))
+    down = math.ceil(len(weights) / across)
+    room = np.zeros((down * across, size * size))
+    tiles = weights[np.argsort(-norm, kind="stable")][: live.sum()]
+    room[: len(tiles)] = tiles / np.abs(tiles).max(axis=1, keepdims=True)
+    mosaic = room.reshape(down, across, size, size).swapaxes(1, 2).reshape(down * size, across * size)
+    axes.imshow(mosaic, cmap=GREYS, vmin=-1, vmax=1)
+    for edge in range(1, across):
+        axes.axvline(edge * size - 0.5, color="white", lw=2)
+    for edge in range(1, down):
+        axes.axhline(edge * size - 0.5, color="white", lw=2)
+    axes.set(title=field, xlabel=f"{len(tiles)} of {len(weights)} filters alive", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,221 @@
+"""What the paper says of one unit's local optima.
+
+The data of Figure 8 are given, so that there is no sampling error: its `seeds` are ten turns of the figure,
+each with another grid, which must all give the same number, or the count is an artefact of the grid.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reprise.evidence.claims import IDENTITY_TOLERANCE, Measure, count, identity, ordering, value
+from reprise.experiment import Tables
+from reprise.papers.tian2023.local_optima.params import CLAIMED_ROTATION, FULL_GROUP
+
+
+def number(data: str, activation: str, alpha: str = "uniform") -> Measure:
+    """How many local optima there are."""
+
+    def measure(tables: Tables) -> pd.Series:
+        return _by_seed(tables, data, activation, alpha, "angle", _number, where_none=0)
+
+    return measure
+
+
+def mean_depth(data: str, activation: str, alpha: str) -> Measure:
+    """How deep the local optima are on average, as a share of the highest energy."""
+
+    def measure(tables: Tables) -> pd.Series:
+        return _by_seed(tables, data, activation, alpha, "depth", "mean")
+
+    return measure
+
+
+def not_critical(tables: Tables) -> pd.Series:
+    """How many of Figure 8's maxima (ReLU) are no critical point of Eq. 7: the weight's speed does not
+    vanish."""
+
+    def moving(speed: pd.Series) -> float:
+        return float((speed > IDENTITY_TOLERANCE).sum()) if speed.notna().all() else math.nan
+
+    return _by_seed(tables, "E.1", "relu", "uniform", "speed", moving)
+
+
+def smallest_angle(tables: Tables) -> pd.Series:
+    """Between two of Figure 8's maxima (ReLU), in degrees."""
+
+    def smallest(angles: pd.Series) -> float:
+        around = np.sort(angles)
+        return float(np.degrees(np.diff(around, append=around[0] + 2 * np.pi).min()))
+
+    return _by_seed(tables, "E.1", "relu", "uniform", "angle", smallest)
+
+
+def away_from_pca(tables: Tables) -> pd.Series:
+    """The sine of the angle between ϕ1 and the linear unit's maxima, the largest; 1 unless there are two, on
+    opposite sides. A point is a data set, Figure 8's among them."""
+    rows = tables["optima"].query("activation == 'linear' and alpha == 'uniform'")
+    joined = rows.merge(tables["pca"], on=["data", "seed"], suffixes=("", "_pca"))
+    along = np.cos(joined["angle"] - joined["angle_pca"])
+    joined = joined.assign(sine=np.abs(np.sin(joined["angle"] - joined["angle_pca"])), side=np.sign(along))
+    by_set = joined.groupby(["data", "seed"])
+    opposite = (by_set.size() == 2) & (by_set["side"].sum() == 0)
+    return by_set["sine"].max().where(opposite, 1.0)
+
+
+def maxima_under(rotation: float, data: str = "random") -> Measure:
+    """Local maxima (ReLU, uniform α) where data are augmented by rotations of up to so many degrees."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["counts"]
+        return table[(table["data"] == data) & (table["rotation"] == rotation)].set_index("seed")["maxima"]
+
+    return measure
+
+
+def energy_variation(tables: Tables) -> pd.Series:
+    """The energy's range over the circle under all rotations, as a share of its mean."""
+    table = tables["counts"]
+    rows = table[(table["data"] == "random") & (table["rotation"] == FULL_GROUP)].set_index("seed")
+    return rows["energy_range"] / rows["energy"]
+
+
+def _number(values: pd.Series) -> float:
+    """How many they are; NaN where one is none."""
+    return float(len(values)) if values.notna().all() else math.nan
+
+
+def _by_seed(
+    tables: Tables,
+    data: str,
+    activation: str,
+    alpha: str,
+    column: str,
+    what: Any,
+    where_none: float = math.nan,
+) -> pd.Series:
+    """`what` of each data set's optima, and `where_none` where it has none."""
+    table = tables["optima"]
+    rows = (table["data"] == data) & (table["activation"] == activation) & (table["alpha"] == alpha)
+    pca = tables["pca"]
+    seeds = sorted(pca.loc[pca["data"] == data, "seed"])
+    return table[rows].groupby("seed")[column].agg(what).reindex(seeds, fill_value=where_none)
+
+
+OPTIMA = "local optima"
+SECTION_5_1 = "Section 5.1, after Corollary 2"
+
+CLAIMS = [
+    count(
+        "tian2023/fig8/relu-maxima",
+        "The objective of one ReLU unit on the nine points has at least 8 local maxima.",
+        source="Appendix E.1, Figure 8",
+        measure=number("E.1", "relu"),
+        at_least=8,
+        unit=OPTIMA,
+    ),
+    value(
+        "tian2023/fig8/linear-maxima",
+        "The objective of one linear unit on the nine points has two local maxima.",
+        source="Appendix E.1, Figure 8",
+        quantity="count",
+        measure=number("E.1", "linear"),
+        published=2,
+        unit=OPTIMA,
+    ),
+    identity(
+        "tian2023/fig8/linear-maxima-are-pca",
+        "The local maxima of one linear unit are two, at plus and minus the first principal direction (the "
+        "nine points, and random data).",
+        source="Appendix E.1, Section 3",
+        measure=away_from_pca,
+    ),
+    ordering(
+        "tian2023/fig8/maxima-not-orthogonal",
+        "The local maxima of one ReLU unit are not orthogonal to each other: the closest two are less than a "
+        "right angle apart.",
+        source="Appendix E.1",
+        measure=smallest_angle,
+        below=90.0,
+        unit="degrees",
+    ),
+    count(
+        "tian2023/fig8/maxima-are-critical-points",
+        "Critical points of Eq. 7 include the local optima: at none of Figure 8's (ReLU) does the velocity "
+        "stay away from 0.",
+        source="Appendix F, on Lemma 3",
+        measure=not_critical,
+        at_most=0,
+        unit="maxima that are no critical point",
+    ),
+    value(
+        "tian2023/sec3/linear-gaussian-two-optima",
+        "One linear unit has but the two optima of PCA, C_α[x] being a constant matrix, under a Gaussian α "
+        "as well (random data).",
+        source="Section 3, Figure 1b",
+        quantity="count",
+        measure=number("random", "linear", "gaussian"),
+        published=2,
+        unit=OPTIMA,
+    ),
+    ordering(
+        "tian2023/sec3/relu-more-optima",
+        "One ReLU unit has more local optima than a linear one (random data, uniform α).",
+        source="Section 3",
+        measure=number("random", "relu"),
+        above=number("random", "linear"),
+        unit=OPTIMA,
+    ),
+    ordering(
+        "tian2023/cor2/gaussian-more-optima",
+        "A Gaussian α gives one ReLU unit more local optima than a uniform one (random data).",
+        source=SECTION_5_1,
+        measure=number("random", "relu", "gaussian"),
+        above=number("random", "relu"),
+        unit=OPTIMA,
+    ),
+    ordering(
+        "tian2023/cor2/gaussian-deeper-optima",
+        "A Gaussian α gives one ReLU unit deeper local optima than a uniform one: the mean over a data set's "
+        "optima of the energy to be lost on the way out, α held, as a share of the highest energy (random "
+        "data).",
+        source=SECTION_5_1,
+        measure=mean_depth("random", "relu", "gaussian"),
+        above=mean_depth("random", "relu", "uniform"),
+        unit="share of the highest energy",
+    ),
+    ordering(
+        "tian2023/cor2/gaussian-more-optima-fig8",
+        "A Gaussian α gives one ReLU unit more local optima than a uniform one on Figure 8's nine points.",
+        source=SECTION_5_1,
+        measure=number("E.1", "relu", "gaussian"),
+        above=number("E.1", "relu"),
+        unit=OPTIMA,
+    ),
+    count(
+        "tian2023/b5/full-group-no-optima",
+        "With rotations by any angle as the augmentation no local optimum is left (random data, ReLU).",
+        source="Appendix B.5",
+        measure=maxima_under(FULL_GROUP),
+        at_most=0,
+        unit=OPTIMA,
+    ),
+    identity(
+        "tian2023/b5/full-group-constant",
+        "With rotations by any angle as the augmentation the objective does not change as the weight turns "
+        "(random data, ReLU).",
+        source="Appendix B.5, Eqs. 105 to 108",
+        measure=energy_variation,
+    ),
+    ordering(
+        "tian2023/b5/small-rotations-fewer-optima",
+        f"Rotations by up to {CLAIMED_ROTATION:g} degrees, which are no group, also remove local optima "
+        "(random data, ReLU).",
+        source="Appendix B.5",
+        measure=maxima_under(CLAIMED_ROTATION),
+        below=maxima_under(0.0),
+        unit=OPTIMA,
+    ),
+]

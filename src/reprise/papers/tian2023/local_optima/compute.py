@@ -1,0 +1,131 @@
+"""The objective on the circle, and where it attracts, for the paper's data and for random ones."""
+
+import math
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from reprise.experiment import Context
+from reprise.papers.tian2023.local_optima.circle import Unit, optima
+from reprise.papers.tian2023.local_optima.params import Params
+
+Array = np.ndarray
+
+DRAWN = 720
+"""Angles of a drawn curve."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Points in the plane, and how they are looked at.
+
+    Attributes:
+        angles, lengths: of the points; angles in radians.
+        turn: by how much the whole figure is turned, in radians; angles are recorded without it.
+        first: where the grid starts.
+    """
+
+    name: str
+    seed: int
+    angles: Float[Array, " sample"]
+    lengths: Float[Array, " sample"]
+    turn: float
+    first: float
+
+    def unit(self, activation: str, tau: float = math.inf) -> Unit:
+        return Unit(self.angles + self.turn, self.lengths, activation == "relu", tau)
+
+    def recorded(self, angle: float) -> float:
+        """In radians, from -π to π."""
+        return (angle - self.turn + math.pi) % (2 * math.pi) - math.pi
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`curves`, `optima`, their `counts` under rotations, and the data's first principal direction (`pca`).
+
+    The data of Figure 8 (`E.1`) are given, not drawn at random: a seed is a turn of the whole figure and a
+    start of the grid, with which nothing may change, so that intervals over these seeds have no width. Seed
+    0 is not turned. A seed of `random` is a data set.
+    """
+    data_sets = [*_published(params), *_random(params)]
+    alphas = {"uniform": math.inf, "gaussian": params.tau}
+    found, counts, directions = [], [], []
+    for done, data in enumerate(data_sets):
+        context.progress(done, len(data_sets), f"local optima, {data.name} data")
+        row = {"data": data.name, "seed": data.seed}
+        directions.append({**row, "angle": data.recorded(_principal_direction(data.unit("linear")))})
+        for activation in ("linear", "relu"):
+            for alpha, tau in alphas.items():
+                unit = data.unit(activation, tau)
+                case = {**row, "activation": activation, "alpha": alpha}
+                found += [{**case, **optimum} for optimum in _optima(unit, data, params.grid)]
+        unit = data.unit("relu")
+        for rotation in params.rotations:
+            augmented = replace(unit, rotation=math.radians(rotation))
+            theta = augmented.around(params.grid, data.first)
+            energy, velocity = augmented.energy_and_velocity(theta)
+            count = len(optima(augmented, theta, velocity).angle)
+            size = {"maxima": count, "energy": energy.mean(), "energy_range": np.ptp(energy)}
+            counts.append({**row, "rotation": rotation, **size})
+    return {
+        "curves": _curves(data_sets[0], alphas),
+        "optima": pd.DataFrame(found),
+        "counts": pd.DataFrame(counts),
+        "pca": pd.DataFrame(directions),
+    }
+
+
+def _published(params: Params) -> Iterator[Data]:
+    angles = math.pi * np.array(params.points)
+    for seed in range(params.repeats):
+        turn, first = _rng(seed, "turn").uniform(-math.pi, math.pi, 2)
+        yield Data("E.1", seed, angles, np.ones(len(angles)), turn if seed else 0.0, first)
+
+
+def _random(params: Params) -> Iterator[Data]:
+    """Angles uniform on the circle, lengths uniform from 1/2 to 3/2."""
+    size = len(params.points)
+    for seed in range(params.data_sets):
+        rng = _rng(seed, "data")
+        angles, lengths = rng.uniform(-math.pi, math.pi, size), rng.uniform(0.5, 1.5, size)
+        yield Data("random", seed, angles, lengths, 0.0, rng.uniform(-math.pi, math.pi))
+
+
+def _rng(seed: int, purpose: str) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
+
+
+def _optima(unit: Unit, data: Data, grid: int) -> list[dict[str, float]]:
+    """Their angles; heights and depths as shares of the highest energy; speeds as shares of the fastest."""
+    theta = unit.around(grid, data.first)
+    energy, velocity = unit.energy_and_velocity(theta)
+    at = optima(unit, theta, velocity)
+    highest, fastest = max([*energy, *at.energy]), np.abs(velocity).max()
+    columns = (at.angle, at.energy / highest, at.depth / highest, at.speed / fastest)
+    return [
+        {"angle": data.recorded(angle), "height": height, "depth": depth, "speed": speed}
+        for angle, height, depth, speed in zip(*columns, strict=True)
+    ]
+
+
+def _principal_direction(unit: Unit) -> float:
+    """The angle of ϕ1, the data covariance's first eigenvector."""
+    x = unit.lengths * np.array([np.cos(unit.angles), np.sin(unit.angles)])
+    _, vectors = np.linalg.eigh(np.cov(x))
+    return math.atan2(vectors[1, -1], vectors[0, -1])
+
+
+def _curves(data: Data, alphas: dict[str, float]) -> pd.DataFrame:
+    """Each scaled so that its largest value is 1."""
+    theta = np.linspace(-math.pi, math.pi, DRAWN + 1)
+    tables = []
+    for activation in ("linear", "relu"):
+        for alpha, tau in alphas.items():
+            energy, _ = data.unit(activation, tau).energy_and_velocity(theta)
+            case = {"activation": activation, "alpha": alpha, "angle": theta}
+            tables.append(pd.DataFrame({**case, "objective": energy / energy.max()}))
+    return pd.concat(tables, ignore_index=True)

@@ -1,0 +1,70 @@
+"""Figure 8, the same under a Gaussian α, and what rotations do to it."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.tian2023.local_optima.params import Params
+from reprise.report.style import WIDTH, band, colors, drawable
+
+ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
+
+
+@figure(
+    "Figure 8",
+    caption="""Objective ½ C_α[h(wᵀ x)] of one unit, w = (cos θ, sin θ), on nine points of the circle
+    (dotted), scaled so that its largest value is 1, for ReLU (solid) and linear activation (dashed). Left:
+    uniform α, as published. Middle: Gaussian α (Corollary 2). Marked are the local optima: where Eq. 7, whose
+    α is held (stop-gradient), comes to rest. Under a uniform α they are the maxima; a Gaussian α changes
+    along the curve, and its maxima need not attract. Hollow: a corner of the objective, where a data point
+    enters the active half, A(w) jumps, and A(w) w is not parallel to w; full: a critical point. Right: optima
+    left for ReLU and uniform α when the data are augmented by random rotations of up to that angle (Appendix
+    B.5); 180 degrees is the whole rotation group, under which the objective is constant: for points of one
+    length it is 0. Random data: mean and 90 % interval over data sets.""",
+)
+def fig08(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7), width_ratios=(1.25, 1.25, 1))
+    for panel, alpha in zip(axes, ("uniform", "gaussian"), strict=False):
+        _objective(panel, base, alpha, params)
+    axes[0].set(title="uniform α", ylabel="objective / its largest value")
+    axes[1].set(title=f"Gaussian α, τ = {params.tau:g}")
+    _rotations(axes[2], base["counts"])
+    return drawn
+
+
+def _objective(axes: Axes, base: dict[str, pd.DataFrame], alpha: str, params: Params) -> None:
+    for point in params.points:
+        axes.axvline(180 * point, color="0.75", lw=0.7, ls=":", zorder=0)
+    seen = base["optima"].query("data == 'E.1' and seed == 0 and alpha == @alpha")
+    for (activation, (name, line)), color in zip(ACTIVATIONS.items(), colors(2), strict=True):
+        curve = base["curves"].query("alpha == @alpha and activation == @activation").sort_values("angle")
+        drawable(curve["objective"], f"the objective of {name}, {alpha} α")
+        at = seen[seen["activation"] == activation]
+        drawable(at["height"], f"the optima of {name}, {alpha} α")
+        label = f"{name}: {len(at)} optima"
+        axes.plot(np.degrees(curve["angle"]), curve["objective"], color=color, ls=line, label=label)
+        critical = at["speed"] <= IDENTITY_TOLERANCE
+        for rows, face in ((at[critical], color), (at[~critical], "white")):
+            style = {"ls": "", "marker": "o", "color": color, "markerfacecolor": face, "label": "_optima"}
+            axes.plot(np.degrees(rows["angle"]), rows["height"], **style)
+    axes.set(xlabel="angle θ of w (degrees)", xlim=(-180, 180), ylim=(0, 1.05))
+    axes.set_xticks([-180, -90, 0, 90, 180])
+    axes.legend(loc="lower left")
+
+
+def _rotations(axes: Axes, counts: pd.DataFrame) -> None:
+    """Every turn of the nine points has the same count: a band over them has no width."""
+    shown = {"E.1": ("the nine points", "o", "-"), "random": ("random data", "s", "--")}
+    for (data, (name, marker, line)), color in zip(shown.items(), colors(2), strict=True):
+        rows = counts[counts["data"] == data]
+        band(axes, rows, "rotation", "maxima", color=color, marker=marker, ls=line, label=name)
+    axes.set(title="with rotations (ReLU)", xlabel="largest rotation (degrees)", ylabel="local optima")
+    axes.set(xlim=(-6, 186), ylim=(-0.3, None))
+    axes.set_xticks([0, 45, 90, 135, 180])
+    axes.legend(loc="upper right")

@@ -1,0 +1,1 @@
+"""Figures 4, 5, 9 and 10: which activation lets the filters specialise."""

@@ -1,0 +1,41 @@
+"""Settings of Figures 4, 5, 9 and 10."""
+
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from reprise.papers.tian2023.sequences import OBJECTIVE, TokenSequences
+from reprise.settings import from_code, ours, stated, unstated
+
+TABLES = ("matching", "filters")
+
+Activation = Literal["linear", "relu", "leaky_relu", "quadratic", "sigmoid"]
+
+
+class Params(TokenSequences):
+    """Activations and losses on tokens of equal length."""
+
+    activations: tuple[Activation, ...] = stated(
+        ("linear", "relu", "leaky_relu", "quadratic", "sigmoid"), "Figure 9", min_length=1
+    )
+    objectives: tuple[Annotated[str, StringConstraints(pattern=OBJECTIVE)], ...] = from_code(
+        ("infonce_cosine", "quadratic_cosine"), "the text's Eq. 1 has no normalised outputs", min_length=1
+    )
+    batch_norm: bool = unstated(True, "the command in the code's README has it")
+    variance_gradient: bool = unstated(False, "mean-backprop BatchNorm, as Definition 5 and that command")
+    seeds: int = ours(5, "pools, data and initial weights", ge=1)
+    seeds_single: int = ours(10, "the same at one candidate, where pools of ten tokens differ more", ge=1)
+    shown_over_parameterisation: int = stated(5, "Figure 5: beta", ge=1)
+    shown_candidates: int = stated(3, "Figure 5: P", ge=1)
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Other plausible BatchNorms, in the cells that claims read, with three seeds."""
+    few = {
+        "over_parameterisation": (1, params.shown_over_parameterisation),
+        "candidates": tuple(p for p in params.candidates if p <= max(5, min(params.candidates))),
+        "seeds": min(params.seeds, 3),
+        "seeds_single": min(params.seeds_single, 3),
+    }
+    grid = {"usual BatchNorm": {"variance_gradient": True}, "no BatchNorm": {"batch_norm": False}}
+    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}

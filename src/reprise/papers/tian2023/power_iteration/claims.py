@@ -1,0 +1,202 @@
+"""What the paper says of power iteration, of Theorem 3 and its lemmas, and of Eq. 9's threshold."""
+
+import math
+from functools import partial
+
+import pandas as pd
+
+from reprise.evidence import identities
+from reprise.evidence.claims import Claim, Measure, count, identity, ordering, value
+from reprise.experiment import Tables
+from reprise.papers.tian2023.power_iteration.params import CLAIMED_SMALL
+
+holds = partial(identities.holds, "tian2023")
+misprint = partial(identities.misprint, "tian2023")
+
+THRESHOLD = (3 - math.sqrt(5)) / 2
+MODELS = {"discrete": "as published", "smoothed": "with Gaussian noise on x"}
+SMALL = f"‖UᵀU - I‖₂ = {CLAIMED_SMALL:g}"
+
+
+def first_step(model: str) -> Measure:
+    """‖w(1) - w(0)‖₂ from w(0) = u_1 with an orthogonal U."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["steps"].query("gram_distance == 0 and iteration == 0")
+        return table[table["model"] == model].set_index("seed")["step"]
+
+    return measure
+
+
+def share_at_rest(model: str) -> Measure:
+    """Of the runs from every u_m, with a U that is not quite orthogonal."""
+
+    def measure(tables: Tables) -> pd.Series:
+        ends = _ends(tables, model)
+        rested = (ends["period"] == 1).where(ends["period"].notna())
+        return rested.astype(float).groupby(ends["seed"]).mean()
+
+    return measure
+
+
+def share_near_own(model: str) -> Measure:
+    """Of those runs: how many end nearer to their own u_m than to another."""
+    return lambda tables: _ends(tables, model).groupby("seed")["nearest"].mean()
+
+
+def at_start(column: str, model: str) -> Measure:
+    """A quantity of Theorem 3's condition at u_1, with a U that is not quite orthogonal."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["irregularity"]
+        rows = (table["model"] == model) & (table["gram_distance"] == CLAIMED_SMALL)
+        return table[rows].set_index("seed")[column]
+
+    return measure
+
+
+def covered_runs_converge(tables: Tables) -> pd.Series:
+    """Of the runs from u_1 that Theorem 3 covers, U not orthogonal: the share that comes to rest in B_γ."""
+    keys = ["model", "gram_distance", "seed"]
+    runs = tables["irregularity"].merge(tables["ends"].query("start == 1"), on=keys)
+    runs = runs[(runs["covered"] == 1) & (runs["gram_distance"] > 0)]
+    inside = (runs["period"] == 1) & (runs["distance"] <= runs["radius"])
+    return inside.groupby(runs["seed"]).mean()
+
+
+def thresholds(tables: Tables) -> pd.Series:
+    """The largest q_m at which u_m is the distinct first eigenvector of A(u_m), a random U a seed."""
+    return tables["thresholds"].set_index("seed")["threshold"]
+
+
+def _ends(tables: Tables, model: str) -> pd.DataFrame:
+    table = tables["ends"]
+    return table[(table["model"] == model) & (table["gram_distance"] == CLAIMED_SMALL)]
+
+
+def _figure_1(model: str, which: str) -> list[Claim]:
+    return [
+        identity(
+            f"tian2023/fig1/orthogonal-fixed-point-{model}",
+            f"With an orthogonal U the start u_m does not move (latent summation model, {which}).",
+            source="Figure 1 right, Section 3.1",
+            measure=first_step(model),
+        ),
+        count(
+            f"tian2023/fig1/converges-{model}",
+            f"With a U that is not quite orthogonal ({SMALL}) power iteration converges from every u_m "
+            f"(latent summation model, {which}).",
+            source="Figure 1 right",
+            measure=share_at_rest(model),
+            at_least=1,
+            unit="share of runs",
+        ),
+        count(
+            f"tian2023/fig1/close-to-its-pattern-{model}",
+            f"With such a U ({SMALL}) there is an optimum close to each u_m: power iteration ends nearer to "
+            f"the u_m from which it starts than to any other (latent summation model, {which}).",
+            source="Figure 1 right, Section 3.3",
+            measure=share_near_own(model),
+            at_least=1,
+            unit="share of runs",
+        ),
+        ordering(
+            f"tian2023/thm3/covers-fig1-{model}",
+            f"Theorem 3 covers Figure 1 ({SMALL}): with L as defined, over the whole sphere, the "
+            f"irregularity at u_m can be under 1 (a lower bound of it is; latent summation model, {which}).",
+            source="Figure 1, Section 3.3 after Theorem 3",
+            measure=at_start("omega", model),
+            below=1.0,
+            unit="irregularity ω",
+        ),
+    ]
+
+
+CLAIMS = [
+    *(claim for model, which in MODELS.items() for claim in _figure_1(model, which)),
+    count(
+        "tian2023/thm3/covers-fig1-locally",
+        f"Theorem 3 covers Figure 1 ({SMALL}) if L is taken over B_γ alone: A(w) is constant there (latent "
+        "summation model as published).",
+        source="Figure 1, Section 3.3 after Theorem 3",
+        measure=at_start("covered", "discrete"),
+        at_least=1,
+        unit="share of runs",
+    ),
+    count(
+        "tian2023/thm3/covered-runs-converge",
+        "In Figure 1's runs to which Theorem 3 applies, with L over B_γ alone, power iteration converges "
+        "within B_γ.",
+        source="Theorem 3",
+        measure=covered_runs_converge,
+        at_least=1,
+        unit="share of runs",
+    ),
+    value(
+        "tian2023/eq9/threshold",
+        "The largest q at which u_m is the distinct first eigenvector of A(u_m) is (3 - √5)/2.",
+        source="Eq. 9",
+        quantity="singular value",
+        measure=thresholds,
+        published=THRESHOLD,
+        unit="probability q",
+    ),
+    identity(
+        "tian2023/eq9/threshold-exact",
+        "That threshold is (3 - √5)/2 whatever M, the orthogonal U and the other patterns' probabilities.",
+        source="Eq. 9",
+        measure=lambda tables: (thresholds(tables) / THRESHOLD - 1).abs(),
+    ),
+    holds(
+        "thm3/converges",
+        "From a start at which the irregularity is at most γ < 1 on B_γ, power iteration comes to rest.",
+        "Theorem 3",
+    ),
+    holds("thm3/critical-point", "It comes to rest at a critical point of Eq. 7.", "Theorem 3"),
+    holds("thm3/inside-ball", "It never leaves B_γ.", "Theorem 3, Lemma 11"),
+    *misprint(
+        "thm3-indefinite",
+        "Theorem 3 holds of power iteration with A(w) as well where A(w) is not positive definite (the "
+        "condition taken of Â(w) = A(w) - λ_min(w) I + ε I).",
+        "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w).",
+        "Theorem 3, Appendix B.4",
+    ),
+    holds(
+        "eq103/same-ball",
+        "The two forms of B_γ, by the inner product with w(0) and by the distance from it, are the same.",
+        "Theorem 3, Eq. 103",
+    ),
+    *misprint(
+        "lemma7",
+        "1 - d ≤ μ (1 - c) for a step with c > 0 and λ1 > 0.",
+        "1 - d ≤ μ (1 - c) for a step with c > 0 if no other eigenvalue's magnitude is over λ2, as in a "
+        "positive definite A.",
+        "Lemma 7, Eqs. 182 to 186",
+    ),
+    *misprint(
+        "lemma7-parseval",
+        "By Parseval's identity the sum of λ_i² (ϕ_iᵀ w)² over i > 1 is 1 - c².",
+        "By Parseval's identity the sum of (ϕ_iᵀ w)² over i > 1 is 1 - c².",
+        "Lemma 7, proof",
+    ),
+    holds("lemma8/step", "A step has at most the length √(2 (1 + μc)(1 - c)).", "Lemma 8, Eqs. 187 to 189"),
+    holds(
+        "lemma9/first-order",
+        "Δϕ1 is the first order of the change of the first eigenvector.",
+        "Lemma 9, Eq. 190",
+    ),
+    holds(
+        "lemma9/rest",
+        "What is left is at most κ‖δA‖₂², with κ = 2/(g (g - 2e)) + 1/(2 (g - 2e)²) for ‖δA‖₂ = e under half "
+        "the gap g.",
+        "Lemma 9, Eq. 191",
+    ),
+    holds("lemma10/bound", "|d(t) - c(t+1)| ≤ ν(t) (1 - c(t)).", "Lemma 10, Eqs. 192 and 193"),
+    holds("lemma11/rate", "1 - c(t) ≤ γ^t (1 - c(0)).", "Lemma 11, Eq. 216"),
+    holds("lemma11/monotone", "c(t) never falls.", "Lemma 11"),
+    holds(
+        "lemma11/first-eigenvector",
+        "The limit is the first eigenvector of its own A(w).",
+        "Lemma 11",
+    ),
+]

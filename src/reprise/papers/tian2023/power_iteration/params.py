@@ -1,0 +1,48 @@
+"""Settings of Figure 1 (right), of which the paper gives none, and of the checks of Section 3.3 and Eq. 9."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reprise.settings import Settings, ours, unstated
+
+TABLES = ("steps", "ends", "irregularity", "thresholds", "identities")
+
+CLAIMED_SMALL = 0.1
+
+
+class Params(Settings):
+    """x = U y + noise, with M standardised Bernoulli variables y_m; the published model has no noise."""
+
+    patterns: int = unstated(6, "M, small enough for exact expectations over its 2^M states", ge=2, le=10)
+    probability: float = unstated(0.2, "q of every y_m: under Eq. 9's 0.382", gt=0, lt=1)
+    gram_distances: tuple[float, ...] = unstated(
+        (0.0, 0.05, 0.1, 0.2, 0.4), "‖UᵀU - I‖₂, from orthogonal to plainly not", min_length=2
+    )
+    noise_std: float = unstated(
+        0.3, "ours: A(w) has no Lipschitz constant without noise, as Theorem 3 needs it", gt=0
+    )
+    iterations: int = unstated(100, "until runs that converge have come to rest", ge=1)
+    seeds: int = ours(20, "random U", ge=1)
+    points: int = ours(25, "random points at which formulas are tried and Eq. 9's threshold is found", ge=1)
+    largest: int = ours(6, "largest dimension there", ge=4)
+
+    @model_validator(mode="after")
+    def _claims_have_their_distances(self) -> Self:
+        if not {0.0, CLAIMED_SMALL} <= set(self.gram_distances):
+            raise ValueError(f"gram_distances must hold 0.0 and {CLAIMED_SMALL}, at which claims read")
+        if not all(0 <= distance < 1 for distance in self.gram_distances):
+            raise ValueError("gram_distances must lie from 0 to below 1, where U has full rank")
+        return self
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Other plausible values of what the paper leaves unstated."""
+    grid: dict[str, dict[str, float]] = {
+        "q = 0.1": {"probability": 0.1},
+        "q = 0.3": {"probability": 0.3},
+        "M = 8": {"patterns": 8},
+        "noise 0.1": {"noise_std": 0.1},
+    }
+    common: dict[str, object] = {"gram_distances": (0.0, CLAIMED_SMALL)}
+    return {name: params.model_copy(update=common | changed) for name, changed in grid.items()}

@@ -1,0 +1,30 @@
+"""The numbers of Table 1."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+CELL = ["beta", "P", "backprop_mean", "backprop_variance"]
+
+
+class Score(NamedTuple):
+    """χ+ over 3 repetitions."""
+
+    mean: float
+    std: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ± {self.std:.2f}"
+
+
+def table1() -> dict[tuple[int, int, bool, bool], Score]:
+    """Every cell (`CELL`) as printed."""
+    table = pd.read_csv(Path(__file__).parent / "published.csv")
+    rows = table[table["artifact"] == "Table 1"].to_dict("records")
+    return {
+        (row["beta"], row["P"], row["backprop_mean"], row["backprop_variance"]): Score(
+            row["value"], row["std"]
+        )
+        for row in rows
+    }

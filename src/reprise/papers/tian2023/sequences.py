@@ -1,0 +1,59 @@
+"""Settings of the two-layer experiment on token sequences (Section 5, Appendix E.2)."""
+
+from dataclasses import dataclass
+
+from reprise.settings import Settings, from_code, stated
+
+OBJECTIVE = r"^(infonce_cosine|quadratic_cosine|.+\.py:\w+)$"
+"""A loss of the authors' code, or a user's own as `path/mine.py:my_loss`."""
+
+
+class TokenSequences(Settings):
+    """Data, network and training."""
+
+    tokens: int = stated(20, "Section 5: d; one caption has 8", ge=2)
+    fields: int = stated(10, "Section 5: K", ge=1)
+    generators: int = stated(40, "Section 5: G", ge=1)
+    filled: int = stated(5, "Section 5: fields that a generator fills", ge=1)
+    over_parameterisation: tuple[int, ...] = stated((1, 2, 5, 10), "Table 1: beta", min_length=1)
+    candidates: tuple[int, ...] = stated((1, 3, 5, 10), "Table 1: P", min_length=1)
+    output_dim: int = from_code(50, "the text is silent", ge=1)
+    learning_rate: float = from_code(0.02, "the text has 2e-3, which does not give Table 1", gt=0)
+    momentum: float = stated(0.9, "Section 5", ge=0, lt=1)
+    weight_decay: float = stated(5e-3, "Section 5", ge=0)
+    batch_size: int = stated(128, "Section 5", ge=2)
+    steps: int = stated(5000, "Section 5: minibatches", ge=1)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is compared on the same pools, minibatches and initial weights.
+
+    Attributes:
+        mean: whether the gradient flows through BatchNorm's mean, and `variance` through its variance.
+        zeta: tokens of the first half are 1/zeta long, those of the second half zeta.
+    """
+
+    activation: str = "relu"
+    objective: str = "infonce_cosine"
+    mean: bool = True
+    variance: bool = False
+    zeta: float = 1.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What decides the sizes and layers of a network.
+
+    Attributes:
+        beta: over-parameterisation; there are `beta * candidates` filters a field.
+    """
+
+    beta: int
+    candidates: int
+    batch_norm: bool = True
+
+    @property
+    def units(self) -> int:
+        """M = beta P, the filters of a field."""
+        return self.beta * self.candidates

@@ -1,0 +1,145 @@
+"""Training of the two-layer network on token sequences (Section 5, Appendix E.2)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from reprise import objectives
+from reprise.datasets.token_sequences import Minibatch, Pool, draw_pool, minibatches
+from reprise.diagnostics.matching import matching_score, token_matches
+from reprise.experiment import Context
+from reprise.matmul import matmul
+from reprise.networks.activations import ACTIVATIONS
+from reprise.networks.receptive_fields import batch_norm, sum_over_fields
+from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
+from reprise.streams import Streams
+from reprise.training.replicas import Weights, sgd
+
+FIXED_COST = 40
+"""What a replica-step costs besides its filters, in filters of a field."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Filters at the end, and their matching scores `chi_plus` and `chi_minus`."""
+
+    filters: Float[Tensor, "arm seed field token unit"]
+    scores: dict[str, Float[Tensor, "arm seed"]]
+    pool: Pool
+
+
+class Progress:
+    """How much of all blocks is done, weighted by what a replica of each costs."""
+
+    def __init__(self, context: Context, blocks: Sequence[tuple[Cell, int]], steps: int) -> None:
+        """`blocks`: the cell and the number of replicas of each."""
+        self._context, self._steps = context, steps
+        self._blocks = [(cell, replicas * (FIXED_COST + cell.units)) for cell, replicas in blocks]
+
+    def of(self, block: int) -> Callable[[int], None]:
+        """What to call with the step of one block."""
+        cell, cost = self._blocks[block]
+        before = sum(cost for _, cost in self._blocks[:block])
+        total = sum(cost for _, cost in self._blocks)
+        what = f"beta {cell.beta}, P {cell.candidates}"
+        return lambda step: self._context.progress(
+            before * self._steps + cost * step, total * self._steps, what
+        )
+
+
+def train(
+    params: TokenSequences,
+    cell: Cell,
+    arms: Sequence[Arm],
+    seeds: Sequence[int],
+    progress: Callable[[int], None] = lambda step: None,
+) -> Trained:
+    """Trains every arm on every seed's pool, data and initial weights, all at once."""
+    pool = draw_pool(
+        seeds,
+        generators=params.generators,
+        fields=params.fields,
+        tokens=params.tokens,
+        candidates=cell.candidates,
+        filled=params.filled,
+    )
+    data = minibatches(pool, seeds, params.batch_size)
+    network = Network(params, cell, arms)
+    losses = [
+        (slice(part.start * len(seeds), part.stop * len(seeds)), objectives.resolve(name))
+        for part, name in runs([arm.objective for arm in arms])
+    ]
+
+    def loss(weights: Weights) -> Tensor:
+        z1, z2 = network(weights, next(data)).flatten(1, 2).unbind(0)
+        return torch.cat([of_part(z1[part], z2[part]) for part, of_part in losses])
+
+    *_, (_, (filters, _)) = sgd(
+        network.initial(seeds),
+        loss,
+        learning_rate=params.learning_rate,
+        momentum=params.momentum,
+        weight_decay=params.weight_decay,
+        steps=params.steps,
+        checkpoints={params.steps},
+        progress=progress,
+    )
+    matches = torch.stack(
+        [
+            token_matches(of_arm, absolute=arm.activation == "linear")
+            for of_arm, arm in zip(filters, arms, strict=True)
+        ]
+    )
+    scores = {
+        "chi_plus": matching_score(matches, pool.relevant),
+        "chi_minus": matching_score(matches, ~pool.relevant),
+    }
+    return Trained(filters, scores, pool)
+
+
+class Network:
+    """fields x (tokens -> units), activation, BatchNorm or none, one linear layer; no biases (Section 5)."""
+
+    def __init__(self, params: TokenSequences, cell: Cell, arms: Sequence[Arm]) -> None:
+        self.params, self.cell, self.arms = params, cell, arms
+        short = torch.arange(params.tokens) < params.tokens // 2
+        zeta = torch.tensor([arm.zeta for arm in arms])[:, None]
+        self.lengths = torch.where(short, 1 / zeta, zeta)[:, None, None, :, None]
+        self.activations = [
+            (part, ACTIVATIONS[name]) for part, name in runs([arm.activation for arm in arms])
+        ]
+        self.mean = torch.tensor([arm.mean for arm in arms])
+        self.variance = torch.tensor([arm.variance for arm in arms])
+
+    def initial(self, seeds: Sequence[int]) -> Weights:
+        """Uniform in ±1/sqrt(inputs), torch's default for linear layers; the same for all arms of a seed."""
+        params, units = self.params, self.cell.units
+        streams = Streams(seeds, "initial weights")
+        lower = (2 * streams.uniform(params.fields, params.tokens, units) - 1) / params.tokens**0.5
+        fan_in = params.fields * units
+        upper = (2 * streams.uniform(params.fields, units, params.output_dim) - 1) / fan_in**0.5
+        return [weights.expand(len(self.arms), *weights.shape) for weights in (lower, upper)]
+
+    def __call__(self, weights: Weights, minibatch: Minibatch) -> Float[Tensor, "view arm seed sample out"]:
+        """The outputs, of lower weights [arm, seed, field, token, unit] and upper [arm, seed, field, unit,
+        out]."""
+        lower, upper = weights
+        inputs = lower * self.lengths
+        table = torch.cat([activation(inputs[part]) for part, activation in self.activations])
+        views = minibatch.count.shape[2]
+        if self.cell.batch_norm:
+            share = (minibatch.count / minibatch.token.shape[2]).to(table.dtype)
+            table = batch_norm(table, share, mean_gradient=self.mean, variance_gradient=self.variance)
+        else:
+            table = table[..., None, :, :].expand(*table.shape[:3], views, *table.shape[3:])
+        return sum_over_fields(matmul(table.flatten(3, 4), upper).unflatten(3, (views, -1)), minibatch)
+
+
+def runs(names: Sequence[str]) -> list[tuple[slice, str]]:
+    """Where equal neighbours begin and end, and what they are."""
+    starts = [at for at, name in enumerate(names) if at == 0 or name != names[at - 1]]
+    stops = [*starts[1:], len(names)]
+    return [(slice(start, stop), names[start]) for start, stop in zip(starts, stops, strict=True)]

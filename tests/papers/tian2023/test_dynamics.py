@@ -1,0 +1,181 @@
+"""The identities of the theory: what is right holds, misprints fail, and other numbers turn the verdict."""
+
+import numpy as np
+import pytest
+import torch
+
+from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.experiment import Context
+from reprise.papers.tian2023 import contrastive
+from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, points, roughness, two_layers
+from reprise.papers.tian2023.dynamics.claims import CLAIMS
+from reprise.papers.tian2023.dynamics.compute import compute
+from reprise.papers.tian2023.dynamics.params import Params
+from reprise.settings import assumptions, departures
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+WRONG = {id for id in BY_ID if id.endswith("/printed")}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return compute(Params(points=MIN_POINTS), Context())
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_verdicts(tables, id):
+    expected = "contradicted" if id in WRONG else "reproduced"
+    for margin_scale in (0.5, 1, 2):
+        assert judge(BY_ID[id], tables, margin_scale=margin_scale).verdict == expected
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_counter_case(tables, id):
+    """The verdict flips with errors on the other side of the tolerance, which are read from the table."""
+    error = 0.0 if id in WRONG else 2 * IDENTITY_TOLERANCE
+    found = judge(BY_ID[id], {"identities": tables["identities"].assign(relative_error=error)})
+    assert found.verdict == ("reproduced" if id in WRONG else "contradicted")
+    assert found.observed == error
+
+
+@pytest.mark.parametrize("id", sorted(id for id in BY_ID if id.endswith("/corrected")))
+def test_the_misprint_swapped_for_its_correction(tables, id):
+    """Under swapped forms the corrected claim is contradicted and the printed one reproduced."""
+    swap = {"printed": "corrected", "corrected": "printed"}
+    swapped = {"identities": tables["identities"].assign(form=tables["identities"]["form"].map(swap))}
+    assert judge(BY_ID[id], swapped).verdict == "contradicted"
+    assert judge(BY_ID[id.replace("corrected", "printed")], swapped).verdict == "reproduced"
+
+
+def test_too_few_points_prove_nothing():
+    few = compute(Params(points=2), Context())
+    assert {judge(claim, few).verdict for claim in CLAIMS} == {"inconclusive"}
+
+
+def test_the_table_is_tidy(tables):
+    table = tables["identities"]
+    assert not table.duplicated(["identity", "form", "seed"]).any()
+    assert table.notna().all(axis=None)
+    assert (table.groupby(["identity", "form"])["seed"].nunique() == MIN_POINTS).all()
+    tried = {f"tian2023/{name}" for name in table["identity"]}
+    assert tried == {id.removesuffix("/printed").removesuffix("/corrected") for id in BY_ID}
+
+
+def test_sizes_vary(tables):
+    sizes = tables["identities"].drop(columns=["form", "seed", "relative_error"]).groupby("identity")
+    assert (sizes.nunique().max(axis=1) > 1).all()
+
+
+def test_a_point_does_not_depend_on_the_others(tables):
+    alone = compute(Params(points=1, first_point=7), Context())["identities"]
+    among = tables["identities"].query("seed == 7")
+    assert alone.to_dict("list") == among.to_dict("list")
+
+
+def test_no_assumption_and_no_departure():
+    assert assumptions(Params()) == []
+    assert departures(Params(points=100)) == []
+    assert departures(Params(points=10)) == ["points: 10 (ours: 25)"]
+
+
+def broken_by(monkeypatch, module, name, other):
+    """The identities that a changed function contradicts."""
+    monkeypatch.setattr(module, name, other)
+    tables = compute(Params(points=MIN_POINTS), Context())
+    verdicts = {id.removeprefix("tian2023/"): judge(BY_ID[id], tables).verdict for id in BY_ID}
+    return {name for name, verdict in verdicts.items() if verdict == "contradicted"}
+
+
+def test_a_gradient_through_the_variance_breaks_appendix_d_alone(monkeypatch):
+    """Lemma 6 is about mean-backprop BatchNorm and no other."""
+
+    def vanilla(f, f_aug):
+        mean, std = batchnorm.statistics(f, f_aug)
+        return [(view - mean) / std for view in (f, f_aug)]
+
+    right = {id.removeprefix("tian2023/") for id in BY_ID} - {id.removeprefix("tian2023/") for id in WRONG}
+    assert broken_by(monkeypatch, batchnorm, "normalised", vanilla) & right == {"lemma6/filters"}
+
+
+def test_an_activation_with_an_offset_is_not_homogeneous(monkeypatch):
+    monkeypatch.setitem(points.HOMOGENEOUS, "relu", lambda x: torch.relu(x + 0.2))
+    tables = compute(Params(points=MIN_POINTS), Context())
+    for name in ("lemma3/relu", "eq6/relu", "lemma4/filters", "thm5/dynamics"):
+        assert judge(BY_ID[f"tian2023/{name}"], tables).verdict != "reproduced"
+
+
+def test_features_of_a_g_below_its_bound_are_not_nonnegative():
+    y = np.array([[0.5], [-0.4]])
+    features = kernels.gaussian_features(y, 1.0)
+    np.testing.assert_allclose(features @ features.T, np.exp(-((y - y.T) ** 2) / 2), rtol=1e-12)
+    assert features.min() < 0
+
+
+def test_augmentations_within_a_sample_reduce_the_limit():
+    """Lemma 2's variance is of the mean over augmentations, not of all views."""
+    rng = np.random.default_rng(0)
+    g = torch.from_numpy(rng.normal(size=(4, 2, 1)))
+    _, _, sample, first, second = kernels.large_batch(rng, 4, 2)
+    ones = torch.ones(len(sample), len(sample), dtype=torch.float64)
+    views = g[sample, first], g[sample, second]
+    assert contrastive.contrastive_covariance(ones, *views) < views[0].var(correction=0)
+
+
+def test_a_rough_lme_need_not_be_stable():
+    """Beyond the condition of Theorem 1 some weights near w* leave it: the condition is not empty."""
+    rng = np.random.default_rng(0)
+    left = [end > start for start, end in (one_layer._around_an_lme(rng, 3, 8.0) for _ in range(20))]
+    assert any(left)
+
+
+def test_where_the_printed_bound_of_theorem_2_fails():
+    """For the uniform density on a disc, whose roughness has a closed form, at small radii."""
+    for radius in (0.05, 3.0):
+        flat = roughness.Ball(radius, np.eye(2), np.zeros(2), np.zeros((2, 2)), np.zeros((2, 1)), np.ones(1))
+        density = 1 / (np.pi * radius**2)
+        activity, entering = 2 * radius / (3 * np.pi), 2 * radius**3 / 3 * density
+        assert flat.r == pytest.approx(density)
+        assert flat.volume == pytest.approx(np.pi * radius**2)
+        assert flat.roughness == pytest.approx(activity * entering)
+        assert flat.roughness < radius**2 * flat.volume / np.pi * flat.r
+        assert (flat.roughness > radius**3 * flat.volume / np.pi * flat.r) == (radius < 0.1)
+
+
+def test_volume_in_three_dimensions():
+    flat = roughness.Ball(2.0, np.eye(3), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 1)), np.ones(1))
+    assert float(flat.mass) == pytest.approx(flat.volume) == pytest.approx(4 / 3 * np.pi * 8)
+
+
+def test_contrastive_covariance_is_equation_3():
+    """In a loop over all pairs."""
+    rng = np.random.default_rng(0)
+    alpha = torch.from_numpy(rng.uniform(size=(5, 5)))
+    a, a_aug, b, b_aug = (torch.from_numpy(rng.normal(size=(5, n))) for n in (2, 2, 3, 3))
+    expected = torch.zeros(2, 3, dtype=torch.float64)
+    for i in range(5):
+        for j in range(5):
+            expected += alpha[i, j] * torch.outer(a[i] - a[j], b[i] - b[j])
+            expected -= alpha[i, j] * torch.outer(a[i] - a_aug[i], b[i] - b_aug[i])
+    found = contrastive.contrastive_covariance(alpha, a, a_aug, b, b_aug)
+    torch.testing.assert_close(found, expected / 50)
+    own = contrastive.contrastive_covariance(alpha, a, a_aug)
+    assert contrastive.energy(alpha, a, a_aug) == pytest.approx(float(own.trace() / 2))
+
+
+def test_a_mixture_is_a_distribution():
+    mixture = points.random_mixture(np.random.default_rng(0), 3, 2, 2)
+    x, probability = mixture.joint
+    assert float(probability.sum()) == pytest.approx(1)
+    means = np.einsum("c,ckn->kn", mixture.classes, mixture.mean_given(mixture.values))
+    np.testing.assert_allclose(torch.einsum("s,skd->kd", probability, x), means)
+
+
+def test_a_linear_network_has_no_specialised_filters_but_a_relu_has():
+    """Theorem 4's co-linearity is of linear networks: gates differ between filters."""
+    rng = np.random.default_rng(0)
+    net = points.random_network(rng, 4, points.HOMOGENEOUS["relu"])
+    batch = points.random_batch(rng, *net.w[:, 0].shape)
+    s = points.top_eigenvector(batch.covariance(net.hidden))
+    spread = torch.linalg.svdvals(two_layers._ascent(net, batch, s))
+    assert float((spread[:, 1] / spread[:, 0]).max()) > 0.01

@@ -1,0 +1,197 @@
+"""Theorem 6: identities and misprints, basins on the sphere, probabilities of Eq. 155."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import solve_ivp
+
+from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.experiment import Context
+from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
+from reprise.papers.tian2023.global_modulation.claims import CLAIMS
+from reprise.papers.tian2023.global_modulation.compute import compute
+from reprise.papers.tian2023.global_modulation.params import Params
+from reprise.settings import assumptions, departures
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind == "identity"]
+ORDERINGS = [id for id, claim in BY_ID.items() if claim.kind == "ordering"]
+SMALL = Params(
+    points=MIN_POINTS,
+    dims=(2, 8),
+    modulations=(0.0, 0.4),
+    starts=150,
+    draws=2000,
+    probability_dims=(8,),
+    epsilons=(-0.2, 0.0, 0.4),
+    seeds=4,
+)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return compute(SMALL, Context())
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_verdicts(tables, id):
+    expected = "contradicted" if id.endswith("/printed") else "reproduced"
+    assert judge(BY_ID[id], tables).verdict == expected
+
+
+@pytest.mark.parametrize("id", IDENTITIES)
+def test_counter_case_of_an_identity(tables, id):
+    wrong = id.endswith("/printed")
+    error = 0.0 if wrong else 2 * IDENTITY_TOLERANCE
+    found = judge(BY_ID[id], {"identities": tables["identities"].assign(relative_error=error)})
+    assert found.verdict == ("reproduced" if wrong else "contradicted")
+    assert found.observed == error
+
+
+@pytest.mark.parametrize("id", [id for id in IDENTITIES if id.endswith("/corrected")])
+def test_the_misprint_swapped_for_its_correction(tables, id):
+    swap = {"printed": "corrected", "corrected": "printed"}
+    swapped = {"identities": tables["identities"].assign(form=tables["identities"]["form"].map(swap))}
+    assert judge(BY_ID[id], swapped).verdict == "contradicted"
+    assert judge(BY_ID[id.replace("corrected", "printed")], swapped).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("id", ORDERINGS)
+def test_counter_case_of_an_ordering(tables, id):
+    """The shares with and without modulation, or of the modulated pattern and another, change places."""
+    basins = tables["basins"]
+    if id.endswith("wins"):
+        changed = basins.rename(columns={"reached": "largest_other", "largest_other": "reached"})
+    else:
+        changed = basins.assign(modulation=SMALL.modulations[-1] - basins["modulation"])
+    before, after = judge(BY_ID[id], tables), judge(BY_ID[id], {**tables, "basins": changed})
+    assert after.verdict == "contradicted"
+    assert after.observed != before.observed
+
+
+def test_counter_case_of_the_drawn_probabilities(tables):
+    doubled = tables["probabilities"].assign(simulated=2 * tables["probabilities"]["simulated"])
+    found = judge(BY_ID["tian2023/eq155/drawn"], {**tables, "probabilities": doubled})
+    assert found.verdict == "contradicted"
+    assert found.observed == pytest.approx(2 * judge(BY_ID["tian2023/eq155/drawn"], tables).observed)
+
+
+def test_the_tables_are_tidy(tables):
+    keys = {
+        "identities": ["identity", "form", "seed"],
+        "flow": ["start", "time"],
+        "basins": ["seed", "dim", "modulation"],
+        "probabilities": ["seed", "dim", "epsilon"],
+    }
+    for name, columns in keys.items():
+        assert not tables[name].duplicated(columns).any()
+        assert tables[name].drop(columns="critical_time", errors="ignore").notna().all(axis=None)
+    positive = tables["flow"]["start"] > 0
+    assert (tables["flow"]["critical_time"].notna() == positive).all()
+
+
+def test_a_seed_does_not_depend_on_the_others(tables):
+    alone = compute(SMALL.model_copy(update={"points": 1, "first_point": 5, "seeds": 1}), Context())
+    for name, query in (("identities", "seed == 5"), ("basins", "seed == 0"), ("probabilities", "seed == 0")):
+        among = tables[name].query(query)
+        pd.testing.assert_frame_equal(alone[name].reset_index(drop=True), among.reset_index(drop=True))
+
+
+def test_no_assumption_and_no_departure():
+    assert assumptions(Params()) == []
+    assert departures(Params(seeds=20, starts=1000)) == []
+    assert departures(Params(seeds=2)) == ["seeds: 2 (ours: 10)"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("dims", (4,), "dims must hold"),
+        ("modulations", (0.1, 0.4), "modulations must hold"),
+        ("modulations", (0.4, 0.0), "must increase"),
+        ("probability_dims", (2,), "probability_dims must hold"),
+    ],
+)
+def test_settings_at_which_no_claim_could_read(field, value, said):
+    with pytest.raises(ValueError, match=said):
+        Params(**{field: value})
+
+
+# The sphere against an independent integration, and where the rules come from.
+
+
+def settle(y, b, time):
+    """w itself in some orthonormal basis, by Eq. 7 and an adaptive method."""
+    u = np.linalg.qr(np.random.default_rng(7).normal(size=(len(y), len(y))))[0]
+
+    def velocity(_, w):
+        climb = u @ ((u.T @ w + b) * (u.T @ w))
+        return climb - (w @ climb) / (w @ w) * w
+
+    w = solve_ivp(velocity, (0, time), u @ y, rtol=1e-10, atol=1e-12).y[:, -1]
+    return u.T @ w / np.linalg.norm(w)
+
+
+def test_winners_are_those_of_equation_7():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        y = sphere.uniform_starts(rng, 1, 4)[0]
+        b = rng.uniform(1.1, 2) + rng.uniform(0, 0.5, 4)
+        end = settle(y, b, 60)
+        expected = sphere.NONE if (y < 0).all() else end.argmax()
+        assert sphere.winners(y, b, duration=60, time_step=0.1) == expected
+        assert (end.max() > sphere.SETTLED) == (expected != sphere.NONE)
+
+
+def test_a_run_too_short_has_not_settled():
+    y = sphere.uniform_starts(np.random.default_rng(0), 50, 3)
+    assert (sphere.winners(y, np.full(3, 1.5), duration=0.1, time_step=0.1) == sphere.UNSETTLED).any()
+
+
+def test_the_rules_differ_where_the_weight_is_normalised():
+    """A start at which the critical time says 1 and Eq. 7, integrated apart, goes to 0."""
+    b = np.array([1.6, 1.2])
+    y = np.array([np.cos(0.95), np.sin(0.95)])
+    assert y[0] + b[0] > y[1] + b[1]
+    assert sphere.first_to_blow_up(y, b) == 1
+    assert settle(y, b, 80)[0] > sphere.SETTLED
+
+
+def test_critical_times_of_starts_that_never_blow_up():
+    np.testing.assert_array_equal(sphere.critical_times(np.array([-0.5, 0.0]), np.ones(2)), [np.inf] * 2)
+    assert sphere.first_to_blow_up(np.array([-0.6, -0.8]), np.ones(2)) == sphere.NONE
+
+
+def test_the_closed_form_is_a_solution():
+    """Its derivative by finite differences is (y + b) y."""
+    times, h = np.array([0.1, 0.3]), 1e-6
+    for y0 in (0.4, -0.7, -2.5):
+        y = formulas.closed_form(y0, 1.3, times)
+        steps = (formulas.closed_form(y0, 1.3, times + h) - formulas.closed_form(y0, 1.3, times - h)) / (
+            2 * h
+        )
+        np.testing.assert_allclose(steps, (y + 1.3) * y, rtol=1e-7)
+
+
+def test_probabilities_of_two_patterns():
+    """Areas of the square: 3/8 without an advantage, 1/2 with a large one, 0 with a large disadvantage."""
+    assert probabilities.exact(0, np.zeros(2)) == pytest.approx(3 / 8) == probabilities.eq155(2, 0.0)
+    assert probabilities.exact(0, np.array([3.0, 0])) == pytest.approx(1 / 2)
+    assert probabilities.exact(0, np.array([-3.0, 0])) == 0
+
+
+def test_probabilities_of_any_advantages_are_the_shares_of_draws():
+    rng = np.random.default_rng(0)
+    epsilons = np.array([0.3, -0.2, 0.5, 0.0])
+    y = rng.uniform(-1, 1, (200_000, 4))
+    for l in range(4):  # noqa: E741
+        share = ((y[:, l] > 0) & ((y + epsilons).argmax(1) == l)).mean()
+        assert probabilities.exact(l, epsilons) == pytest.approx(share, abs=0.005)
+
+
+def test_equation_157_by_hand():
+    epsilons = np.array([0.5, 0.0, -0.5])
+    assert probabilities.eq157(3, epsilons, clipped=False) == pytest.approx(min(0.5**2 / 2, 0.75**3 / 3))
+    assert probabilities.eq157(3, epsilons - [0, 0, 3], clipped=False) < 0
+    assert probabilities.eq157(3, epsilons - [0, 0, 3], clipped=True) == 0

@@ -1,0 +1,479 @@
+"""The filters of Figures 12 and 13: the net against a plain one, the measures against limit cases, and every
+claim against data made to hold it and data made, by little, to break it."""
+
+from itertools import islice, product
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch.nn import functional
+
+from reprise import registry
+from reprise.datasets import images
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import judge
+from reprise.experiment import Context
+from reprise.papers.tian2023.image_filters import compute as experiment
+from reprise.papers.tian2023.image_filters import measures
+from reprise.papers.tian2023.image_filters import params as settings
+from reprise.streams import Streams
+
+ID = "tian2023/image_filters"
+SMALL = {"data_set": "digits", "filters": 6, "outputs": 5, "steps": 8, "seeds": 3}
+
+
+def params(**changes):
+    return settings.Params(**{**SMALL, **changes})
+
+
+def computed(**changes):
+    return experiment.compute(params(**changes), Context())
+
+
+def normal(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+# The net.
+
+
+def plain_embed(first, top, x, *, activation, variance_gradient=False):
+    """One net, one view, in loops: [field, sample, pixel] to [sample, out]; BatchNorm by its formula."""
+    units = []
+    for w, inputs in zip(first, x, strict=True):
+        h = activation(inputs @ w)
+        variance = h.var(0, unbiased=False)
+        variance = variance if variance_gradient else variance.detach()
+        units.append((h - h.mean(0)) / torch.sqrt(variance + 1e-5))
+    return torch.cat(units, 1) @ top.flatten(0, 1)
+
+
+def leaky(h):
+    return functional.leaky_relu(h, 0.05)
+
+
+def weights_and_inputs(replicas):
+    """[replica, field, pixel, unit], [replica, field, unit, out], [replica, field, two views of 7, pixel]."""
+    return normal(replicas, 4, 9, 6), normal(replicas, 4, 6, 5, seed=1), normal(replicas, 4, 14, 9, seed=2)
+
+
+@pytest.mark.parametrize("variance_gradient", [False, True])
+def test_the_net_is_a_plain_one_and_so_are_its_gradients(variance_gradient):
+    first, top, x = weights_and_inputs(3)
+    for weight in (first, top):
+        weight.requires_grad_()
+    found = experiment.embed([first, top], x, linear=1, activation=leaky, variance_gradient=variance_gradient)
+    assert found.shape == (3, 2, 7, 5)
+    expected = torch.stack(
+        [
+            torch.stack(
+                [
+                    plain_embed(w, v, view, activation=activation, variance_gradient=variance_gradient)
+                    for view in inputs.unflatten(1, (2, 7)).unbind(1)
+                ]
+            )
+            for w, v, inputs, activation in zip(
+                first, top, x, (leaky, leaky, torch.nn.Identity()), strict=True
+            )
+        ]
+    )
+    torch.testing.assert_close(found, expected)
+    pull = normal(3, 2, 7, 5, seed=3)
+    gradients = [torch.autograd.grad((z * pull).sum(), (first, top)) for z in (found, expected)]
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_with_all_gradients_units_are_normalised_as_by_torchs_batch_norm_view_by_view():
+    first, _, x = weights_and_inputs(2)
+    first.requires_grad_()
+    identity = torch.eye(24).double().view(4, 6, 24).expand(2, -1, -1, -1)  # the output is the units
+    found = experiment.embed([first, identity], x, linear=1, activation=torch.relu, variance_gradient=True)
+    pull = normal(2, 2, 7, 24, seed=3)
+    for replica, view in product(range(2), range(2)):
+        inputs = x[replica].unflatten(1, (2, 7))[:, view]
+        h = torch.cat(list(inputs @ first[replica]), 1)
+        h = h if replica else h.relu()
+        theirs = functional.batch_norm(h, None, None, training=True, eps=1e-5)
+        torch.testing.assert_close(found[replica, view], theirs)
+        both = [
+            torch.autograd.grad((z * pull[replica, view]).sum(), first, retain_graph=True)[0]
+            for z in (found[replica, view], theirs)
+        ]
+        torch.testing.assert_close(*both)
+
+
+def test_fields_are_the_quadrants_in_the_order_of_their_names():
+    image = torch.arange(36.0).view(1, 1, 6, 6)  # a view, a sample
+    found = experiment.quadrants(image)
+    assert found.shape == (4, 1, 9)
+    halves = {"upper": slice(0, 3), "lower": slice(3, 6), "left": slice(0, 3), "right": slice(3, 6)}
+    for name, field in zip(experiment.FIELDS, found, strict=True):
+        rows, columns = name.split()
+        assert torch.equal(field.view(3, 3), image[0, 0, halves[rows], halves[columns]])
+    many = normal(3, 2, 5, 2, 4, 6, 6)  # leading dimensions, views, samples
+    cut = experiment.quadrants(many)
+    assert cut.shape == (3, 2, 5, 4, 8, 9)
+    assert torch.equal(cut[2, 1, 3][:, 4 + 2], experiment.quadrants(many[2, 1, 3, 1:, 2:3])[:, 0])
+
+
+def first_batches(count, **changes):
+    found, _ = images.load("digits", "")
+    return list(islice(experiment.minibatches(found, params(**changes)), count)), found
+
+
+def whole(fields):
+    """Images of their fields: [..., field, sample, pixel] to [..., sample, row, column]."""
+    quadrants = fields.unflatten(-1, (4, 4)).movedim(-4, 0)
+    rows = [torch.cat([left, right], -1) for left, right in (quadrants[:2], quadrants[2:])]
+    return torch.cat(rows, -2)
+
+
+def test_arms_share_their_images_and_one_alone_is_augmented():
+    batches, data = first_batches(40)
+    known = {image.numpy().tobytes() for image in data}
+    for batch in batches[::13]:
+        views = whole(batch).unflatten(2, (2, 8))  # arm, seed, view, sample, row, column
+        plain, cropped, linear = views
+        assert torch.equal(plain, linear)
+        assert torch.equal(plain[:, 0], plain[:, 1])
+        assert {image.contiguous().numpy().tobytes() for image in plain.flatten(0, 2)} <= known
+        assert not torch.equal(cropped[:, 0], cropped[:, 1])
+        assert not torch.equal(plain[0], plain[1])
+        same = torch.corrcoef(torch.stack([cropped[:, 0].flatten(), plain[:, 0].flatten()]))[0, 1]
+        other = torch.corrcoef(torch.stack([cropped[:, 0].flatten(), plain[:, 0].roll(1, 1).flatten()]))[0, 1]
+        assert same > other + 0.15
+
+
+def test_crops_are_of_the_scale_that_params_say():
+    (batch,), _ = first_batches(1, crop_scale=(1.0, 1.0), crop_ratio=(1.0, 1.0))
+    assert torch.equal(batch[0], batch[1])  # the whole image
+
+
+def test_a_pass_takes_each_image_once_and_the_next_is_in_another_order():
+    order = list(islice(experiment.epochs(range(2), 21, 4), 10))
+    for seed in range(2):
+        passes = torch.stack([batch[seed] for batch in order]).view(2, 20)
+        assert all(len(indices.unique()) == 20 for indices in passes)
+        assert passes.max() <= 20
+        assert not torch.equal(*passes)
+    assert not torch.equal(order[0][0], order[0][1])
+
+
+def test_weights_start_like_torchs_linear_layers():
+    found = experiment.default_init(Streams([0, 1], "start"), 300, 5, 5, inputs=25)
+    theirs = torch.nn.Linear(25, 300, bias=False).weight
+    assert found.shape == (2, 300, 5, 5)
+    assert found.abs().max() <= 0.2
+    assert found.abs().max().item() == pytest.approx(theirs.abs().max().item(), rel=0.01)
+    assert found.std().item() == pytest.approx(theirs.std().item(), rel=0.03)
+    assert abs(found.mean()) < 0.005
+
+
+@pytest.mark.parametrize("variance_gradient", [False, True])
+def test_training_is_that_of_a_plain_loop(variance_gradient):
+    """One replica at a time, torch's SGD, the loss as a cross-entropy of the logits' matrix."""
+    chosen = params(activation="leaky_relu", variance_gradient=variance_gradient)
+    batches, _ = first_batches(chosen.steps)
+    found = experiment.compute(chosen, Context())["filters"]
+    first = experiment.default_init(Streams(range(3), "first layer"), 4, 16, 6, inputs=16)
+    top = experiment.default_init(Streams(range(3), "top layer"), 4, 6, 5, inputs=24)
+    activations = {"plain": leaky, "cropped": leaky, "linear": torch.nn.Identity()}
+    for (at, arm), seed in product(enumerate(experiment.ARMS), range(2)):
+        w, v = (torch.nn.Parameter(weight[seed].double()) for weight in (first, top))
+        optimiser = torch.optim.SGD([w, v], lr=chosen.learning_rate, momentum=0.9, weight_decay=5e-3)
+        for batch in batches:
+            z1, z2 = (
+                functional.normalize(
+                    plain_embed(w, v, x, activation=activations[arm], variance_gradient=variance_gradient),
+                    dim=1,
+                )
+                for x in batch[at, seed].double().unflatten(1, (2, 8)).unbind(1)
+            )
+            logits = (z1 @ z1.T).fill_diagonal_(0) + torch.diag((z1 * z2).sum(1))
+            optimiser.zero_grad()
+            functional.cross_entropy(logits / 0.1, torch.arange(8)).backward()
+            optimiser.step()
+        ours = found.query("arm == @arm and seed == @seed")["weight"].to_numpy()
+        moved = w.detach() - first[seed]
+        np.testing.assert_allclose(ours, w.detach().mT.flatten(), rtol=0, atol=1e-3 * moved.abs().max())
+
+
+# Measures.
+
+
+def wave(size, down, across):
+    rows, columns = np.mgrid[:size, :size]
+    return torch.from_numpy(np.cos(2 * np.pi * (down * rows + across * columns) / size + 0.3))
+
+
+@pytest.mark.parametrize(
+    ("size", "down", "across", "share"),
+    [
+        (4, 1, 0, 0), (4, 1, 1, 1), (4, 2, 0, 1), (4, 0, 0, 0), (14, 3, 0, 0), (14, 4, 0, 1), (14, 2, 2, 0),
+        (14, 3, 2, 1), (14, 3, -2, 1), (14, 7, 7, 1), (8, 2, 0, 0),
+    ],
+)  # fmt: skip
+def test_the_share_of_a_wave_is_all_or_nothing(size, down, across, share):
+    """Half the Nyquist frequency, 1/4 cycle a pixel, is not above itself."""
+    assert measures.high_frequency_share(wave(size, down, across)).item() == pytest.approx(share, abs=1e-12)
+
+
+def test_the_share_of_a_sum_of_waves_is_that_of_their_energies():
+    low, high, constant = wave(14, 1, 2), wave(14, 5, 3), torch.full((14, 14), 0.7).double()
+    energy = [(part**2).sum().item() for part in (low, 2 * high, constant)]
+    found = torch.stack([low + 2 * high + constant, -3 * (low + 2 * high + constant)])
+    with_mean, without = (
+        measures.high_frequency_share(found, with_mean=with_mean) for with_mean in (True, False)
+    )
+    np.testing.assert_allclose(with_mean, energy[1] / sum(energy))
+    np.testing.assert_allclose(without, energy[1] / sum(energy[:2]))
+
+
+def test_the_share_of_white_noise_is_that_of_the_frequencies_counted_in_a_loop():
+    for size in (4, 14):
+        frequencies = [min(k, size - k) / size for k in range(size)]
+        high = sum((fx**2 + fy**2) ** 0.5 > 0.25 for fx in frequencies for fy in frequencies) / size**2
+        noise = normal(20000 // size, size, size)
+        power = (measures.high_frequency_share(noise) * noise.square().sum((1, 2))).sum()
+        assert (power / noise.square().sum()).item() == pytest.approx(high, abs=0.01)
+
+
+def test_effective_rank_counts_directions_whatever_their_lengths():
+    basis = torch.linalg.qr(normal(9, 9)).Q.view(9, 3, 3)
+    counted = torch.ones(9, dtype=torch.bool)
+    lengths = torch.linspace(0.1, 5, 9).double()[:, None, None]
+    assert measures.effective_rank(basis * lengths, counted).item() == pytest.approx(9)
+    assert measures.effective_rank(basis[:1] * lengths, counted).item() == pytest.approx(1)
+    assert measures.effective_rank(basis, torch.arange(9) < 4).item() == pytest.approx(4)
+    both = torch.cat([basis[:1], basis[1:2], (basis[:1] + basis[1:2])])
+    values = np.linalg.svd(functional.normalize(both.flatten(1), dim=1).numpy(), compute_uv=False)
+    p = values[values > 1e-12] / values.sum()
+    expected = np.exp(-(p * np.log(p)).sum())
+    assert measures.effective_rank(both, counted[:3]).item() == pytest.approx(expected)
+
+
+def test_dead_filters_are_counted_and_left_out():
+    filters = normal(2, 5, 4, 4)
+    filters[0, 3] *= 1e-3 / filters[0, 3].norm() * 0.9 * filters[0, :3].flatten(1).norm(dim=1).max()
+    filters[0, 4] = 0
+    found = experiment.statistics(filters)
+    assert found["dead"].tolist() == [2, 0]
+    alone = experiment.statistics(filters[:1, :3])
+    for name in ("high_frequency_share", "high_frequency_share_without_mean", "effective_rank"):
+        assert found[name][0].item() == pytest.approx(alone[name].item())
+        assert found[name][1].isfinite()
+
+
+def test_a_field_of_dead_filters_has_no_share():
+    found = experiment.statistics(torch.zeros(1, 5, 4, 4).double())
+    assert found["dead"].item() == 5
+    assert found["high_frequency_share"].isnan().all()
+
+
+# Tables.
+
+
+def test_tables_are_tidy_and_those_declared():
+    tables = computed()
+    assert set(tables) == set(registry.experiment(ID).tables)
+    assert len(tables["filters"]) == 3 * 3 * 4 * 6 * 16
+    assert sorted(tables["statistics"]["step"].unique()) == [0, 1, 2, 4, 8]
+    for table in tables.values():
+        measured = table.select_dtypes("float").columns
+        assert not table.duplicated([column for column in table if column not in measured]).any()
+        assert np.isfinite(table[measured]).all(axis=None)
+        assert set(table["arm"]) == set(experiment.ARMS)
+
+
+def test_statistics_are_those_of_the_filters():
+    tables = computed()
+    last = tables["statistics"].query("step == 8").set_index(["arm", "seed", "field"])
+    for place, rows in tables["filters"].groupby(["arm", "seed", "field"]):
+        filters = torch.from_numpy(rows["weight"].to_numpy(dtype=float)).view(6, 4, 4)
+        for name, value in experiment.statistics(filters).items():
+            assert last.loc[place, name] == pytest.approx(value.item())
+
+
+def test_a_seeds_numbers_are_the_same_bits_in_any_company():
+    many, few = computed(), computed(seeds=2)
+    for name, table in few.items():
+        coordinates = [column for column in table if table[column].dtype.kind != "f"]
+        both = table.merge(many[name], on=coordinates, suffixes=("", "_among_many"), validate="1:1")
+        assert len(both) == len(table)
+        for column in set(table) - set(coordinates):
+            assert (both[column] == both[f"{column}_among_many"]).all(), (name, column)
+
+
+@pytest.mark.parametrize(
+    ("changes", "arms"),
+    [
+        ({"objective": "quadratic_cosine"}, {"plain", "cropped", "linear"}),
+        ({"activation": "leaky_relu"}, {"plain", "cropped"}),
+        ({"variance_gradient": True}, {"plain", "cropped", "linear"}),
+        ({"crop_scale": (0.9, 1.0)}, {"cropped"}),
+        ({"weight_decay": 0.0}, {"plain", "cropped", "linear"}),
+        ({"momentum": 0.0}, {"plain", "cropped", "linear"}),
+    ],
+)
+def test_a_setting_changes_the_arms_that_it_should(changes, arms):
+    ours, theirs = computed()["filters"], computed(**changes)["filters"]
+    differs = (ours["weight"] != theirs["weight"]).groupby(ours["arm"]).any()
+    assert set(differs[differs].index) == arms
+
+
+def test_other_settings_have_fewer_seeds_and_differ_from_the_published_ones():
+    published = settings.Params()
+    others = settings.alternatives(published)
+    assert len({str(other) for other in others.values()} | {str(published)}) == len(others) + 1
+    for other in others.values():
+        assert (other.seeds, other.steps) == (3, published.steps)
+        assert settings.Params.model_validate(other.model_dump()) == other
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"crop_scale": [0.5, 1.1]},
+        {"crop_scale": [0.9, 0.5]},
+        {"crop_ratio": [0.0, 1.0]},
+        {"crop_ratio": [2, 1]},
+    ],
+)
+def test_a_crop_that_is_no_range_stops_the_plan(changes):
+    with pytest.raises(RepriseError, match=next(iter(changes))):
+        settings.Params.from_overrides(changes, "configs/mine.yaml")
+
+
+# The real data set.
+
+
+def idx(array):
+    sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
+    return bytes((0, 0, 8, array.ndim)) + sizes + array.astype(np.uint8).tobytes()
+
+
+def test_the_published_run_reads_mnists_files(tmp_path):
+    """Two steps at its widths, on a miniature in the true format."""
+    random, folder = np.random.default_rng(0), tmp_path / "MNIST" / "raw"
+    folder.mkdir(parents=True)
+    for part, count in (("train", 30), ("t10k", 10)):
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(idx(random.integers(0, 256, (count, 28, 28))))
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(idx(random.integers(0, 10, count)))
+    chosen = settings.Params(root=str(tmp_path), steps=2, seeds=3)
+    settings.check(chosen)
+    tables = experiment.compute(chosen, Context())
+    assert tables["filters"].groupby(["arm", "seed", "field"]).size().unique().tolist() == [50 * 14 * 14]
+    for claim in registry.experiment(ID).claims:
+        assert judge(claim, tables).seeds == 3
+
+
+def test_without_them_the_plan_stops_and_the_stand_in_needs_none(tmp_path):
+    with pytest.raises(RepriseError, match="train-images-idx3-ubyte"):
+        settings.check(settings.Params(root=str(tmp_path)))
+    settings.check(settings.Params(root=str(tmp_path), data_set="digits"))
+
+
+# Claims.
+
+SEEDS = range(4)
+HOLDING = {
+    "plain": {"high_frequency_share": 0.3, "high_frequency_share_without_mean": 0.5, "effective_rank": 9.0},
+    "cropped": {"high_frequency_share": 0.2, "high_frequency_share_without_mean": 0.4, "effective_rank": 7.0},
+    "linear": {"high_frequency_share": 0.1, "high_frequency_share_without_mean": 0.1, "effective_rank": 5.0},
+}
+
+
+def tables_with(**changed):
+    """Statistics at two steps, at the first the other way round; seeds differ by more than arms do."""
+    arms = {arm: {**values, **changed.get(arm, {})} for arm, values in HOLDING.items()}
+    turned = {"plain": "linear", "cropped": "plain", "linear": "cropped"}
+    rows = [
+        {"step": step, "arm": arm, "seed": seed, "field": field, "dead": 0.0}
+        | {
+            name: value * (1 + 0.5 * seed + 0.003 * (seed % 2) + 0.1 * at)
+            for name, value in arms[arm if step else turned[arm]].items()
+        }
+        for step, arm, seed, (at, field) in product(
+            (0, 8), arms, SEEDS, enumerate(experiment.FIELDS)
+        )
+    ]  # fmt: skip
+    pixels = {"unit": 0, "row": 0, "column": 0, "weight": 1.0}
+    return {
+        "statistics": pd.DataFrame(rows),
+        "filters": pd.DataFrame([{"arm": "plain", "seed": 0, "field": "upper left", **pixels}]),
+    }
+
+
+BREAKING = {
+    "tian2023/fig12/diverse": [
+        {"plain": {"effective_rank": 4.9}},
+        {"linear": {"effective_rank": 9.2}},
+    ],
+    "tian2023/fig13/smoother": [
+        {"cropped": {"high_frequency_share": 0.31}},
+        {"plain": {"high_frequency_share": 0.19}},
+    ],
+    "tian2023/fig13/smoother-about-mean": [
+        {"cropped": {"high_frequency_share_without_mean": 0.51}},
+        {"plain": {"high_frequency_share_without_mean": 0.39}},
+    ],
+    "tian2023/fig13/fewer-patterns": [
+        {"cropped": {"effective_rank": 9.2}},
+        {"plain": {"effective_rank": 6.8}},
+    ],
+}
+CLAIMS = {claim.id: claim for claim in registry.experiment(ID).claims}
+EACH = pytest.mark.parametrize("id", CLAIMS)
+
+
+def test_every_claim_has_a_counter_case():
+    assert set(BREAKING) == set(CLAIMS)
+
+
+def test_what_is_made_up_has_the_columns_that_are_computed():
+    made_up, tables = tables_with(), computed()
+    assert {name: set(t) for name, t in made_up.items()} == {name: set(t) for name, t in tables.items()}
+
+
+@EACH
+def test_a_claim_is_reproduced_by_data_that_hold_it(id):
+    found = judge(CLAIMS[id], tables_with())
+    assert (found.verdict, found.seeds) == ("reproduced", len(SEEDS))
+
+
+@pytest.mark.parametrize(("id", "changed"), [(id, changed) for id in BREAKING for changed in BREAKING[id]])
+def test_a_claim_is_contradicted_by_data_that_break_it(id, changed):
+    assert judge(CLAIMS[id], tables_with(**changed)).verdict == "contradicted"
+
+
+@EACH
+def test_it_reads_the_last_step_whatever_the_order_of_the_rows(id):
+    tables = tables_with()
+    shuffled = {name: table.sample(frac=1, random_state=0) for name, table in tables.items()}
+    assert judge(CLAIMS[id], shuffled).observed == pytest.approx(judge(CLAIMS[id], tables).observed)
+    earlier = {name: table.replace({"step": {0: 8, 8: 0}}) if name == "statistics" else table
+               for name, table in tables.items()}  # fmt: skip
+    assert judge(CLAIMS[id], earlier).verdict == "contradicted"
+
+
+@EACH
+def test_observed_low_and_high_come_from_the_table_seed_by_seed(id):
+    ((arm, values),) = BREAKING[id][0].items()
+    (column,) = values
+    tables = tables_with()
+    before = judge(CLAIMS[id], tables)
+    rows = (tables["statistics"][["arm", "step", "seed"]] == [arm, 8, 2]).all(axis=1)
+    tables["statistics"].loc[rows, column] *= 3
+    after = judge(CLAIMS[id], tables)
+    assert (after.low, after.high) != (before.low, before.high)
+    assert (after.observed, after.reference) != (before.observed, before.reference)
+
+
+@EACH
+def test_a_field_without_a_number_decides_nothing(id):
+    tables = tables_with()
+    rows = tables["statistics"].query("arm == 'plain' and step == 8 and seed == 1").index[:1]
+    tables["statistics"].loc[rows, list(HOLDING["plain"])] = np.nan
+    assert judge(CLAIMS[id], tables).verdict == "inconclusive"

@@ -1,0 +1,373 @@
+"""Figure 8's objective and optima against definitions, automatic differentiation and simulation, and every
+claim against tables made to break it."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy import integrate
+
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import MIN_POINTS, judge, judge_all
+from reprise.experiment import BASE, Context, evaluate
+from reprise.papers.tian2023.local_optima import circle
+from reprise.papers.tian2023.local_optima.circle import Unit, optima
+from reprise.papers.tian2023.local_optima.claims import CLAIMS
+from reprise.papers.tian2023.local_optima.compute import compute
+from reprise.papers.tian2023.local_optima.params import Params, alternatives
+from reprise.settings import assumptions, departures
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SMALL = {"grid": 1000, "repeats": 3, "data_sets": MIN_POINTS, "rotations": (0.0, 30.0, 180.0)}
+
+
+def unit(seed=0, samples=7, **changes):
+    rng = np.random.default_rng(seed)
+    given = {"angles": rng.uniform(-4, 4, samples), "lengths": rng.uniform(0.5, 1.5, samples), "relu": True}
+    return Unit(**{**given, **changes})
+
+
+def equidistant(grid, first):
+    return first + 2 * math.pi * np.arange(grid) / grid
+
+
+def found(unit, grid=2000, first=0.1):
+    theta = unit.around(grid, first)
+    return optima(unit, theta, unit.energy_and_velocity(theta)[1])
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return compute(Params(**SMALL), Context())
+
+
+VARIANTS = [{"relu": False}, {}, {"relu": False, "tau": 0.2}, {"tau": 0.2}, {"tau": 0.05}]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_energy_is_half_the_double_sum_of_eq_3(variant):
+    u = unit(**variant)
+    x = u.lengths[:, None] * np.stack([np.cos(u.angles), np.sin(u.angles)], 1)
+    for theta in (-2.0, 0.3, 1.9):
+        outputs = x @ [math.cos(theta), math.sin(theta)]
+        outputs = np.maximum(outputs, 0) if u.relu else outputs
+        total = 0.0
+        for a in outputs:
+            for b in outputs:
+                alpha = math.exp(-((a - b) ** 2) / (2 * u.tau)) if u.tau < math.inf else 1
+                total += alpha * (a - b) ** 2
+        energy, _ = u.energy_and_velocity(np.array([theta]))
+        assert energy[0] == pytest.approx(total / (2 * len(x) ** 2) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_velocity_is_the_gradient_with_alpha_held_and_eq_7(variant):
+    """By automatic differentiation with α detached, and as the tangential part of A(w) w, A by definition."""
+    u = unit(**variant)
+    x = u.lengths[:, None] * np.stack([np.cos(u.angles), np.sin(u.angles)], 1)
+    for at in (-2.0, 0.3, 1.9):
+        theta = torch.tensor(at, dtype=torch.float64, requires_grad=True)
+        w = torch.stack([theta.cos(), theta.sin()])
+        f = torch.from_numpy(x) @ w
+        f = f.relu() if u.relu else f
+        gaps = f[:, None] - f
+        alpha = torch.exp(-gaps.square() / (2 * u.tau)).detach()
+        (0.5 * (alpha * gaps.square()).sum() / (2 * len(x) ** 2)).backward()
+        w, across = np.array([math.cos(at), math.sin(at)]), np.array([-math.sin(at), math.cos(at)])
+        gated = x * ((x @ w > 0) if u.relu else np.ones(len(x)))[:, None]
+        pairs = gated[:, None] - gated
+        a = np.einsum("ij,ijk,ijl->kl", alpha.numpy(), pairs, pairs) / (2 * len(x) ** 2)
+        _, velocity = u.energy_and_velocity(np.array([at]))
+        assert velocity[0] == pytest.approx(theta.grad.item(), rel=1e-10)
+        assert velocity[0] == pytest.approx(across @ a @ w, rel=1e-10)
+
+
+@pytest.mark.parametrize("relu", [True, False])
+@pytest.mark.parametrize("rotation", [0.2, 1.4, 2.9, math.pi])
+def test_outputs_under_rotations_are_averages_over_them(relu, rotation):
+    u, theta = unit(relu=relu, rotation=rotation), np.array([-3.0, -0.4, 1.1])
+    f, slope = u.outputs(theta)
+    still = replace(u, rotation=0.0)
+    average, _ = integrate.quad_vec(
+        lambda turn: still.outputs(theta + turn)[0], -rotation, rotation, epsabs=1e-10, limit=2000
+    )
+    np.testing.assert_allclose(f, average / (2 * rotation), atol=1e-7)
+    step = 1e-6
+    numerical = (u.outputs(theta + step)[0] - u.outputs(theta - step)[0]) / (2 * step)
+    np.testing.assert_allclose(slope, numerical, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("rotation", [0.0, 0.3])
+def test_under_a_uniform_alpha_the_optima_are_the_maxima_of_the_energy(seed, rotation):
+    u = unit(seed, rotation=rotation)
+    theta = equidistant(20_000, 0.05)
+    energy, _ = u.energy_and_velocity(theta)
+    highest = (energy > np.roll(energy, 1)) & (energy >= np.roll(energy, -1))
+    at = found(u)
+    assert len(at.angle) == highest.sum()
+    turns = np.exp(1j * np.sort(at.angle % (2 * math.pi)))
+    np.testing.assert_allclose(turns, np.exp(1j * np.sort(theta[highest] % (2 * math.pi))), atol=1e-3)
+
+
+def test_and_their_depth_is_what_the_energy_loses_to_the_next_minimum():
+    u = unit(3)
+    theta = equidistant(20_000, 0.05)
+    energy, _ = u.energy_and_velocity(theta)
+    valleys = np.sort(theta[(energy < np.roll(energy, 1)) & (energy <= np.roll(energy, -1))])
+    at = found(u)
+    assert len(valleys) == len(at.angle) > 2
+    for angle, top, depth in zip(at.angle, at.energy, at.depth, strict=True):
+        right = valleys[np.argmin((valleys - angle) % (2 * math.pi))]
+        left = valleys[np.argmin((angle - valleys) % (2 * math.pi))]
+        losses = top - u.energy_and_velocity(np.array([left, right]))[0]
+        assert depth == pytest.approx(min(losses), rel=0.05, abs=1e-4)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_weights_that_follow_eq_7_end_at_the_optima_and_at_each_of_them(variant):
+    """In steps along the sign of the velocity, each half as long as the last that crossed an optimum."""
+    u = unit(5, **variant)
+    theta, width = equidistant(400, 0.0), np.full(400, 2e-3)
+    way = u.direction(u.energy_and_velocity(theta)[1])
+    for _ in range(4000):
+        theta = theta + width * way
+        turned = u.direction(u.energy_and_velocity(theta)[1])
+        width, way = np.where(turned != way, width / 2, width), turned
+    ends = np.unique(np.round(np.exp(1j * theta), 3))
+    expected = np.exp(1j * found(u, 3600).angle)
+    assert np.abs(ends[:, None] - expected).min(1).max() < 5e-3
+    assert np.abs(ends[:, None] - expected).min(0).max() < 5e-3
+
+
+@pytest.mark.parametrize("first", [0.0, 0.5, 2.0, 4.4, 6.0])
+def test_optima_do_not_depend_on_where_the_grid_starts(first):
+    at, ours = found(unit(2, tau=0.1), 3600, first), found(unit(2, tau=0.1), 3600, 0.123)
+    orders = [np.argsort(each.angle % (2 * math.pi)) for each in (at, ours)]
+    for name, tolerance in (("angle", 1e-9), ("energy", 1e-9), ("depth", 2e-3)):
+        a, b = (getattr(each, name)[order] for each, order in zip((at, ours), orders, strict=True))
+        if name == "angle":
+            a, b = a % (2 * math.pi), b % (2 * math.pi)
+        np.testing.assert_allclose(a, b, atol=tolerance)
+
+
+def test_a_plateau_is_one_optimum_and_a_constant_none(monkeypatch):
+    flat = Unit(np.zeros(2), np.ones(2), True)
+
+    def trapezoid(self, theta):
+        around = (theta + math.pi) % (2 * math.pi) - math.pi
+        return 0 * theta, np.where(np.abs(around) < 0.5, 0.0, -np.sign(around))
+
+    monkeypatch.setattr(Unit, "energy_and_velocity", trapezoid)
+    at = found(flat)
+    assert len(at.angle) == 1
+    assert abs((at.angle[0] + math.pi) % (2 * math.pi) - math.pi) <= 0.5 + 1e-9
+    monkeypatch.setattr(
+        Unit, "energy_and_velocity", lambda self, theta: (0 * theta, 1e-17 * np.sin(9 * theta))
+    )
+    assert len(found(flat).angle) == 0
+
+
+def test_a_corner_of_the_objective_is_an_optimum_at_which_the_weight_is_not_at_rest():
+    """At -90 degrees: the slopes on both sides, by finite differences, have opposite signs and a size."""
+    u = Unit(math.pi * np.array(Params().points), np.ones(9), True)
+    at = found(u)
+    corner = np.argmin(np.abs(np.exp(1j * at.angle) + 1j))
+    assert np.exp(1j * at.angle[corner]) == pytest.approx(-1j, abs=1e-9)
+    energy, _ = u.energy_and_velocity(-math.pi / 2 + np.array([-2e-6, -1e-6, 1e-6, 2e-6]))
+    before, after = (energy[1] - energy[0]) / 1e-6, (energy[3] - energy[2]) / 1e-6
+    assert at.speed[corner] == pytest.approx(min(before, -after), rel=1e-3)
+    assert min(before, -after) > 0.005
+    assert found(replace(u, relu=False)).speed.max() < 1e-11
+
+
+def test_figure_8_has_the_papers_points_and_nothing_changes_with_a_turn(tables):
+    assert np.degrees(np.multiply(Params().points, math.pi)) == pytest.approx(
+        [-144, -90, -72, -30, 0, 36, 72, 108, 144]
+    )
+    by_seed = tables["optima"].query("data == 'E.1'").groupby(["activation", "alpha"])
+    for _, rows in by_seed:
+        still, *turned = [np.exp(1j * one["angle"].to_numpy()) for _, one in rows.groupby("seed")]
+        assert len(turned) == 2
+        for one in turned:
+            assert len(one) == len(still)
+            assert np.abs(one[:, None] - still).min(1).max() < 1e-6
+
+
+def test_figure_8_s_maxima_are_where_a_point_enters_the_active_half(tables):
+    rows = tables["optima"].query(
+        "data == 'E.1' and activation == 'relu' and alpha == 'uniform' and seed == 0"
+    )
+    borders = np.add.outer(np.multiply(Params().points, math.pi), [math.pi / 2, -math.pi / 2]).ravel()
+    nearest = np.abs(np.exp(1j * rows["angle"].to_numpy())[:, None] - np.exp(1j * borders)).min(1)
+    assert len(rows) == 9
+    assert nearest.max() < 1e-9
+
+
+def test_a_grid_twice_as_fine_finds_as_many(tables):
+    finer = compute(Params(**{**SMALL, "grid": 2000}), Context())
+    for name, columns in (
+        ("optima", ["data", "seed", "activation", "alpha"]),
+        ("counts", ["data", "rotation"]),
+    ):
+        counts = [each[name].groupby(columns).size() for each in (tables, finer)]
+        pd.testing.assert_series_equal(*counts)
+    pd.testing.assert_series_equal(tables["counts"]["maxima"], finer["counts"]["maxima"])
+
+
+def test_curves_have_the_largest_value_1(tables):
+    highest = tables["curves"].groupby(["activation", "alpha"])["objective"].max()
+    assert (highest == 1).all()
+    assert len(highest) == 4
+
+
+CONTRADICTED = {"tian2023/fig8/maxima-are-critical-points", "tian2023/sec3/linear-gaussian-two-optima"}
+UNDECIDED = {"tian2023/cor2/gaussian-deeper-optima"}
+
+
+@pytest.mark.parametrize("id", sorted(set(BY_ID) - UNDECIDED))
+def test_verdicts(tables, id):
+    assert judge(BY_ID[id], tables).verdict == ("contradicted" if id in CONTRADICTED else "reproduced")
+
+
+def without(name, query, share=1.0):
+    """The tables without the rows, or without the first share of each seed's."""
+
+    def change(tables):
+        hit = tables[name].query(query)
+        kept = hit.groupby(["data", "seed"]).cumcount() >= share * hit.groupby(["data", "seed"])[
+            "data"
+        ].transform("size")
+        return {**tables, name: tables[name].drop(hit.index[~kept])}
+
+    return change
+
+
+def with_column(name, query, **values):
+    def change(tables):
+        table = tables[name].copy()
+        hit = table.eval(query)
+        for column, value in values.items():
+            table[column] = table[column].astype(float)
+            table.loc[hit, column] = value(table.loc[hit]) if callable(value) else value
+        return {**tables, name: table}
+
+    return change
+
+
+def renamed(column, mapping):
+    return lambda tables: {
+        **tables,
+        "optima": tables["optima"].assign(**{column: tables["optima"][column].map(mapping)}),
+    }
+
+
+RELU = "activation == 'relu' and alpha == 'uniform'"
+SWAP_ACTIVATION = renamed("activation", {"relu": "linear", "linear": "relu"})
+SWAP_ALPHA = renamed("alpha", {"uniform": "gaussian", "gaussian": "uniform"})
+FOUR_LEFT = without("optima", "data == 'E.1' and " + RELU, 0.5)
+RIGHT_ANGLES = with_column(
+    "optima", RELU, angle=lambda rows: rows.groupby(["data", "seed"]).cumcount() * np.pi / 2 - 3
+)
+BREAKING = {
+    "tian2023/fig8/relu-maxima": [without("optima", "data == 'E.1' and " + RELU, 0.15), SWAP_ACTIVATION],
+    "tian2023/fig8/linear-maxima": [SWAP_ACTIVATION, SWAP_ALPHA, without("optima", "activation == 'linear'")],
+    "tian2023/fig8/linear-maxima-are-pca": [
+        with_column("pca", "seed >= 0", angle=lambda rows: rows["angle"] + 1e-5),
+        without("optima", "activation == 'linear' and alpha == 'uniform'", 0.5),
+        SWAP_ALPHA,
+    ],
+    "tian2023/fig8/maxima-not-orthogonal": [lambda tables: RIGHT_ANGLES(FOUR_LEFT(tables))],
+    "tian2023/sec3/relu-more-optima": [SWAP_ACTIVATION],
+    "tian2023/cor2/gaussian-more-optima": [SWAP_ALPHA],
+    "tian2023/cor2/gaussian-more-optima-fig8": [SWAP_ALPHA],
+    "tian2023/b5/full-group-no-optima": [with_column("counts", "rotation == 180", maxima=1.0)],
+    "tian2023/b5/full-group-constant": [
+        with_column("counts", "rotation == 180", energy_range=lambda rows: 1e-5 * rows["energy"]),
+    ],
+    "tian2023/b5/small-rotations-fewer-optima": [
+        with_column("counts", "rotation == 0", maxima=2.0),
+        with_column("counts", "rotation == 30", maxima=9.0),
+    ],
+}
+MENDING = {
+    "tian2023/fig8/maxima-are-critical-points": [with_column("optima", RELU, speed=1e-12)],
+    "tian2023/sec3/linear-gaussian-two-optima": [SWAP_ALPHA],
+    "tian2023/cor2/gaussian-deeper-optima": [
+        with_column("optima", "alpha == 'gaussian'", depth=lambda rows: 9 + rows["height"])
+    ],
+}
+CHANGES = {**BREAKING, **MENDING}
+
+
+def test_every_claim_has_a_counter_case():
+    assert set(CHANGES) == set(BY_ID)
+
+
+@pytest.mark.parametrize(
+    ("id", "which"), [(id, at) for id, all_ in CHANGES.items() for at in range(len(all_))]
+)
+def test_counter_cases(tables, id, which):
+    """Tables made to break the claim, or, of the three that do not hold, to mend it."""
+    before, after = judge(BY_ID[id], tables), judge(BY_ID[id], CHANGES[id][which](tables))
+    assert after.verdict == ("reproduced" if id in MENDING else "contradicted")
+    assert (after.observed, after.reference) != (before.observed, before.reference)
+
+
+def test_deeper_optima_can_be_contradicted(tables):
+    id = "tian2023/cor2/gaussian-deeper-optima"
+    shallow = with_column("optima", "alpha == 'gaussian'", depth=lambda rows: 1e-3 * rows["height"])(tables)
+    assert judge(BY_ID[id], shallow).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_numbers_that_are_none_are_no_evidence(tables, id):
+    measured = {
+        "optima": ["angle", "depth", "speed"],
+        "counts": ["maxima", "energy"],
+        "pca": ["angle"],
+        "curves": [],
+    }
+    broken = {name: table.assign(**dict.fromkeys(measured[name], np.nan)) for name, table in tables.items()}
+    found = judge(BY_ID[id], broken)
+    assert (found.verdict, found.reason) == ("inconclusive", "non-finite observations")
+
+
+def test_a_data_set_without_optima_counts_as_0(tables):
+    none = without("optima", "data == 'random' and activation == 'relu' and seed == 1")(tables)
+    observed = BY_ID["tian2023/sec3/relu-more-optima"].measure(none)
+    assert observed[1] == 0
+    assert observed[0] > 0
+
+
+def test_no_departure_and_one_assumption():
+    assert assumptions(Params()) == ["tau=0.1"]
+    assert departures(Params(data_sets=100, grid=4800)) == []
+    assert departures(Params(points=(0.0, 0.5)))
+    assert set(alternatives(Params())) == {"tau = 0.5", "tau = 1"}
+
+
+@pytest.mark.parametrize("rotations", [[0.0, 30.0], [0.0, 30.0, 180.0, 200.0]])
+def test_rotations_at_which_claims_read_are_asked_for(rotations):
+    with pytest.raises(RepriseError, match="rotations"):
+        Params.from_overrides({"rotations": rotations}, "configs/x.yaml")
+
+
+def test_other_settings_do_not_decide(tables):
+    params = Params(**SMALL)
+    settings = {BASE: params, **alternatives(params)}
+    both = evaluate(compute, settings, Context())
+    rows = judge_all(CLAIMS, both, params).set_index("claim")
+    for id, claim in BY_ID.items():
+        assert rows.loc[id, "observed"] == pytest.approx(judge(claim, tables).observed)
+        assert rows.loc[id, "stable_in"].endswith(" of 2")
+
+
+def test_rounding_of_a_constant_is_no_motion():
+    u = unit(1, rotation=math.pi)
+    _, velocity = u.energy_and_velocity(equidistant(500, 0.2))
+    assert np.abs(velocity).max() < circle.FLAT
+    assert not u.direction(velocity).any()
