@@ -1,8 +1,8 @@
 """Writes the golden numbers of the smoke tier, with tolerances from how much they move between processors.
 
-Runs every experiment once for each set of vector instructions that PyTorch has code for. The tolerance of a
-number is ten times its spread over them, and at least 1e-6 of its size: a change of code moves it by more,
-another processor by less.
+Runs every experiment once for each set of vector instructions that PyTorch and OpenBLAS have code for. The
+tolerance of a number is ten times its spread over them, and at least 1e-6 of its size: a change of code moves
+it by more, another processor by less.
 """
 
 import io
@@ -14,7 +14,8 @@ import pandas as pd
 
 from reprise import config, drift, registry, running
 
-CAPABILITIES = ("default", "avx2", "avx512")
+CAPABILITIES = {"default": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
+"""PyTorch's names of them, and OpenBLAS's of a processor that has no more."""
 SUMMARISE = "--summarise"
 
 
@@ -34,7 +35,12 @@ def main() -> None:
 
 def _summaries(capability: str) -> pd.Series:
     """The summary of every experiment, computed in a process with these instructions."""
-    environment = {**os.environ, "ATEN_CPU_CAPABILITY": capability}
+    environment = {
+        **os.environ,
+        "ATEN_CPU_CAPABILITY": capability,
+        "OPENBLAS_CORETYPE": CAPABILITIES[capability],
+        "OMP_NUM_THREADS": "1",
+    }
     command = [sys.executable, __file__, SUMMARISE]
     text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
     return pd.read_csv(io.StringIO(text), keep_default_na=False).set_index(["experiment", *drift.KEYS])[

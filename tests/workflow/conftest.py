@@ -1,5 +1,6 @@
 """Copies of the checkout in which real `snakemake` and `reprise` processes run."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -69,6 +70,16 @@ class Checkout:
         text = (self.root / file).read_text()
         assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
         (self.root / file).write_text(text.replace(old, new))
+
+    def put_mnist(self):
+        """MNIST's four files under data/, in their format, with images of noise."""
+        folder = self.root / "data" / "MNIST" / "raw"
+        folder.mkdir(parents=True)
+        for part, count in (("train", 12), ("t10k", 4)):
+            for name, sizes in (("images-idx3", (count, 28, 28)), ("labels-idx1", (count,))):
+                header = bytes((0, 0, 8, len(sizes))) + b"".join(size.to_bytes(4, "big") for size in sizes)
+                content = bytes(place * 37 % 10 for place in range(math.prod(sizes)))
+                (folder / f"{part}-{name}-ubyte").write_bytes(header + content)
 
     def copy(self, to):
         """With everything that was made, and the times at which it was."""

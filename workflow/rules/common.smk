@@ -22,6 +22,9 @@ try:
         else list(registry.papers())
     )
     CODE = {id: e.code(TIER.params[id]) for id, e in registry.experiments().items()}
+    for id, experiment in registry.experiments().items():
+        if experiment.paper in PAPERS:
+            experiment.check(TIER.params[id])
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
@@ -79,8 +82,13 @@ def drawing(id):
     return {"pdf": f"{stem}.pdf", "png": picture}
 
 
+def listing(id):
+    """The files that `reprise draw` makes of a table."""
+    return {ending: f"{FIGURES}/{id}.{ending}" for ending in ("csv", "md")}
+
+
 def look(id):
-    """What a figure depends on beside its tables, and its caption."""
+    """What a figure or table depends on beside its results, and its caption."""
     artifact = registry.artifact(id)
     return {
         "code": registry.artifact_code(id),

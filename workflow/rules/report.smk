@@ -12,6 +12,21 @@ PARTS = {
         rules.jing2022_fig06a.output,
         rules.jing2022_fig06b.output,
     ],
+    "tian2023": [
+        rules.tian2023_claims.input,
+        rules.tian2023_claims.output,
+        rules.tian2023_table1.output,
+        rules.tian2023_fig01.output,
+        rules.tian2023_fig04.output,
+        rules.tian2023_fig05.output,
+        rules.tian2023_fig07.output,
+        rules.tian2023_fig08.output,
+        rules.tian2023_fig09.output,
+        rules.tian2023_fig10.output,
+        rules.tian2023_fig11.output,
+        rules.tian2023_fig12.output,
+        rules.tian2023_fig13.output,
+    ],
 }
 
 

@@ -10,7 +10,7 @@ import scipy.linalg
 import torch
 
 from reprise import objectives, registry
-from reprise.bench import plain_infonce
+from reprise.bench.dense_layers import plain_infonce
 from reprise.evidence.verdicts import judge, judge_all
 from reprise.experiment import BASE, Context
 from reprise.papers.jing2022 import theory, two_layers

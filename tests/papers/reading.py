@@ -1,0 +1,128 @@
+"""How the tests read a figure back, and from which tables each figure is drawn."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from reprise import registry
+from reprise.experiment import BASE
+from reprise.report.style import styled
+
+READS = {
+    "jing2022/sec4_threshold": ("singular_values", "strong_block"),
+    "jing2022/fig04": ("alignment", "trajectory"),
+    "jing2022/fig05": ("singular_values", "theorem3"),
+    "jing2022/sec61_projector": ("trajectory",),
+    "jing2022/fig06a": ("spectrum",),
+    "jing2022/fig06b": ("spectrum",),
+    "tian2023/fig01": ("steps", "ends"),
+    "tian2023/fig04": ("matching",),
+    "tian2023/fig05": ("filters",),
+    "tian2023/fig07": ("flow", "basins", "probabilities"),
+    "tian2023/fig08": ("curves", "optima", "counts"),
+    "tian2023/fig09": ("matching",),
+    "tian2023/fig10": ("matching",),
+    "tian2023/fig11": ("matching",),
+    "tian2023/fig12": ("filters", "statistics"),
+    "tian2023/fig13": ("filters", "statistics"),
+}
+"""The tables from which each figure is drawn."""
+
+ARMS = [
+    ("jing2022/fig04", "alignment", "arm == 'public'"),
+    ("jing2022/fig04", "trajectory", "arm == 'public'"),
+    ("jing2022/fig05", "singular_values", "layer == 'W2'"),
+    ("jing2022/fig05", "theorem3", "index == 16"),
+    ("jing2022/sec61_projector", "trajectory", "arm == 'diagonal'"),
+    ("jing2022/sec4_threshold", "singular_values", "views == 'both'"),
+    ("jing2022/fig06a", "spectrum", "arm == 'linear'"),
+    ("jing2022/fig06b", "spectrum", "arm == 'relu' and depth == 3"),
+    ("tian2023/fig01", "steps", "model == 'smoothed'"),
+    ("tian2023/fig01", "steps", "model == 'discrete' and gram_distance == 0.1"),
+    ("tian2023/fig01", "ends", "model == 'discrete'"),
+    ("tian2023/fig04", "matching", "objective == 'quadratic_cosine' and activation == 'sigmoid'"),
+    ("tian2023/fig04", "matching", "activation == 'relu' and candidates == 3"),
+    ("tian2023/fig05", "filters", "activation == 'linear'"),
+    ("tian2023/fig05", "filters", "activation == 'relu' and field == 5"),
+    ("tian2023/fig09", "matching", "objective == 'infonce_cosine' and activation == 'leaky_relu'"),
+    ("tian2023/fig10", "matching", "objective == 'quadratic_cosine' and activation == 'linear'"),
+    ("tian2023/fig11", "matching", "zeta == 5 and not batch_norm"),
+    ("tian2023/fig11", "matching", "zeta == 10 and mean_gradient and not variance_gradient and batch_norm"),
+    ("tian2023/fig07", "flow", "start > 0.9"),
+    ("tian2023/fig07", "basins", "dim == 2"),
+    ("tian2023/fig07", "probabilities", "dim == 8"),
+    ("tian2023/fig08", "curves", "alpha == 'gaussian' and activation == 'relu'"),
+    ("tian2023/fig08", "optima", "alpha == 'uniform' and activation == 'linear'"),
+    ("tian2023/fig08", "counts", "data == 'E.1'"),
+    ("tian2023/fig12", "filters", "arm == 'plain' and field == 'lower left'"),
+    ("tian2023/fig12", "statistics", "arm == 'linear'"),
+    ("tian2023/fig13", "filters", "arm == 'cropped' and field == 'upper right'"),
+    ("tian2023/fig13", "statistics", "arm == 'plain'"),
+]
+"""(figure, table, rows): a series without which it is not drawn."""
+
+
+def draw(id, tables, params):
+    with styled(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing, before the error
+        return registry.artifact(id).draw(tables, params)
+
+
+def drawn(id, smoke):
+    """The figure's panels, its tables at the published setting, and the parameters."""
+    tables, params = smoke[registry.artifact(id).experiment]
+    figure = draw(id, tables, params)
+    figure.canvas.draw()
+    base = {name: table[table["setting"] == BASE] for name, table in tables.items()}
+    return panels_of(figure), base, params
+
+
+def panels_of(figure):
+    return [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+
+
+def share_x(panel, panels):
+    """The panels that have the x axis of this one, itself among them."""
+    return [other for other in panels if other is panel or panel.get_shared_x_axes().joined(panel, other)]
+
+
+def share_y(panel, panels):
+    """The panels that have the y axis of this one, itself among them."""
+    return [other for other in panels if other is panel or panel.get_shared_y_axes().joined(panel, other)]
+
+
+def series(panel):
+    """The lines of several points, without grid and reference lines: label -> (x, y)."""
+    return {
+        line.get_label(): line.get_xydata().T
+        for line in panel.lines
+        if len(line.get_xdata()) > 1 and line.get_transform() == panel.transData
+    }
+
+
+def where(table, **values):
+    return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
+
+
+def labels(panel):
+    return panel.get_legend_handles_labels()[1]
+
+
+def assert_mean(panel, label, rows, x, y, *, log=True):
+    """The line of that label is the mean over seeds of `y` at every `x`, geometric where the axis is
+    logarithmic; the band around it is the 90 % interval of Student's t."""
+    transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    wide = rows.pivot(index=x, columns="seed", values=y)
+    assert wide.shape == (rows[x].nunique(), 3)
+    values = transform(wide.to_numpy(dtype=float))
+    mean, half = values.mean(1), stats.t.ppf(0.95, 2) * values.std(1, ddof=1) / 3**0.5
+    found_x, found_y = series(panel)[label]
+    np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float))
+    np.testing.assert_allclose(found_y, back(mean), rtol=1e-6, atol=1e-12)
+    edges = np.concatenate([path.vertices for shade in panel.collections for path in shade.get_paths()])
+    for at, low, high in zip(wide.index, back(mean - half), back(mean + half), strict=True):
+        there = edges[np.isclose(edges[:, 0], at), 1]
+        for edge in (low, high):
+            assert np.isclose(there, edge, rtol=1e-5, atol=1e-9).any(), (label, at)

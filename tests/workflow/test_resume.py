@@ -1,0 +1,61 @@
+"""A long computation that is killed goes on from its last finished block, and ends with the same bytes."""
+
+import signal
+import time
+
+import pytest
+from test_kills import kill_all
+
+from reprise import store
+
+pytestmark = pytest.mark.slow
+
+ID = "tian2023/batch_normalization"
+RUN = ("reprise", "run", ID, "--tier", "smoke")
+
+
+def kept(folder):
+    """The finished blocks, and when each was written."""
+    files = (folder / store.KEPT).glob("*/*.parquet")
+    return {file: file.stat().st_mtime_ns for file in files if not file.name.startswith(".")}
+
+
+def killed_after(checkout, folder, blocks, how):
+    """Runs until there are so many blocks, then kills the run and all that it has started."""
+    process = checkout.start(*RUN)
+    deadline = time.monotonic() + 120
+    while len(kept(folder)) < blocks:
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(how)
+    kill_all(process)
+    return kept(folder)
+
+
+def test_a_killed_run_goes_on_where_it_stopped_and_ends_with_the_same_bytes(finished):
+    folder = finished.root / "results" / "smoke" / ID
+    tables = {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
+    assert tables
+    assert not (folder / store.KEPT).exists()
+    first = killed_after(finished, folder, 5, signal.SIGKILL)
+    second = killed_after(finished, folder, len(first) + 5, signal.SIGTERM)
+    assert first.items() <= second.items()  # none was made again
+    damaged = next(iter(first))
+    damaged.write_bytes(damaged.read_bytes()[:-10])
+    code, printed = finished.call(*RUN)
+    assert code == 0, printed
+    assert {file.name: file.read_bytes() for file in folder.glob("*.parquet")} == tables
+    assert not (folder / store.KEPT).exists()
+
+
+def test_blocks_of_other_settings_are_not_taken(finished):
+    folder = finished.root / "results" / "smoke" / ID
+    before = {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
+    first = killed_after(finished, folder, 3, signal.SIGKILL)
+    finished.edit("configs/smoke.yaml", "    steps: 10\n", "    steps: 9\n")
+    second = killed_after(finished, folder, len(first) + 3, signal.SIGKILL)
+    assert len({file.parent for file in second}) == 2
+    code, printed = finished.call(*RUN)
+    assert code == 0, printed
+    assert {file.name: file.read_bytes() for file in folder.glob("*.parquet")} != before
