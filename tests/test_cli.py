@@ -158,3 +158,14 @@ def test_json_stays_json_beside_what_check_fails_on(checkout, capsys, verdicts):
     assert main(["check", "tian2023", "--json", "--fail-on", "contradicted"]) == 3
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["verdict"], row["observed"]) == ("contradicted", 0.25)
+
+
+def test_ctrl_c_is_no_crash(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reprise.running.run", interrupted)
+    assert main(["run", "jing2022/layer_alignment", "--tier", "smoke"]) == 130
+    captured = capsys.readouterr()
+    assert "reprise: interrupted; what was finished is kept" in captured.err
+    assert "Traceback" not in captured.err

@@ -13,6 +13,7 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from threadpoolctl import threadpool_limits
 
 from reprise import config, drift, provenance, registry, running, store
 from reprise.errors import RepriseError
@@ -20,19 +21,27 @@ from reprise.evidence.verdicts import ground, summary
 
 FOUND = 3
 """Exit code of `check --fail-on` when it found what it was asked to fail on."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Exit codes: 0 done, 2 a mistake that the user can mend, 3 `--fail-on` found
-    something."""
+    something, 130 interrupted."""
     options = _parser().parse_args(arguments)
-    # Before torch is imported: a second thread slows stacks of small matrices.
+    # A second thread slows stacks of small matrices: torch's, before it is imported, and NumPy's, which is.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    threadpool_limits(1, user_api="blas")
     try:
         return options.command(options) or 0
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(
+            "reprise: interrupted; what was finished is kept, and the same command goes on", file=sys.stderr
+        )
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -13,6 +13,7 @@ from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
 from reprise.experiment import Context
 from reprise.networks.activations import ACTIVATIONS, Activation
+from reprise.networks.receptive_fields import BATCH_NORM_EPS
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
 from reprise.streams import Streams
@@ -23,7 +24,6 @@ ARMS = ("plain", "cropped", "linear")
 """Without augmentation, with it, and without it and without a nonlinearity."""
 BLOCK = 32
 """Minibatches prepared at a time."""
-BATCH_NORM_EPS = 1e-5
 
 Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 

@@ -25,7 +25,7 @@ GREYS = "gray"
     divided by the largest of their filter: mid-grey is 0, and a filter that died (norm under a thousandth of
     the field's largest). Right: effective rank of a field's filters at unit length against the steps, beside
     that of a linear net trained alike (control); dead filters left out, mean over the fields; mean and 90 %
-    interval over seeds.""",
+    interval over seeds. While it stays at its first value it is the random start's and nothing learned.""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
     lines = {"ReLU": "plain", "linear": "linear"}
