@@ -58,7 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "list", _list, "experiments, artifacts, claims; what each tier has and what is missing", of_tier=False
     )
-    add("run", _run, "compute an experiment's result tables").add_argument("id", metavar="KEY/NAME")
+    run = add("run", _run, "compute an experiment's result tables")
+    run.add_argument("id", metavar="KEY/NAME")
+    run.add_argument(
+        "--workers", type=_positive, default=1, metavar="N",
+        help="processes, for an experiment that comes in parts (default: 1)",
+    )  # fmt: skip
     add("draw", _draw, "draw a figure or table from result tables").add_argument("id", metavar="KEY/fig04")
     check = add("check", _check, "verdicts on the claims of a paper (of all: leave it out)")
     check.add_argument("paper", nargs="?", metavar="KEY")
@@ -76,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
     return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -104,7 +115,7 @@ def _run(options: argparse.Namespace) -> None:
     made_by = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
     print(json.dumps(made_by, ensure_ascii=False), file=sys.stderr, flush=True)
     with _progress(options.id) as show:
-        folder = running.run(options.id, tier, show)
+        folder = running.run(options.id, tier, show, options.workers)
     print(folder)
 
 

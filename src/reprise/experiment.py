@@ -1,7 +1,7 @@
 """The contract of an experiment: what a folder `papers/KEY/NAME/` must hold, and how its parts declare
 themselves."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,17 +17,34 @@ BASE = "published"
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a long computation.
+
+    Attributes:
+        name: which part it is: unique, and the same in every run.
+        make: computes its table, and calls its argument now and then with the share that is done, 0 to 1.
+        work: how long it takes, in a unit common to all parts.
+    """
+
+    name: str
+    make: Callable[[Callable[[float], None]], pd.DataFrame]
+    work: int = 1
+
+
+@dataclass(frozen=True)
 class Context:
     """What a computation may ask of its surroundings.
 
     Attributes:
         progress: called with (steps done, steps in all, what is being done).
-        keep: `(name, make)` to the table that `make` computes; where a run was killed, the next one finds
-            what it had kept. `name` says which part of the computation it is.
+        keep: parts to their tables. Several may be made at once; where a run was killed, the next one finds
+            those that it had finished.
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
-    keep: Callable[[str, Callable[[], pd.DataFrame]], pd.DataFrame] = lambda name, make: make()
+    keep: Callable[[Sequence[Part]], list[pd.DataFrame]] = lambda parts: [
+        part.make(lambda share: None) for part in parts
+    ]
 
 
 @dataclass(frozen=True)
@@ -74,7 +91,12 @@ def evaluate(
     """Runs `compute` at each of the named settings; a column `setting` says which rows are whose."""
 
     def under(setting: str) -> Context:
-        return replace(context, keep=lambda name, make: context.keep(f"{setting}/{name}", make))
+        return replace(
+            context,
+            keep=lambda parts: context.keep(
+                [replace(part, name=f"{setting}/{part.name}") for part in parts]
+            ),
+        )
 
     results = {name: compute(params, under(name)) for name, params in settings.items()}
     return {

@@ -4,7 +4,6 @@ directly."""
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from reprise import provenance, registry, store
+from reprise import parts, provenance, registry, store
 from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import COLUMNS, judge_all
@@ -25,9 +24,13 @@ Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path], None]
 
 
-def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
+def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None, workers: int = 1) -> Path:
     """Computes an experiment's tables into `results/TIER/KEY/NAME/`; goes on from what a killed run with the
     same code and parameters had kept.
+
+    Args:
+        progress: called with (steps done, steps in all, what is being done).
+        workers: the number of processes, for an experiment that comes in parts.
 
     Raises:
         RepriseError: when the computation's tables are not the declared ones, or cannot be written.
@@ -38,9 +41,8 @@ def run(id: str, tier: Tier, progress: Progress | None = None) -> Path:
     folder = tier.results / id
     code = experiment.code(params)
     key = hashlib.sha256(f"{code} {params.model_dump_json()}".encode()).hexdigest()[:16]
-    context = Context(keep=partial(store.keep, folder, key))
-    if progress:
-        context = replace(context, progress=progress)
+    keep = partial(store.keep, folder, key)
+    context = Context(progress, lambda all: parts.make(all, keep, progress, workers))
     tables = evaluate(experiment.compute(), experiment.settings(params), context)
     if set(tables) != set(experiment.tables):
         raise RepriseError(

@@ -10,14 +10,14 @@ rule tian2023_batch_normalization:
     benchmark:
         f"{BENCHMARKS}/tian2023/batch_normalization.tsv"
     priority: 10  # the longest first
-    threads: 1
+    threads: 2
     resources:
         mem_mb=4000,
         runtime=120,
     params:
         **settings("tian2023/batch_normalization"),
     shell:
-        f"reprise run tian2023/batch_normalization --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise run tian2023/batch_normalization --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
 
 
 rule tian2023_fig11:
@@ -68,14 +68,14 @@ rule tian2023_matching_scores:
     benchmark:
         f"{BENCHMARKS}/tian2023/matching_scores.tsv"
     priority: 10  # the longest first
-    threads: 1
+    threads: 2
     resources:
         mem_mb=4000,
         runtime=120,
     params:
         **settings("tian2023/matching_scores"),
     shell:
-        f"reprise run tian2023/matching_scores --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise run tian2023/matching_scores --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
 
 
 rule tian2023_fig04:

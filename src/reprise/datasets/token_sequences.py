@@ -72,12 +72,12 @@ def minibatches(pool: Pool, seeds: Sequence[int], batch_size: int) -> Iterator[M
     streams = Streams(seeds, "token sequences")
     seed, generators, fields = pool.fixed.shape
     tokens = pool.relevant.shape[-1]
-    of_seed = torch.arange(seed)[:, None, None]
+    of_seed, of_pool = torch.arange(seed)[:, None, None], pool.token.int()
     while True:
         generator = streams.integers(generators, BLOCK, batch_size)
-        wildcard = streams.integers(tokens, BLOCK, 2, batch_size, fields)
-        fixed, token = (table[of_seed, generator][:, :, None] for table in (pool.fixed, pool.token))
-        for drawn in torch.where(fixed, token, wildcard).int().unbind(1):
+        wildcard = streams.integers(tokens, BLOCK, 2, batch_size, fields).int()
+        fixed, token = (table[of_seed, generator][:, :, None] for table in (pool.fixed, of_pool))
+        for drawn in torch.where(fixed, token, wildcard).unbind(1):
             yield sort(drawn, tokens)
 
 

@@ -39,57 +39,55 @@ def quadratic_cosine(
 
     (mean_ij s_ij - (1 + 1/N) mean_i s_ii) / τ, where s_ii = c'_ii and s_ij = c_ij of `infonce_cosine`.
     """
-    (u1, _), (u2, _) = _unit(z1), _unit(z2)
+    u1, u2 = z1 * _inverse_norm(z1), z2 * _inverse_norm(z2)
     batch = z1.shape[-2]
     positive = (u1 * u2).sum((-2, -1))
     pairs = u1.sum(-2).square().sum(-1) - u1.square().sum((-2, -1)) + positive
     return (pairs / batch**2 - (1 + 1 / batch) * positive / batch) / temperature
 
 
-def _unit(z: Float[Tensor, "*rest dim"]) -> tuple[Tensor, Tensor]:
-    """z/|z| and 1/|z|; as in `torch.nn.functional.normalize`, vectors under 1e-12 stay shorter than 1."""
-    inverse = 1 / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp_min(1e-12)
-    return z * inverse, inverse
+def _inverse_norm(z: Float[Tensor, "*rest dim"]) -> Float[Tensor, "*rest 1"]:
+    """1/|z|; as in `torch.nn.functional.normalize`, 1e12 at most."""
+    return 1 / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp_min(1e-12)
 
 
 def _loss_and_gradients(z1: Tensor, z2: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
-    (u1, inverse1), (u2, inverse2) = _unit(z1), _unit(z2)
-    loss, gradient1, gradient2 = _of_unit_vectors(u1, u2, temperature)
-    for u, inverse, gradient in ((u1, inverse1, gradient1), (u2, inverse2, gradient2)):
-        # d(z/|z|)ᵀ g = (g - u uᵀ g) / |z|
-        gradient.addcmul_(u, (u * gradient).sum(-1, keepdim=True), value=-1).mul_(inverse)
-    return loss, gradient1, gradient2
-
-
-def _of_unit_vectors(u1: Tensor, u2: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of unit vectors and its gradients on them, as if they were free.
-
-    With e_ij = exp(c_ij / τ), which is symmetric, the weights of the softmax add up to α_ij + α_ji = e_ij
+    """With e_ij = exp(c_ij / τ), which is symmetric, the weights of the softmax add up to α_ij + α_ji = e_ij
     (1/Z_i + 1/Z_j): one exponential a pair. No similarity exceeds 1/τ, so none is subtracted.
     """
-    replicas, batch, _ = u1.shape
-    scaled = (LOG2_E / temperature) * u1
-    log_positive = (u1 * u2).sum(-1, keepdim=True) / temperature
+    replicas, batch, _ = z1.shape
+    # Of this length, products are similarities over the temperature, in powers of two.
+    length = math.sqrt(LOG2_E / temperature)
+    rate = 1 / (batch * temperature)
+    inverse1, inverse2 = _inverse_norm(z1), _inverse_norm(z2)
+    v = z1 * (length * inverse1)
+    cosine = (v * z2).sum(-1, keepdim=True).mul_(inverse2).div_(length)
+    log_positive = cosine / temperature
     positive = log_positive.exp()
 
     partition = torch.empty_like(positive)
-    attracted = u1.new_empty(u1.shape)
+    attracted = torch.empty_like(z1)
     chunk = math.ceil(replicas / math.ceil(replicas * batch**2 / CACHED))
     # Zeros behind the last pair fill up the processor's vectors.
-    room = u1.new_zeros(filled(chunk * batch**2))
+    room = z1.new_zeros(filled(chunk * batch**2))
     pairs = room[: chunk * batch**2].view(chunk, batch, batch)
     inverse_sums = torch.empty_like(pairs)
     for start in range(0, replicas, chunk):
         part = slice(start, min(start + chunk, replicas))
         n = part.stop - start
-        e = torch.bmm(scaled[part], u1[part].mT, out=pairs[:n])
+        e = torch.bmm(v[part], v[part].mT, out=pairs[:n])
         exp2_(room[: filled(n * batch**2)])
         e.diagonal(dim1=-2, dim2=-1).zero_()
         z = torch.sum(e, -1, keepdim=True, out=partition[part]).add_(positive[part])
-        inverse = (batch * temperature * z).reciprocal_()
+        inverse = (rate / length) / z
         e.mul_(torch.add(inverse, inverse.mT, out=inverse_sums[:n]))
-        bmm(e, u1[part], out=attracted[part])
+        bmm(e, v[part], out=attracted[part])
 
-    missed = (1 - positive / partition) / (batch * temperature)
     loss = (partition.log() - log_positive).mean((-2, -1))
-    return loss, attracted.addcmul_(missed, u2, value=-1), -missed * u1
+    missed = rate * (1 - positive / partition)
+    # With u = z/|z|, a gradient g on u is one of (g - u uᵀ g) / |z| on z.
+    away = missed * inverse2
+    along = (attracted * v).sum(-1, keepdim=True).div_(length).sub_(missed * cosine)
+    attracted.addcmul_(z2, away, value=-1).addcmul_(v, along, value=-1 / length).mul_(inverse1)
+    other = (v * (away / -length)).addcmul_(z2, away * cosine * inverse2)
+    return loss, attracted, other

@@ -30,6 +30,7 @@ def sgd(
     weight_decay: float = 0.0,
     steps: int,
     checkpoints: Collection[int],
+    project: Callable[[Tensor], Tensor] | None = None,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Iterator[tuple[int, Weights]]:
     """Stochastic gradient descent of every replica on its own loss.
@@ -39,6 +40,7 @@ def sgd(
         loss: draws its own minibatch at each call; a replica's loss depends on that replica's weights only.
         momentum: of `torch.optim.SGD`, as is `weight_decay`, on all weights.
         checkpoints: the steps, from 0 (before the first) to `steps`, at which to yield.
+        project: brings each weight back onto its constraint after each step.
         progress: called with the step, now and then.
 
     Yields:
@@ -66,6 +68,10 @@ def sgd(
             for weight, gradient in zip(now, gradients, strict=True):
                 weight.grad = gradient
             optimiser.step()
+            if project:
+                with torch.no_grad():
+                    for weight in now:
+                        weight.copy_(project(weight))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from reprise import registry, store
+from reprise import parts, registry, store
 from reprise.errors import RepriseError
 from reprise.evidence.claims import MARGINS
 from reprise.evidence.verdicts import judge, judge_all
@@ -689,21 +689,13 @@ class Killed(Exception):
     pass
 
 
-def in_memory():
-    kept = {}
-
-    def keep(name, make):
-        if name not in kept:
-            kept[name] = make()
-        return kept[name]
-
-    return keep
+def keeping(folder, progress=lambda done, total, what: None):
+    return Context(keep=lambda all: parts.make(all, partial(store.keep, folder, "key"), progress, workers=1))
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 3])
-@pytest.mark.parametrize("where", ["memory", "disk"])
 @pytest.mark.parametrize("id", HOLDING)
-def test_a_killed_computation_goes_on_where_it_was(id, where, blocks, monkeypatch, tmp_path):
+def test_a_killed_computation_goes_on_where_it_was(id, blocks, monkeypatch, tmp_path):
     trained = []
 
     def counted(params, cell, arms, seeds, *rest):
@@ -714,10 +706,10 @@ def test_a_killed_computation_goes_on_where_it_was(id, where, blocks, monkeypatc
 
     monkeypatch.setattr(COMPUTE[id], "train", counted)
     killed_at = None
-    expected = computed(id, Context(keep=partial(store.keep, tmp_path / "whole", "key")))
+    expected = computed(id, keeping(tmp_path / "whole"))
     whole, killed_at = list(trained), blocks
     trained.clear()
-    context = Context(keep=in_memory() if where == "memory" else partial(store.keep, tmp_path, "key"))
+    context = keeping(tmp_path)
     with pytest.raises(Killed):
         computed(id, context)
     assert trained == whole[:blocks]
@@ -729,10 +721,10 @@ def test_a_killed_computation_goes_on_where_it_was(id, where, blocks, monkeypatc
     assert len(whole) == len(set(whole)) > 4
 
 
-def test_progress_never_goes_back():
+def test_progress_never_goes_back(tmp_path):
     for id in HOLDING:
         seen = []
-        computed(id, Context(progress=lambda done, total, what, seen=seen: seen.append((done, total))))
+        computed(id, keeping(tmp_path / id, lambda done, total, what, seen=seen: seen.append((done, total))))
         done, totals = zip(*seen, strict=True)
         assert list(done) == sorted(done)
         assert len(set(done)) >= 4

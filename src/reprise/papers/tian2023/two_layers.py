@@ -10,7 +10,6 @@ from torch import Tensor
 from reprise import objectives
 from reprise.datasets.token_sequences import Minibatch, Pool, draw_pool, minibatches
 from reprise.diagnostics.matching import matching_score, token_matches
-from reprise.experiment import Context
 from reprise.matmul import matmul
 from reprise.networks.activations import ACTIVATIONS
 from reprise.networks.receptive_fields import batch_norm, sum_over_fields
@@ -31,23 +30,9 @@ class Trained:
     pool: Pool
 
 
-class Progress:
-    """How much of all blocks is done, weighted by what a replica of each costs."""
-
-    def __init__(self, context: Context, blocks: Sequence[tuple[Cell, int]], steps: int) -> None:
-        """`blocks`: the cell and the number of replicas of each."""
-        self._context, self._steps = context, steps
-        self._blocks = [(cell, replicas * (FIXED_COST + cell.units)) for cell, replicas in blocks]
-
-    def of(self, block: int) -> Callable[[int], None]:
-        """What to call with the step of one block."""
-        cell, cost = self._blocks[block]
-        before = sum(cost for _, cost in self._blocks[:block])
-        total = sum(cost for _, cost in self._blocks)
-        what = f"beta {cell.beta}, P {cell.candidates}"
-        return lambda step: self._context.progress(
-            before * self._steps + cost * step, total * self._steps, what
-        )
+def work(cell: Cell, replicas: int) -> int:
+    """What training takes, beside that of other cells and numbers of replicas."""
+    return replicas * (FIXED_COST + cell.units)
 
 
 def train(
@@ -55,7 +40,7 @@ def train(
     cell: Cell,
     arms: Sequence[Arm],
     seeds: Sequence[int],
-    progress: Callable[[int], None] = lambda step: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Trained:
     """Trains every arm on every seed's pool, data and initial weights, all at once."""
     pool = draw_pool(
@@ -85,7 +70,7 @@ def train(
         weight_decay=params.weight_decay,
         steps=params.steps,
         checkpoints={params.steps},
-        progress=progress,
+        progress=lambda step: progress(step / params.steps),
     )
     matches = torch.stack(
         [

@@ -7,10 +7,10 @@ from itertools import product
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Part
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.sequences import Arm, Cell
-from reprise.papers.tian2023.two_layers import Progress, train
+from reprise.papers.tian2023.two_layers import train, work
 from reprise.tidy import tidy
 
 
@@ -35,13 +35,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         if beta == params.text_over_parameterisation:
             blocks.append(Block("text", at_text, cell, variants, range(params.text_seeds)))
     blocks = [block for block in blocks if block.arms]
-    work = [(block.cell, len(block.arms) * len(block.seeds)) for block in blocks]
-    progress = Progress(context, work, params.steps)
-    kept = [
-        context.keep(repr(block), partial(_scores, block, progress.of(number)))
-        for number, block in enumerate(blocks)
+    parts = [
+        Part(repr(block), partial(_scores, block), work(block.cell, len(block.arms) * len(block.seeds)))
+        for block in blocks
     ]
-    return {"matching": pd.concat(kept, ignore_index=True)}
+    return {"matching": pd.concat(context.keep(parts), ignore_index=True)}
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Block:
     seeds: range
 
 
-def _scores(block: Block, progress: Callable[[int], None]) -> pd.DataFrame:
+def _scores(block: Block, progress: Callable[[float], None]) -> pd.DataFrame:
     trained = train(block.params, block.cell, block.arms, block.seeds, progress)
     table = tidy({"arm": range(len(block.arms)), "seed": block.seeds}, **trained.scores)
     arms = [block.arms[arm] for arm in table.pop("arm")]

@@ -1,14 +1,15 @@
 """Trains the two-layer network with every activation and loss, and compares its filters with the tokens."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Part
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.sequences import Arm, Cell
-from reprise.papers.tian2023.two_layers import Progress, train
+from reprise.papers.tian2023.two_layers import train, work
 from reprise.tidy import tidy
 
 SHOWN = ("relu", "linear")
@@ -29,11 +30,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         )
         for beta, candidates in product(params.over_parameterisation, params.candidates)
     ]
-    progress = Progress(context, [(cell, len(arms) * len(seeds)) for cell, seeds in blocks], params.steps)
 
-    def scores(number: int) -> pd.DataFrame:
-        cell, seeds = blocks[number]
-        trained = train(params, cell, arms, seeds, progress.of(number))
+    def scores(cell: Cell, seeds: range, progress: Callable[[float], None]) -> pd.DataFrame:
+        trained = train(params, cell, arms, seeds, progress)
         table = tidy({"arm": range(len(arms)), "seed": seeds}, **trained.scores)
         of_row = [arms[arm] for arm in table.pop("arm")]
         return table.assign(
@@ -43,18 +42,20 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             candidates=cell.candidates,
         )
 
-    kept = [context.keep(repr(cell), partial(scores, number)) for number, (cell, _) in enumerate(blocks)]
-    return {
-        "matching": pd.concat(kept, ignore_index=True),
-        "filters": context.keep("filters", partial(_filters, params)),
-    }
+    parts = [
+        Part(repr(cell), partial(scores, cell, seeds), work(cell, len(arms) * len(seeds)))
+        for cell, seeds in blocks
+    ]
+    shown = Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)
+    filters = Part("filters", partial(_filters, params, shown), work(shown, len(SHOWN)))
+    *kept, drawn = context.keep([*parts, filters])
+    return {"matching": pd.concat(kept, ignore_index=True), "filters": drawn}
 
 
-def _filters(params: Params) -> pd.DataFrame:
+def _filters(params: Params, cell: Cell, progress: Callable[[float], None]) -> pd.DataFrame:
     """Figure 5's weights: a row a field, unit and token."""
-    cell = Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)
     arms = [Arm(activation, variance=params.variance_gradient) for activation in SHOWN]
-    trained = train(params, cell, arms, range(1))
+    trained = train(params, cell, arms, range(1), progress)
     filters = trained.filters[:, 0]
     axes = {
         "activation": SHOWN,
