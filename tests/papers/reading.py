@@ -11,6 +11,10 @@ from reprise.experiment import BASE
 from reprise.report.style import styled
 
 READS = {
+    "esser2024/fig01": ("trajectory", "runs"),
+    "esser2024/fig02": ("differences", "bounds"),
+    "esser2024/fig03": ("trajectory", "outputs"),
+    "esser2024/fig04": ("step_seconds", "accuracy", "pixels"),
     "jing2022/sec4_threshold": ("singular_values", "strong_block"),
     "jing2022/fig04": ("alignment", "trajectory"),
     "jing2022/fig05": ("singular_values", "theorem3"),
@@ -31,6 +35,19 @@ READS = {
 """The tables from which each figure is drawn."""
 
 ARMS = [
+    ("esser2024/fig01", "trajectory", "problem == 'orthogonal' and output_dim == 1 and start == 1"),
+    ("esser2024/fig01", "trajectory", "problem == 'one_layer' and output_dim == 2"),
+    ("esser2024/fig01", "runs", "problem == 'frobenius'"),
+    ("esser2024/fig01", "runs", "problem == 'unconstrained' and output_dim == 1"),
+    ("esser2024/fig02", "differences", "activation == 'relu' and reduction == 'mean'"),
+    ("esser2024/fig02", "differences", "activation == 'centred_sigmoid' and reduction == 'sum'"),
+    ("esser2024/fig02", "differences", "width == 40"),
+    ("esser2024/fig02", "bounds", "activation == 'tanh'"),
+    ("esser2024/fig03", "trajectory", "method == 'printed_euler' and width == 10"),
+    ("esser2024/fig03", "trajectory", "method == 'corrected_flow' and z == 2"),
+    ("esser2024/fig03", "outputs", "method == 'corrected_euler' and z == 1"),
+    ("esser2024/fig04", "step_seconds", "method == 'ode'"),
+    ("esser2024/fig04", "accuracy", "method == 'corrected'"),
     ("jing2022/fig04", "alignment", "arm == 'public'"),
     ("jing2022/fig04", "trajectory", "arm == 'public'"),
     ("jing2022/fig05", "singular_values", "layer == 'W2'"),
