@@ -17,8 +17,8 @@ KEYS = ["table", "group", "column", "statistic"]
 
 
 def summarise(tables: Tables) -> pd.DataFrame:
-    """Mean, least and largest value of every measured column, by what the table's words tell apart;
-    of no table that measures time.
+    """Mean, least and largest value of every measured column, by what the table's words tell apart, where
+    there is a number; of no table that measures time.
 
     Returns:
         The columns `table, group, column, statistic, value`, one number a row.
@@ -33,7 +33,7 @@ def summarise(tables: Tables) -> pd.DataFrame:
             found = rows[numbers].agg(["mean", "min", "max"]).rename_axis("statistic").reset_index()
             frame = found.melt("statistic", var_name="column").sort_values(["column", "statistic"])
             parts.append(frame.assign(table=name, group=" ".join(map(str, group))))
-    return pd.concat(parts, ignore_index=True)[[*KEYS, "value"]]
+    return pd.concat(parts, ignore_index=True)[[*KEYS, "value"]].dropna(ignore_index=True)
 
 
 def golden_file(tier: Tier, id: str) -> Path:

@@ -129,12 +129,14 @@ def labels(panel):
 
 def assert_mean(panel, label, rows, x, y, *, log=True):
     """The line of that label is the mean over seeds of `y` at every `x`, geometric where the axis is
-    logarithmic; the band around it is the 90 % interval of Student's t."""
+    logarithmic; the band around it is the 90 % interval of Student's t, of the seeds that have a number."""
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)
     assert wide.shape == (rows[x].nunique(), 3)
-    values = transform(wide.to_numpy(dtype=float))
-    mean, half = values.mean(1), stats.t.ppf(0.95, 2) * values.std(1, ddof=1) / 3**0.5
+    wide = wide.dropna(how="all").astype(float)
+    values = wide.apply(transform)
+    mean, spread, n = values.mean(axis=1), values.std(axis=1), values.count(axis=1)
+    half = (stats.t.ppf(0.95, n - 1) * spread / n**0.5).fillna(0)  # one seed has no interval
     found_x, found_y = series(panel)[label]
     np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float))
     np.testing.assert_allclose(found_y, back(mean), rtol=1e-6, atol=1e-12)
