@@ -207,8 +207,8 @@ def solve(
         noise = -scale * limit.noise2 * push
         return np.concatenate([speed * (pull - push_), -speed * (pull + push_), noise[:, None]], -1)
 
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.concatenate([start.k + start.h, start.k - start.h, start.v[:, None]], -1))
+    gap = np.maximum(start.k - start.h, np.finfo(float).tiny)  # its logarithm where aligned to all digits
+    logs = np.log(np.concatenate([start.k + start.h, gap, start.v[:, None]], -1))
     found, tau2s, begin = [], [], 0.0
     for number, stage in enumerate(stages):
         end = begin + stage.steps
