@@ -178,6 +178,7 @@ def solve(
     start: Moment | None = None,
     rtol: float = 1e-9,
     atol: float = 1e-9,
+    method: str = "DOP853",
 ) -> Path:
     """Eq. 8 through stages of different τ².
 
@@ -190,7 +191,8 @@ def solve(
         stages: one after the other.
         step_size: of gradient descent, whose step t is at time t * step_size.
         start: where to begin, if not at the random initialisation.
-        rtol, atol: tolerances of the logarithms (DOP853).
+        rtol, atol: tolerances of the logarithms.
+        method: of `scipy.integrate.solve_ivp`; LSODA takes long steps where little moves.
     """
     looks = np.asarray(steps, dtype=float)
     settings, r = limit.sigma2.shape
@@ -218,7 +220,7 @@ def solve(
             lambda t, y, tau2=tau2: rates(y.reshape(settings, -1), tau2).ravel(),
             (begin * step_size, end * step_size),
             logs.ravel(),
-            "DOP853",
+            method,
             t_eval=np.union1d(inside, end) * step_size,
             rtol=rtol,
             atol=atol,

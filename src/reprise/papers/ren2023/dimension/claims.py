@@ -45,9 +45,9 @@ def slope(of: Measure) -> Measure:
     """How the logarithm grows with log d, from each dimension to the next."""
 
     def measure(tables: Tables) -> pd.Series:
-        values = np.log(of(tables).sort_index())
-        steps = np.diff(values) / np.diff(np.log(values.index.to_numpy(dtype=float)))
-        return pd.Series(steps, index=values.index[1:])
+        values = of(tables).sort_index()
+        dims = values.index.to_numpy(dtype=float)
+        return pd.Series(np.diff(np.log(values)) / np.diff(np.log(dims)), index=values.index[1:])
 
     return measure
 

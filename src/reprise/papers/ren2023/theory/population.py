@@ -153,17 +153,25 @@ def with_maps(rng: Random, scales: np.ndarray, maps: np.ndarray) -> Modality:
     return Modality(mixing, torch.linalg.solve(mixing.T, tensor(maps).T))
 
 
-def random_limit(rng: Random, largest: int, *, noiseless: bool = False) -> tuple[Learners, Moment]:
-    """Learners whose columns are exactly orthogonal as in Eq. 7, and the same as a moment of the limit."""
+def random_limit(
+    rng: Random, largest: int, *, noiseless: bool = False, aligned: bool = False
+) -> tuple[Learners, Moment]:
+    """Learners whose columns are exactly orthogonal as in Eq. 7, and the same as a moment of the limit: with
+    negatives (setting 0) and without (setting 1).
+
+    Args:
+        noiseless: without noise coordinates.
+        aligned: K_A = K_B.
+    """
     signals, noises = random_sizes(rng, largest)
     noises = 0 if noiseless else noises
     scales = random_scales(rng, signals, noises)
     k, v = rng.uniform(0.5, 2, signals), float(rng.uniform(0.2, 0.8))
-    h = k * rng.uniform(0.1, 0.95, signals)
+    h = k * (1 if aligned else rng.uniform(0.1, 0.95, signals))
     frame = np.linalg.qr(rng.normal(size=(2 * (signals + noises) + 1,) * 2))[0]
     along, across, noise_a, noise_b = np.split(frame, np.cumsum([signals, signals, noises, noises]), 1)[:4]
     k_a = along * np.sqrt(k)
-    k_b = along * (h / np.sqrt(k)) + across * np.sqrt(k - h**2 / k)
+    k_b = along * (h / np.sqrt(k)) + across * np.sqrt(np.maximum(k - h**2 / k, 0))
     learners = Learners(
         with_maps(rng, scales, np.hstack([k_a, np.sqrt(v) * noise_a])),
         with_maps(rng, scales, np.hstack([k_b, np.sqrt(v) * noise_b])),
