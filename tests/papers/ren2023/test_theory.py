@@ -15,7 +15,7 @@ from reprise.papers.ren2023.theory.population import Learners, random_learners, 
 from reprise.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
-NEEDED = "ren2023/lemma44/needs-condition"
+NEEDED = "ren2023/lemma-44/needs-condition"
 
 
 @pytest.fixture(scope="module")
@@ -175,4 +175,4 @@ def test_a_short_stage_ends_nowhere(monkeypatch):
         return solve(limit_, looks, [stages.Stage(stage.steps / 1000, stage.tau2) for stage in given], **rest)
 
     broken = broken_by(monkeypatch, stages, "solve", short, stages.lemma51, stages.lemma53)
-    assert broken >= {"lemma51/noise", "lemma51/aligned", "lemma53/balanced"}
+    assert broken >= {"lemma-51/noise", "lemma-51/aligned", "lemma-53/balanced"}

@@ -48,15 +48,15 @@ def _over_time(axes: Axes, table: pd.DataFrame, params: Params) -> None:
 
 
 def _against_temperature(axes: Axes, table: pd.DataFrame, params: Params) -> None:
-    found = stages(table)
+    found = stages(table).reset_index()
     found["rise"] = found["largest"] / found["first"]
-    rise = found.loc[params.claimed_negatives].reset_index()
+    rise = found[found["negatives"] == params.claimed_negatives]
     band(axes, rise, "tau2", "rise", log=True, color="0.5", label="largest / first")
     for negatives, color, marker, line in zip(
         params.negatives, colors(len(params.negatives)), MARKERS, LINES[1:], strict=False
     ):
         style = {"color": color, "marker": marker, "ls": line, "label": f"last, K = {negatives:g}"}
-        band(axes, found.loc[negatives].reset_index(), "tau2", "last", log=True, **style)
+        band(axes, found[found["negatives"] == negatives], "tau2", "last", log=True, **style)
     axes.set(xscale="log", xlabel="τ²", ylabel="condition number, or ratio")
     axes.legend(loc="upper center")
 

@@ -48,16 +48,16 @@ CLAIMS = [
         "Section 4, why balanced representations are important",
     ),
     holds(
-        "lemma44/sufficient",
+        "lemma-44/sufficient",
         "Little noise, little difference between K_A / N_A and K_B / N_B, and a smallest singular value well "
         "above both suffice: every negative of another signal is farther off than the positive.",
         "Lemma 4.4",
     ),
     ordering(
-        "ren2023/lemma44/needs-condition",
+        "ren2023/lemma-44/needs-condition",
         "The same noise and difference leave the learners unaligned where the condition number is large.",
         source="Lemma 4.4",
-        measure=error_of("lemma44/needs-condition"),
+        measure=error_of("lemma-44/needs-condition"),
         above=IDENTITY_TOLERANCE,
         unit="share of negatives of another signal that are no farther off",
     ),
@@ -68,12 +68,12 @@ CLAIMS = [
     ),
     holds("sec4/covariance", "Aligned, C = K_A K_Aᵀ / (d N_A²).", "Section 4, before Lemma 4.5"),
     holds(
-        "lemma45/bound",
+        "lemma-45/bound",
         "Aligned, the balance score is at least r / κ⁴ (r / κ² in its other reading), κ being the condition "
         "number.",
         "Lemma 4.5",
     ),
-    holds("lemma45/sufficient", "Aligned, it is r where κ is close to 1.", "Lemma 4.5"),
+    holds("lemma-45/sufficient", "Aligned, it is r where κ is close to 1.", "Lemma 4.5"),
     # Appendix A.1: finite width.
     holds(
         "lemma-a1/similarity",
@@ -146,12 +146,12 @@ CLAIMS = [
         "Then Σ k_p / σ_p² + (d - r) v / σ_ξ² = d: the norm of W_A is conserved.",
         "Section 3: a normalised output does not change with its scale",
     ),
-    holds("lemma52/solution", "Where A' = -X A and E' = X A E, E(T) = E(0) exp(A(0) - A(T)).", "Lemma B.2"),
-    holds("lemma52/bound", "So E(T) <= E(0) exp(A(0)), whatever X > 0 and T.", "Lemmas 5.2 and B.2"),
-    holds("lemma51/noise", "Without negatives the noise-to-signal ratio vanishes.", "Lemma 5.1, Eq. 9"),
-    holds("lemma51/aligned", "Without negatives K_A - K_B vanishes.", "Lemmas 5.1 and B.1"),
+    holds("lemma-52/solution", "Where A' = -X A and E' = X A E, E(T) = E(0) exp(A(0) - A(T)).", "Lemma B.2"),
+    holds("lemma-52/bound", "So E(T) <= E(0) exp(A(0)), whatever X > 0 and T.", "Lemmas 5.2 and B.2"),
+    holds("lemma-51/noise", "Without negatives the noise-to-signal ratio vanishes.", "Lemma 5.1, Eq. 9"),
+    holds("lemma-51/aligned", "Without negatives K_A - K_B vanishes.", "Lemmas 5.1 and B.1"),
     holds(
-        "lemma51/condition-bounded",
+        "lemma-51/condition-bounded",
         "Without negatives the condition number never exceeds √(2d) σ_max / σ_min (our constant).",
         "Lemma 5.1, Eq. 9",
     ),
@@ -183,7 +183,7 @@ CLAIMS = [
         "Aligned, with noise: v / k_p of the smallest k_p does not grow.",
         "Lemma C.18",
     ),
-    holds("lemma53/balanced", "After a long Stage 2 the condition number is 1.", "Lemma 5.3, Eq. 10"),
-    holds("lemma53/noise", "There the noise-to-signal ratio is 0.", "Lemma 5.3, Eq. 10"),
-    holds("lemma53/aligned", "There K_A = K_B.", "Lemmas 5.3 and C.1"),
+    holds("lemma-53/balanced", "After a long Stage 2 the condition number is 1.", "Lemma 5.3, Eq. 10"),
+    holds("lemma-53/noise", "There the noise-to-signal ratio is 0.", "Lemma 5.3, Eq. 10"),
+    holds("lemma-53/aligned", "There K_A = K_B.", "Lemmas 5.3 and C.1"),
 ]

@@ -131,9 +131,9 @@ def lemma44(rng: Random, largest: int) -> Checked:
     return Checked(
         aligned.sizes,
         {
-            "lemma44/sufficient": as_printed(1 - among_others),
+            "lemma-44/sufficient": as_printed(1 - among_others),
             "def41/at-least": as_printed(below_zero(np.array([score - 1 + 0.5**signals, 1]))),
-            "lemma44/needs-condition": as_printed(1 - when_weaker),
+            "lemma-44/needs-condition": as_printed(1 - when_weaker),
         },
     )
 
@@ -170,8 +170,8 @@ def lemma45(rng: Random, largest: int) -> Checked:
         learners.sizes,
         {
             "sec4/covariance": as_printed(relative_error(k @ k.T / (learners.dim * norm2), found)),
-            "lemma45/bound": as_printed(below_zero(np.append(spare, signals))),
-            "lemma45/sufficient": as_printed(max(abs(rank / signals - 1) for rank in balanced)),
+            "lemma-45/bound": as_printed(below_zero(np.append(spare, signals))),
+            "lemma-45/sufficient": as_printed(max(abs(rank / signals - 1) for rank in balanced)),
             "def42/effective-condition": as_printed(
                 below_zero(np.append(np.array(stable_ranks(found)) - effective, signals))
             ),

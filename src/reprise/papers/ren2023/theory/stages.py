@@ -28,8 +28,8 @@ def lemma52(rng: Random, largest: int) -> Checked:
     return Checked(
         {},
         {
-            "lemma52/solution": as_printed(float(np.abs(path[1] / closed - 1).max())),
-            "lemma52/bound": as_printed(below_zero(np.append(bound - path[1], bound))),
+            "lemma-52/solution": as_printed(float(np.abs(path[1] / closed - 1).max())),
+            "lemma-52/bound": as_printed(below_zero(np.append(bound - path[1], bound))),
         },
     )
 
@@ -64,9 +64,9 @@ def lemma51(rng: Random, largest: int) -> Checked:
     return Checked(
         sizes,
         {
-            "lemma51/noise": as_printed(float(at.noise_to_signal[-1, 1])),
-            "lemma51/aligned": as_printed(float(at.distance[-1, 1])),
-            "lemma51/condition-bounded": as_printed(below_zero(np.append(bound - condition, bound))),
+            "lemma-51/noise": as_printed(float(at.noise_to_signal[-1, 1])),
+            "lemma-51/aligned": as_printed(float(at.distance[-1, 1])),
+            "lemma-51/condition-bounded": as_printed(below_zero(np.append(bound - condition, bound))),
             "sec53/weights-conserved": as_printed(float(np.abs(weights[:, 1] / dim - 1).max())),
         },
     )
@@ -85,9 +85,9 @@ def lemma53(rng: Random, largest: int) -> Checked:
     return Checked(
         sizes,
         {
-            "lemma53/balanced": as_printed(float(at.condition[-1, 0] - 1)),
-            "lemma53/noise": as_printed(float(at.noise_to_signal[-1, 0])),
-            "lemma53/aligned": as_printed(float(at.distance[-1, 0])),
+            "lemma-53/balanced": as_printed(float(at.condition[-1, 0] - 1)),
+            "lemma-53/noise": as_printed(float(at.noise_to_signal[-1, 0])),
+            "lemma-53/aligned": as_printed(float(at.distance[-1, 0])),
         },
     )
 
