@@ -142,6 +142,16 @@ CLAIMS = [
         "Section 5.3, Lemma B.12",
     ),
     holds(
+        "lemma-b9/small-temperature",
+        "As τ² vanishes, learners of any width move as without negatives, 2K / (1 + K) times as fast.",
+        "Section 5.3, Lemma B.9",
+    ),
+    holds(
+        "lemma-b14/kept",
+        "In the limit of infinite width the condition number of K_A,ξ stays, whatever it is.",
+        "Lemma B.14",
+    ),
+    holds(
         "sec53/weights-conserved",
         "Then Σ k_p / σ_p² + (d - r) v / σ_ξ² = d: the norm of W_A is conserved.",
         "Section 3: a normalised output does not change with its scale",

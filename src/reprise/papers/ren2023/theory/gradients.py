@@ -1,5 +1,7 @@
 """Appendix A.1: gradients and dynamics of learners of finite width, from any weights."""
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -144,8 +146,19 @@ def lemma_a6(rng: Random, largest: int) -> Checked:
     )
 
 
+def lemma_b9(rng: Random, largest: int) -> Checked:
+    """As τ² vanishes, all of K moves as without negatives, 2 K / (1 + K) times as fast."""
+    learners = replace(random_learners(rng, largest), tau2=1e-8)
+    found = torch.cat(learners.velocities(learners.contrastive))
+    expected = torch.cat(learners.velocities(learners.noncontrastive))
+    factor = 2 * learners.negatives / (1 + learners.negatives)
+    return Checked(
+        learners.sizes, {"lemma-b9/small-temperature": as_printed(_error(found, factor * expected))}
+    )
+
+
 def _error(found: Tensor, expected: Tensor) -> float:
     return relative_error(found.numpy(), expected.numpy())
 
 
-CHECKS = (lemma_a1, lemma_a2, lemma_a3, cor_a4, lemma_a6)
+CHECKS = (lemma_a1, lemma_a2, lemma_a3, cor_a4, lemma_a6, lemma_b9)

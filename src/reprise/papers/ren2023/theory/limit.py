@@ -136,6 +136,18 @@ def stage1_rates(rng: Random, largest: int) -> Checked:
     )
 
 
+def lemma_b14(rng: Random, largest: int) -> Checked:
+    """Noise columns, of whatever lengths, shrink at one rate: the condition number of K_A,ξ stays."""
+    learners, _ = random_limit(rng, largest, uneven=True)
+    errors = []
+    for which in (CONTRASTIVE, NONCONTRASTIVE):
+        found = measured(learners, which)
+        rates = found.diagonal(found.rate, 0, 0) / found.diagonal(found.gram, 0, 0)
+        rates = rates[learners.signals :]
+        errors.append(relative_error(rates, np.full_like(rates, rates.mean())))
+    return Checked(learners.sizes, {"lemma-b14/kept": as_printed(max(errors))})
+
+
 def stage2_rates(rng: Random, largest: int) -> Checked:
     """Section 5.4 and Lemma C.19: aligned and noiseless, k_p' = c σ_p² k_p (T̄ - T_p)."""
     learners, moment = random_limit(rng, largest, noiseless=True, aligned=True)
@@ -198,4 +210,4 @@ def _share(part: Array, whole: Array) -> float:
     return float(np.linalg.norm(part) / np.linalg.norm(whole))
 
 
-CHECKS = (lemma_a7, with_noise, stage1_rates, stage2_rates, stage2_noise, lemma_c2)
+CHECKS = (lemma_a7, with_noise, stage1_rates, lemma_b14, stage2_rates, stage2_noise, lemma_c2)

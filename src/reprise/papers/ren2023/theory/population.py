@@ -154,7 +154,7 @@ def with_maps(rng: Random, scales: np.ndarray, maps: np.ndarray) -> Modality:
 
 
 def random_limit(
-    rng: Random, largest: int, *, noiseless: bool = False, aligned: bool = False
+    rng: Random, largest: int, *, noiseless: bool = False, aligned: bool = False, uneven: bool = False
 ) -> tuple[Learners, Moment]:
     """Learners whose columns are exactly orthogonal as in Eq. 7, and the same as a moment of the limit: with
     negatives (setting 0) and without (setting 1).
@@ -162,9 +162,10 @@ def random_limit(
     Args:
         noiseless: without noise coordinates.
         aligned: K_A = K_B.
+        uneven: at least two noise columns, which differ in length; the moment knows of none such.
     """
     signals, noises = random_sizes(rng, largest)
-    noises = 0 if noiseless else noises
+    noises = 0 if noiseless else max(noises, 2 * uneven)
     scales = random_scales(rng, signals, noises)
     k, v = rng.uniform(0.5, 2, signals), float(rng.uniform(0.2, 0.8))
     h = k * (1 if aligned else rng.uniform(0.1, 0.95, signals))
@@ -172,9 +173,10 @@ def random_limit(
     along, across, noise_a, noise_b = np.split(frame, np.cumsum([signals, signals, noises, noises]), 1)[:4]
     k_a = along * np.sqrt(k)
     k_b = along * (h / np.sqrt(k)) + across * np.sqrt(np.maximum(k - h**2 / k, 0))
+    lengths = np.sqrt(v) * (rng.uniform(0.5, 1.5, noises) if uneven else 1)
     learners = Learners(
-        with_maps(rng, scales, np.hstack([k_a, np.sqrt(v) * noise_a])),
-        with_maps(rng, scales, np.hstack([k_b, np.sqrt(v) * noise_b])),
+        with_maps(rng, scales, np.hstack([k_a, noise_a * lengths])),
+        with_maps(rng, scales, np.hstack([k_b, noise_b * lengths])),
         signals,
         rng.uniform(1, 30),
         rng.uniform(0.3, 3),
