@@ -133,6 +133,17 @@ def test_a_missing_table_and_a_missing_column_are_reported(compared, tables, nam
     assert {line.split(" of ")[1].split(" ")[0] for line in lines} == {f"{name}.{column}", f"{name}.other"}
 
 
+def test_a_group_without_numbers_is_no_drift_and_its_first_number_is(compared, tables, checkout):
+    none = changed(tables, "trajectory", "arm == 'public'", "mass", np.nan)
+    assert len(compared(none)) == 2 * 3
+    file = golden_file(load_tier("smoke", checkout), ID)
+    summarise(none).assign(tolerance=1e-3).to_csv(file, index=False)
+    assert compared(none) == []
+    lines = compared(tables)
+    assert len(lines) == 2 * 3
+    assert all("trajectory.mass [public " in line and ": then nan, now " in line for line in lines)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_none_are_reported(compared, tables, bad):
     lines = compared(changed(tables, "strong", "seed == 1", "growth", bad))

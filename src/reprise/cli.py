@@ -183,11 +183,12 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from reprise.bench import dense_layers, receptive_fields  # need torch
+    from reprise.bench import dense_layers, projected_descent, receptive_fields  # need torch
 
     measured = {
         "two linear layers (jing2022)": dense_layers.replica_engine(),
         "receptive fields (tian2023)": receptive_fields.token_table(),
+        "projected hidden layer (esser2024)": projected_descent.hidden_layer(),
     }
     if options.json:
         print(json.dumps({name: table.to_dict("records") for name, table in measured.items()}, indent=1))

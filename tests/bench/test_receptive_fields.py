@@ -6,9 +6,9 @@ from torch.nn.functional import one_hot
 
 from reprise.bench import receptive_fields as bench
 from reprise.datasets.token_sequences import minibatches
-from reprise.matmul import matmul
 from reprise.networks.receptive_fields import batch_norm, sum_over_fields
 from reprise.objectives import infonce_cosine
+from reprise.training.matmul import matmul
 
 
 @pytest.fixture(autouse=True)

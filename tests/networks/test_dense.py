@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from reprise.networks.dense import decaying_spectrum, linear, product, random_orthogonal, relu
+from reprise.networks.dense import decaying_spectrum, default_init, linear, product, random_orthogonal, relu
 from reprise.streams import Streams
 
 WIDTHS = (3, 5, 4, 2)
@@ -109,3 +109,13 @@ def test_a_decaying_spectrum_decays_as_in_the_authors_code_and_has_bases_of_its_
     u, s, vt = np.linalg.svd(w)
     np.testing.assert_allclose(s[1:4] / s[:3], np.exp(-0.35), rtol=1e-3)
     assert np.abs(vt @ u).max() < 0.95
+
+
+def test_the_default_start_is_that_of_torchs_linear_layers():
+    found = default_init(Streams([0, 1], "start"), 300, 5, 5, inputs=25)
+    theirs = torch.nn.Linear(25, 300, bias=False).weight
+    assert found.shape == (2, 300, 5, 5)
+    assert found.abs().max() <= 0.2
+    assert found.abs().max().item() == pytest.approx(theirs.abs().max().item(), rel=0.01)
+    assert found.std().item() == pytest.approx(theirs.std().item(), rel=0.03)
+    assert abs(found.mean()) < 0.005

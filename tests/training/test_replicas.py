@@ -9,7 +9,7 @@ from reprise.errors import RepriseError
 from reprise.networks import dense
 from reprise.streams import Streams, spread
 from reprise.training import replicas
-from reprise.training.replicas import sgd
+from reprise.training.replicas import left_of_start, sgd
 
 DIM, STEPS = 16, 3
 SETTINGS = (0.1, 0.3, 1.0)
@@ -107,6 +107,17 @@ def descent_by_torch(weights, loss, rate, steps):
         optimiser.step()
         path.append([p.detach().clone() for p in parameters])
     return path
+
+
+@pytest.mark.parametrize(("momentum", "weight_decay"), [(0.9, 5e-3), (0.0, 0.1), (0.5, 0.0)])
+def test_what_is_left_of_a_start_is_what_torchs_sgd_leaves_without_gradients(momentum, weight_decay):
+    rates = {"momentum": momentum, "weight_decay": weight_decay}
+    weight = nn.Parameter(torch.ones((), dtype=torch.float64))
+    weight.grad = torch.zeros_like(weight)
+    optimiser = torch.optim.SGD([weight], lr=0.2, **rates)
+    for left in left_of_start(learning_rate=0.2, steps=300, **rates):
+        assert weight.item() == pytest.approx(left, rel=1e-12)
+        optimiser.step()
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])

@@ -2,6 +2,14 @@
 
 # What the report shows of each paper; the records of its experiments are among the inputs of its claims.
 PARTS = {
+    "esser2024": [
+        rules.esser2024_claims.input,
+        rules.esser2024_claims.output,
+        rules.esser2024_fig01.output,
+        rules.esser2024_fig02.output,
+        rules.esser2024_fig03.output,
+        rules.esser2024_fig04.output,
+    ],
     "jing2022": [
         rules.jing2022_claims.input,
         rules.jing2022_claims.output,

@@ -9,9 +9,9 @@ from torch.nn.functional import cross_entropy, normalize, one_hot
 
 from reprise.bench.timing import seconds
 from reprise.datasets.token_sequences import Pool, draw_pool, minibatches
-from reprise.matmul import matmul
 from reprise.networks.receptive_fields import BATCH_NORM_EPS, batch_norm, sum_over_fields
 from reprise.objectives import infonce_cosine
+from reprise.training.matmul import matmul
 from reprise.training.replicas import Weights, sgd
 
 UNITS = (5, 25, 100)

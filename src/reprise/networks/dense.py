@@ -37,6 +37,11 @@ def _relu(weights: Weights, x: Float[Tensor, "replica batch in"]) -> Float[Tenso
     return x @ weights[-1].mT
 
 
+def default_init(streams: Streams, *shape: int, inputs: int) -> Float[Tensor, "seed *shape"]:
+    """torch.nn.Linear's default start, whatever the layout: uniform within ±1/sqrt(inputs)."""
+    return (2 * streams.uniform(*shape) - 1) / inputs**0.5
+
+
 def random_orthogonal(streams: Streams, dim: int) -> Float[Tensor, "seed dim dim"]:
     """Haar-distributed orthogonal matrices: the Q of a normal matrix, with the signs of R's diagonal."""
     q, r = torch.linalg.qr(streams.normal(dim, dim))

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.matmul import bmm
 from reprise.objectives.closed_form import closed_form
 from reprise.objectives.infonce import CACHED, LOG2_E, exp2_, filled
+from reprise.training.matmul import bmm
 
 TEMPERATURE = 0.1
 

@@ -74,6 +74,15 @@ def sgd(
                         weight.copy_(project(weight))
 
 
+def left_of_start(*, learning_rate: float, momentum: float, weight_decay: float, steps: int) -> list[float]:
+    """What `sgd` leaves, after 0 to `steps` steps, of a weight of 1 that no gradient reaches."""
+    left, velocity = [1.0], 0.0
+    for _ in range(steps):
+        velocity = momentum * velocity + weight_decay * left[-1]
+        left.append(left[-1] - learning_rate * velocity)
+    return left
+
+
 @contextmanager
 def _flushed_denormals() -> Iterator[None]:
     """Softmax weights of far pairs are denormal numbers, on which a product takes a hundred times as long."""

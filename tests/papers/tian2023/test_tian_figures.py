@@ -111,9 +111,8 @@ def check_filters_and_statistic(id, smoke, arm, column, lines):
         rows = where(table, field=field)
         filters = [
             unit.sort_values(["row", "column"])["weight"].to_numpy().reshape(4, 4)
-            for _, unit in rows.groupby("unit")
+            for _, unit in rows[rows["learned"]].groupby("unit")
         ]
-        assert len(filters) == params.filters
         filters.sort(key=lambda weights: -(weights**2).sum())
         shown = np.asarray(image.get_array())
         across = shown.shape[1] // 4
@@ -121,17 +120,33 @@ def check_filters_and_statistic(id, smoke, arm, column, lines):
             row, column_ = (4 * place for place in divmod(at, across))
             tile = shown[row : row + 4, column_ : column_ + 4]
             np.testing.assert_allclose(tile, weights / abs(weights).max(), rtol=1e-6)
-        assert panel.get_xlabel() == f"{params.filters} of {params.filters} filters alive"
+        assert np.count_nonzero(shown) == 16 * len(filters)
+        assert panel.get_xlabel() == f"{len(filters)} of {params.filters} filters learned"
     assert labels(panels[4]) == list(lines)
     for name, shown_arm in lines.items():
         rows = where(base["statistics"], arm=shown_arm)
-        mean = rows.groupby(["step", "seed"], as_index=False)[column].mean()
-        assert_mean(panels[4], name, mean, "step", column, log=False)
+        mean = rows.pivot(index=["step", "seed"], columns="field", values=column).mean(axis=1, skipna=False)
+        assert_mean(panels[4], name, mean.rename(column).reset_index(), "step", column, log=False)
+    return panels
 
 
 def test_figure_12(smoke):
     lines = {"ReLU": "plain", "linear": "linear"}
     check_filters_and_statistic("tian2023/fig12", smoke, "plain", "effective_rank", lines)
+
+
+def test_figure_12_shows_only_what_was_learned(smoke):
+    """Of one field no filter, of the others two; and before the fourth step none of seed 0."""
+    tables, params = smoke["tian2023/image_filters"]
+    filters, statistics = tables["filters"].copy(), tables["statistics"].copy()
+    filters["learned"] = (filters["unit"] < 2) & (filters["field"] != "lower right")
+    early = (statistics["seed"] == 0) & (statistics["step"] < 4)
+    statistics.loc[early, "effective_rank"] = np.nan
+    damaged = {"tian2023/image_filters": ({"filters": filters, "statistics": statistics}, params)}
+    lines = {"ReLU": "plain", "linear": "linear"}
+    panels = check_filters_and_statistic("tian2023/fig12", damaged, "plain", "effective_rank", lines)
+    found = [panel.get_xlabel() for panel in panels[:4]]
+    assert found == [f"{n} of {params.filters} filters learned" for n in (2, 2, 2, 0)]
 
 
 def test_figure_13(smoke):

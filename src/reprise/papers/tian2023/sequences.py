@@ -57,3 +57,6 @@ class Cell:
     def units(self) -> int:
         """M = beta P, the filters of a field."""
         return self.beta * self.candidates
+
+    def __str__(self) -> str:
+        return f"beta {self.beta}, P {self.candidates}" + (", BatchNorm" if self.batch_norm else "")

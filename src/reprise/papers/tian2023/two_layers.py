@@ -10,11 +10,12 @@ from torch import Tensor
 from reprise import objectives
 from reprise.datasets.token_sequences import Minibatch, Pool, draw_pool, minibatches
 from reprise.diagnostics.matching import matching_score, token_matches
-from reprise.matmul import matmul
 from reprise.networks.activations import ACTIVATIONS
+from reprise.networks.dense import default_init
 from reprise.networks.receptive_fields import batch_norm, sum_over_fields
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
 from reprise.streams import Streams
+from reprise.training.matmul import matmul
 from reprise.training.replicas import Weights, sgd
 
 FIXED_COST = 40
@@ -100,12 +101,11 @@ class Network:
         self.variance = torch.tensor([arm.variance for arm in arms])
 
     def initial(self, seeds: Sequence[int]) -> Weights:
-        """Uniform in ±1/sqrt(inputs), torch's default for linear layers; the same for all arms of a seed."""
-        params, units = self.params, self.cell.units
+        """torch's default for linear layers; the same for all arms of a seed."""
+        fields, tokens, units = self.params.fields, self.params.tokens, self.cell.units
         streams = Streams(seeds, "initial weights")
-        lower = (2 * streams.uniform(params.fields, params.tokens, units) - 1) / params.tokens**0.5
-        fan_in = params.fields * units
-        upper = (2 * streams.uniform(params.fields, units, params.output_dim) - 1) / fan_in**0.5
+        lower = default_init(streams, fields, tokens, units, inputs=tokens)
+        upper = default_init(streams, fields, units, self.params.output_dim, inputs=fields * units)
         return [weights.expand(len(self.arms), *weights.shape) for weights in (lower, upper)]
 
     def __call__(self, weights: Weights, minibatch: Minibatch) -> Float[Tensor, "view arm seed sample out"]:

@@ -36,7 +36,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             blocks.append(Block("text", at_text, cell, variants, range(params.text_seeds)))
     blocks = [block for block in blocks if block.arms]
     parts = [
-        Part(repr(block), partial(_scores, block), work(block.cell, len(block.arms) * len(block.seeds)))
+        Part(
+            f"{block.run}: {block.cell}",
+            partial(_scores, block),
+            work(block.cell, len(block.arms) * len(block.seeds)),
+        )
         for block in blocks
     ]
     return {"matching": pd.concat(context.keep(parts), ignore_index=True)}

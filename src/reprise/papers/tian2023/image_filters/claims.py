@@ -1,4 +1,7 @@
-"""What Figures 12 and 13 and Appendix E.3 say of the filters; how to measure it is our reading."""
+"""What Figures 12 and 13 and Appendix E.3 say of the filters; how to measure it is our reading.
+
+Filters that still are their random start, and dead ones, are not counted (`measures.learned`).
+"""
 
 import pandas as pd
 
@@ -9,7 +12,7 @@ SHARE = "share of a filter's power"
 
 
 def at_the_end(arm: str, column: str) -> Measure:
-    """A statistic of the filters after the last step, the mean over the four fields."""
+    """A statistic of the learned filters after the last step, the mean over the four fields."""
 
     def measure(tables: Tables) -> pd.Series:
         table = tables["statistics"]
@@ -23,8 +26,8 @@ def at_the_end(arm: str, column: str) -> Measure:
 CLAIMS = [
     ordering(
         "tian2023/fig12/diverse",
-        "Filters of a field capture diverse patterns: the effective rank of a field's filters is higher with "
-        "ReLU than in a linear net that is trained alike (our reading; both start near full rank).",
+        "Filters of a field capture diverse patterns: the effective rank of a field's learned filters is "
+        "higher with ReLU than in a linear net that is trained alike (our reading).",
         source="Appendix E.3, Figure 12",
         measure=at_the_end("plain", "effective_rank"),
         above=at_the_end("linear", "effective_rank"),
@@ -50,7 +53,7 @@ CLAIMS = [
     ordering(
         "tian2023/fig13/fewer-patterns",
         "Augmentation removes some of the patterns that filters settle on: the effective rank of a field's "
-        "filters is lower (our reading).",
+        "learned filters is lower (our reading).",
         source="Appendix E.3 and the caption of Figure 13, after Appendix B.5",
         measure=at_the_end("cropped", "effective_rank"),
         below=at_the_end("plain", "effective_rank"),

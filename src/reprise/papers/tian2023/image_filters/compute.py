@@ -5,7 +5,7 @@ from itertools import islice
 
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from reprise import objectives
@@ -13,12 +13,13 @@ from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
 from reprise.experiment import Context
 from reprise.networks.activations import ACTIVATIONS, Activation
+from reprise.networks.dense import default_init
 from reprise.networks.receptive_fields import BATCH_NORM_EPS
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
 from reprise.streams import Streams
 from reprise.tidy import Axes, tidy
-from reprise.training.replicas import Weights, sgd
+from reprise.training.replicas import Weights, left_of_start, sgd
 
 ARMS = ("plain", "cropped", "linear")
 """Without augmentation, with it, and without it and without a nonlinearity."""
@@ -49,9 +50,16 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     pixels, units = size**2, params.filters
     first = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
     top = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
+    start = first.mT.unflatten(-1, (size, size)).double()
+    left = left_of_start(
+        learning_rate=params.learning_rate,
+        momentum=params.momentum,
+        weight_decay=params.weight_decay,
+        steps=params.steps,
+    )
     checkpoints = checkpoints_of(params.steps)
     found = []
-    for _, (w, _) in sgd(
+    for step, (w, _) in sgd(
         [first.repeat(arms, 1, 1, 1), top.repeat(arms, 1, 1, 1)],
         loss,
         learning_rate=params.learning_rate,
@@ -61,26 +69,26 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         checkpoints=checkpoints,
         progress=lambda step: context.progress(step, params.steps, f"{arms * params.seeds} nets"),
     ):
-        filters = w.mT.reshape(arms, params.seeds, fields, units, size, size)
-        found.append(statistics(filters.double()))
+        filters = w.mT.reshape(arms, params.seeds, fields, units, size, size).double()
+        learned = measures.learned(filters, left[step] * start)
+        found.append(statistics(filters, learned))
 
     axes: Axes = {"arm": ARMS, "seed": seeds, "field": FIELDS}
     of_a_field: Axes = {"unit": range(units), "row": range(size), "column": range(size)}
     measured = {name: torch.stack([at[name] for at in found]) for name in found[0]}
     return {
-        "filters": tidy({**axes, **of_a_field}, weight=filters),
+        "filters": tidy(
+            {**axes, **of_a_field},
+            weight=filters.float(),
+            learned=learned[..., None, None].expand(filters.shape),
+        ),
         "statistics": tidy({"step": checkpoints, **axes}, **measured),
     }
 
 
 def checkpoints_of(steps: int) -> list[int]:
-    """The start, the end, and halves of the end."""
-    return sorted({0} | {steps // 2**k for k in range(12)})
-
-
-def default_init(streams: Streams, *shape: int, inputs: int) -> Float[Tensor, "seed *shape"]:
-    """torch.nn.Linear's: uniform within ±1/sqrt(inputs)."""
-    return (2 * streams.uniform(*shape) - 1) * inputs**-0.5
+    """Twentieths of the way to the end; not the start, at which nothing has been learned."""
+    return sorted({steps * k // 20 for k in range(1, 21)} - {0})
 
 
 def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> Iterator[Inputs]:
@@ -144,17 +152,16 @@ def embed(
 
 
 def statistics(
-    filters: Float[Tensor, "*field unit row column"],
+    filters: Float[Tensor, "*field unit row column"], learned: Bool[Tensor, "*field unit"]
 ) -> dict[str, Float[Tensor, "*field"]]:
-    """Of each field's filters that are not dead: mean shares of power at high frequencies, and effective
-    rank."""
-    counted = measures.live(filters)
+    """Of each field's learned filters: mean shares of power at high frequencies, effective rank, and how many
+    they are; NaN where there are none."""
     shares = {
-        name: measures.mean_over(measures.high_frequency_share(filters, with_mean=with_mean), counted)
+        name: measures.mean_over(measures.high_frequency_share(filters, with_mean=with_mean), learned)
         for name, with_mean in (("high_frequency_share", True), ("high_frequency_share_without_mean", False))
     }
     return {
         **shares,
-        "effective_rank": measures.effective_rank(filters, counted),
-        "dead": (~counted).double().sum(-1),
+        "effective_rank": measures.effective_rank(filters, learned),
+        "learned": learned.double().sum(-1),
     }

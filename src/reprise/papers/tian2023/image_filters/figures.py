@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.experiment import BASE, Tables, figure
-from reprise.papers.tian2023.image_filters.params import DEAD, FIELDS, Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable, steps_axis
+from reprise.papers.tian2023.image_filters.params import FIELDS, Params
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
 
 GREYS = "gray"
 
@@ -21,11 +21,13 @@ GREYS = "gray"
 @figure(
     "Figure 12",
     caption="""Filters learned without augmentation: a panel per receptive field (a quadrant of the image),
-    a tile per filter, the one of the largest norm first; seed 0. One grey scale for all, of the weights
-    divided by the largest of their filter: mid-grey is 0, and a filter that died (norm under a thousandth of
-    the field's largest). Right: effective rank of a field's filters at unit length against the steps, beside
-    that of a linear net trained alike (control); dead filters left out, mean over the fields; mean and 90 %
-    interval over seeds. While it stays at its first value it is the random start's and nothing learned.""",
+    a tile per learned filter, the one of the largest norm first; seed 0. A filter is learned when what
+    gradients added to it is longer than what weight decay left of its random start, and when it has not died
+    (norm under a thousandth of the field's largest). One grey scale for all, of the weights divided by the
+    largest of their filter: mid-grey is 0, and the tiles of the others. Right: effective rank of a field's
+    learned filters at unit length against the steps, beside that of a linear net trained alike (control);
+    mean over the fields; mean and 90 % interval over the seeds in which every field has learned filters;
+    before there are any, no line.""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
     lines = {"ReLU": "plain", "linear": "linear"}
@@ -36,8 +38,9 @@ def fig12(tables: Tables, params: Params) -> Figure:
     "Figure 13",
     caption="""Filters learned with random resized crops, drawn as in Figure 12 and from the same initial
     weights; seed 0. Right: share of a filter's power above half the Nyquist frequency (radial, its mean
-    included) against the steps, with and without augmentation; dead filters left out, mean over filters and
-    fields; mean and 90 % interval over seeds.""",
+    included) against the steps, with and without augmentation; mean over the learned filters of a field and
+    over the fields; mean and 90 % interval over the seeds in which every field has learned filters; before
+    there are any, no line.""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
     lines = {"with crops": "cropped", "without": "plain"}
@@ -66,26 +69,25 @@ def _filters_and_statistic(
         fields = rows.groupby(["step", "seed"])[column].agg(lambda values: values.mean(skipna=False))
         drawable(fields, f"{column} of the arm '{shown}'")
         band(axes, fields.reset_index(), "step", column, color=color, marker=marker, ls=line, label=name)
-    steps_axis(axes)
-    axes.set(ylabel=label, ylim=(0, 1.1 * axes.dataLim.ymax))
+    axes.set(xlabel="step", ylabel=label, ylim=(0, 1.1 * axes.dataLim.ymax))
+    axes.set_xlim(left=0)
     axes.legend(loc="lower left")
     return drawn
 
 
 def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
-    """The filters of a field side by side, largest norm first, about twice as many in a row as in a
+    """The learned filters of a field side by side, largest norm first, about twice as many in a row as in a
     column."""
     weights = drawable(
         rows.pivot(index="unit", columns=["row", "column"], values="weight").sort_index(axis=1),
         f"the filters of the field '{field}'",
     ).to_numpy()
     size = math.isqrt(weights.shape[1])
-    norm = np.linalg.norm(weights, axis=1)
-    live = norm >= DEAD * norm.max()
+    learned = weights[rows.groupby("unit")["learned"].all().to_numpy()]
+    tiles = learned[np.argsort(-np.linalg.norm(learned, axis=1), kind="stable")]
     across = math.ceil(math.sqrt(2 * len(weights)))
     down = math.ceil(len(weights) / across)
     room = np.zeros((down * across, size * size))
-    tiles = weights[np.argsort(-norm, kind="stable")][: live.sum()]
     room[: len(tiles)] = tiles / np.abs(tiles).max(axis=1, keepdims=True)
     mosaic = room.reshape(down, across, size, size).swapaxes(1, 2).reshape(down * size, across * size)
     axes.imshow(mosaic, cmap=GREYS, vmin=-1, vmax=1)
@@ -93,5 +95,5 @@ def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
         axes.axvline(edge * size - 0.5, color="white", lw=2)
     for edge in range(1, down):
         axes.axhline(edge * size - 0.5, color="white", lw=2)
-    axes.set(title=field, xlabel=f"{len(tiles)} of {len(weights)} filters alive", xticks=[], yticks=[])
+    axes.set(title=field, xlabel=f"{len(tiles)} of {len(weights)} filters learned", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)

@@ -4,13 +4,22 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from reprise.papers.tian2023.image_filters.params import DEAD
+DEAD = 1e-3
+"""A filter is dead when its norm is under this share of its field's largest: weight decay alone moves it."""
 
 
-def live(filters: Float[Tensor, "*field unit row column"]) -> Bool[Tensor, "*field unit"]:
-    """Which filters are not dead: their norm is at least `DEAD` times the largest of their field."""
+def learned(
+    filters: Float[Tensor, "*field unit row column"], rest: Float[Tensor, "*#field unit row column"]
+) -> Bool[Tensor, "*field unit"]:
+    """Which filters are no longer their random start, and not dead.
+
+    Args:
+        rest: what weight decay alone would have left of the start. What a filter has learned, filter - rest,
+            is to be longer.
+    """
     norm = filters.flatten(-2).norm(dim=-1)
-    return (norm > 0) & (norm >= DEAD * norm.amax(-1, keepdim=True))
+    beyond = (filters - rest).flatten(-2).norm(dim=-1) > rest.flatten(-2).norm(dim=-1)
+    return beyond & (norm >= DEAD * norm.amax(-1, keepdim=True))
 
 
 def high_frequency_share(
@@ -44,5 +53,5 @@ def effective_rank(
 def mean_over(
     values: Float[Tensor, "*field unit"], counted: Bool[Tensor, "*field unit"]
 ) -> Float[Tensor, "*field"]:
-    """The mean over a field's counted filters; NaN where none is."""
+    """The mean over a field's counted filters; NaN where there are none."""
     return torch.where(counted, values, torch.nan).nanmean(-1)

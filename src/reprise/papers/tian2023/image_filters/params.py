@@ -13,8 +13,6 @@ TABLES = ("filters", "statistics")
 
 FIELDS = ("upper left", "upper right", "lower left", "lower right")
 """The receptive fields: the image's quadrants."""
-DEAD = 1e-3
-"""A filter is dead when its norm is under this share of its field's largest: weight decay alone moves it."""
 
 
 class Params(Settings):

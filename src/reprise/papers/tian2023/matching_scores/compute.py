@@ -43,7 +43,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         )
 
     parts = [
-        Part(repr(cell), partial(scores, cell, seeds), work(cell, len(arms) * len(seeds)))
+        Part(str(cell), partial(scores, cell, seeds), work(cell, len(arms) * len(seeds)))
         for cell, seeds in blocks
     ]
     shown = Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)

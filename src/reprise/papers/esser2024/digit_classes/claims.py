@@ -1,0 +1,85 @@
+"""What Figure 4 and its text say."""
+
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, ordering, trend, value
+from reprise.experiment import Tables
+from reprise.papers.esser2024.digit_classes.params import DIMS
+from reprise.papers.esser2024.digit_classes.scaling import slopes
+
+LEFT = "Figure 4 left, 'Runtime and downstream task'"
+
+
+def accuracy(z: int, method: str) -> Measure:
+    """In percent, by seed."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["accuracy"]
+        return table[(table["z"] == z) & (table["method"] == method)].set_index("seed")["accuracy"]
+
+    return measure
+
+
+def at_smallest_width(method: str) -> Measure:
+    """Seconds of a step, by repeat."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["step_seconds"]
+        chosen = (table["method"] == method) & (table["width"] == table["width"].min())
+        return table[chosen].set_index("seed")["seconds"]
+
+    return measure
+
+
+def slope(method: str) -> Measure:
+    """Of log seconds over log width among wide nets, by repeat."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = tables["step_seconds"]
+        return slopes(table[table["method"] == method])
+
+    return measure
+
+
+def _coincide(z: int) -> Claim:
+    return value(
+        f"esser2024/fig4/svm-coincide-z{z}",
+        f"A linear SVM on the embeddings of descent (11) is as accurate as on those of the ODE (12) "
+        f"(z = {z}).",
+        source="Figure 4 right, 'Runtime and downstream task'",
+        quantity="accuracy",
+        measure=accuracy(z, "descent"),
+        published=accuracy(z, "printed"),
+        unit="% of test images",
+    )
+
+
+CLAIMS = [
+    *(_coincide(z) for z in DIMS),
+    ordering(
+        "esser2024/fig4-time/ode-faster",
+        "A step of the ODE (12) takes less time than a step of descent (11), at the smallest width timed.",
+        source=LEFT,
+        measure=at_smallest_width("ode"),
+        below=at_smallest_width("descent"),
+        unit="seconds a step",
+    ),
+    trend(
+        "esser2024/fig4-time/descent-linear",
+        "The time of a step of descent (11) is linear in the width: log-log slope among wide nets.",
+        source=LEFT,
+        quantity="slope",
+        measure=slope("descent"),
+        published=1.0,
+        unit="log-log slope",
+    ),
+    trend(
+        "esser2024/fig4-time/ode-independent",
+        "The time of a step of the ODE (12) does not depend on the width: log-log slope among wide nets.",
+        source=LEFT,
+        quantity="slope",
+        measure=slope("ode"),
+        published=0.0,
+        unit="log-log slope",
+    ),
+]

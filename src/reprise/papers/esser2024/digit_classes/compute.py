@@ -1,0 +1,214 @@
+"""Chooses two classes, trains on them, classifies the embeddings, and times the steps."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from reprise.bench.timing import seconds
+from reprise.datasets.images import load
+from reprise.errors import RepriseError
+from reprise.experiment import Context, Part
+from reprise.papers.esser2024.digit_classes.params import Params, check
+from reprise.papers.esser2024.limiting_dynamics.dynamics import (
+    ODES,
+    check_step,
+    eigenpairs,
+    euler_step,
+    gradient_step,
+)
+from reprise.papers.esser2024.losses import cross_moment, symmetric
+from reprise.papers.esser2024.two_layers import orthonormal_start
+
+Array = np.ndarray
+
+METHODS = ("start", "descent", *ODES)
+"""The untrained net, projected gradient descent, and Euler's method on each ODE."""
+ODE_STEPS = 200
+"""Timed at once: one takes microseconds."""
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images as vectors, and their classes, in a random order.
+
+    Attributes:
+        x: shape [sample, pixel].
+        y: shape [sample].
+    """
+
+    x: Float[Array, "sample pixel"]
+    y: Int[Array, " sample"]
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Tables (accuracies in percent, of a linear support vector machine on images that it was not fitted to):
+
+    `pairs`: raw pixels, for every two classes, a row a split (`seed`).
+    `pixels`: raw pixels of the two chosen, a row a seed, mean over splits.
+    `accuracy`: embeddings of the two chosen, a row a `z`, method and seed, mean over the same splits.
+    `step_seconds`: CPU time of a step of (11) and of (12), a row a method, width and repeat (`seed`).
+    """
+    check(params)
+    images, labels = load(params.data_set, params.root)
+    all_of = Images(images.flatten(1).double().numpy(), labels.numpy())
+    (pairs,) = context.keep([Part("raw pixels of all pairs", lambda _: _pairs(all_of, params))])
+    first, second = least_separable(pairs)
+    chosen = [
+        _sample(all_of, (first, second), params.per_class, _stream(seed, "images"))
+        for seed in range(params.seeds)
+    ]
+    x = torch.from_numpy(np.stack([data.x for data in chosen]))
+    if params.centred:
+        x = x - x.mean(1, keepdim=True)
+    c = _c(x, params)
+    values, vectors = eigenpairs(c)
+    where = f"{params.per_class} images of each class"
+    check_step(values.numpy(), params.embedding_dims, params.learning_rate, where)
+
+    def classified(of: Float[Tensor, "seed sample z"]) -> list[float]:
+        """Mean accuracy over the splits, by seed."""
+        return [
+            _over_splits(Images(z, data.y), seed, params)
+            for seed, (z, data) in enumerate(zip(of.numpy(), chosen, strict=True))
+        ]
+
+    def embedded(z: int, progress: Callable[[float], None]) -> pd.DataFrame:
+        trained = _trained(c, values, vectors, z, params, progress)
+        rows = [
+            {"z": z, "method": method, "seed": seed, "accuracy": accuracy}
+            for method, q in zip(METHODS, trained, strict=True)
+            for seed, accuracy in enumerate(classified(x @ (vectors @ q)))
+        ]
+        return pd.DataFrame(rows)
+
+    found = context.keep([Part(f"z = {z}", partial(embedded, z)) for z in params.embedding_dims])
+    of_pixels = {"seed": range(params.seeds), "first": first, "second": second, "accuracy": classified(x)}
+    return {
+        "pairs": pairs,
+        "pixels": pd.DataFrame(of_pixels),
+        "accuracy": pd.concat(found, ignore_index=True),
+        "step_seconds": _times(c[0], values[0], vectors[0], params),
+    }
+
+
+def least_separable(pairs: pd.DataFrame) -> tuple[int, int]:
+    """The two classes with the lowest mean accuracy of raw pixels; of equal ones the first."""
+    by_pair = pairs.groupby(["first", "second"], as_index=False)["accuracy"].mean()
+    row = by_pair.loc[by_pair["accuracy"].idxmin()]
+    return int(row["first"]), int(row["second"])
+
+
+def _pairs(images: Images, params: Params) -> pd.DataFrame:
+    """Raw pixels of every two classes, a random sample of each a split."""
+    pairs = combinations(np.unique(images.y).tolist(), 2)
+    rows = []
+    for (first, second), split in product(pairs, range(params.selection_splits)):
+        rng = _stream(split, f"pair {first} {second}")
+        accuracy = _accuracy(_sample(images, (first, second), params.per_class, rng), rng, params)
+        rows.append({"first": first, "second": second, "seed": split, "accuracy": accuracy})
+    return pd.DataFrame(rows)
+
+
+def _sample(images: Images, classes: tuple[int, int], per_class: int, rng: np.random.Generator) -> Images:
+    """As many images of each class.
+
+    Raises:
+        RepriseError: where a class has fewer.
+    """
+    places = [np.flatnonzero(images.y == label) for label in classes]
+    for label, of_class in zip(classes, places, strict=True):
+        if len(of_class) < per_class:
+            raise RepriseError(
+                f"per_class {per_class}: class {label} has {len(of_class)} images; make it as few or fewer"
+            )
+    chosen = np.concatenate([rng.permutation(of_class)[:per_class] for of_class in places])
+    rng.shuffle(chosen)
+    return Images(images.x[chosen], images.y[chosen])
+
+
+def _c(x: Float[Tensor, "seed sample pixel"], params: Params) -> Float[Tensor, "seed pixel pixel"]:
+    """C of the mean contrastive loss, with positives and negatives of each seed's own."""
+    positive, negative = x.clone(), x.clone()
+    for seed in range(len(x)):
+        rng = _stream(seed, "views")
+        positive[seed] += params.positive_variance**0.5 * torch.from_numpy(rng.normal(size=x[seed].shape))
+        negative[seed] = x[seed, torch.from_numpy(rng.permutation(x.shape[1]))]
+    return symmetric(cross_moment(x, positive, negative, reduction="mean"))
+
+
+def _trained(
+    c: Float[Tensor, "seed d d"],
+    values: Float[Tensor, "seed d"],
+    vectors: Float[Tensor, "seed d d"],
+    z: int,
+    params: Params,
+    progress: Callable[[float], None],
+) -> list[Float[Tensor, "seed d z"]]:
+    """The outputs q on the eigenvectors of C by each of the methods, from one start a seed."""
+    w1, w2 = orthonormal_start(range(params.seeds), params.width, c.shape[-1], z)
+    start = vectors.mT @ w1.mT @ w2
+    for step in range(params.steps):
+        progress(step / params.steps)
+        w1, w2 = gradient_step((w1, w2), c, params.learning_rate)
+    found = [start, vectors.mT @ w1.mT @ w2]
+    for ode in ODES.values():
+        q = start
+        for _ in range(params.steps):
+            q = euler_step(ode, q, values, params.learning_rate)
+        found.append(q)
+    return found
+
+
+def _over_splits(data: Images, seed: int, params: Params) -> float:
+    """Mean accuracy; the splits of a seed are the same whatever is classified."""
+    streams = [_stream(split, f"splits of seed {seed}") for split in range(params.splits)]
+    return float(np.mean([_accuracy(data, rng, params) for rng in streams]))
+
+
+def _accuracy(data: Images, rng: np.random.Generator, params: Params) -> float:
+    """Percent of the images that are left out of a random split, by a linear machine fitted to the others."""
+    from sklearn.svm import SVC  # takes a second to import
+
+    order = rng.permutation(len(data.y))
+    fitted, left = np.split(order, [round(params.train_share * len(order))])
+    machine = SVC(kernel="linear", C=params.svm_c).fit(data.x[fitted], data.y[fitted])
+    return 100 * float(machine.score(data.x[left], data.y[left]))
+
+
+def _times(
+    c: Float[Tensor, "d d"], values: Float[Tensor, " d"], vectors: Float[Tensor, "d d"], params: Params
+) -> pd.DataFrame:
+    """Each repeat goes through all widths, so that what slows the machine for a while slows them alike."""
+    rate, z = params.learning_rate, params.embedding_dims[0]
+    rows = []
+    for repeat, width in product(range(params.repeats), params.timed_widths):
+        w1, w2 = (w[0] for w in orthonormal_start([0], width, len(c), z))
+        q = vectors.mT @ w1.mT @ w2
+        descent = _seconds(partial(gradient_step, (w1, w2), c, rate), 1)
+        ode = _seconds(partial(euler_step, ODES["printed"], q, values, rate), ODE_STEPS)
+        for method, taken in (("descent", descent), ("ode", ode)):
+            rows.append({"method": method, "width": width, "seed": repeat, "seconds": taken})
+    return pd.DataFrame(rows)
+
+
+def _seconds(step: Callable[[], object], steps: int) -> float:
+    """Of one of so many steps."""
+
+    def work() -> None:
+        for _ in range(steps):
+            step()
+
+    return seconds(work) / steps
+
+
+def _stream(seed: int, what: str) -> np.random.Generator:
+    """Random numbers that depend on the seed and on what they are for."""
+    return np.random.default_rng([seed, zlib.crc32(what.encode())])

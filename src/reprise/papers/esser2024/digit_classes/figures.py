@@ -1,0 +1,83 @@
+"""Figure 4."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.statistics import Interval, mean_interval
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.esser2024.digit_classes.params import Params
+from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+
+STEPS = {"descent": "descent (11)", "ode": "ODE (12)"}
+METHODS = {
+    "descent": "descent (11)",
+    "printed": "ODE (12)",
+    "corrected": "corrected ODE",
+    "start": "random start",
+}
+
+
+@figure(
+    "Figure 4",
+    caption="""Left: CPU time of a step of projected gradient descent (11) and of the ODE (12) against the
+    width of the hidden layer, both given C; each time is a median after a warm-up, geometric mean and 90 %
+    interval over repeats; dotted: the fit over the wider half of the widths, with its slope; times are this
+    machine's. Right: accuracy of a linear support vector machine on the embeddings against their dimension,
+    mean and 90 % interval over seeds; the two classes are those that such a machine confuses most when it
+    is given raw pixels, whose accuracy is the grey band.""",
+)
+def fig04(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
+    _times(left, base["step_seconds"])
+    _accuracies(right, base["accuracy"], base["pixels"], params)
+    return drawn
+
+
+def _times(axes: Axes, table: pd.DataFrame) -> None:
+    for (method, name), color, marker, line in zip(STEPS.items(), colors(3), MARKERS, LINES, strict=False):
+        rows = table[table["method"] == method]
+        drawable(rows["seconds"], f"the time of {method}")
+        band(axes, rows, "width", "seconds", log=True, color=color, marker=marker, ls=line, label=name)
+    descent, ode = (table[table["method"] == method] for method in STEPS)
+    log, log_ode = (np.log(rows["seconds"]).groupby(rows["width"]).mean() for rows in (descent, ode))
+    found = drawable(slopes(descent), "the slope of descent's time")
+    interval = mean_interval(found) if len(found) > 1 else Interval(*[float(found.iloc[0])] * 3)
+    at = np.log(wide(descent["width"]))
+    fitted = np.exp(log.loc[wide(descent["width"])].mean() + interval.mean * (at - at.mean()))
+    label = f"slope {interval.mean:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+    axes.plot(np.exp(at), fitted, color="0.3", ls=":", lw=2, label=label)
+    ratio = np.exp(log - log_ode)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="width h",
+        ylabel="CPU seconds a step",
+        title=f"(11) takes {ratio.iloc[0]:.0f} to {ratio.iloc[-1]:.0f} times as long as (12)",
+    )
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
+    axes.legend(loc="upper left")
+
+
+def _accuracies(axes: Axes, table: pd.DataFrame, pixels: pd.DataFrame, params: Params) -> None:
+    raw = drawable(pixels["accuracy"], "the accuracy of raw pixels")
+    dims = sorted(params.embedding_dims)
+    axes.plot([dims[0], dims[-1]], [raw.mean()] * 2, color="0.5", lw=0.8, label="raw pixels")
+    if len(raw) > 1:
+        interval = mean_interval(raw)
+        axes.axhspan(interval.low, interval.high, color="0.5", alpha=0.2, lw=0)
+    for (method, name), color, marker, line in zip(METHODS.items(), colors(4), MARKERS, LINES, strict=False):
+        rows = table[table["method"] == method]
+        band(axes, rows, "z", "accuracy", color=color, marker=marker, ls=line, label=name, mfc="none")
+    axes.set_xscale("log")
+    axes.set_xticks(dims, [str(z) for z in dims])
+    axes.minorticks_off()
+    classes = f"classes {pixels['first'].iloc[0]} and {pixels['second'].iloc[0]}"
+    axes.set(xlabel="embedding dimension z", ylabel="accuracy, % of test images", title=classes)
+    axes.legend(loc="lower right")

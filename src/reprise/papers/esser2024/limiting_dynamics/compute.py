@@ -1,0 +1,111 @@
+"""Runs descent and both differential equations from the same starts, and tries the formulas."""
+
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from reprise.datasets import half_moons
+from reprise.evidence.identities import tried
+from reprise.experiment import Context
+from reprise.papers.esser2024.limiting_dynamics.dynamics import (
+    ODES,
+    check_step,
+    eigenpairs,
+    euler_step,
+    flow,
+    gradient_step,
+    loss,
+)
+from reprise.papers.esser2024.limiting_dynamics.formulas import CHECKS, velocity_gaps
+from reprise.papers.esser2024.limiting_dynamics.params import Params
+from reprise.papers.esser2024.losses import cross_moment, symmetric
+from reprise.papers.esser2024.two_layers import orthonormal_start
+from reprise.tidy import Axes, tidy
+
+METHODS = ("descent", *(f"{ode}_{by}" for by in ("euler", "flow") for ode in ODES))
+"""Projected gradient descent, and each ODE by Euler's method with the same step and by solve_ivp."""
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Tables:
+
+    `identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    `velocities`: ‖dQ/dt of an ODE - that of descent with a step to 0‖ / ‖that of descent‖ at random starts
+    with h = d = 2 and z = 1, a row a start (`seed`).
+    `trajectory`: a row an embedding dimension `z`, width, method, seed and recorded iteration: the loss, and
+    the distance ‖q - q of descent‖ of its outputs; times of `flow` are learning_rate * iteration.
+    `outputs`: the outputs of what goes by steps: of each `unit`, on each `eigenvector` of C, the first with
+    the smallest eigenvalue.
+    """
+    seeds = range(params.seeds)
+    moons = half_moons.draw(
+        seeds,
+        samples=params.samples,
+        noise=params.moons_noise,
+        positive_variance=params.positive_variance,
+    )
+    c = symmetric(cross_moment(moons.anchor, moons.positive, moons.negative, reduction=params.reduction))
+    values, vectors = eigenpairs(c)
+    where = f"reduction '{params.reduction}' and {params.samples} samples"
+    check_step(values.numpy(), params.embedding_dims, params.learning_rate, where)
+
+    iterations = range(0, params.steps + 1, params.record_every)
+    runs = [(z, width) for z in params.embedding_dims for width in params.widths]
+    trajectory, outputs = [], []
+    for done, (z, width) in enumerate(runs):
+        context.progress(done, len(runs), f"z = {z}, width {width}")
+        q = torch.stack(list(_outputs(c, values, vectors, z, width, params)))
+        axes: Axes = {"z": [z], "width": [width], "method": METHODS, "iteration": iterations, "seed": seeds}
+        measured = {"loss": loss(q, values), "distance": (q - q[0]).flatten(-2).norm(dim=-1)}
+        trajectory.append(tidy(axes, **{name: of[None, None] for name, of in measured.items()}))
+        units: Axes = {"eigenvector": range(1, q.shape[-2] + 1), "unit": range(1, z + 1)}
+        stepped = [not method.endswith("flow") for method in METHODS]
+        shown = [method for method in METHODS if not method.endswith("flow")]
+        outputs.append(tidy({**axes, "method": shown, **units}, output=q[stepped][None, None]))
+    points = range(params.points)
+    gaps = [
+        {"seed": point, "form": form, "gap": gap}
+        for point in points
+        for form, gap in velocity_gaps(np.random.default_rng([point, zlib.crc32(b"velocities")])).items()
+    ]
+    return {
+        "identities": tried(CHECKS, points, params.largest, ("inputs", "outputs", "width"), context),
+        "velocities": pd.DataFrame(gaps),
+        "trajectory": pd.concat(trajectory, ignore_index=True),
+        "outputs": pd.concat(outputs, ignore_index=True),
+    }
+
+
+def _outputs(
+    c: Float[Tensor, "seed d d"],
+    values: Float[Tensor, "seed d"],
+    vectors: Float[Tensor, "seed d d"],
+    z: int,
+    width: int,
+    params: Params,
+) -> Iterator[Float[Tensor, "iteration seed d z"]]:
+    """q by each of the methods, in their order, from one start a seed."""
+    w1, w2 = orthonormal_start(range(params.seeds), width, c.shape[-1], z)
+    start = vectors.mT @ w1.mT @ w2
+    found = [start]
+    for step in range(1, params.steps + 1):
+        w1, w2 = gradient_step((w1, w2), c, params.learning_rate)
+        if step % params.record_every == 0:
+            found.append(vectors.mT @ w1.mT @ w2)
+    yield torch.stack(found)
+    for ode in ODES.values():
+        q, found = start, [start]
+        for step in range(1, params.steps + 1):
+            q = euler_step(ode, q, values, params.learning_rate)
+            if step % params.record_every == 0:
+                found.append(q)
+        yield torch.stack(found)
+    times = params.learning_rate * np.arange(0, params.steps + 1, params.record_every)
+    for ode in ODES.values():
+        solved = [flow(ode, q0.numpy(), of.numpy(), times) for q0, of in zip(start, values, strict=True)]
+        yield torch.from_numpy(np.stack(solved, 1))

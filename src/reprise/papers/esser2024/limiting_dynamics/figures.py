@@ -1,0 +1,109 @@
+"""Figure 3."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.esser2024.limiting_dynamics.params import DIMS, WIDTHS, Params
+from reprise.report.style import LINES, WIDTH, band, colors, drawable, steps_axis
+
+METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "corrected ODE"}
+ODES = {"printed": "o", "corrected": "x"}
+"""Markers of what solve_ivp finds."""
+
+
+@figure(
+    "Figure 3",
+    caption="""Projected gradient descent (11) beside the ODE (12), as printed and as corrected (see
+    Theorem 2), from the same start; above z = 1, below z = 2 (not in the paper). Left: loss, mean over seeds;
+    markers: solve_ivp at the same times. Middle: first output on the eigenvector v_1 of the smallest
+    eigenvalue, of the first seed that ends above 0 and the first that ends below; dotted: the limits ±e_1 of
+    Theorem 3. Right: distance of the ODEs' outputs from those of descent; geometric mean and 90 % interval
+    over seeds.""",
+)
+def fig03(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    drawn, rows = plt.subplots(len(DIMS), 3, figsize=(WIDTH, 4.6), sharex=True)
+    for z, (losses, outputs, distances) in zip(DIMS, rows, strict=True):
+        trajectory = base["trajectory"].query("z == @z")
+        _losses(losses, trajectory)
+        _outputs(outputs, base["outputs"].query("z == @z and eigenvector == 1 and unit == 1"))
+        _distances(distances, trajectory)
+        losses.set_ylabel(f"loss, z = {z}")
+    for limit in (-1, 1):
+        rows[0, 1].axhline(limit, color="0.5", lw=0.8, ls=":", zorder=0)
+    for axes in rows.flat:
+        steps_axis(axes)
+        axes.set_xlabel("iteration" if axes in rows[-1] else "")
+    drawn.legend(handles=_key(), loc="outside lower center", ncols=5)
+    return drawn
+
+
+def _losses(axes: Axes, table: pd.DataFrame) -> None:
+    for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True):
+        rows = table[table["width"] == width]
+        for method, line in zip(METHODS, LINES, strict=False):
+            mean = rows[rows["method"] == method].groupby("iteration")["loss"].mean()
+            axes.plot(drawable(mean, f"the loss of {method}, h = {width}"), color=color, ls=line)
+        for ode, marker in ODES.items():
+            mean = rows[rows["method"] == f"{ode}_flow"].groupby("iteration")["loss"].mean()
+            drawable(mean, f"the loss of {ode}_flow, h = {width}")
+            some = mean.iloc[_spread(len(mean))]
+            axes.plot(some, ls="none", marker=marker, ms=3.5, color=color, mfc="none", mew=0.7)
+
+
+def _spread(rows: int) -> list[int]:
+    """Some rows, ever farther apart."""
+    return sorted({min(rows - 1, round(1.6**power)) for power in range(11)})
+
+
+def _outputs(axes: Axes, table: pd.DataFrame) -> None:
+    for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True):
+        rows = table[table["width"] == width]
+        ends = (
+            rows.query("method == 'descent' and iteration == iteration.max()")
+            .set_index("seed")["output"]
+            .sort_index()
+        )
+        drawable(ends, f"the outputs of descent, h = {width}")
+        seeds = [chosen.index[0] for chosen in (ends[ends > 0], ends[ends < 0]) if len(chosen)]
+        for method, line in zip(METHODS, LINES, strict=False):
+            for seed in seeds:
+                one = rows[(rows["method"] == method) & (rows["seed"] == seed)]
+                output = drawable(
+                    one.set_index("iteration")["output"], f"the outputs of {method}, h = {width}"
+                )
+                axes.plot(output, color=color, ls=line)
+    axes.set(ylabel="output $u_1(v_1)$", ylim=(-1.15, 1.15))
+
+
+def _distances(axes: Axes, table: pd.DataFrame) -> None:
+    for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True):
+        for method, line in zip(list(METHODS)[1:], LINES[1:], strict=False):
+            rows = table[(table["width"] == width) & (table["method"] == method) & (table["iteration"] > 0)]
+            band(axes, rows, "iteration", "distance", log=True, color=color, ls=line)
+    axes.set(yscale="log", ylabel="distance from descent", ylim=(1e-6, 0.5))
+
+
+def _key() -> list[Any]:
+    """Widths by colour, methods by line, and what is solved otherwise by marker."""
+    widths = [
+        Line2D([], [], color=color, lw=3, label=f"h = {width}")
+        for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True)
+    ]
+    methods = [
+        Line2D([], [], color="0.25", ls=line, label=name)
+        for name, line in zip(METHODS.values(), LINES, strict=False)
+    ]
+    solved = [
+        Line2D([], [], color="0.25", ls="none", marker=marker, mfc="none", label=f"{name}, solve_ivp")
+        for (ode, marker), name in zip(ODES.items(), list(METHODS.values())[1:], strict=True)
+    ]
+    limit = Line2D([], [], color="0.5", lw=0.8, ls=":", label="±e₁")
+    return [*widths, *methods, *solved, limit]

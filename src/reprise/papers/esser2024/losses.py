@@ -1,0 +1,51 @@
+"""The losses (1) and (2), and the matrices C~ and C that they make of the data."""
+
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor
+
+Reduction = Literal["mean", "sum"]
+"""Over the anchors i; the text writes a sum, and its step size of 0.01 needs the mean."""
+
+
+def contrastive(
+    anchor: Float[Tensor, "*replica sample z"],
+    positive: Float[Tensor, "*replica sample z"],
+    negative: Float[Tensor, "*replica sample z"],
+    *,
+    reduction: Reduction,
+) -> Float[Tensor, "*replica"]:
+    """Sum or mean over i of u(x_i)ᵀ (u(x_i⁻) - u(x_i⁺)), of the outputs u (Eq. 1)."""
+    return _reduce((anchor * (negative - positive)).sum(-1), reduction)
+
+
+def non_contrastive(
+    anchor: Float[Tensor, "*replica sample z"],
+    positive: Float[Tensor, "*replica sample z"],
+    *,
+    reduction: Reduction,
+) -> Float[Tensor, "*replica"]:
+    """Minus the sum or mean over i of u(x_i)ᵀ u(x_i⁺) (Eq. 2)."""
+    return -_reduce((anchor * positive).sum(-1), reduction)
+
+
+def cross_moment(
+    anchor: Float[Tensor, "*replica sample d"],
+    positive: Float[Tensor, "*replica sample d"],
+    negative: Float[Tensor, "*replica sample d"],
+    *,
+    reduction: Reduction,
+) -> Float[Tensor, "*replica d d"]:
+    """C~ = sum or mean over i of x_i (x_i⁻ - x_i⁺)ᵀ: a linear u = Qᵀ x has the loss (1) Tr(Qᵀ C~ Q)."""
+    total = anchor.mT @ (negative - positive)
+    return total / anchor.shape[-2] if reduction == "mean" else total
+
+
+def symmetric(cross: Float[Tensor, "*replica d d"]) -> Float[Tensor, "*replica d d"]:
+    """C = (C~ + C~ᵀ) / 2, which has the same Tr(Qᵀ C Q)."""
+    return (cross + cross.mT) / 2
+
+
+def _reduce(terms: Float[Tensor, "*replica sample"], reduction: Reduction) -> Float[Tensor, "*replica"]:
+    return terms.mean(-1) if reduction == "mean" else terms.sum(-1)

@@ -1,0 +1,1 @@
+"""The theory before the ODE, formula by formula, at random points."""

@@ -1,0 +1,27 @@
+"""Each formula of the theory against an independent computation, at random points and sizes."""
+
+import pandas as pd
+
+from reprise.evidence.identities import tried
+from reprise.experiment import Context
+from reprise.papers.esser2024.theory import collapse, constraints, outputs, trace_loss, wide_networks
+from reprise.papers.esser2024.theory.params import Params
+
+CHECKS = (
+    *outputs.CHECKS,
+    *collapse.CHECKS,
+    *constraints.CHECKS,
+    *wide_networks.CHECKS,
+    *trace_loss.CHECKS,
+)
+SIZES = ("samples", "inputs", "hidden", "outputs")
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+
+    Columns of sizes: anchors or samples n, inputs d, hidden units h, outputs z. A size of 0 is one that
+    the formula does not have.
+    """
+    points = range(params.first_point, params.first_point + params.points)
+    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

@@ -1,0 +1,131 @@
+"""Figure 2."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+
+from reprise.errors import RepriseError
+from reprise.evidence.statistics import mean_interval
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.esser2024.width.claims import COVERED
+from reprise.papers.esser2024.width.params import Params
+from reprise.papers.esser2024.width.slopes import slope_of_means
+from reprise.report.style import WIDTH, colors, drawable
+
+NAMES = {
+    "tanh": "tanh",
+    "relu": "ReLU",
+    "sigmoid": "sigmoid σ",
+    "centred_sigmoid": "σ - 1/2",
+    "scaled_sigmoid": "4σ - 2",
+}
+FIRST, LAST, SUMMED = (
+    {"color": "0.55", "marker": "o", "ls": "--"},
+    {"color": "black", "marker": "s", "ls": "-"},
+    {"color": "#31688e", "marker": "^", "ls": "-."},
+)
+
+
+@figure(
+    "Figure 2",
+    caption="""Distance of the nonlinear network's outputs from those of its linear twin, ‖u^φ - u^I‖, mean
+    over half moons and initialisations; W1 and W2 are projected onto their constraints at each step. Row 1:
+    over training on the mean loss, a line a width (colour bar). Row 2: against width, at initialisation,
+    after the last epoch, and after the last epoch on the summed loss; dots, the single initialisations;
+    above, the log-log slopes of the means at the start and at the end (mean loss) with 90 % jackknife
+    intervals; dotted, Theorem 1's bound with K = 1, where the theorem holds. Row 3: as row 2, relative to
+    ‖u^I‖. The last two columns are ours: the sigmoid less its value at 0, and the same scaled to slope 1
+    there.""",
+)
+def fig02(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    count = len(params.activations)
+    drawn, axes = plt.subplots(
+        3, count, figsize=(WIDTH, 5.2), sharex="row", sharey="row", squeeze=False, height_ratios=(1, 1.1, 1.1)
+    )
+    for column, activation in zip(axes.T, params.activations, strict=True):
+        chosen = base["differences"][base["differences"]["activation"] == activation]
+        mean = chosen[chosen["reduction"] == params.reductions[0]]
+        _training(column[0], mean, params)
+        column[0].set_title(NAMES[activation])
+        for panel, what in ((column[1], "difference"), (column[2], "relative")):
+            slopes = [
+                _against_width(panel, mean[mean["epoch"] == epoch], what, params, label=label, **look)
+                for epoch, label, look in (
+                    (0, "initialisation", FIRST),
+                    (params.epochs, f"epoch {params.epochs}", LAST),
+                )
+            ]
+            panel.set_title("start {}\nend {}".format(*slopes), fontsize=6.5)
+        for reduction in params.reductions[1:]:
+            last = chosen[(chosen["reduction"] == reduction) & (chosen["epoch"] == params.epochs)]
+            label = f"epoch {params.epochs}, {reduction} loss"
+            _against_width(column[1], last, "difference", params, label=label, **SUMMED)
+        bound = base["bounds"][base["bounds"]["activation"] == activation]
+        if activation in COVERED:
+            shown = _means(bound, "width", "bound", params.widths)
+            column[1].plot(shown.index, shown, ls=":", color="0.4", label="bound, K = 1")
+    _dress(drawn, axes, params)
+    return drawn
+
+
+def _training(axes: Axes, rows: pd.DataFrame, params: Params) -> None:
+    for width, color in zip(params.widths, colors(len(params.widths)), strict=True):
+        epochs = sorted(rows["epoch"].unique())
+        shown = _means(rows[rows["width"] == width], "epoch", "difference", epochs)
+        axes.plot(shown.index, shown, color=color, lw=0.9)
+    axes.set_xlabel("epoch")
+
+
+def _against_width(axes: Axes, rows: pd.DataFrame, column: str, params: Params, **look: Any) -> str:
+    """Means, the single seeds, and the slope of the means with its interval."""
+    means = _means(rows, "width", column, params.widths)
+    axes.plot(means.index, means, **look)
+    axes.scatter(rows["width"], rows[column], s=3, color=look["color"], alpha=0.35, linewidth=0, zorder=1)
+    slopes = slope_of_means(rows.pivot(index="seed", columns="width", values=column))
+    if len(slopes) == 1:
+        return f"{slopes.iloc[0]:.2f}"
+    interval = mean_interval(slopes)
+    return f"{interval.mean:.2f} ± {interval.high - interval.mean:.2f}"
+
+
+def _means(rows: pd.DataFrame, x: str, y: str, expected: Sequence[int]) -> pd.Series:
+    """Over seeds, at every expected x.
+
+    Raises:
+        RepriseError: when one of them is missing, or is not finite.
+    """
+    means = drawable(rows[y], f"'{y}'").groupby(rows[x]).mean().reindex(list(expected))
+    if not np.isfinite(means).all():
+        raise RepriseError(f"nothing to draw: '{y}' holds no number at {x} {list(means[means.isna()].index)}")
+    return means
+
+
+def _dress(drawn: Figure, axes: np.ndarray, params: Params) -> None:
+    for row in axes:
+        row[0].set_yscale("log")
+    for panel in axes[1:].flat:
+        panel.set_xscale("log")
+        panel.set_xlabel("width h")
+    axes[0, 0].set_ylabel("‖u$^φ$ - u$^I$‖")
+    axes[1, 0].set_ylabel("‖u$^φ$ - u$^I$‖")
+    axes[2, 0].set_ylabel("‖u$^φ$ - u$^I$‖ / ‖u$^I$‖")
+    widths = len(params.widths)
+    scale = BoundaryNorm(np.arange(widths + 1) - 0.5, widths)
+    bar = drawn.colorbar(
+        ScalarMappable(scale, ListedColormap(colors(widths))), ax=list(axes[0]), label="width h"
+    )
+    bar.set_ticks(range(widths), labels=[str(width) for width in params.widths])
+    by_label = {}
+    for panel in axes[1]:
+        handles, labels = panel.get_legend_handles_labels()
+        by_label.update(dict(zip(labels, handles, strict=True)))
+    drawn.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=len(by_label))

@@ -1,0 +1,322 @@
+"""Figure 1: descent against a slow loop in NumPy, divergence as a result, the least losses against what
+random weights reach, and every claim against tables that hold it and tables that break it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from reprise import registry
+from reprise.datasets.half_moons import draw
+from reprise.evidence.verdicts import judge
+from reprise.experiment import Context
+from reprise.papers.esser2024.constrained_losses import compute as constrained
+from reprise.papers.esser2024.constrained_losses.compute import PROBLEMS, descend
+from reprise.papers.esser2024.constrained_losses.params import Params, alternatives
+from reprise.papers.esser2024.losses import contrastive, cross_moment, symmetric
+from reprise.streams import Streams
+
+TINY = Params(width=5, samples=20, steps=30, seeds=3, starts=2, records=8)
+NUMPY_NORMS = {
+    "unconstrained": lambda w: 1.0,
+    "orthogonal": lambda w: np.linalg.norm(w, 2),
+    "frobenius": np.linalg.norm,
+    "one_layer": lambda w: 1.0,
+}
+
+
+def data_of(params):
+    return draw(
+        range(params.seeds),
+        samples=params.samples,
+        noise=params.moons_noise,
+        positive_variance=params.positive_variance,
+    )
+
+
+def matrices(params):
+    data = data_of(params)
+    c = symmetric(cross_moment(data.anchor, data.positive, data.negative, reduction="mean"))
+    return data, c.repeat_interleave(params.starts, 0)
+
+
+def weights_of(name, params, outputs):
+    w1, w2 = constrained.start(params, outputs)
+    return [w1.mT @ w2] if name == "one_layer" else [w1, w2]
+
+
+# Descent.
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_step_is_down_the_gradient_of_the_scaled_contrastive_loss(name, outputs):
+    """The loss (1) of the outputs at the points themselves over the norms of numpy.linalg, its gradient by
+    central differences, one run at a time."""
+    params = TINY.model_copy(update={"learning_rate": 0.05})
+    data, c = matrices(params)
+    weights = weights_of(name, params, outputs)
+    found = [
+        moment for _, moment in zip(range(3), descend(PROBLEMS[name], weights, c, 0.05, 2), strict=False)
+    ]
+    for run in range(len(c)):
+        points = [part[run // params.starts] for part in (data.anchor, data.positive, data.negative)]
+
+        def loss(flat, points=points, run=run):
+            now = [part.reshape(w[run].shape) for part, w in zip(flat_parts(flat), weights, strict=True)]
+            q = now[0] if name == "one_layer" else now[0].T @ now[1]
+            scale = np.prod([NUMPY_NORMS[name](w) for w in now])
+            u = [torch.from_numpy(point.numpy() @ q / scale) for point in points]
+            return float(contrastive(*u, reduction="mean")), q / scale
+
+        def flat_parts(flat):
+            return np.split(flat, np.cumsum([w[0].numel() for w in weights])[:-1])
+
+        at = np.concatenate([w[run].numpy().ravel() for w in weights])
+        for moment in found:
+            value, q = loss(at)
+            assert moment.loss[run].item() == pytest.approx(value, rel=1e-6, abs=1e-9)
+            np.testing.assert_allclose(moment.linear_map[run], q, rtol=1e-5, atol=1e-8)
+            steps = 1e-6 * np.eye(len(at))
+            gradient = np.array([(loss(at + e)[0] - loss(at - e)[0]) / 2e-6 for e in steps])
+            at = at - 0.05 * gradient
+
+
+def test_divergence_is_recorded_at_the_step_where_it_appears():
+    """Against the recursion in NumPy, run by run, until a number is not finite."""
+    params = TINY.model_copy(update={"steps": 200, "learning_rate": 0.1, "records": 40})
+    data, c = matrices(params)
+    trajectory, runs = constrained._train(
+        params, PROBLEMS["unconstrained"], 1, c[:: params.starts], data.anchor
+    )
+    w1s, w2s = constrained.start(params, 1)
+    for run, (w1, w2, of_run) in enumerate(zip(w1s.numpy(), w2s.numpy(), c.numpy(), strict=True)):
+        losses = []
+        with np.errstate(all="ignore"):
+            while True:
+                q = w1.T @ w2
+                losses.append((q.T @ of_run @ q).item())
+                if not (np.isfinite(losses[-1]) and np.isfinite(q).all()):
+                    break
+                w1, w2 = w1 - 0.2 * w2 @ (of_run @ q).T, w2 - 0.2 * w1 @ (of_run @ q)
+        row = runs.set_index(["seed", "start"]).loc[divmod(run, params.starts)]
+        assert row["diverged_at"] == len(losses) - 1
+        assert 1 < row["diverged_at"] < params.steps
+        assert row["loss"] == pytest.approx(losses[-2], rel=1e-6)
+    when = runs.set_index(["seed", "start"])["diverged_at"]
+    gone = trajectory["step"].to_numpy() >= when[pd.MultiIndex.from_frame(trajectory[["seed", "start"]])]
+    assert 0 < gone.mean() < 1
+    for column in ("loss", "output", "second_share"):
+        np.testing.assert_array_equal(trajectory[column].isna(), gone)
+    assert np.isfinite(runs.drop(columns="optimum")).all(axis=None)
+
+
+def test_a_run_that_diverges_does_not_disturb_the_others():
+    _, c = matrices(TINY)
+    weights = weights_of("unconstrained", TINY, 2)
+    weights[0][1] *= 30  # the second run soon blows up
+    together = list(descend(PROBLEMS["unconstrained"], weights, c, 0.002, 20))
+    rest = [0, 2, 3, 4, 5]
+    alone = list(descend(PROBLEMS["unconstrained"], [w[rest] for w in weights], c[rest], 0.002, 20))
+    assert len(together) == len(alone) == 21
+    gone = [not moment.finite[1] for moment in together]
+    assert any(gone)
+    assert gone == sorted(gone)
+    for a, b in zip(together, alone, strict=True):
+        torch.testing.assert_close(a.loss[rest], b.loss, rtol=1e-12, atol=0)
+        assert b.finite.all()
+
+
+def test_with_no_run_left_descent_ends():
+    _, c = matrices(TINY)
+    weights = [100 * w for w in weights_of("unconstrained", TINY, 1)]
+    moments = list(descend(PROBLEMS["unconstrained"], weights, c, 1.0, 10_000))
+    assert len(moments) < 50
+    assert not moments[-1].finite.any()
+
+
+@pytest.mark.parametrize("name", ["orthogonal", "frobenius"])
+def test_the_least_loss_is_reached_and_never_passed(name):
+    """By the eigenvectors, and not by any of 2000 random weights (Propositions 2 and 3)."""
+    problem = PROBLEMS[name]
+    for seed, eigenvalues in enumerate(
+        ([-1.0, -0.4, 0.7], [-2.0, 0.3, 1.0], [0.2, 0.5, 0.6], [-3.0, -2.0, -1.0])
+    ):
+        values = torch.tensor(eigenvalues, dtype=torch.float64)
+        basis = torch.linalg.qr(Streams([seed], "basis").normal(3, 3).double()[0])[0]
+        c = basis @ torch.diag(values) @ basis.T
+        for outputs in (1, 2):
+            least = problem.optimum(values[None], outputs).item()
+            random = Streams(range(2000), f"weights {seed}")
+            weights = [random.normal(6, columns).double() for columns in (3, outputs)]
+            (moment,) = descend(problem, weights, c.expand(2000, 3, 3), 0.1, 0)
+            assert moment.loss.min() >= least
+            if name == "orthogonal":
+                count = min(outputs, int((values < 0).sum()))
+                w1 = torch.eye(6, 3).double() @ basis.T
+                w2 = torch.zeros(6, outputs).double()
+                w2[:count, :count] = torch.eye(count)
+                if count < outputs:  # an output of nothing, from a hidden unit without input
+                    w2[range(3, 3 + outputs - count), range(count, outputs)] = 1.0
+            else:
+                w1 = torch.eye(6, 1).double() @ basis[:, :1].T
+                w2 = torch.eye(6, 1).double() @ torch.eye(1, outputs).double()
+                if eigenvalues[0] > 0:  # an output of nothing, from a hidden unit without input
+                    w2 = w2.roll(1, 0)
+            (moment,) = descend(problem, [w1[None], w2[None]], c[None], 0.1, 0)
+            assert moment.loss.item() == pytest.approx(least, abs=1e-12)
+
+
+def test_the_second_share_is_of_the_outputs_singular_values():
+    points, q = Streams(range(5), "x").normal(9, 2).double(), Streams(range(5), "q").normal(2, 2).double()
+    values = np.linalg.svd((points @ q).numpy(), compute_uv=False)
+    expected = values[:, 1] / values[:, 0]
+    for scale in (1.0, 1e-200, 1e300):
+        np.testing.assert_allclose(constrained.second_share(points, scale * q), expected, rtol=1e-9)
+    flat = q.clone()
+    flat[:, :, 1] = 2 * flat[:, :, 0]
+    assert (constrained.second_share(points, flat) < 1e-14).all()
+    assert (constrained.second_share(points, q[..., :1]) == 0).all()
+    assert constrained.second_share(points, torch.nan * q).isnan().all()
+    assert constrained.second_share(points, torch.nan * q[..., :1]).isnan().all()
+
+
+def test_starts_are_paired_and_a_seeds_own():
+    w1, w2 = constrained.start(TINY, 2)
+    assert w1.shape == (6, 5, 2)
+    assert torch.equal(constrained.start(TINY, 1)[0], w1)
+    fewer = constrained.start(TINY.model_copy(update={"seeds": 2}), 2)
+    assert torch.equal(fewer[0], w1[:4])
+    assert torch.equal(fewer[1], w2[:4])
+    many = constrained.start(Params(seeds=400, starts=2, init_scale=0.5), 2)
+    for w in many:
+        np.testing.assert_allclose(w.square().sum(-2).mean(), 0.25, rtol=0.05)
+
+
+def test_a_seed_does_not_depend_on_the_others():
+    both = [constrained.compute(TINY.model_copy(update={"seeds": seeds}), Context()) for seeds in (2, 3)]
+    for table in both[0]:
+        fewer, more = (tables[table] for tables in both)
+        rest = more[more["seed"] < 2].reset_index(drop=True)
+        keys = fewer.columns.difference(["loss", "output", "second_share", "alignment"]).tolist()
+        pd.testing.assert_frame_equal(fewer[keys], rest[keys])
+        pd.testing.assert_frame_equal(fewer, rest, rtol=1e-9)
+
+
+def test_alignment_and_output_are_of_the_last_weights():
+    data, c = matrices(TINY)
+    tables = constrained.compute(TINY, Context())
+    for name in ("orthogonal", "frobenius", "one_layer"):
+        *_, last = descend(PROBLEMS[name], weights_of(name, TINY, 1), c, TINY.learning_rate, TINY.steps)
+        rows = tables["runs"].query(f"problem == '{name}' and output_dim == 1")
+        for run, (_, row) in enumerate(rows.iterrows()):
+            q = last.linear_map[run, :, 0].numpy()
+            vectors = np.linalg.eigh(c[run].numpy())[1]
+            assert row["alignment"] == pytest.approx(abs(q @ vectors[:, 0]) / np.linalg.norm(q), rel=1e-9)
+            assert row["output"] == pytest.approx(float(data.anchor[run // 2, 0].numpy() @ q), rel=1e-9)
+            assert np.isnan(row["diverged_at"])
+        ends = tables["trajectory"].query(f"problem == '{name}' and output_dim == 1 and step == {TINY.steps}")
+        for column in ("loss", "output"):
+            np.testing.assert_array_equal(ends[column], rows[column])
+
+
+def test_outputs_are_one_and_two():
+    with pytest.raises(ValueError, match="output_dims must be 1 and 2"):
+        Params(output_dims=(1, 3))
+
+
+def test_other_settings_change_what_is_unstated():
+    assert all(changed.seeds == 3 for changed in alternatives(Params()).values())
+    assert len({str(changed) for changed in alternatives(Params()).values()} | {str(Params())}) == 4
+
+
+# Claims.
+
+HELD = {
+    # problem: (diverged, loss of one output, of two, share of the second singular value, alignment).
+    "unconstrained": (True, -1e290, -1e290, 0.0, 1.0),
+    "orthogonal": (False, -0.8, -1.0, 0.5, 1.0),
+    "frobenius": (False, -0.8, -0.8, 0.0, 1.0),
+    "one_layer": (False, -1e40, -1e40, 0.0, 1.0),
+}
+
+
+def tables_with(**changes):
+    """`changes`: problem -> columns to set, in rows of the given number of outputs if a pair."""
+    rows = []
+    for problem, (diverged, one, two, share, alignment) in HELD.items():
+        for outputs, loss in ((1, one), (2, two)):
+            least = {"orthogonal": (-0.8, -1.0), "frobenius": (-0.8, -0.8)}.get(problem, (-np.inf,) * 2)
+            row = {
+                "problem": problem,
+                "output_dim": outputs,
+                "diverged_at": 50.0 if diverged else np.nan,
+                "optimum": least[outputs - 1],
+                "second_share": share if outputs == 2 else 0.0,
+                "alignment": alignment,
+                "loss": loss,
+            }
+            row |= changes.get(f"{problem}{outputs}", {})
+            for seed in range(4):
+                for start in range(3):
+                    exact = row["loss"] * (1 + (row.get("spread", 0.002) * (start - 1)))
+                    rows.append({**row, "loss": exact, "seed": seed, "start": start})
+    return {"runs": pd.DataFrame(rows)}
+
+
+CLAIMS = {
+    claim.id.removeprefix("esser2024/"): claim
+    for claim in registry.experiment("esser2024/constrained_losses").claims
+}
+BREAKING = {
+    "fig1/unconstrained-diverges": {"unconstrained1": {"diverged_at": np.nan}},
+    "fig1/orthogonal-stays-finite": {"orthogonal2": {"diverged_at": 3.0}},
+    "fig1/frobenius-stays-finite": {"frobenius1": {"diverged_at": 3.0}},
+    "fig1/orthogonal-converges-z1": {"orthogonal1": {"loss": -0.7}},
+    "fig1/orthogonal-converges-z2": {"orthogonal2": {"loss": -0.8}},
+    "fig1/frobenius-converges-z1": {"frobenius1": {"loss": -0.7}},
+    "fig1/frobenius-converges-z2": {"frobenius2": {"loss": -1.0}},
+    "fig1/orthogonal-independent-of-start-z1": {"orthogonal1": {"spread": 0.06}},
+    "fig1/orthogonal-independent-of-start-z2": {"orthogonal2": {"spread": 0.06}},
+    "fig1/frobenius-independent-of-start-z1": {"frobenius1": {"spread": 0.06}},
+    "fig1/frobenius-independent-of-start-z2": {"frobenius2": {"spread": 0.06}},
+    "fig1/orthogonal-most-negative-eigenvector": {"orthogonal1": {"alignment": 0.88}},
+    "fig1/frobenius-most-negative-eigenvector": {"frobenius1": {"alignment": 0.88}},
+    "fig1/rank-orthogonal": {"orthogonal2": {"second_share": 0.049}},
+    "fig1/rank-frobenius": {"frobenius2": {"second_share": 0.051}},
+    "prop1/rank-two-layers": {"unconstrained2": {"second_share": 0.051}},
+    "prop1/rank-one-layer": {"one_layer2": {"second_share": 0.051}},
+    "prop2/second-output-adds-nothing": {"frobenius2": {"loss": -1.0}},
+    "prop3/second-output-adds": {"orthogonal2": {"loss": -0.79}},
+}
+
+
+def test_every_claim_has_a_counter_case():
+    assert set(CLAIMS) == set(BREAKING)
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_a_claim_holds_where_it_should_and_not_where_it_should_not(name):
+    assert judge(CLAIMS[name], tables_with()).verdict == "reproduced"
+    assert judge(CLAIMS[name], tables_with(**BREAKING[name])).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_and_no_other_is_moved_by_what_it_does_not_read(name):
+    """A claim's tables change with the rows of its own problem only."""
+    problem = next(iter(BREAKING[name]))[:-1]
+    other = {"orthogonal": "one_layer"}.get(problem, "orthogonal")
+    moved = tables_with(
+        **{f"{other}{z}": {"loss": -7.0, "second_share": 0.3, "alignment": 0.1} for z in (1, 2)}
+    )
+    before, after = (judge(CLAIMS[name], tables) for tables in (tables_with(), moved))
+    assert before == after
+
+
+def test_a_rank_is_a_mean_over_starts():
+    tables = tables_with()
+    runs = tables["runs"]
+    runs.loc[(runs["problem"] == "frobenius") & (runs["start"] == 0), "second_share"] = 0.2
+    found = judge(CLAIMS["fig1/rank-frobenius"], tables)
+    assert found.observed == pytest.approx(4 / 3)
+    assert found.verdict == "contradicted"

@@ -1,0 +1,293 @@
+"""Figure 4: the choice of classes, C and the training against slow loops, slopes against known ones, and
+every claim against tables made to break it."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.svm import SVC
+
+from reprise import registry
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import judge
+from reprise.experiment import Context
+from reprise.papers.esser2024.digit_classes import compute as room
+from reprise.papers.esser2024.digit_classes import params as settings
+from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
+from reprise.papers.esser2024.limiting_dynamics.dynamics import eigenpairs
+from reprise.papers.esser2024.two_layers import orthonormal_start
+from reprise.settings import departures
+from reprise.training.projection import polar
+
+ID = "esser2024/digit_classes"
+CLAIMS = {claim.id: claim for claim in registry.experiment(ID).claims}
+TINY = {
+    "data_set": "digits",
+    "per_class": 30,
+    "width": 64,
+    "steps": 6,
+    "splits": 2,
+    "selection_splits": 1,
+    "seeds": 3,
+    "timed_widths": (64, 80, 96),
+    "repeats": 3,
+}
+
+
+def params(**changes):
+    return settings.Params(**{**TINY, **changes})
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return room.compute(params(), Context())
+
+
+def images(classes=3, each=40, dim=5):
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(classes), each)
+    x = random.normal(size=(len(y), dim))
+    x[:, 0] += np.array([0.0, 8.0, 8.5])[y]  # the last two lie close to each other
+    return room.Images(x, y)
+
+
+# Data, training, classification.
+
+
+def test_the_two_classes_are_those_that_lie_closest():
+    assert room.least_separable(room._pairs(images(), params(per_class=20, selection_splits=3))) == (1, 2)
+
+
+def test_a_sample_has_as_many_of_each_class_in_random_order():
+    found = room._sample(images(), (0, 2), 25, np.random.default_rng(1))
+    assert np.unique(found.y, return_counts=True)[1].tolist() == [25, 25]
+    assert len(np.unique(found.x, axis=0)) == 50
+    assert 10 < (np.diff(found.y) != 0).sum() < 40
+    np.testing.assert_array_equal((found.x[:, 0] > 4), found.y == 2)
+
+
+def test_too_few_images_are_an_error():
+    with pytest.raises(RepriseError, match=r"per_class 41: class 0 has 40 images"):
+        room._sample(images(), (0, 2), 41, np.random.default_rng(1))
+
+
+def test_c_is_that_of_the_mean_loss():
+    x = torch.from_numpy(np.random.default_rng(2).normal(size=(2, 4000, 3)))
+    c = room._c(x, params(positive_variance=0.5))
+    cov = torch.stack([torch.from_numpy(np.cov(part.T)) for part in x.numpy()])
+    torch.testing.assert_close(c, -cov, atol=0.06, rtol=0)  # E C = -Cov
+    torch.testing.assert_close(c, c.mT)
+    assert not torch.equal(room._c(x, params(positive_variance=0.1)), c)
+    torch.testing.assert_close(room._c(x[1:], params(positive_variance=0.5))[0].shape, c[1].shape)
+
+
+def test_training_is_that_of_a_slow_loop():
+    chosen = params(steps=5, learning_rate=0.05, seeds=2)
+    random = np.random.default_rng(3)
+    c = torch.from_numpy(random.normal(size=(2, 6, 6)))
+    c = (c + c.mT) / 4
+    values, vectors = eigenpairs(c)
+    start, descent, printed, corrected = room._trained(
+        c, values, vectors, 2, chosen.model_copy(update={"width": 8}), lambda share: None
+    )
+    for seed in range(2):
+        w1, w2 = (w[seed].clone().requires_grad_() for w in orthonormal_start(range(2), 8, 6, 2))
+        q = vectors[seed].mT @ w1.mT @ w2
+        torch.testing.assert_close(start[seed], q)
+        big, ours = (q.detach(),) * 2
+        lam = torch.diag(values[seed])
+        for _ in range(5):
+            loss = torch.trace(w2.mT @ w1 @ c[seed] @ w1.mT @ w2)
+            g1, g2 = torch.autograd.grad(loss, (w1, w2))
+            w1, w2 = (polar((w - 0.05 * g).detach()).requires_grad_() for w, g in ((w1, g1), (w2, g2)))
+            big = big - 0.1 * (2 * lam @ big - lam @ big @ big.mT @ big - big @ big.mT @ lam @ big)
+            ours = ours - 0.05 * (
+                4 * lam @ ours - lam @ ours @ ours.mT @ ours - 3 * ours @ ours.mT @ lam @ ours
+            )
+        torch.testing.assert_close(descent[seed], vectors[seed].mT @ w1.mT @ w2)
+        torch.testing.assert_close(printed[seed], big)
+        torch.testing.assert_close(corrected[seed], ours)
+
+
+def test_accuracy_is_of_images_left_out():
+    data = images(2, 30)
+    found = room._accuracy(data, np.random.default_rng(4), params())
+    order = np.random.default_rng(4).permutation(60)
+    machine = SVC(kernel="linear").fit(data.x[order[:30]], data.y[order[:30]])
+    assert found == 100 * np.mean(machine.predict(data.x[order[30:]]) == data.y[order[30:]])
+    noise = room.Images(np.random.default_rng(5).normal(size=(60, 40)), data.y)
+    assert room._over_splits(noise, 0, params(splits=10)) < 75
+
+
+def test_an_unstable_step_is_an_error_before_the_first(monkeypatch):
+    monkeypatch.setattr(room, "gradient_step", lambda *_: pytest.fail("a step was taken"))
+    with pytest.raises(RepriseError, match=r"learning_rate 1 with 30 images of each class"):
+        room.compute(params(learning_rate=1.0), Context())
+
+
+# The plan.
+
+
+def test_layers_narrower_than_an_image_stop_the_plan():
+    settings.check(params())
+    for changes in ({"width": 63}, {"timed_widths": (60, 70, 80)}):
+        with pytest.raises(RepriseError, match=r"(width|timed_widths) 6\d: W1ᵀ W1 = I .* 64 pixels"):
+            settings.check(params(**changes))
+
+
+def test_without_its_files_mnist_stops_the_plan(tmp_path):
+    with pytest.raises(RepriseError, match="train-images-idx3-ubyte"):
+        settings.check(settings.Params(root=str(tmp_path)))
+
+
+def idx(array):
+    sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
+    return bytes((0, 0, 8, array.ndim)) + sizes + array.astype(np.uint8).tobytes()
+
+
+def test_the_published_run_reads_mnists_files(tmp_path, monkeypatch):
+    """Two steps on a miniature in the true format; every claim has its observations."""
+    random, folder = np.random.default_rng(0), tmp_path / "MNIST" / "raw"
+    folder.mkdir(parents=True)
+    for part, each in (("train", 8), ("t10k", 1)):
+        y = np.repeat(np.arange(10), each)
+        blank = random.integers(0, 60, (len(y), 28, 28))
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(idx(blank))
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(idx(y))
+    chosen = settings.Params(
+        root=str(tmp_path), per_class=6, width=784, steps=1, seeds=1, splits=1, selection_splits=1,
+        timed_widths=(784, 785, 786), repeats=1,
+    )  # fmt: skip
+    monkeypatch.setattr(room, "seconds", lambda work: work() or 1.0)
+    found = room.compute(chosen, Context())
+    assert set(found) == set(registry.experiment(ID).tables)
+    for claim in CLAIMS.values():
+        assert judge(claim, found).seeds == 1
+
+
+@pytest.mark.parametrize(
+    "changes", [{"embedding_dims": [2]}, {"timed_widths": [800, 900]}, {"timed_widths": [9, 8, 7]}]
+)
+def test_what_claims_read_is_asked_for(changes):
+    with pytest.raises(RepriseError, match=next(iter(changes))):
+        settings.Params.from_overrides(changes, "configs/mine.yaml")
+
+
+def test_a_stand_in_is_a_departure_and_more_seeds_are_none():
+    assert departures(settings.Params(seeds=30)) == []
+    assert any(each.startswith("data_set: digits") for each in departures(params()))
+    for other in settings.alternatives(params()).values():
+        assert settings.Params.model_validate(other.model_dump()) == other
+
+
+# Tables.
+
+
+def test_tables_are_tidy(tables):
+    keys = {
+        "pairs": ["first", "second", "seed"],
+        "pixels": ["seed"],
+        "accuracy": ["z", "method", "seed"],
+        "step_seconds": ["method", "width", "seed"],
+    }
+    assert set(tables) == set(keys) == set(settings.TABLES)
+    for name, table in tables.items():
+        assert not table.duplicated(keys[name]).any()
+        assert table.notna().all(axis=None)
+    assert len(tables["pairs"]) == 45
+    assert len(tables["accuracy"]) == 3 * 4 * 3
+    assert (tables["step_seconds"]["seconds"] > 0).all()
+
+
+def test_what_does_not_measure_time_is_the_same_again_and_in_any_company(tables):
+    again = room.compute(params(), Context())
+    fewer = room.compute(params(seeds=2), Context())
+    for name in ("pairs", "pixels", "accuracy"):
+        assert again[name].equals(tables[name])
+    pd.testing.assert_frame_equal(
+        fewer["accuracy"].reset_index(drop=True),
+        tables["accuracy"].query("seed < 2").reset_index(drop=True),
+    )
+
+
+# Slopes.
+
+
+def times(descent=1.0, ode=0.0, faster=20.0, noise=0.01):
+    random = np.random.default_rng(6)
+    rows = [
+        {"method": method, "width": width, "seed": repeat,
+         "seconds": scale * (width / 64) ** power * np.exp(noise * random.normal())}
+        for (method, scale, power), width, repeat in product(
+            (("descent", 1e-3, descent), ("ode", 1e-3 / faster, ode)),
+            (64, 128, 256, 512, 1024, 2048),
+            range(4),
+        )
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_slope_is_that_of_scipy_among_the_wider_half():
+    from scipy import stats
+
+    table = times(descent=0.7).query("method == 'descent'")
+    bent = table.assign(seconds=table["seconds"].where(table["width"] > 256, 1e-2))
+    found = slopes(bent)
+    assert wide(table["width"]).tolist() == [512, 1024, 2048]
+    for repeat, slope in found.items():
+        rows = bent[(bent["seed"] == repeat) & (bent["width"] > 256)]
+        assert slope == pytest.approx(stats.linregress(np.log(rows["width"]), np.log(rows["seconds"])).slope)
+    assert wide(pd.Series([1, 2, 3, 4])).tolist() == [2, 3, 4]
+
+
+# Claims.
+
+
+def holding(**accuracies):
+    """Accuracies by method at every z, seeds further apart than methods."""
+    by_method = {"start": 60.0, "descent": 90.0, "printed": 90.2, "corrected": 90.0, **accuracies}
+    rows = [
+        {
+            "z": z,
+            "method": method,
+            "seed": seed,
+            "accuracy": accuracy + 2 * seed + 0.1 * (seed % 2 == len(method) % 2),
+        }
+        for z, (method, accuracy), seed in product(settings.DIMS, by_method.items(), range(4))
+    ]
+    return {"accuracy": pd.DataFrame(rows), "step_seconds": times()}
+
+
+BREAKING = {
+    **{
+        f"esser2024/fig4/svm-coincide-z{z}": [holding(printed=87.0), holding(descent=93.0)]
+        for z in settings.DIMS
+    },
+    "esser2024/fig4-time/ode-faster": [{**holding(), "step_seconds": times(faster=0.5)}],
+    "esser2024/fig4-time/descent-linear": [
+        {**holding(), "step_seconds": times(descent=power)} for power in (0.8, 1.3)
+    ],
+    "esser2024/fig4-time/ode-independent": [{**holding(), "step_seconds": times(ode=0.3)}],
+}
+
+
+def test_every_claim_has_a_counter_case():
+    assert set(BREAKING) == set(CLAIMS)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_a_claim_is_reproduced_by_tables_that_hold_it(id):
+    assert judge(CLAIMS[id], holding()).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(("id", "broken"), [(id, tables) for id in BREAKING for tables in BREAKING[id]])
+def test_and_contradicted_by_tables_that_break_it(id, broken):
+    assert judge(CLAIMS[id], broken).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_numbers_that_are_none_are_no_evidence(id):
+    broken = {name: t.assign(**{t.columns[-1]: np.nan}) for name, t in holding().items()}
+    assert judge(CLAIMS[id], broken).verdict == "inconclusive"
