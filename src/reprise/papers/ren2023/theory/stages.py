@@ -56,7 +56,7 @@ def lemma51(rng: Random, largest: int) -> Checked:
     """
     limit, sizes = random_setting(rng, largest)
     dim = sizes["signals"] + sizes["noises"]
-    horizon = 40 * dim / float(limit.noise2[0])
+    horizon = 60 * dim / float(limit.noise2[0])
     at = solve(limit, np.linspace(0, horizon, 60), [Stage(horizon, 1e-9)]).at
     bound = np.sqrt(2 * dim * limit.sigma2[0].max() / limit.sigma2[0].min())
     condition = at.condition[:, 1]
