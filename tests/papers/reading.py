@@ -31,6 +31,8 @@ READS = {
     "tian2023/fig11": ("matching",),
     "tian2023/fig12": ("filters", "statistics"),
     "tian2023/fig13": ("filters", "statistics"),
+    "ren2023/thm43_dimension": ("ends", "closed_form"),
+    "ren2023/sec5_temperature": ("uniform", "stage1"),
 }
 """The tables from which each figure is drawn."""
 
@@ -77,6 +79,10 @@ ARMS = [
     ("tian2023/fig12", "statistics", "arm == 'linear'"),
     ("tian2023/fig13", "filters", "arm == 'cropped' and field == 'upper right'"),
     ("tian2023/fig13", "statistics", "arm == 'plain'"),
+    ("ren2023/thm43_dimension", "ends", "moment == 'without negatives'"),
+    ("ren2023/thm43_dimension", "ends", "moment == 'stage 1'"),
+    ("ren2023/sec5_temperature", "uniform", "negatives == 31"),
+    ("ren2023/sec5_temperature", "uniform", "tau2 == 2"),
 ]
 """(figure, table, rows): a series without which it is not drawn."""
 

@@ -35,6 +35,15 @@ PARTS = {
         rules.tian2023_fig12.output,
         rules.tian2023_fig13.output,
     ],
+    "ren2023": [
+        rules.ren2023_claims.input,
+        rules.ren2023_claims.output,
+        rules.ren2023_fig01.output,
+        rules.ren2023_lemma51_width.output,
+        rules.ren2023_appD_descent.output,
+        rules.ren2023_thm43_dimension.output,
+        rules.ren2023_sec5_temperature.output,
+    ],
 }
 
 

@@ -1,0 +1,1 @@
+"""The theory of Sections 4 and 5 and of the appendices, formula by formula, at random points and sizes."""

@@ -1,0 +1,199 @@
+"""Every lemma and formula of the paper that can be tried at random points.
+
+Our text of the paper has lost its formulas: each is stated here as it was derived again.
+"""
+
+from functools import partial
+
+from reprise.evidence import identities
+from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering
+from reprise.evidence.identities import error_of
+
+holds = partial(identities.holds, "ren2023")
+
+CLAIMS = [
+    # Sections 3 and 4: learners and scores.
+    holds("eq2/norm", "N_A² = (|K_A|² + |K_A,ξ|²) / d.", "Section 3, before Eq. 2"),
+    holds("eq2/unit-outputs", "Outputs have an expected squared norm of 1.", "Sections 1 and 3, Eq. 2"),
+    holds(
+        "def41/constant-map",
+        "A map of all inputs to one embedding has the alignment score 0.",
+        "Section 4, after Definition 4.1",
+    ),
+    holds(
+        "def41/constant-map-random-ties",
+        "It has 1/2 where ties are broken at random.",
+        "Section 4, after Definition 4.1",
+    ),
+    holds(
+        "def41/ceiling",
+        "Learners that recover the latent signal have 1 - 2^-r, and no more: a negative may share z.",
+        "Definition 4.1",
+    ),
+    holds("def42/recovered", "They have the balance score r, in either reading.", "Definition 4.2"),
+    holds(
+        "def42/effective-condition",
+        "Where the largest cr singular values of K_A lie within a factor κ, the balance score is at least "
+        "cr / κ⁴ (cr / κ² in its other reading).",
+        "Section 4, after Definition 4.2",
+    ),
+    holds(
+        "sec4/example-aligned",
+        "Learners that stress one coordinate of the latent signal are as aligned as those that recover it.",
+        "Section 4, why balanced representations are important",
+    ),
+    holds(
+        "sec4/example-unbalanced",
+        "Their balance score is about 1.",
+        "Section 4, why balanced representations are important",
+    ),
+    holds(
+        "lemma-44/sufficient",
+        "Little noise, little difference between K_A / N_A and K_B / N_B, and a smallest singular value well "
+        "above both suffice: every negative of another signal is farther off than the positive.",
+        "Lemma 4.4",
+    ),
+    ordering(
+        "ren2023/lemma-44/needs-condition",
+        "The same noise and difference leave the learners unaligned where the condition number is large.",
+        source="Lemma 4.4",
+        measure=error_of("lemma-44/needs-condition"),
+        above=IDENTITY_TOLERANCE,
+        unit="share of negatives of another signal that are no farther off",
+    ),
+    holds(
+        "def41/at-least",
+        "The alignment score of the learners of Lemma 4.4 is at least 1 - 2^-r.",
+        "Lemma 4.4, Definition 4.1",
+    ),
+    holds("sec4/covariance", "Aligned, C = K_A K_Aᵀ / (d N_A²).", "Section 4, before Lemma 4.5"),
+    holds(
+        "lemma-45/bound",
+        "Aligned, the balance score is at least r / κ⁴ (r / κ² in its other reading), κ being the condition "
+        "number.",
+        "Lemma 4.5",
+    ),
+    holds("lemma-45/sufficient", "Aligned, it is r where κ is close to 1.", "Lemma 4.5"),
+    # Appendix A.1: finite width.
+    holds(
+        "lemma-a1/similarity",
+        "The gradient of <f_A, f_B> on W_A is x_A f_Bᵀ / N_A - <f_A, f_B> E[x_A x_Aᵀ] W_A / N_A².",
+        "Lemma A.1",
+    ),
+    holds(
+        "lemma-a2/gradient",
+        "The gradient of the contrastive loss pulls positive pairs by 2 - S_A - S_B and pushes negatives by "
+        "their share of the softmax, each with its normalisation term.",
+        "Lemma A.2",
+    ),
+    holds("lemma-a3/signal", "So K_A moves by Eq. 5.", "Lemma A.3, Eq. 5"),
+    holds("lemma-a3/noise", "So does K_A,ξ, with ξ for z.", "Lemma A.3"),
+    holds(
+        "cor-a4/q-matrices",
+        "K̇_A = ((K_B Q_1 + K_B,ξ Q_1,ξ) / (N_A N_B d) - Q_0 K_A / (N_A² d)) diag(σ²), and K_A,ξ alike.",
+        "Corollary A.4",
+    ),
+    holds("lemma-a5/radial", "The squared norms of columns grow by it.", "Lemma A.5"),
+    holds("lemma-a5/tangent", "Columns turn by its part across them, which Q_0 is not in.", "Lemma A.5"),
+    holds(
+        "lemma-a6/signal",
+        "Without negatives, K̇_A = (K_B / (N_A N_B d) - E<f_A, f_B> K_A / (N_A² d)) diag(σ²).",
+        "Lemma A.6, Eq. 6",
+    ),
+    holds("lemma-a6/noise", "K_A,ξ only has the second term.", "Lemma A.6"),
+    # Section 5.2, Appendix A.2: infinite width.
+    holds(
+        "eq7/orthogonal-stays",
+        "Where different columns are orthogonal, noiseless, they stay so.",
+        "Section 5.2, after Eq. 7",
+    ),
+    holds("eq7/twins-stay", "Where |[K_A]_p| = |[K_B]_p|, this stays so.", "Section 5.2, after Eq. 7"),
+    holds("lemma-a7/softmax", "There S_A and S_B do not depend on z.", "Lemma A.7"),
+    holds("lemma-a7/norms", "There |[K_A]_p|² moves by Eq. 8.", "Lemma A.7, Eq. 8"),
+    holds("lemma-a7/inner-products", "There <[K_A]_p, [K_B]_p> moves by Eq. 8.", "Lemma A.7, Eq. 8"),
+    holds(
+        "sec5/noise",
+        "With orthogonal noise the same holds, with Σ_q |[K_A,ξ]_q|² as a part of N_A² d.",
+        "Section 5.2; the proof of Lemma B.11",
+    ),
+    *(
+        holds(f"lemma-c2/{name}", statement, "Lemma C.2")
+        for name, statement in (
+            ("mean", "E exp(τ² f_A+ · f_B-) = Π cosh(τ² h_p / F)."),
+            ("first", "With z_p+ z_p- d as a factor, it has T_p = tanh(τ² h_p / F) besides."),
+            ("second", "With two such factors, p and q, it has T_p T_q, or 1 where p = q."),
+        )
+    ),
+    # Section 5.3, Appendix B: Stage 1.
+    holds(
+        "sec53/first-term",
+        "Without negatives, Eq. 6 is the first term of Eq. 8 up to a factor: T = 0 and c = 2 / F.",
+        "Section 5.3",
+    ),
+    holds("lemma-b10/rate", "Then h/k moves by c σ_p² (1 - (h/k)²): to 1.", "Section 5.3, Lemma B.10"),
+    holds(
+        "lemma-b11/rate",
+        "Then log(v / k_p) moves by -c (σ_ξ² ρ + σ_p² (h_p / k_p - ρ)).",
+        "Lemma B.11",
+    ),
+    holds(
+        "lemma-b12/rate",
+        "Then log(k_p / k_q) moves by c (σ_p² (h_p / k_p - ρ) - σ_q² (h_q / k_q - ρ)).",
+        "Section 5.3, Lemma B.12",
+    ),
+    holds(
+        "lemma-b9/small-temperature",
+        "As τ² vanishes, learners of any width move as without negatives, 2K / (1 + K) times as fast.",
+        "Section 5.3, Lemma B.9",
+    ),
+    holds(
+        "lemma-b14/kept",
+        "In the limit of infinite width the condition number of K_A,ξ stays, whatever it is.",
+        "Lemma B.14",
+    ),
+    holds(
+        "sec53/weights-conserved",
+        "Then Σ k_p / σ_p² + (d - r) v / σ_ξ² = d: the norm of W_A is conserved.",
+        "Section 3: a normalised output does not change with its scale",
+    ),
+    holds("lemma-52/solution", "Where A' = -X A and E' = X A E, E(T) = E(0) exp(A(0) - A(T)).", "Lemma B.2"),
+    holds("lemma-52/bound", "So E(T) <= E(0) exp(A(0)), whatever X > 0 and T.", "Lemmas 5.2 and B.2"),
+    holds("lemma-51/noise", "Without negatives the noise-to-signal ratio vanishes.", "Lemma 5.1, Eq. 9"),
+    holds("lemma-51/aligned", "Without negatives K_A - K_B vanishes.", "Lemmas 5.1 and B.1"),
+    holds(
+        "lemma-51/condition-bounded",
+        "Without negatives the condition number never exceeds √(2d) σ_max / σ_min (our constant).",
+        "Lemma 5.1, Eq. 9",
+    ),
+    # Section 5.4, Appendix C: Stage 2.
+    holds(
+        "sec54/norms",
+        "Aligned and noiseless, Eq. 8 is k_p' = c σ_p² k_p (T̄ - T_p).",
+        "Section 5.4",
+    ),
+    holds(
+        "sec54/alignment-kept",
+        "Every h_p / k_p grows, with negatives or without, at any τ².",
+        "Section 5.4: alignment is maintained",
+    ),
+    holds("lemma-c19/falls", "There the largest k_p falls beside the smallest.", "Section 5.4"),
+    holds(
+        "lemma-c19/bound",
+        "There (k_p / k_q)' <= -c σ_min² (T_p - T_q) k_p / k_q for the largest k_p and the smallest k_q.",
+        "Section 5.4, Lemma C.19",
+    ),
+    holds(
+        "cor-c20/time",
+        "So k_p / k_q is under 1 + δ after a time of at most log(k_p(0) / k_q(0) / (1 + δ)) over the slowest "
+        "c σ_min² (T_p - T_q) on the way.",
+        "Corollary C.20",
+    ),
+    holds(
+        "lemma-c18/never-grows",
+        "Aligned, with noise: v / k_p of the smallest k_p does not grow.",
+        "Lemma C.18",
+    ),
+    holds("lemma-53/balanced", "After a long Stage 2 the condition number is 1.", "Lemma 5.3, Eq. 10"),
+    holds("lemma-53/noise", "There the noise-to-signal ratio is 0.", "Lemma 5.3, Eq. 10"),
+    holds("lemma-53/aligned", "There K_A = K_B.", "Lemmas 5.3 and C.1"),
+]

@@ -1,0 +1,20 @@
+"""Each formula of the theory against an independent computation, at random points and sizes."""
+
+import pandas as pd
+
+from reprise.evidence.identities import tried
+from reprise.experiment import Context
+from reprise.papers.ren2023.theory import gradients, limit, scores, stages
+from reprise.papers.ren2023.theory.params import Params
+
+CHECKS = (*gradients.CHECKS, *limit.CHECKS, *scores.CHECKS, *stages.CHECKS)
+SIZES = ("signals", "noises", "width")
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+
+    Columns of sizes: r, d - r and the width m. A size of 0 is one that the formula does not have.
+    """
+    points = range(params.first_point, params.first_point + params.points)
+    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

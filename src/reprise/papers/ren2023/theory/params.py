@@ -1,0 +1,13 @@
+"""Settings of the checks of the theory: how many points, which, and how large."""
+
+from reprise.settings import Settings, ours
+
+TABLES = ("identities",)
+
+
+class Params(Settings):
+    """Nothing here is the paper's: a formula holds at every point and size, or it does not."""
+
+    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    largest: int = ours(6, "largest d; expectations are sums over 2^d states", ge=4, le=8)
+    first_point: int = ours(0, "number of the first point", ge=0)
