@@ -10,7 +10,7 @@ from reprise.evidence.verdicts import setting
 from reprise.experiment import BASE, Tables, figure
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
 from reprise.papers.ren2023.finite_width.params import Params
-from reprise.report.style import MARKERS, WIDTH, band, colors
+from reprise.report.style import MARKERS, WIDTH, band, colors, drawable
 
 ARMS = (
     ("end of Stage 1", 1, "contrastive"),
@@ -65,6 +65,8 @@ def appD_descent(tables: Tables, params: Params) -> Figure:
         (right, "batches", "batch_size", params.batch_sizes, -0.5, "batch to the power -1/2"),
     ):
         rows = _largest(base[name], by)
+        for value in values:
+            drawable(rows.loc[rows[by] == value, "distance"], f"distance at {by} {value:g}")
         band(axes, rows, by, "distance", log=True, color=colors(2)[0], marker="o", label="measured")
         _guide(axes, values, power, label)
         axes.set(xscale="log", yscale="log")
