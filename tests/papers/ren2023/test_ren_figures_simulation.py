@@ -1,4 +1,4 @@
-"""Figure 1 of Ren 2023 and the figures of finite width, drawn from smoke tables, show the numbers of theirs."""
+"""Figure 1 of Ren 2023 and the figures of finite width show the numbers of their (smoke) tables."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_figure_1(smoke):
 def test_the_grey_lines_of_figure_1(smoke):
     panels, base, params = drawn("ren2023/fig01", smoke)
     for at, panel in enumerate(panels):
-        grey = [line.get_ydata()[0] for line in panel.lines if line.get_color() == "0.7"]
+        grey = [line.get_ydata()[0] for line in panel.lines if str(line.get_color()) == "0.7"]
         rows = where(base["trajectory"], spectrum=("linear", "spiked")[at // 8])
         expected = {
             "alignment": [1 - 2.0**-params.signals],
@@ -96,7 +96,7 @@ def test_widths(smoke):
 
 
 def test_descent(smoke):
-    panels, base, params = drawn("ren2023/appD_descent", smoke)
+    panels, base, _ = drawn("ren2023/appD_descent", smoke)
     for panel, name, by, label, power in (
         (panels[0], "steps", "step_size", "proportional to the step", 1.0),
         (panels[1], "batches", "batch_size", "batch to the power -1/2", -0.5),
