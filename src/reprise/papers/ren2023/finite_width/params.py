@@ -45,6 +45,6 @@ class Params(Settings):
 
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of what our text has lost."""
-    few = {"seeds": min(params.seeds, 3)}
+    few = {"step_sizes": params.step_sizes[:3], "batch_sizes": params.batch_sizes[:4]}
     grid = {"noise halved": {"noise": params.noise / 2}, "K of 2^d / 4": {"negatives": 2.0**params.dim / 4}}
     return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}
