@@ -220,7 +220,7 @@ def test_the_engine_runs_where_there_is_no_glibc(monkeypatch):
         raise OSError(name)
 
     monkeypatch.setattr(replicas.ctypes, "CDLL", missing)
-    monkeypatch.setattr(replicas, "_keep_freed_memory", replicas._keep_freed_memory.__wrapped__)
+    monkeypatch.setattr(replicas, "keep_freed_memory", replicas.keep_freed_memory.__wrapped__)
     ((_, (weight,)),) = sgd([torch.ones(1, 1, 1)], quadratic, learning_rate=0.5, steps=1, checkpoints={1})
     assert weight.item() == 0.5
 

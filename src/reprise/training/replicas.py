@@ -49,7 +49,7 @@ def sgd(
     Raises:
         RepriseError: when a weight is not finite at a checkpoint.
     """
-    _keep_freed_memory()
+    keep_freed_memory()
     now = [weight.detach().clone().requires_grad_() for weight in weights]
     # Not fused: that rounds the last numbers of a stack otherwise than the rest.
     optimiser = torch.optim.SGD(
@@ -94,7 +94,7 @@ def _flushed_denormals() -> Iterator[None]:
 
 
 @cache
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """glibc gives freed stacks back to the system, and has their pages faulted in anew soon after."""
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")

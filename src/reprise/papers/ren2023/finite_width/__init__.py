@@ -1,0 +1,1 @@
+"""How learners of finite width follow the infinite-width dynamics, and descent the gradient flow."""

@@ -1,0 +1,166 @@
+"""What the paper's lemmas and Appendix D say of finite width, and of descent beside gradient flow."""
+
+import numpy as np
+import pandas as pd
+
+from reprise.evidence.claims import Measure, count, ordering, trend
+from reprise.experiment import Tables
+
+KINDS = {
+    "signals": ("two signals", "Lemma B.15", "Lemma C.12"),
+    "signal_noise": ("a signal and a noise", "Lemma B.16", "Lemma C.13"),
+    "noises": ("two noises", "Lemma B.16", "Lemma C.14"),
+}
+"""Column: of which columns of K_A and K_B, and where Stages 1 and 2 say so."""
+
+
+def largest(table: pd.DataFrame, by: str, column: str = "distance") -> pd.DataFrame:
+    """The largest number over time: a row a seed, a column a value of `by`."""
+    return table.groupby(["seed", by])[column].agg(lambda values: values.max(skipna=False)).unstack(by)
+
+
+def exponent(wide: pd.DataFrame) -> pd.Series:
+    """The slope of the logarithm against that of the column, by least squares, a number a seed."""
+    x = np.log(wide.columns.to_numpy(dtype=float))
+    slopes = np.polyfit(x, np.log(wide.to_numpy(dtype=float)).T, 1)[0]
+    return pd.Series(slopes, wide.index)
+
+
+def in_stage(table: pd.DataFrame, stage: int, loss: str = "contrastive") -> pd.DataFrame:
+    """The looks of a stage, its first included."""
+    rows = table[table["loss"] == loss] if "loss" in table else table
+    boundary = rows.loc[rows["stage"] == 1, "time"].max()
+    return rows[rows["time"] <= boundary] if stage == 1 else rows[rows["time"] >= boundary]
+
+
+def at_end(table: pd.DataFrame, stage: int, loss: str = "contrastive") -> pd.DataFrame:
+    """The last look of a stage."""
+    rows = in_stage(table, stage, loss)
+    return rows[rows["time"] == rows["time"].max()]
+
+
+def distance_exponent(stage: int, loss: str) -> Measure:
+    """Of m, in the distance from the limit at the end of a stage."""
+    return lambda tables: exponent(largest(at_end(tables["widths"], stage, loss), "width"))
+
+
+def cosine_exponent(stage: int, column: str) -> Measure:
+    """Of m, in the largest cosine over a stage."""
+    return lambda tables: exponent(largest(in_stage(tables["widths"], stage), "width", column))
+
+
+def growth(column: str, stage: int) -> Measure:
+    """The largest error over a stage, in units of that at its start, at the largest width."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = in_stage(tables["widths"], stage)
+        wide = rows[rows["width"] == rows["width"].max()].pivot(index="seed", columns="time", values=column)
+        return wide.max(axis=1, skipna=False) / wide[wide.columns.min()]
+
+    return measure
+
+
+def descent_exponent(table: str, by: str) -> Measure:
+    """Of the step or batch size, in the largest distance over both stages."""
+    return lambda tables: exponent(largest(tables[table], by))
+
+
+def at_extreme(table: str, by: str, *, smallest: bool) -> Measure:
+    """The largest distance over both stages at the smallest or largest step or batch size."""
+
+    def measure(tables: Tables) -> pd.Series:
+        wide = largest(tables[table], by)
+        return wide[wide.columns.min() if smallest else wide.columns.max()]
+
+    return measure
+
+
+def _orthogonal(column: str) -> list[object]:
+    of, *sources = KINDS[column]
+    slug = column.replace("_", "-")
+    return [
+        claim
+        for stage, source in enumerate(sources, 1)
+        for claim in (
+            trend(
+                f"ren2023/{source.lower().replace(' ', '-').replace('.', '')}/{slug}-width",
+                f"All through Stage {stage} the columns of {of} keep as close to orthogonal as they begin: "
+                "their cosine falls like m^(-1/2).",
+                source=source,
+                quantity="slope",
+                measure=cosine_exponent(stage, column),
+                published=-0.5,
+                unit="power of m",
+            ),
+            *(
+                [
+                    count(
+                        f"ren2023/lemma-c1/{slug}-doubles",
+                        f"In Stage 2 the cosine between columns of {of} at most doubles.",
+                        source=f"{source}, proof of Lemma C.1",
+                        measure=growth(column, 2),
+                        at_most=2.0,
+                        unit="times that at the boundary",
+                    )
+                ]
+                if stage == 2
+                else []
+            ),
+        )
+    ]
+
+
+CLAIMS = [
+    *(
+        trend(
+            f"ren2023/{slug}/width-exponent",
+            f"{what} ends closer to that of infinite width the wider it is: their distance falls like "
+            "m^(-1/2).",
+            source=source,
+            quantity="slope",
+            measure=distance_exponent(stage, loss),
+            published=-0.5,
+            unit="power of m",
+        )
+        for slug, what, source, stage, loss in (
+            ("lemma-51", "Stage 1 at finite width", "Lemma 5.1", 1, "contrastive"),
+            ("lemma-53", "Stage 2 at finite width", "Lemma 5.3", 2, "contrastive"),
+            ("thm43", "Non-contrastive learning at finite width", "Theorem 4.3 (a)", 2, "non-contrastive"),
+        )
+    ),
+    *(claim for column in KINDS for claim in _orthogonal(column)),
+    ordering(
+        "ren2023/appD/smaller-step-closer",
+        "Gradient descent is closer to gradient flow the smaller its step.",
+        source="Appendix D",
+        measure=at_extreme("steps", "step_size", smallest=True),
+        below=at_extreme("steps", "step_size", smallest=False),
+        unit="largest relative distance",
+    ),
+    trend(
+        "ren2023/appD/step-exponent",
+        "Their distance is proportional to the step, so that it can be made as small as one likes.",
+        source="Appendix D",
+        quantity="slope",
+        measure=descent_exponent("steps", "step_size"),
+        published=1.0,
+        unit="power of the step",
+    ),
+    ordering(
+        "ren2023/appD/larger-batch-closer",
+        "SGD is closer to descent on the expected loss the larger its batches.",
+        source="Appendix D",
+        measure=at_extreme("batches", "batch_size", smallest=False),
+        below=at_extreme("batches", "batch_size", smallest=True),
+        unit="largest relative distance",
+    ),
+    trend(
+        "ren2023/appD/batch-exponent",
+        "Their distance falls like the root of the batch size, so that polynomially many samples do.",
+        source="Appendix D",
+        quantity="slope",
+        measure=descent_exponent("batches", "batch_size"),
+        published=-0.5,
+        unit="power of the batch size",
+    ),
+]

@@ -1,0 +1,164 @@
+"""Trains the learners of Figure 1 through both stages, and solves their infinite-width limit."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import torch
+
+from reprise.diagnostics.balance import (
+    alignment_score,
+    covariance_eigenvalues,
+    intrinsic_dimension,
+    stable_rank,
+)
+from reprise.experiment import Context, Part
+from reprise.papers.ren2023.infinite_width import InfiniteWidth, Stage, solve
+from reprise.papers.ren2023.learners import (
+    Learner,
+    Objective,
+    contrastive,
+    descended,
+    gram_root,
+    initial,
+    non_contrastive,
+)
+from reprise.papers.ren2023.model import SPECTRA, Latents, positive_pairs, scales, signal_variances
+from reprise.papers.ren2023.two_stages.params import Params
+from reprise.streams import Streams
+from reprise.tidy import tidy
+from reprise.training.replicas import keep_freed_memory
+
+LOSSES = ("contrastive", "non-contrastive")
+CELLS = tuple(product(SPECTRA, (True, False)))
+"""Spectrum of A, and whether there is noise."""
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`trajectory`: what Figure 1 shows, at every recorded step of every loss, spectrum, noise and seed.
+    `limit`: the same of infinite width.
+
+    Stable ranks are those of the output on fresh pairs, of its exact covariance (`exact_`) and, on the same
+    pairs, of the latent z itself (`best_`). The loss at the stage boundary is that of Stage 1.
+    """
+    parts = [Part(f"seed {seed}", partial(_trajectory, params, seed)) for seed in range(params.seeds)]
+    return {"trajectory": pd.concat(context.keep(parts), ignore_index=True), "limit": limit(params)}
+
+
+def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:
+    """Algorithm 3.1 from one start and on one stream of data, in every cell and with either loss."""
+    keep_freed_memory()
+    scale = torch.stack([_scale(params, spectrum, noisy) for spectrum, noisy in CELLS])
+    root = gram_root(Streams([seed], "initial weights"), params.width, params.dim)
+    start = initial(root.expand(len(CELLS), -1, -1), scale)
+    learners = dict.fromkeys(LOSSES, start)
+    minibatches = Streams([seed], "minibatches")
+    fresh = _pairs(params, Streams([seed], "fresh pairs"), params.fresh_pairs)
+    best = covariance_eigenvalues(fresh[0][: params.signals].mT)
+    tables = []
+    for step in range(params.steps + 1):
+        y_a, y_b = _pairs(params, minibatches, params.batch_size)
+
+        def objectives(step: int, y_a: Latents = y_a, y_b: Latents = y_b) -> dict[str, Objective]:
+            tau2 = params.stage1_tau2 if step < params.stage1_steps else params.stage2_tau2
+            with_negatives = contrastive(y_a, y_b, tau2=tau2, negatives=params.negatives)
+            return dict(zip(LOSSES, (with_negatives, non_contrastive(y_a, y_b)), strict=True))
+
+        if step % params.record_every == 0:
+            of_stage = objectives(max(step - 1, 0))  # at the boundary still the loss of Stage 1
+            found = [
+                {
+                    **measures(learners[loss], params.signals, fresh),
+                    "loss_value": of_stage[loss](learners[loss].kernel)[0],
+                }
+                for loss in LOSSES
+            ]
+            columns = {name: torch.stack([each[name] for each in found]) for name in found[0]}
+            table = tidy({"loss": LOSSES, "cell": CELLS}, **columns)
+            tables.append(
+                table.assign(
+                    step=step,
+                    stage=1 if step <= params.stage1_steps else 2,
+                    best_stable_rank=float(stable_rank(best)),
+                    signals=params.signals,
+                )
+            )
+            progress(step / params.steps)
+        of_step = objectives(step)
+        learners = {
+            name: descended(learner, of_step[name], scale, params.step_size)[0]
+            for name, learner in learners.items()
+        }
+    return _named(pd.concat(tables, ignore_index=True)).assign(seed=seed)
+
+
+def measures(learner: Learner, signals: int, fresh: tuple[Latents, Latents]) -> dict[str, torch.Tensor]:
+    """What Figure 1 and Section 4 speak of; condition number and noise-to-signal ratio are the larger ones of
+    K_A and K_B, the output is f_A.
+
+    Args:
+        fresh: y_A and y_B of positive pairs; the negative of a pair is the next one.
+    """
+    k = torch.stack(learner.pair)
+    signal, noise = k[..., :signals], k[..., signals:]
+    values = torch.linalg.svdvals(signal)
+    lengths = torch.linalg.vector_norm(signal, dim=-2).amin(-1)
+    distance = torch.linalg.matrix_norm(signal[0] - signal[1])
+    f_a, f_b = ((each @ y / norm).mT for each, y, norm in zip(k, fresh, learner.norms, strict=True))
+    eigenvalues = covariance_eigenvalues(f_a)
+    exact = torch.linalg.svdvals(k[0]).square() / learner.dim / learner.norms[0][..., 0] ** 2
+    return {
+        "condition": (values[..., 0] / values[..., -1]).amax(0),
+        "noise_to_signal": (torch.linalg.vector_norm(noise, dim=-2).amax(-1) / lengths).amax(0),
+        "distance": distance / torch.linalg.matrix_norm(signal[0]),
+        "alignment": alignment_score(f_a, f_b, f_b.roll(1, -2)),
+        "stable_rank": stable_rank(eigenvalues),
+        "exact_stable_rank": stable_rank(exact),
+        "intrinsic_dimension": intrinsic_dimension(eigenvalues),
+    }
+
+
+def limit(params: Params) -> pd.DataFrame:
+    """Eq. 8 in every cell and with either loss, at the recorded steps."""
+    cells = list(product(LOSSES, CELLS))
+    of = InfiniteWidth.of(
+        np.array([signal_variances(spectrum, params.dim, params.signals) for _, (spectrum, _) in cells]),
+        noise2=params.noise**2,
+        noises=np.array([noisy * (params.dim - params.signals) for _, (_, noisy) in cells], dtype=float),
+        negatives=params.negatives,
+        contrastive=np.array([loss == "contrastive" for loss, _ in cells]),
+    )
+    stages = [
+        Stage(params.stage1_steps, params.stage1_tau2),
+        Stage(params.stage2_steps, params.stage2_tau2),
+    ]
+    path = solve(of, params.recorded, stages, step_size=params.step_size)
+    noisy = np.array([noisy for _, (_, noisy) in cells])
+    shape = (len(params.recorded), len(LOSSES), len(CELLS))
+    table = tidy(
+        {"step": params.recorded, "loss": LOSSES, "cell": CELLS},
+        condition=path.at.condition.reshape(shape),
+        noise_to_signal=np.where(noisy, path.at.noise_to_signal, 0.0).reshape(shape),
+        distance=path.at.distance.reshape(shape),
+        stable_rank=path.at.stable_rank.reshape(shape),
+        intrinsic_dimension=path.at.intrinsic_dimension.reshape(shape),
+        loss_value=path.loss.reshape(shape),
+    )
+    return _named(table)
+
+
+def _scale(params: Params, spectrum: str, noisy: bool) -> torch.Tensor:
+    variances = signal_variances(spectrum, params.dim, params.signals)
+    return torch.from_numpy(scales(variances, params.noise if noisy else 0.0, params.dim))
+
+
+def _pairs(params: Params, streams: Streams, samples: int) -> tuple[Latents, Latents]:
+    y_a, y_b = positive_pairs(streams, params.dim, params.signals, samples)
+    return y_a[0], y_b[0]
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    cells = table.pop("cell")
+    return table.assign(spectrum=cells.str[0], noise=cells.str[1].astype(bool))
