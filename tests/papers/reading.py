@@ -11,6 +11,9 @@ from reprise.experiment import BASE
 from reprise.report.style import styled
 
 READS = {
+    "ren2023/fig01": ("trajectory", "limit"),
+    "ren2023/lemma51_width": ("widths",),
+    "ren2023/appD_descent": ("steps", "batches"),
     "esser2024/fig01": ("trajectory", "runs"),
     "esser2024/fig02": ("differences", "bounds"),
     "esser2024/fig03": ("trajectory", "outputs"),
@@ -37,6 +40,12 @@ READS = {
 """The tables from which each figure is drawn."""
 
 ARMS = [
+    ("ren2023/fig01", "trajectory", "loss == 'contrastive' and not noise"),
+    ("ren2023/fig01", "limit", "spectrum == 'spiked' and noise"),
+    ("ren2023/lemma51_width", "widths", "loss == 'non-contrastive'"),
+    ("ren2023/lemma51_width", "widths", "width == 200"),
+    ("ren2023/appD_descent", "steps", "step_size == 0.4"),
+    ("ren2023/appD_descent", "batches", "batch_size == 32"),
     ("esser2024/fig01", "trajectory", "problem == 'orthogonal' and output_dim == 1 and start == 1"),
     ("esser2024/fig01", "trajectory", "problem == 'one_layer' and output_dim == 2"),
     ("esser2024/fig01", "runs", "problem == 'frobenius'"),
