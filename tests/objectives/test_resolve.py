@@ -31,26 +31,42 @@ def pair():
     return torch.randn(2, 4, 12, 3, generator=generator).requires_grad_()
 
 
-@pytest.mark.parametrize("name", ["infonce_distance", "infonce_dot"])
-def test_a_published_loss_has_a_name(name):
+OF_TWO_VIEWS = {
+    "barlow_twins",
+    "frossl",
+    "frossl_as_given",
+    "frossl_no_logs",
+    "frossl_no_logs_unit_trace",
+    "infonce_cosine",
+    "infonce_distance",
+    "infonce_dot",
+    "infonce_other_view",
+    "nt_xent",
+    "quadratic_cosine",
+    "vicreg",
+    "w_mse",
+}
+
+
+@pytest.mark.parametrize("name", sorted(OF_TWO_VIEWS))
+def test_a_loss_of_two_views_has_a_name(name):
+    """It serves stacks of replicas, and one batch alone."""
     assert objectives.resolve(name) is getattr(objectives, name)
+    z1, z2 = pair()
+    together = objectives.resolve(name)(z1, z2)
+    alone = [objectives.resolve(name)(*both) for both in zip(z1, z2, strict=True)]
+    torch.testing.assert_close(together, torch.stack(alone))
 
 
-def test_every_loss_offered_has_a_name():
-    """Bar `resolve`, what the room exports are losses."""
-    for name in set(objectives.__all__) - {"resolve"}:
-        assert objectives.resolve(name)(*pair()).shape == (4,)
-
-
-@pytest.mark.parametrize("name", ["vicreg", "resolve", "Path", "_is_loss", "torch", ""])
+@pytest.mark.parametrize("name", [*sorted(set(objectives.__all__) - OF_TWO_VIEWS), "vicregs", "torch", ""])
 def test_an_unknown_name_is_told_the_allowed_ones(name):
     with pytest.raises(RepriseError) as caught:
         objectives.resolve(name)
     message = str(caught.value)
     assert f"unknown objective '{name}'" in message
-    assert message.endswith(
-        "allowed: infonce_cosine, quadratic_cosine, infonce_distance, infonce_dot, or path/mine.py:my_loss"
-    )
+    *allowed, own = message.partition("allowed: ")[2].split(", ")
+    assert set(allowed) == OF_TWO_VIEWS
+    assert own == "or path/mine.py:my_loss"
 
 
 def test_a_users_loss_that_writes_the_same_formula_is_the_built_in(mine):
@@ -78,6 +94,29 @@ def test_a_users_loss_may_build_on_a_published_one(tmp_path):
             torch.autograd.grad(loss.sum(), wanted, retain_graph=True)[0] for loss in (mine, expected)
         )
         torch.testing.assert_close(found, theirs)
+
+
+def test_a_users_loss_serves_one_batch_too(mine):
+    """As an image net's training calls it."""
+    z1, z2 = pair()
+    loss = objectives.resolve(f"{mine}:my_loss")
+    alone = [loss(*both) for both in zip(z1, z2, strict=True)]
+    assert alone[0].shape == ()
+    torch.testing.assert_close(torch.stack(alone), loss(z1, z2))
+    (gradient,) = torch.autograd.grad(sum(alone), z1)
+    assert gradient.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("body", "found"), [("(z1 - z2).square().mean(1)", r"\[12\]"), ("3.0", "float"), ("z1, z2", "tuple")]
+)
+@pytest.mark.parametrize("replicas", [True, False])
+def test_a_users_loss_that_is_no_number_is_told_so(tmp_path, body, found, replicas):
+    file = tmp_path / "mine.py"
+    file.write_text(f"def my_loss(z1, z2):\n    return {body}\n")
+    z1, z2 = pair()
+    with pytest.raises(RepriseError, match=rf"mine.py:my_loss' returned {found} .*\[12, 3\]; expected one"):
+        objectives.resolve(f"{file}:my_loss")(*((z1, z2) if replicas else (z1[0], z2[0])))
 
 
 def test_a_missing_file_is_named(tmp_path):

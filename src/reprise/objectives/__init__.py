@@ -1,6 +1,12 @@
-"""The losses, each a pure function of two views' embeddings."""
+"""The losses, each a pure function that reads like its equation.
+
+Most are `(z1, z2) -> loss` of two views' embeddings; those that need more say so by their arguments: a
+predictor's output and its target, prototype scores, a queue, a centre, running moments. State is given and
+returned.
+"""
 
 import importlib.util
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,27 +14,82 @@ import torch
 from torch import Tensor
 
 from reprise.errors import RepriseError
+from reprise.objectives.clustering import prototype_scores, sinkhorn, swapped_prediction, swav
+from reprise.objectives.contrastive import directclr, enqueue, infonce_other_view, moco, nt_xent
 from reprise.objectives.cosine import infonce_cosine, quadratic_cosine
+from reprise.objectives.frobenius import (
+    frossl,
+    frossl_as_given,
+    frossl_no_logs,
+    frossl_no_logs_unit_trace,
+    gram_energy,
+)
 from reprise.objectives.infonce import infonce_distance, infonce_dot
+from reprise.objectives.information import Moments, corinfomax
+from reprise.objectives.redundancy import (
+    AUTHORS_VARIANCE_WEIGHT,
+    PAPER_OFF_DIAGONAL_WEIGHT,
+    PAPER_VARIANCE_WEIGHT,
+    SKEAN_OFF_DIAGONAL_WEIGHT,
+    barlow_twins,
+    vicreg,
+)
+from reprise.objectives.self_distillation import byol, dino, negative_cosine, update_centre
+from reprise.objectives.whitening import w_mse, whiten
 
-__all__ = ["infonce_cosine", "infonce_distance", "infonce_dot", "quadratic_cosine", "resolve"]
+__all__ = [
+    "AUTHORS_VARIANCE_WEIGHT",
+    "PAPER_OFF_DIAGONAL_WEIGHT",
+    "PAPER_VARIANCE_WEIGHT",
+    "SKEAN_OFF_DIAGONAL_WEIGHT",
+    "Moments",
+    "barlow_twins",
+    "byol",
+    "corinfomax",
+    "dino",
+    "directclr",
+    "enqueue",
+    "frossl",
+    "frossl_as_given",
+    "frossl_no_logs",
+    "frossl_no_logs_unit_trace",
+    "gram_energy",
+    "infonce_cosine",
+    "infonce_distance",
+    "infonce_dot",
+    "infonce_other_view",
+    "moco",
+    "negative_cosine",
+    "nt_xent",
+    "prototype_scores",
+    "quadratic_cosine",
+    "resolve",
+    "sinkhorn",
+    "swapped_prediction",
+    "swav",
+    "update_centre",
+    "vicreg",
+    "w_mse",
+    "whiten",
+]
 
 Objective = Callable[[Tensor, Tensor], Tensor]
-"""(z1, z2), each of shape [replica, batch, dim], to a loss of shape [replica]."""
+"""(z1, z2), each of shape [*replica, batch, dim], to a loss of shape [*replica]."""
 
 
 def resolve(name: str) -> Objective:
     """A published loss by name, or a user's own as `path/mine.py:my_loss`.
 
-    A user's loss takes two tensors of shape [batch, dim] and returns a scalar; it is mapped over the
-    replicas.
+    Named here are the losses that need two views' embeddings, z1 and z2, and nothing else. A user's loss
+    takes two tensors of shape [batch, dim] and returns a scalar; replicas, if there are any, it is mapped
+    over.
 
     Raises:
         RepriseError: for an unknown name, a missing file, or a file without that function.
     """
     if ":" in name:
-        return torch.func.vmap(_from_file(name))
-    losses = {key: loss for key, loss in globals().items() if _is_loss(loss)}
+        return _over_replicas(name, _from_file(name))
+    losses = {key: value for key, value in globals().items() if _is_loss_of_two_views(value)}
     if name not in losses:
         raise RepriseError(
             f"unknown objective '{name}'; allowed: {', '.join(losses)}, or path/mine.py:my_loss"
@@ -36,11 +97,31 @@ def resolve(name: str) -> Objective:
     return losses[name]
 
 
-def _is_loss(candidate: object) -> bool:
-    return getattr(candidate, "__module__", "").startswith(f"{__name__}.")
+def _is_loss_of_two_views(candidate: object) -> bool:
+    """Whether it is a function of this room's files whose arguments without a default are z1 and z2."""
+    if not inspect.isfunction(candidate) or not candidate.__module__.startswith(f"{__name__}."):
+        return False
+    arguments = inspect.signature(candidate).parameters.values()
+    return [argument.name for argument in arguments if argument.default is argument.empty] == ["z1", "z2"]
 
 
-def _from_file(name: str) -> Callable[[Tensor, Tensor], Tensor]:
+def _over_replicas(name: str, loss: Objective) -> Objective:
+    def mapped(z1: Tensor, z2: Tensor) -> Tensor:
+        if z1.ndim > 2:
+            return torch.func.vmap(mapped)(z1, z2)
+        value = loss(z1, z2)
+        if not isinstance(value, Tensor) or value.ndim:
+            found = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
+            raise RepriseError(
+                f"objective '{name}' returned {found} for embeddings of shape {list(z1.shape)}; "
+                "expected one number, a tensor of shape []"
+            )
+        return value
+
+    return mapped
+
+
+def _from_file(name: str) -> Objective:
     path, _, function = name.rpartition(":")
     file = Path(path)
     if not file.is_file():

@@ -1,0 +1,67 @@
+"""CorInfoMax: the log-determinant of a running covariance keeps embeddings from collapsing."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from reprise.errors import RepriseError
+from reprise.objectives.embeddings import check_views
+
+
+class Moments(NamedTuple):
+    """Running first and second moments of the two views' embeddings, in float64."""
+
+    mean: Float[Tensor, "2 dim"]
+    covariance: Float[Tensor, "2 dim dim"]
+
+    @classmethod
+    def initial(cls, dim: int, device: torch.device | str = "cpu") -> "Moments":
+        """Mean zero and covariance the identity, as in the authors' code."""
+        identity = torch.eye(dim, dtype=torch.float64, device=device)
+        return cls(identity.new_zeros(2, dim), identity.repeat(2, 1, 1))
+
+
+def corinfomax(
+    z1: Float[Tensor, "batch dim"],
+    z2: Float[Tensor, "batch dim"],
+    state: Moments,
+    *,
+    attraction: float = 500.0,
+    forgetting: float = 0.01,
+    epsilon: float = 1e-6,
+) -> tuple[Float[Tensor, ""], Moments]:
+    """CorInfoMax: α MSE(Z1, Z2) - (log det(R1 + εI) + log det(R2 + εI)) / dim, and the state after this batch
+    (Ozsoy 2022; scales and defaults of the authors' code. Skean 2024, Eq. 7, names its terms).
+
+    With forgetting factor λ, μ ← λ μ + (1 - λ) mean z and R ← λ R + (1 - λ) mean (z - μ)(z - μ)ᵀ. The
+    gradient passes through this batch's part of μ and R; the new state carries none. MSE is the mean over
+    dimensions too.
+
+    The authors' projector ends with embeddings at unit length and they set α to 250 to 2000, by data
+    set, and ε to 1e-8; the code of Skean 2024 leaves the normalisation out. So does this: it is the caller's.
+
+    Args:
+        state: from the step before, or `Moments.initial`.
+        attraction: α.
+        forgetting: λ, the weight of the old state: at .01, nearly all is this batch.
+
+    Raises:
+        RepriseError: for views of different shapes, or a state of another dimension.
+    """
+    check_views("corinfomax", z1, z2)
+    if state.mean.shape != (2, z1.shape[-1]):
+        raise RepriseError(
+            f"corinfomax: a state of {state.mean.shape[-1]} dimensions for embeddings of shape "
+            f"{list(z1.shape)}; start from Moments.initial({z1.shape[-1]})"
+        )
+    z = torch.stack([z1, z2]).double()
+    mean = forgetting * state.mean + (1 - forgetting) * z.mean(1)
+    deviation = z - mean[:, None]
+    covariance = forgetting * state.covariance + (1 - forgetting) * deviation.mT @ deviation / z.shape[1]
+
+    identity = torch.eye(z.shape[-1], dtype=z.dtype, device=z.device)
+    spread = torch.logdet(covariance + epsilon * identity).sum() / z.shape[-1]
+    invariance = (z[0] - z[1]).square().mean()
+    return attraction * invariance - spread, Moments(mean.detach(), covariance.detach())

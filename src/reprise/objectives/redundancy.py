@@ -1,0 +1,80 @@
+"""Dimension-contrastive losses that penalise covariances or correlations between dimensions: VICReg and
+Barlow Twins."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from reprise.objectives.embeddings import centred, check_views, off_diagonal, unit_columns
+
+PAPER_VARIANCE_WEIGHT = 25.0
+"""μ of the paper's Eq. 6 and pseudocode, where the two views' variance terms are added; so in solo-learn and
+in the code of Skean 2024."""
+AUTHORS_VARIANCE_WEIGHT = 12.5
+"""The authors' code has μ = 25 too, of the mean of the two terms."""
+
+PAPER_OFF_DIAGONAL_WEIGHT = 0.005
+"""λ of Zbontar 2021."""
+SKEAN_OFF_DIAGONAL_WEIGHT = 0.05
+"""λ of Skean 2024's Appendix B.1; Section 6.2 has .005."""
+
+
+def vicreg(
+    z1: Float[Tensor, "*replica batch dim"],
+    z2: Float[Tensor, "*replica batch dim"],
+    *,
+    invariance_weight: float = 25.0,
+    variance_weight: float = PAPER_VARIANCE_WEIGHT,
+    covariance_weight: float = 1.0,
+) -> Float[Tensor, "*replica"]:
+    """VICReg: λ s(Z1, Z2) + μ (v(Z1) + v(Z2)) + ν (c(Z1) + c(Z2)) (Bardes 2022, Eq. 6).
+
+    s: the mean squared difference, over dimensions too, as in the paper's pseudocode and the authors' code;
+    Eq. 5 adds the dimensions up. v: mean_j max(0, 1 - sqrt(Var z_j + 1e-4)) (Eq. 1 and 2). c: Σ_{i≠j} C_ij² /
+    dim, C the covariance (Eq. 3 and 4). Var and C are divided by batch - 1.
+
+    Args:
+        variance_weight: μ, of the sum of both views' terms: `PAPER_VARIANCE_WEIGHT` or
+            `AUTHORS_VARIANCE_WEIGHT`.
+
+    Raises:
+        RepriseError: for views of different shapes, or of a single sample.
+    """
+    check_views("vicreg", z1, z2, samples=2)
+    invariance = (z1 - z2).square().mean((-2, -1))
+    variance = _hinge(z1) + _hinge(z2)
+    covariance = _covariances(z1) + _covariances(z2)
+    return invariance_weight * invariance + variance_weight * variance + covariance_weight * covariance
+
+
+def _hinge(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica"]:
+    return (1 - (z.var(-2) + 1e-4).sqrt()).relu().mean(-1)
+
+
+def _covariances(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica"]:
+    batch, dim = z.shape[-2:]
+    z = centred(z)
+    return off_diagonal(z.mT @ z / (batch - 1)) / dim
+
+
+def barlow_twins(
+    z1: Float[Tensor, "*replica batch dim"],
+    z2: Float[Tensor, "*replica batch dim"],
+    *,
+    off_diagonal_weight: float = PAPER_OFF_DIAGONAL_WEIGHT,
+) -> Float[Tensor, "*replica"]:
+    """Barlow Twins: Σ_i (1 - C_ii)² + λ Σ_{i≠j} C_ij², C the correlations of the first view's dimensions with
+    the second's (Zbontar 2021, Eq. 1 and 2).
+
+    The authors' code multiplies the loss by .024, solo-learn's for CIFAR by .1; here that is the learning
+    rate's task.
+
+    Args:
+        off_diagonal_weight: λ: `PAPER_OFF_DIAGONAL_WEIGHT` or `SKEAN_OFF_DIAGONAL_WEIGHT`.
+
+    Raises:
+        RepriseError: for views of different shapes, or of a single sample.
+    """
+    check_views("barlow_twins", z1, z2, samples=2)
+    correlation = unit_columns(z1).mT @ unit_columns(z2)
+    on_diagonal = (1 - correlation.diagonal(dim1=-2, dim2=-1)).square().sum(-1)
+    return on_diagonal + off_diagonal_weight * off_diagonal(correlation)
