@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from reprise import objectives
+from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.streams import generator
 from reprise.training import checkpoints, images
@@ -38,7 +39,7 @@ def test_an_epoch_goes_through_all_in_an_order_of_its_own():
 def test_it_is_the_loop_written_out(tmp_path):
     """SGD without momentum on SimCLR's loss, and its online probe."""
     spec = tiny.spec(optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=6, schedule=WarmupCosine(warmup=2))
-    data, views = tiny.data(), spec.augmentation.build()
+    data, views = tiny.data(), Views(spec.augmentation)
     outcome = train(spec, data, tmp_path)
 
     method = assemble(spec, 3)
@@ -68,7 +69,9 @@ def test_it_is_the_loop_written_out(tmp_path):
 
     method.eval()
     with torch.no_grad():
-        right = probe(method.student.encoder(views.plain(data.test_images))).argmax(1) == data.test_labels
+        right = (
+            probe(method.student.encoder(views.normalisation(data.test_images))).argmax(1) == data.test_labels
+        )
     assert said["probe_top1"] == right.double().mean().item()
 
 
@@ -163,6 +166,17 @@ def test_without_steps_it_is_the_initialisation(tmp_path):
     assert outcome.log == b""
     start = assemble(tiny.spec(), 3).state_dict()
     assert all(torch.equal(tensor, start[name]) for name, tensor in outcome.method.state_dict().items())
+
+
+def test_the_probe_leaves_out_what_has_no_label(tmp_path):
+    """One that sees no labels stays zero; with some hidden it is trained on the others."""
+    data, spec = tiny.data(), tiny.spec(steps=4)
+    hidden = train(spec, data._replace(labels=torch.full_like(data.labels, images.NONE)), tmp_path / "a")
+    assert hidden.probe.weight.shape == (4, 32)
+    assert not hidden.probe.weight.any()
+    labels = data.labels.where(data.labels == 0, images.NONE)
+    some = train(spec, data._replace(labels=labels), tmp_path / "b").probe
+    assert (some.bias[0] > 0) and (some.bias[1:] < 0).all()
 
 
 def test_images_that_are_read_when_they_are_needed(tmp_path):

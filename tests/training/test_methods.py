@@ -6,12 +6,13 @@ import torch
 from torch.nn.functional import cosine_similarity, normalize
 
 from reprise import objectives
+from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.networks.projectors import Identity
 from reprise.training.images import assemble
 from reprise.training.methods import find
 
-VIEWS = tiny.Noise().build()(tiny.data().images[:16], torch.Generator().manual_seed(1))
+VIEWS = Views(tiny.RECIPE)(tiny.data().images[:16], torch.Generator().manual_seed(1))
 
 
 def method(objective, **hyperparameters):

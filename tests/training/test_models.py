@@ -3,12 +3,14 @@ twice."""
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import tiny
 import torch
 
 from reprise import closure
+from reprise.datasets.augment import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.training import models
@@ -66,7 +68,8 @@ def test_the_same_training_gives_the_same_bytes(tmp_path):
 OTHERS = {
     "objective": {"objective": "vicreg"},
     "hyperparameters": {"hyperparameters": {"temperature": 0.3}},
-    "augmentation": {"augmentation": tiny.Noise(std=0.2)},
+    "augmentation": {"augmentation": replace(tiny.RECIPE, second=tiny.RECIPE.first)},
+    "normalisation": {"normalisation": Normalisation((0.4,), (0.2,))},
     "encoder": {"encoder": Conv4()},
     "optimiser": {"optimiser": AdamW()},
     "schedule": {"schedule": Constant()},
@@ -128,6 +131,7 @@ def edited(tmp_path, monkeypatch):
         ("training/methods.py", "prototypes: int = 3000", "prototypes: int = 300", set()),
         ("networks/projectors.py", "torch.ones(dim)", "torch.zeros(dim)", set()),
         ("networks/encoders.py", "nn.MaxPool2d(2)", "nn.AvgPool2d(2)", set()),
+        ("datasets/augment.py", "1 - images)", "2 - images)", {"simclr", "byol"}),
         ("training/models.py", "MISS", "MISSED", set()),
         ("diagnostics/probes.py", "neighbours: int = 200", "neighbours: int = 20", set()),
         ("training/images.py", '"""The training loop of', '"""The loop of', set()),

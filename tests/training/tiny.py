@@ -2,33 +2,14 @@
 
 import torch
 
+from reprise.datasets.augment import Recipe, Strengths
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
-from reprise.settings import Settings
 from reprise.training.images import Data
 from reprise.training.models import Spec
 from reprise.training.optimisers import SGD
 
-
-class Noise(Settings):
-    """The least of augmentations."""
-
-    std: float = 0.1
-
-    def build(self):
-        return Noisy(self.std)
-
-
-class Noisy:
-    def __init__(self, std):
-        self.std = std
-
-    def __call__(self, images, generator):
-        noise = torch.randn(2, *images.shape, generator=generator, device=images.device)
-        return self.plain(images) + self.std * noise
-
-    def plain(self, images):
-        return images.float() / 255 - 0.5
+RECIPE = Recipe(Strengths(scale=(0.5, 1.0), blur=0.0), Strengths(scale=(0.5, 1.0), blur=0.0, hue=0.2))
 
 
 def data(samples=64, size=8, channels=3, classes=4):
@@ -45,7 +26,7 @@ def data(samples=64, size=8, channels=3, classes=4):
 def spec(objective="nt_xent", **changes):
     settings = {
         "objective": objective,
-        "augmentation": Noise(),
+        "augmentation": RECIPE,
         "encoder": ResNet(blocks=(1, 1, 1, 1), width=4, stem="stride2"),
         "projector": MLP(dims=(16, 8)),
         "optimiser": SGD(learning_rate=0.05),

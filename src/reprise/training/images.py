@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import accuracy, representations
 from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
 from reprise.errors import RepriseError
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 BLOCK = 20
 """Steps between two looks at the losses: a GPU must not wait for each."""
+NONE = -1
+"""The label of a sample of which the class is not known, as in STL-10's largest part."""
 PROBE_LEARNING_RATE, PROBE_MOMENTUM = 0.1, 0.9
 
 
@@ -38,13 +41,18 @@ class Data(NamedTuple):
 
     Attributes:
         images, test_images: uint8, or float in [0, 1].
-        labels, test_labels: classes from 0.
+        labels, test_labels: classes from 0; `NONE` where there is none, which the online probe leaves out.
     """
 
     images: Tensor
     labels: Int[Tensor, " sample"]
     test_images: Tensor
     test_labels: Int[Tensor, " sample"]
+
+    @property
+    def classes(self) -> int:
+        """Their number."""
+        return int(max(self.labels.max(), self.test_labels.max())) + 1
 
 
 class Trained(NamedTuple):
@@ -121,7 +129,8 @@ class _Run:
         if self.on_gpu:
             torch.backends.cudnn.deterministic = True
         self.data = _on(data, device)
-        self.views = spec.augmentation.build()
+        self.views = Views(spec.augmentation, spec.normalisation)
+        self.stored = getattr(self.data.images, "device", "cpu")
         self.rows = processes.own_rows(spec.batch)
         self.method = assemble(spec, data.images[:1].shape[1])
         self.method = processes.synchronised(self.method, device).to(device)
@@ -137,7 +146,7 @@ class _Run:
             {"params": [weight for weight in trainable if id(weight) in unscheduled]},
         ]
         self.optimiser = spec.optimiser.build([group for group in groups if group["params"]])
-        self.probe = nn.Linear(spec.encoder.dim, int(data.labels.max()) + 1, device=device)
+        self.probe = nn.Linear(spec.encoder.dim, data.classes, device=device)
         nn.init.zeros_(self.probe.weight)
         nn.init.zeros_(self.probe.bias)
         self.probe_optimiser = torch.optim.SGD(
@@ -151,7 +160,7 @@ class _Run:
         spec = self.spec
         # For whatever draws random numbers beside the augmentations, such as a user's loss.
         torch.manual_seed(generator(spec.seed, f"step/{step}").initial_seed())
-        index = batch_indices(spec.seed, step, spec.batch, len(self.data.labels)).to(self.device)
+        index = batch_indices(spec.seed, step, spec.batch, len(self.data.labels))
         views = self._views(index, step)
         rate = spec.schedule(step, spec.steps)
         self.optimiser.param_groups[0]["lr"] = rate * spec.optimiser.learning_rate
@@ -166,7 +175,7 @@ class _Run:
         if spec.trace_every and step % spec.trace_every == 0 and z.isfinite().all():
             said |= trace(z)
         if spec.probe_every:
-            self._train_probe(r, self.data.labels[index])
+            self._train_probe(r, self.data.labels[index.to(self.device)])
             if (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps:
                 said |= self._test_probe()
         return said
@@ -194,19 +203,25 @@ class _Run:
         processes.wait()
         return found.step if found else 0
 
-    def _views(self, index: Int[Tensor, " batch"], step: int) -> Float[Tensor, "2 share c h w"]:
-        images = self.data.images[index.to(getattr(self.data.images, "device", "cpu"))].to(self.device)
-        random = generator(self.spec.seed, f"views/{step}", self.device)
-        return self.views(images, random)[:, self.rows]
+    def _views(self, index: Int[Tensor, " batch"], step: int) -> Float[Tensor, "2 share channel size size"]:
+        # Numbers for the whole batch, from the CPU: so that they depend on neither processes nor device.
+        numbers = self.views.draw(len(index), generator(self.spec.seed, f"views/{step}"))
+        images = self.data.images[index[self.rows].to(self.stored)].to(self.device, non_blocking=True)
+        return self.views.apply(images, numbers[:, self.rows])
 
     def _train_probe(self, r: Float[Tensor, "2 batch features"], labels: Int[Tensor, " batch"]) -> None:
-        loss = cross_entropy(self.probe(r.flatten(0, 1)), labels.repeat(2))
+        sum_ = cross_entropy(
+            self.probe(r.flatten(0, 1)), labels.repeat(2), ignore_index=NONE, reduction="sum"
+        )
+        loss = sum_ / (2 * (labels != NONE).sum()).clamp_min(1)
         self.probe_optimiser.zero_grad()
         loss.backward()
         self.probe_optimiser.step()
 
     def _test_probe(self) -> dict[str, float]:
-        r = representations(self.method.student.encoder, self.views.plain, self.data.test_images, self.device)
+        r = representations(
+            self.method.student.encoder, self.views.normalisation, self.data.test_images, self.device
+        )
         with torch.no_grad():
             scores = self.probe(r)
         return {f"probe_top{k}": accuracy(scores, self.data.test_labels, k) for k in (1, 5)}

@@ -89,18 +89,23 @@ class Method(nn.Module):
         of one view.
         """
         (r1, z1), (r2, z2) = (self.student(view) for view in views)
-        z1, z2 = gather(z1), gather(z2)
         try:
             loss = self.loss(z1, z2, views, step)
         except RepriseError:
             if z1.isfinite().all() and z2.isfinite().all():
                 raise
             loss = z1.sum() + z2.sum()  # what has diverged may be refused: of it no factor can be taken, say
-        r1, r2 = gather(r1.detach()), gather(r2.detach())
-        return Outcome(loss, torch.stack([r1, r2]), torch.stack([z1, z2]).detach())
+        r, z = ([gather(x.detach()) for x in pair] for pair in ((r1, r2), (z1, z2)))
+        return Outcome(loss, torch.stack(r), torch.stack(z))
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        """Of both views' embeddings, [batch, dim] each, of all rows; `views` has this process's rows."""
+        """The loss of the whole batch.
+
+        Networks take this process's rows, losses those of all: what lies between is `gather`.
+
+        Args:
+            z1, z2: embeddings of this process's rows of both views, [share, dim] each.
+        """
         raise NotImplementedError
 
     def before_update(self, step: int) -> None:
@@ -165,7 +170,7 @@ class Stateless(Method):
         self.of_embeddings = loss
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        return self.of_embeddings(z1, z2)
+        return self.of_embeddings(gather(z1), gather(z2))
 
 
 class DirectCLR(Method):
@@ -189,7 +194,7 @@ class DirectCLR(Method):
         )
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        return self.of_representations(z1, z2)
+        return self.of_representations(gather(z1), gather(z2))
 
 
 class SimSiam(Method):
@@ -204,8 +209,8 @@ class SimSiam(Method):
         self.predictor = MLP(dims=(hidden, student.dim)).build(student.dim)
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        p1, p2 = (self.predictor(z) for z in (z1, z2))
-        one, other = objectives.negative_cosine(p1, z2.detach()), objectives.negative_cosine(p2, z1.detach())
+        p1, p2 = (gather(self.predictor(z)) for z in (z1, z2))
+        one, other = objectives.negative_cosine(p1, gather(z2)), objectives.negative_cosine(p2, gather(z1))
         return (one + other) / 2
 
     def unscheduled(self) -> list[nn.Parameter]:
@@ -260,7 +265,7 @@ class BYOL(Method):
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         target1, target2 = (gather(self.teacher(view)[1]) for view in views)
-        p1, p2 = (self.predictor(z) for z in (z1, z2))
+        p1, p2 = (gather(self.predictor(z)) for z in (z1, z2))
         return objectives.byol(p1, target2) + objectives.byol(p2, target1)
 
     def after_update(self, step: int) -> None:
@@ -295,6 +300,7 @@ class MoCo(Method):
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         keys = [gather(self.teacher(view)[1]) for view in views]
+        z1, z2 = gather(z1), gather(z2)
         one = objectives.moco(z1, keys[1], self.queue[1], temperature=self.temperature)
         other = objectives.moco(z2, keys[0], self.queue[0], temperature=self.temperature)
         self.queue = torch.stack(
@@ -340,7 +346,7 @@ class SwAV(Method):
         with torch.no_grad():
             self.prototypes.weight.copy_(normalize(self.prototypes.weight))
         weight = self.prototypes.weight
-        return self.of_scores(*(objectives.prototype_scores(z, weight) for z in (z1, z2)))
+        return self.of_scores(*(gather(objectives.prototype_scores(z, weight)) for z in (z1, z2)))
 
     def before_update(self, step: int) -> None:
         if step < self.frozen:
@@ -386,11 +392,13 @@ class DINO(Method):
         self.centre_momentum, self.frozen = centre_momentum, frozen
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        student1, student2 = (objectives.prototype_scores(z, self.prototypes.weight) for z in (z1, z2))
         # Cosines with weights of any length: so the official code has it, by weight normalisation.
-        weight = self.teacher_prototypes.network.weight
+        def scores(z: Tensor, prototypes: nn.Module) -> Tensor:
+            return gather(objectives.prototype_scores(z, prototypes.weight))
+
+        student1, student2 = (scores(z, self.prototypes) for z in (z1, z2))
         teacher1, teacher2 = (
-            objectives.prototype_scores(gather(self.teacher(view)[1]), weight) for view in views
+            scores(self.teacher(view)[1], self.teacher_prototypes.network) for view in views
         )
         of_pair = partial(
             objectives.dino,
@@ -443,6 +451,8 @@ class CorInfoMax(Method):
         )
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        loss, moments = self.of_moments(z1, z2, objectives.Moments(self.mean, self.covariance))
+        loss, moments = self.of_moments(
+            gather(z1), gather(z2), objectives.Moments(self.mean, self.covariance)
+        )
         self.mean, self.covariance = moments
         return loss

@@ -7,7 +7,6 @@ path) and of nothing else. Until it is complete, its resume state lies in the hi
 
 import fcntl
 import hashlib
-import inspect
 import json
 import os
 import shutil
@@ -22,6 +21,7 @@ from pydantic import BaseModel, Field
 from torch import Tensor
 
 from reprise.closure import Symbol, closure_hash
+from reprise.datasets.augment import Normalisation, Recipe
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
@@ -53,7 +53,8 @@ class Spec(Settings):
 
     objective: str
     hyperparameters: dict[str, float | int | bool | None] = Field(default_factory=dict)
-    augmentation: Any
+    augmentation: Recipe
+    normalisation: Normalisation = Normalisation()
     encoder: Encoder
     projector: Projector
     optimiser: OptimiserSpec
@@ -69,17 +70,18 @@ class Spec(Settings):
 def model_key(spec: Spec, data: Data) -> str:
     """32 hexadecimal digits over all that determines a model: the spec, the data's content, the code.
 
-    Of a user's loss or augmentation the file's content counts, not where it lies. How many processes share
+    Of a user's loss the file's content counts, not where it lies. How many processes share
     the work, on which device, and where the results lie does not count.
 
     Raises:
         RepriseError: for an unknown objective, or a user's that is not there.
     """
-    ours, users = _code(spec)
+    code = list(_code(spec))
+    path, _, objective = spec.objective.rpartition(":")
     what = {
-        "spec": spec.model_dump(mode="json") | {"objective": spec.objective.rpartition(":")[2]},
+        "spec": spec.model_dump(mode="json") | {"objective": objective},
         "data": fingerprint(data),
-        "code": closure_hash(*ours, extra=b"".join(file.read_bytes() for file in users)),
+        "code": closure_hash(*code, extra=Path(path).read_bytes() if path else b""),
     }
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -90,6 +92,7 @@ def trained(
     root: Path,
     *,
     device: str = "cpu",
+    save_every: float = 60.0,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Path:
     """The folder of a model: that which lies there (HIT), or one that is trained now (MISS); which of the two
@@ -99,6 +102,7 @@ def trained(
 
     Args:
         root: the checkout.
+        device, save_every, progress: of `train`.
 
     Raises:
         RepriseError: of the training, and when the folder cannot be written.
@@ -112,7 +116,7 @@ def trained(
         processes.wait()
         if hit:
             return folder
-        outcome = train(spec, data, draft, device=device, progress=progress)
+        outcome = train(spec, data, draft, device=device, save_every=save_every, progress=progress)
         if processes.rank() == 0:
             contents = {
                 MODEL: checkpoints.pack(outcome.method.state_dict(), {}),
@@ -172,24 +176,17 @@ def fingerprint(data: Data) -> str:
     return digest.hexdigest()
 
 
-def _code(spec: Spec) -> tuple[list[Symbol], list[Path]]:
-    """Where the code lies that makes a model of this spec, the loop and what the spec chooses: names in the
-    package, and files of the user's."""
-    ours, users = [("reprise.training.images", "train")], []
-    chosen = [type(value) for _, value in spec if isinstance(value, BaseModel)]
+def _code(spec: Spec) -> Iterator[Symbol]:
+    """Where the code lies that makes a model of this spec: the loop, and what the spec chooses."""
+    yield "reprise.training.images", "train"
+    for _, value in spec:
+        if isinstance(value, BaseModel):
+            yield type(value).__module__, type(value).__name__
     objective = methods.find(spec.objective)
     if isinstance(objective, type):
-        chosen.append(objective)
-    elif ":" in spec.objective:
-        users.append(Path(spec.objective.rpartition(":")[0]))
-    else:
-        ours.append(("reprise.objectives", spec.objective))
-    for part in chosen:
-        if part.__module__.startswith("reprise."):
-            ours.append((part.__module__, part.__name__))
-        else:
-            users.append(Path(inspect.getfile(part)))
-    return ours, users
+        yield objective.__module__, objective.__name__
+    elif ":" not in spec.objective:
+        yield "reprise.objectives", spec.objective
 
 
 def _is_whole(folder: Path) -> bool:
