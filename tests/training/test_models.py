@@ -2,6 +2,7 @@
 twice."""
 
 import json
+import multiprocessing
 import shutil
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from reprise.training.models import Model, model_key, trained
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
 
+FORK = multiprocessing.get_context("fork")
 SPEC, DATA = tiny.spec(steps=3), tiny.data()
 
 
@@ -94,6 +96,30 @@ def test_other_data_have_another_key_and_the_same_ones_read_again_have_not():
     assert model_key(SPEC, DATA._replace(images=images)) != expected
     assert model_key(SPEC, DATA._replace(labels=labels)) != expected
     assert model_key(SPEC, DATA._replace(images=DATA.images.float())) != expected
+
+
+def test_images_on_the_disk_tell_their_own_fingerprint():
+    class Lazy:
+        def __init__(self, name):
+            self.name = name
+
+        def fingerprint(self):
+            return self.name
+
+    keys = [model_key(SPEC, DATA._replace(images=Lazy(name))) for name in ("a", "a", "b")]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_of_two_that_ask_at_once_one_trains(tmp_path, capfd):
+    torch.set_num_threads(1)
+    processes = [FORK.Process(target=trained, args=(SPEC, DATA, tmp_path)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    key = model_key(SPEC, DATA)
+    assert capfd.readouterr().err == f"MISS {key} nt_xent\nHIT {key} nt_xent\n"
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize, one_hot
 
+from reprise.datasets.folders import Images
 from reprise.errors import RepriseError
 from reprise.streams import generator
 
@@ -28,7 +29,7 @@ class Accuracy(NamedTuple):
 
 @torch.no_grad()
 def representations(
-    encoder: nn.Module, plain: Callable[[Tensor], Tensor], images: Tensor, device: str = "cpu"
+    encoder: nn.Module, plain: Callable[[Tensor], Tensor], images: Images, device: str = "cpu"
 ) -> Features:
     """What the encoder, in evaluation mode, makes of images; on the device.
 

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from reprise.datasets.augment import Views
+from reprise.datasets.folders import Images
 from reprise.diagnostics.probes import accuracy, representations
 from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
 from reprise.errors import RepriseError
@@ -37,16 +38,16 @@ PROBE_LEARNING_RATE, PROBE_MOMENTUM = 0.1, 0.9
 
 
 class Data(NamedTuple):
-    """Images in memory, or whatever gives [batch, channel, size, size] for a tensor of indices.
+    """What a model is trained on and tested with, in memory or on the disk.
 
     Attributes:
-        images, test_images: uint8, or float in [0, 1].
+        images, test_images: [sample, channel, size, size], bytes or floats in [0, 1]; or a `Folder`.
         labels, test_labels: classes from 0; `NONE` where there is none, which the online probe leaves out.
     """
 
-    images: Tensor
+    images: Images
     labels: Int[Tensor, " sample"]
-    test_images: Tensor
+    test_images: Images
     test_labels: Int[Tensor, " sample"]
 
     @property
@@ -130,12 +131,10 @@ class _Run:
             torch.backends.cudnn.deterministic = True
         self.data = _on(data, device)
         self.views = Views(spec.augmentation, spec.normalisation)
-        self.stored = getattr(self.data.images, "device", "cpu")
         self.rows = processes.own_rows(spec.batch)
         self.method = assemble(spec, data.images[:1].shape[1])
         self.method = processes.synchronised(self.method, device).to(device)
-        if self.on_gpu:
-            self.method = self.method.to(memory_format=torch.channels_last)
+        self.method.to(memory_format=torch.channels_last)  # a quarter less time, on CPUs too
         self.forward: nn.Module = self.method
         if processes.count() > 1:
             self.forward = nn.parallel.DistributedDataParallel(self.method, broadcast_buffers=False)
@@ -206,8 +205,7 @@ class _Run:
     def _views(self, index: Int[Tensor, " batch"], step: int) -> Float[Tensor, "2 share channel size size"]:
         # Numbers for the whole batch, from the CPU: so that they depend on neither processes nor device.
         numbers = self.views.draw(len(index), generator(self.spec.seed, f"views/{step}"))
-        images = self.data.images[index[self.rows].to(self.stored)].to(self.device, non_blocking=True)
-        return self.views.apply(images, numbers[:, self.rows])
+        return self.views.of(self.data.images, index[self.rows], numbers[:, self.rows], self.device)
 
     def _train_probe(self, r: Float[Tensor, "2 batch features"], labels: Int[Tensor, " batch"]) -> None:
         sum_ = cross_entropy(
@@ -248,7 +246,8 @@ class _Run:
             state: dict[int, dict[str, Tensor]] = {}
             for path, tensor in _under(tensors, name).items():
                 index, entry = path.split("/")
-                state.setdefault(int(index), {})[entry] = tensor
+                layout = torch.channels_last if tensor.ndim == 4 else torch.contiguous_format
+                state.setdefault(int(index), {})[entry] = tensor.contiguous(memory_format=layout)
             optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
 
 

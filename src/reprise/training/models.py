@@ -22,6 +22,7 @@ from torch import Tensor
 
 from reprise.closure import Symbol, closure_hash
 from reprise.datasets.augment import Normalisation, Recipe
+from reprise.datasets.images import load
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
@@ -164,15 +165,24 @@ class Model:
         self.diverged: int | None = record["diverged"]
 
 
+def data_set(name: str, root: str | Path, split: str = "train") -> Data:
+    """A data set of `datasets.images.load`: a split to train on, and the test split.
+
+    Raises:
+        RepriseError: of the loader.
+    """
+    return Data(*load(name, root, split), *load(name, root, "test"))
+
+
 def fingerprint(data: Data) -> str:
-    """SHA-256 of the images and labels, or what images that are not in memory say of themselves."""
+    """SHA-256 of the images and labels; of images on the disk, of what their `fingerprint()` says."""
     digest = hashlib.sha256()
     for part in data:
         if isinstance(part, Tensor):
             digest.update(f"{part.dtype} {list(part.shape)}".encode())
             digest.update(part.contiguous().cpu().numpy().data)
         else:
-            digest.update(part.fingerprint().encode())
+            digest.update(part.fingerprint().encode())  # type: ignore[union-attr]
     return digest.hexdigest()
 
 
