@@ -15,7 +15,7 @@ from reprise.datasets.augment import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.training import models
-from reprise.training.models import Model, model_key, trained
+from reprise.training.models import Model, Spec, model_key, trained
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
 
@@ -85,6 +85,17 @@ OTHERS = {
 @pytest.mark.parametrize("changes", OTHERS.values(), ids=OTHERS)
 def test_another_spec_has_another_key(changes):
     assert model_key(tiny.spec(**({"steps": 3} | changes)), DATA) != model_key(SPEC, DATA)
+
+
+def test_a_spec_goes_through_json_and_refuses_what_is_not_in_it():
+    for objective in ("nt_xent", "moco"):
+        spec = tiny.spec(objective, hyperparameters=tiny.STATEFUL.get(objective, {"temperature": 0.2}))
+        assert Spec.model_validate_json(spec.model_dump_json()) == spec
+        assert model_key(Spec.model_validate_json(spec.model_dump_json()), DATA) == model_key(spec, DATA)
+    with pytest.raises(RepriseError, match=r"key 'encoder\.resnet\.width' has the value 0"):
+        Spec.from_overrides({"encoder": {"kind": "resnet", "width": 0}}, "paper.yaml")
+    with pytest.raises(RepriseError, match=r"paper\.yaml: unknown key 'stepz'"):
+        Spec.from_overrides({"stepz": 0}, "paper.yaml")
 
 
 def test_other_data_have_another_key_and_the_same_ones_read_again_have_not():

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,19 @@ def test_the_losses_are_those_of_one_process(of_two, tmp_path, objective):
 
 
 def test_they_say_once_what_they_do(of_two):
-    assert of_two[1].count("MISS") == len(HOW)
+    assert of_two[1].count("MISS") == len(HOW) + 3
+
+
+def test_they_go_on_after_an_interruption_to_the_same_bytes(of_two):
+    names = ("model.safetensors", "log.jsonl")
+    (whole,) = (
+        found.parent
+        for found in of_two[0].glob("results/models/*/log.jsonl")
+        if len(lines(found.parent)) == 45
+    )
+    (cut,) = (found.parent for found in of_two[0].glob("cut/results/models/*/log.jsonl"))
+    assert [(cut / name).read_bytes() for name in names] == [(whole / name).read_bytes() for name in names]
+    assert json.loads((of_two[0] / "steps").read_text()) == [20, 40, 40, 45]
 
 
 def main(root):
@@ -60,6 +73,18 @@ def main(root):
     with joined("cpu") as device:
         for objective in HOW:
             trained(spec(objective), tiny.data(), root, device=device)
+        longer, steps = spec("moco").model_copy(update={"steps": 45}), []
+        trained(longer, tiny.data(), root, device=device)
+
+        def progress(step):
+            steps.append(step)
+            if steps == [20, 40]:
+                raise KeyboardInterrupt
+
+        with suppress(KeyboardInterrupt):
+            trained(longer, tiny.data(), root / "cut", device=device, save_every=0, progress=progress)
+        trained(longer, tiny.data(), root / "cut", device=device, progress=progress)
+        (root / "steps").write_text(json.dumps(steps))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,11 @@ class Data(NamedTuple):
     test_labels: Int[Tensor, " sample"]
 
     @property
+    def channels(self) -> int:
+        """Of an image."""
+        return self.images[torch.arange(1)].shape[1]
+
+    @property
     def classes(self) -> int:
         """Their number."""
         return int(max(self.labels.max(), self.test_labels.max())) + 1
@@ -97,7 +102,7 @@ def train(
     """Trains a model, or goes on from the state that a killed run has left in `folder`.
 
     Args:
-        folder: for the resume state and the log; of this training alone.
+        folder: for the resume state, of this training alone.
         save_every: seconds between two checkpoints.
         progress: called with the number of steps done, now and then.
 
@@ -115,10 +120,12 @@ def train(
             run.write([run.step(at) for at in range(step, end)])
             step = end
             progress(step)
-            if run.diverged is None and time.monotonic() - saved >= save_every:
+            # The first process alone looks at the clock, and the others wait for it at the next step.
+            late = time.monotonic() - saved >= save_every
+            if late and run.diverged is None and processes.rank() == 0:
                 run.save(step)
                 saved = time.monotonic()
-    return Trained(run.method, run.probe, run.log, run.diverged)
+    return Trained(run.method, run.probe, bytes(run.log), run.diverged)
 
 
 class _Run:
@@ -132,7 +139,7 @@ class _Run:
         self.data = _on(data, device)
         self.views = Views(spec.augmentation, spec.normalisation)
         self.rows = processes.own_rows(spec.batch)
-        self.method = assemble(spec, data.images[:1].shape[1])
+        self.method = assemble(spec, data.channels)
         self.method = processes.synchronised(self.method, device).to(device)
         self.method.to(memory_format=torch.channels_last)  # a quarter less time, on CPUs too
         self.forward: nn.Module = self.method
@@ -151,7 +158,7 @@ class _Run:
         self.probe_optimiser = torch.optim.SGD(
             self.probe.parameters(), PROBE_LEARNING_RATE, momentum=PROBE_MOMENTUM
         )
-        self.log = b""
+        self.log = bytearray()
         self.diverged: int | None = None
 
     def step(self, step: int) -> dict[str, Any]:
@@ -189,10 +196,8 @@ class _Run:
             self.log += json.dumps(record | {"loss": loss}).encode() + b"\n"
 
     def save(self, step: int) -> None:
-        """A checkpoint, by the first process."""
-        if processes.rank() == 0:
-            checkpoints.save(self.folder, step, dict(self._tensors()), {"steps": self.spec.steps})
-        processes.wait()
+        """A checkpoint after so many steps."""
+        checkpoints.save(self.folder, step, dict(self._tensors()), {"steps": self.spec.steps})
 
     def resume(self) -> int:
         """Takes up the newest state that is whole; the number of steps that had been made."""
@@ -208,10 +213,9 @@ class _Run:
         return self.views.of(self.data.images, index[self.rows], numbers[:, self.rows], self.device)
 
     def _train_probe(self, r: Float[Tensor, "2 batch features"], labels: Int[Tensor, " batch"]) -> None:
-        sum_ = cross_entropy(
-            self.probe(r.flatten(0, 1)), labels.repeat(2), ignore_index=NONE, reduction="sum"
-        )
-        loss = sum_ / (2 * (labels != NONE).sum()).clamp_min(1)
+        scores, labels = self.probe(r.flatten(0, 1)), labels.repeat(2)
+        losses = cross_entropy(scores, labels, ignore_index=NONE, reduction="sum")
+        loss = losses / (labels != NONE).sum().clamp_min(1)
         self.probe_optimiser.zero_grad()
         loss.backward()
         self.probe_optimiser.step()
@@ -228,7 +232,7 @@ class _Run:
         return {"optimiser": self.optimiser, "probe_optimiser": self.probe_optimiser}
 
     def _tensors(self) -> Iterator[tuple[str, Tensor]]:
-        yield "log", torch.frombuffer(bytearray(self.log), dtype=torch.uint8)
+        yield "log", torch.frombuffer(self.log, dtype=torch.uint8).clone()
         for name, module in (("method", self.method), ("probe", self.probe)):
             for entry, tensor in module.state_dict().items():
                 yield f"{name}/{entry}", tensor
@@ -239,7 +243,7 @@ class _Run:
                         yield f"{name}/{index}/{entry}", tensor
 
     def _restore(self, tensors: Mapping[str, Tensor]) -> None:
-        self.log = tensors["log"].numpy().tobytes()
+        self.log = bytearray(tensors["log"].numpy())
         for name, module in (("method", self.method), ("probe", self.probe)):
             module.load_state_dict(_under(tensors, name))
         for name, optimiser in self._optimisers().items():

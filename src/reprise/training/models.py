@@ -125,7 +125,7 @@ def trained(
             }
             record = {
                 "spec": spec.model_dump(mode="json"),
-                "channels": int(data.images[:1].shape[1]),
+                "channels": data.channels,
                 "diverged": outcome.diverged,
                 "torch": torch.__version__,
                 "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},

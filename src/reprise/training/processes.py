@@ -7,12 +7,12 @@ BatchNorm's statistics, see all rows; a gradient is the sum of what each process
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.distributed.nn.functional import all_reduce
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from reprise.errors import RepriseError
@@ -116,8 +116,8 @@ class GlobalBatchNorm(nn.Module):
         others = [0, *range(2, x.ndim)]
         shape = (1, -1, *(1 for _ in others[1:]))
         n = count() * x.numel() // x.shape[1]
-        centred = x - (all_reduce(x.sum(others)) / n).view(shape)
-        variance = all_reduce(centred.square().sum(others)) / n
+        centred = x - (_Sum.apply(x.sum(others)) / n).view(shape)
+        variance = _Sum.apply(centred.square().sum(others)) / n
         with torch.no_grad():
             self.num_batches_tracked += 1
             mean = (x - centred).mean(others)
@@ -125,3 +125,19 @@ class GlobalBatchNorm(nn.Module):
             self.running_var.lerp_(variance * n / (n - 1), self.momentum)
         scale = self.weight * (variance + self.eps).rsqrt()
         return centred * scale.view(shape) + self.bias.view(shape)
+
+
+class _Sum(torch.autograd.Function):
+    """The sum over the processes. Each one's term is in the sums of all, whose gradients add up."""
+
+    @staticmethod
+    def forward(ctx: Any, term: Tensor) -> Tensor:
+        total = term.clone()
+        dist.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        total = gradient.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(total)
+        return total
