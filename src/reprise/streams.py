@@ -45,5 +45,10 @@ def spread(by_seed: Float[Tensor, "seed *shape"], settings: int) -> Float[Tensor
     return by_seed.repeat_interleave(settings, 0)
 
 
+def generator(seed: int, purpose: str, device: str | torch.device = "cpu") -> torch.Generator:
+    """A generator at the beginning of the stream of a seed and a purpose."""
+    return torch.Generator(device).manual_seed(_key(seed, purpose))
+
+
 def _key(seed: int, purpose: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{purpose}/{seed}".encode()).digest()[:7], "big")

@@ -1,9 +1,10 @@
 """The embedding spectrum against numpy's covariance."""
 
 import numpy as np
+import pytest
 import torch
 
-from reprise.diagnostics.spectra import embedding_spectrum
+from reprise.diagnostics.spectra import embedding_spectrum, normalised_log_spectrum, rankme, view_correlation
 
 
 def embeddings(*shape, seed=0):
@@ -49,3 +50,36 @@ def test_embeddings_in_a_plane_have_two_values():
     found = embedding_spectrum(torch.from_numpy(z)).numpy()
     assert (found[:2] > 1e-3).all()
     assert (found[2:] < 1e-25).all()
+
+
+def test_the_normalised_spectrum_sees_directions_alone():
+    z = embeddings(40, 6)
+    unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+    expected = np.log(np.linalg.svd(np.cov(unit, rowvar=False, bias=True), compute_uv=False))
+    found = normalised_log_spectrum(torch.from_numpy(z))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    lengths = torch.linspace(0.1, 9, 40).double()[:, None]
+    torch.testing.assert_close(normalised_log_spectrum(lengths * torch.from_numpy(z)), found)
+
+
+def test_rankme_counts_equal_directions_and_ignores_scale():
+    for rank in (1, 3, 6):
+        basis = np.linalg.qr(np.random.default_rng(rank).normal(size=(40, 6)))[0][:, :rank]
+        z = torch.from_numpy(basis @ np.linalg.qr(np.random.default_rng(9).normal(size=(6, 6)))[0][:rank])
+        torch.testing.assert_close(rankme(z), torch.tensor(float(rank)).double(), rtol=1e-6, atol=1e-6)
+    z = embeddings(40, 6)
+    share = np.linalg.svd(z, compute_uv=False)
+    share /= share.sum()
+    expected = float(np.exp(-(share * np.log(share)).sum()))
+    assert rankme(torch.from_numpy(z)).item() == pytest.approx(expected)
+    torch.testing.assert_close(rankme(7 * torch.from_numpy(z)), rankme(torch.from_numpy(z)))
+
+
+def test_the_correlation_of_views_is_numpys():
+    z1, z2 = embeddings(40, 6), embeddings(40, 4, seed=1)
+    expected = np.corrcoef(z1, z2, rowvar=False)[:6, 6:]
+    np.testing.assert_allclose(
+        view_correlation(torch.from_numpy(z1), torch.from_numpy(z2)), expected, atol=1e-12
+    )
+    constant = torch.ones(40, 2).double()
+    assert (view_correlation(constant, torch.from_numpy(z2)) == 0).all()

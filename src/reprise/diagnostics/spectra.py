@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import normalize
 
 
 def embedding_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica dim"]:
@@ -11,3 +12,25 @@ def embedding_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor,
     # The covariance's singular values are the squares of the centred embeddings': this way small ones keep
     # their digits.
     return torch.linalg.svdvals(centred).square() / z.shape[-2]
+
+
+def normalised_log_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica dim"]:
+    """ln of the spectrum of embeddings that are first scaled to unit length, as in the authors' code of Jing
+    2022's Figures 2, 7 and 9; -inf for what has vanished."""
+    return embedding_spectrum(normalize(z.double(), dim=-1)).log()
+
+
+def rankme(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica"]:
+    """RankMe (Garrido et al. 2023): exp(-Σ_k p_k ln p_k) with p_k = σ_k / Σ_j σ_j of the embeddings' (not
+    centred) singular values. Between 1 and dim; 1 for zeros only."""
+    sigma = torch.linalg.svdvals(z.double())
+    p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
+    return torch.special.entr(p).sum(-1).exp()
+
+
+def view_correlation(
+    z1: Float[Tensor, "sample dim1"], z2: Float[Tensor, "sample dim2"]
+) -> Float[Tensor, "dim1 dim2"]:
+    """Pearson correlation of each dimension of one view with each of the other; 0 for a constant one."""
+    u1, u2 = (normalize(z.double() - z.double().mean(0), dim=0) for z in (z1, z2))
+    return u1.T @ u2

@@ -1,0 +1,127 @@
+"""What a frozen representation is worth to a simple classifier."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize, one_hot
+
+from reprise.datasets.folders import Images
+from reprise.errors import RepriseError
+from reprise.streams import generator
+
+CHUNK = 256
+"""Images, or rows of a table of distances, at a time."""
+
+Features = Float[Tensor, "sample features"]
+Labels = Int[Tensor, " sample"]
+
+
+class Accuracy(NamedTuple):
+    """Shares of the test samples whose class is the first, or among the first five, that a classifier
+    names."""
+
+    top1: float
+    top5: float
+
+
+@torch.no_grad()
+def representations(
+    encoder: nn.Module, plain: Callable[[Tensor], Tensor], images: Images, device: str = "cpu"
+) -> Features:
+    """What the encoder, in evaluation mode, makes of images; on the device.
+
+    Args:
+        plain: makes an encoder's input of images, without augmentation.
+        images: as of `training.images.Data`.
+    """
+    training = encoder.training
+    encoder.eval()
+    try:
+        parts = torch.arange(len(images)).split(CHUNK)
+        return torch.cat([encoder(plain(images[part].to(device))).float() for part in parts])
+    finally:
+        encoder.train(training)
+
+
+def accuracy(scores: Float[Tensor, "sample class"], labels: Labels, k: int) -> float:
+    """The share of samples whose class is among the k of highest score."""
+    named = scores.topk(min(k, scores.shape[1])).indices
+    return (named == labels.to(named.device)[:, None]).any(1).double().mean().item()
+
+
+def linear_probe(
+    train: Features,
+    train_labels: Labels,
+    test: Features,
+    test_labels: Labels,
+    *,
+    schedule: Callable[[int, int], float],
+    learning_rate: float = 0.3,
+    momentum: float = 0.9,
+    weight_decay: float = 0.0,
+    epochs: int = 100,
+    batch: int = 256,
+    seed: int = 0,
+) -> Accuracy:
+    """Trains a linear classifier on fixed features, by SGD, and tests it. The last, smaller batch of an epoch
+    counts.
+
+    Args:
+        schedule: the factor on the learning rate: of the step and the number of steps.
+
+    Raises:
+        RepriseError: when the classifier diverges.
+    """
+    classes = int(train_labels.max()) + 1
+    train_labels = train_labels.to(train.device)
+    probe = nn.Linear(train.shape[1], classes, device=train.device)
+    nn.init.zeros_(probe.weight)
+    nn.init.zeros_(probe.bias)
+    optimiser = torch.optim.SGD(
+        probe.parameters(), learning_rate, momentum=momentum, weight_decay=weight_decay
+    )
+    order = generator(seed, "linear probe")
+    per_epoch = -(-len(train) // batch)
+    for step in range(epochs * per_epoch):
+        if step % per_epoch == 0:
+            batches = torch.randperm(len(train), generator=order).to(train.device).split(batch)
+        index = batches[step % per_epoch]
+        optimiser.param_groups[0]["lr"] = learning_rate * schedule(step, epochs * per_epoch)
+        loss = cross_entropy(probe(train[index]), train_labels[index])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    with torch.no_grad():
+        scores = probe(test.to(train.device))
+    if not scores.isfinite().all():
+        raise RepriseError(f"the linear probe diverged at learning rate {learning_rate}; lower it")
+    return Accuracy(accuracy(scores, test_labels, 1), accuracy(scores, test_labels, 5))
+
+
+def knn(
+    train: Features,
+    train_labels: Labels,
+    test: Features,
+    test_labels: Labels,
+    *,
+    neighbours: int = 200,
+    temperature: float = 0.07,
+) -> Accuracy:
+    """The weighted nearest neighbours of Wu et al. 2018: each of the nearest by cosine c votes for its class
+    with exp(c / τ).
+
+    Args:
+        neighbours: fewer where there are fewer training samples.
+    """
+    bank = normalize(train)
+    votes = one_hot(train_labels.to(bank.device)).to(bank)
+    scores = []
+    for part in normalize(test.to(bank.device)).split(CHUNK):
+        cosine, nearest = (part @ bank.T).topk(min(neighbours, len(bank)))
+        # Relative to the nearest one, which exp cannot overflow.
+        weight = ((cosine - cosine[:, :1]) / temperature).exp()
+        scores.append((weight[:, :, None] * votes[nearest]).sum(1))
+    return Accuracy(*(accuracy(torch.cat(scores), test_labels, k) for k in (1, 5)))

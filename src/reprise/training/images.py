@@ -1,0 +1,293 @@
+"""The training loop of image models: one for all objectives, on a CPU, a GPU or several.
+
+What happens at a step is a pure function of the seed, the step and the state before it: the order of the
+samples, the augmentations and the learning rate need no memory of their own. So a run that was killed goes
+on from its last checkpoint and ends with the same bytes.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from reprise.datasets.augment import Views
+from reprise.datasets.folders import Images
+from reprise.diagnostics.probes import accuracy, representations
+from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
+from reprise.errors import RepriseError
+from reprise.streams import generator
+from reprise.training import checkpoints, processes
+from reprise.training.methods import Method, Student, build
+
+if TYPE_CHECKING:
+    from reprise.training.models import Spec
+
+BLOCK = 20
+"""Steps between two looks at the losses: a GPU must not wait for each."""
+NONE = -1
+"""The label of a sample of which the class is not known, as in STL-10's largest part."""
+PROBE_LEARNING_RATE, PROBE_MOMENTUM = 0.1, 0.9
+
+
+class Data(NamedTuple):
+    """What a model is trained on and tested with, in memory or on the disk.
+
+    Attributes:
+        images, test_images: [sample, channel, size, size], bytes or floats in [0, 1]; or a `Folder`.
+        labels, test_labels: classes from 0; `NONE` where there is none, which the online probe leaves out.
+    """
+
+    images: Images
+    labels: Int[Tensor, " sample"]
+    test_images: Images
+    test_labels: Int[Tensor, " sample"]
+
+    @property
+    def channels(self) -> int:
+        """Of an image."""
+        return self.images[torch.arange(1)].shape[1]
+
+    @property
+    def classes(self) -> int:
+        """Their number."""
+        return int(max(self.labels.max(), self.test_labels.max())) + 1
+
+
+class Trained(NamedTuple):
+    """Attributes:
+    method: with its final state.
+    probe: the online linear probe.
+    log: JSON lines.
+    diverged: the step at which the loss was not finite, if there was one: the training ended there.
+    """
+
+    method: Method
+    probe: nn.Linear
+    log: bytes
+    diverged: int | None
+
+
+# `Spec` is quoted: else the hash of a model's code would hang on all that a spec may hold.
+def assemble(spec: "Spec", channels: int) -> Method:
+    """The method at step 0: weights depend on the seed alone."""
+    with torch.random.fork_rng():
+        torch.manual_seed(generator(spec.seed, "weights").initial_seed())
+        student = Student(
+            spec.encoder.build(channels),
+            spec.projector.build(spec.encoder.dim),
+            features=spec.encoder.dim,
+            dim=spec.projector.dim(spec.encoder.dim),
+            precision=getattr(torch, spec.precision),
+        )
+        return build(spec.objective, student, spec.steps, spec.hyperparameters)
+
+
+def train(
+    spec: "Spec",
+    data: Data,
+    folder: Path,
+    *,
+    device: str = "cpu",
+    save_every: float = 60.0,
+    progress: Callable[[int], None] = lambda step: None,
+) -> Trained:
+    """Trains a model, or goes on from the state that a killed run has left in `folder`.
+
+    Args:
+        folder: for the resume state, of this training alone.
+        save_every: seconds between two checkpoints.
+        progress: called with the number of steps done, now and then.
+
+    Raises:
+        RepriseError: when the data are fewer than a batch, or `folder` cannot be written.
+    """
+    samples = len(data.labels)
+    if samples < spec.batch:
+        raise RepriseError(f"a batch of {spec.batch} from {samples} images; lower the batch")
+    with torch.random.fork_rng():
+        run = _Run(spec, data, folder, device)
+        step, saved = run.resume(), time.monotonic()
+        while step < spec.steps and run.diverged is None:
+            end = min(step + BLOCK, spec.steps)
+            run.write([run.step(at) for at in range(step, end)])
+            step = end
+            progress(step)
+            # The first process alone looks at the clock, and the others wait for it at the next step.
+            late = time.monotonic() - saved >= save_every
+            if late and run.diverged is None and processes.rank() == 0:
+                run.save(step)
+                saved = time.monotonic()
+    return Trained(run.method, run.probe, bytes(run.log), run.diverged)
+
+
+class _Run:
+    """The state of a training, and what one step does to it."""
+
+    def __init__(self, spec: "Spec", data: Data, folder: Path, device: str) -> None:
+        self.spec, self.folder, self.device = spec, folder, device
+        self.on_gpu = torch.device(device).type == "cuda"
+        if self.on_gpu:
+            torch.backends.cudnn.deterministic = True
+        self.data = _on(data, device)
+        self.views = Views(spec.augmentation, spec.normalisation)
+        self.rows = processes.own_rows(spec.batch)
+        self.method = assemble(spec, data.channels)
+        self.method = processes.synchronised(self.method, device).to(device)
+        self.method.to(memory_format=torch.channels_last)  # a quarter less time, on CPUs too
+        self.forward: nn.Module = self.method
+        if processes.count() > 1:
+            self.forward = nn.parallel.DistributedDataParallel(self.method, broadcast_buffers=False)
+        unscheduled = {id(weight) for weight in self.method.unscheduled()}
+        trainable = [weight for weight in self.method.parameters() if weight.requires_grad]
+        groups = [
+            {"params": [weight for weight in trainable if id(weight) not in unscheduled]},
+            {"params": [weight for weight in trainable if id(weight) in unscheduled]},
+        ]
+        self.optimiser = spec.optimiser.build([group for group in groups if group["params"]])
+        self.probe = nn.Linear(spec.encoder.dim, data.classes, device=device)
+        nn.init.zeros_(self.probe.weight)
+        nn.init.zeros_(self.probe.bias)
+        self.probe_optimiser = torch.optim.SGD(
+            self.probe.parameters(), PROBE_LEARNING_RATE, momentum=PROBE_MOMENTUM
+        )
+        self.log = bytearray()
+        self.diverged: int | None = None
+
+    def step(self, step: int) -> dict[str, Any]:
+        """One step of everything; what it says may lie on the device still."""
+        spec = self.spec
+        # For whatever draws random numbers beside the augmentations, such as a user's loss.
+        torch.manual_seed(generator(spec.seed, f"step/{step}").initial_seed())
+        index = batch_indices(spec.seed, step, spec.batch, len(self.data.labels))
+        views = self._views(index, step)
+        rate = spec.schedule(step, spec.steps)
+        self.optimiser.param_groups[0]["lr"] = rate * spec.optimiser.learning_rate
+        loss, r, z = self.forward(views, step)
+        self.optimiser.zero_grad()
+        # Each process has its own rows' share of the gradient, and their mean is taken.
+        (loss * processes.count()).backward()
+        self.method.before_update(step)
+        self.optimiser.step()
+        self.method.after_update(step)
+        said = {"step": step, "loss": loss.detach(), "learning_rate": self.optimiser.param_groups[0]["lr"]}
+        if spec.trace_every and step % spec.trace_every == 0 and z.isfinite().all():
+            said |= trace(z)
+        if spec.probe_every:
+            self._train_probe(r, self.data.labels[index.to(self.device)])
+            if (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps:
+                said |= self._test_probe()
+        return said
+
+    def write(self, said: list[dict[str, Any]]) -> None:
+        """Appends what steps said to the log, up to the first loss that is not finite."""
+        losses = torch.stack([record["loss"] for record in said]).tolist()
+        for record, loss in zip(said, losses, strict=True):
+            if not math.isfinite(loss):
+                self.diverged = record["step"]
+                return
+            self.log += json.dumps(record | {"loss": loss}).encode() + b"\n"
+
+    def save(self, step: int) -> None:
+        """A checkpoint after so many steps."""
+        checkpoints.save(self.folder, step, dict(self._tensors()), {"steps": self.spec.steps})
+
+    def resume(self) -> int:
+        """Takes up the newest state that is whole; the number of steps that had been made."""
+        found = checkpoints.load(self.folder)
+        if found:
+            self._restore(found.tensors)
+        processes.wait()
+        return found.step if found else 0
+
+    def _views(self, index: Int[Tensor, " batch"], step: int) -> Float[Tensor, "2 share channel size size"]:
+        # Numbers for the whole batch, from the CPU: so that they depend on neither processes nor device.
+        numbers = self.views.draw(len(index), generator(self.spec.seed, f"views/{step}"))
+        return self.views.of(self.data.images, index[self.rows], numbers[:, self.rows], self.device)
+
+    def _train_probe(self, r: Float[Tensor, "2 batch features"], labels: Int[Tensor, " batch"]) -> None:
+        scores, labels = self.probe(r.flatten(0, 1)), labels.repeat(2)
+        losses = cross_entropy(scores, labels, ignore_index=NONE, reduction="sum")
+        loss = losses / (labels != NONE).sum().clamp_min(1)
+        self.probe_optimiser.zero_grad()
+        loss.backward()
+        self.probe_optimiser.step()
+
+    def _test_probe(self) -> dict[str, float]:
+        r = representations(
+            self.method.student.encoder, self.views.normalisation, self.data.test_images, self.device
+        )
+        with torch.no_grad():
+            scores = self.probe(r)
+        return {f"probe_top{k}": accuracy(scores, self.data.test_labels, k) for k in (1, 5)}
+
+    def _optimisers(self) -> Mapping[str, torch.optim.Optimizer]:
+        return {"optimiser": self.optimiser, "probe_optimiser": self.probe_optimiser}
+
+    def _tensors(self) -> Iterator[tuple[str, Tensor]]:
+        yield "log", torch.frombuffer(self.log, dtype=torch.uint8).clone()
+        for name, module in (("method", self.method), ("probe", self.probe)):
+            for entry, tensor in module.state_dict().items():
+                yield f"{name}/{entry}", tensor
+        for name, optimiser in self._optimisers().items():
+            for index, state in optimiser.state_dict()["state"].items():
+                for entry, tensor in state.items():
+                    if tensor is not None:
+                        yield f"{name}/{index}/{entry}", tensor
+
+    def _restore(self, tensors: Mapping[str, Tensor]) -> None:
+        self.log = bytearray(tensors["log"].numpy())
+        for name, module in (("method", self.method), ("probe", self.probe)):
+            module.load_state_dict(_under(tensors, name))
+        for name, optimiser in self._optimisers().items():
+            state: dict[int, dict[str, Tensor]] = {}
+            for path, tensor in _under(tensors, name).items():
+                index, entry = path.split("/")
+                layout = torch.channels_last if tensor.ndim == 4 else torch.contiguous_format
+                state.setdefault(int(index), {})[entry] = tensor.contiguous(memory_format=layout)
+            optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
+
+
+def batch_indices(seed: int, step: int, batch: int, samples: int) -> Int[Tensor, " batch"]:
+    """The samples of a step: each epoch goes through all in a new order, bar a rest smaller than a batch."""
+    epoch, place = divmod(step, samples // batch)
+    return _order(seed, epoch, samples)[place * batch : (place + 1) * batch]
+
+
+@lru_cache(2)
+def _order(seed: int, epoch: int, samples: int) -> Int[Tensor, " sample"]:
+    return torch.randperm(samples, generator=generator(seed, f"order/{epoch}"))
+
+
+def trace(z: Float[Tensor, "2 batch dim"]) -> dict[str, Any]:
+    """Of a batch's embeddings: the eigenvalues of the first view's covariance, the same with columns of unit
+    variance, largest first, and the mean over the dimensions of the correlation between the views."""
+    first = z[0].double()
+    scaled = (first - first.mean(0)) / first.std(0, correction=0).clamp_min(1e-12)
+    return {
+        "eigenvalues": embedding_spectrum(first).tolist(),
+        "eigenvalues_of_correlation": embedding_spectrum(scaled).tolist(),
+        "view_correlation": view_correlation(*z).diagonal().mean().item(),
+    }
+
+
+def _on(data: Data, device: str) -> Data:
+    """The data on the device; images that would take more than half of its free memory stay where they
+    are."""
+    if torch.device(device).type != "cuda":
+        return data
+    images = data.images
+    if isinstance(images, Tensor) and images.nbytes < torch.cuda.mem_get_info(device)[0] / 2:
+        images = images.to(device)
+    return Data(images, data.labels.to(device), data.test_images, data.test_labels.to(device))
+
+
+def _under(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
+    return {path.removeprefix(f"{name}/"): t for path, t in tensors.items() if path.startswith(f"{name}/")}

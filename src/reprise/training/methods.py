@@ -1,0 +1,458 @@
+"""How each objective is wired to a student, and what state it carries.
+
+A method is a module: its `state_dict` is all that it must remember (weights, teacher, queue, centre,
+covariance), and is what a checkpoint holds. Parameters that require a gradient are the optimiser's.
+"""
+
+import copy
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from reprise import objectives
+from reprise.errors import RepriseError
+from reprise.networks.projectors import MLP
+from reprise.training.processes import gather
+
+Views = Float[Tensor, "2 share channel height width"]
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+class Outcome(NamedTuple):
+    """What a forward pass finds of a whole batch.
+
+    Attributes:
+        loss: a scalar.
+        r: representations of both views, [2, batch, features], without a gradient.
+        z: embeddings of both views, [2, batch, dim], without a gradient.
+    """
+
+    loss: Tensor
+    r: Tensor
+    z: Tensor
+
+
+class Student(nn.Module):
+    """The encoder and the projector that are trained.
+
+    Attributes:
+        features: dimension of the representation.
+        dim: dimension of the embedding.
+        precision: of the convolutions and products; what leaves is float32.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        projector: nn.Module,
+        *,
+        features: int,
+        dim: int,
+        precision: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.projector = encoder, projector
+        self.features, self.dim, self.precision = features, dim, precision
+
+    def forward(
+        self, images: Float[Tensor, "share channel height width"]
+    ) -> tuple[Float[Tensor, "share features"], Float[Tensor, "share dim"]]:
+        """(representation r, embedding z)."""
+        with torch.autocast(images.device.type, self.precision, enabled=self.precision != torch.float32):
+            r = self.encoder(images)
+            z = self.projector(r)
+        return r.float(), z.float()
+
+
+class Method(nn.Module):
+    """The contract of a method. Hyperparameters are keyword arguments of its constructor.
+
+    Args:
+        steps: of the whole training, for what changes in its course.
+    """
+
+    def __init__(self, student: Student, steps: int) -> None:
+        super().__init__()
+        self.student, self.steps = student, steps
+
+    def forward(self, views: Views, step: int) -> Outcome:
+        """The loss of the batch of which this process has the views of its own rows.
+
+        Each view passes through the student alone, as in the authors' code: BatchNorm's statistics are those
+        of one view.
+        """
+        (r1, z1), (r2, z2) = (self.student(view) for view in views)
+        try:
+            loss = self.loss(z1, z2, views, step)
+        except RepriseError:
+            if z1.isfinite().all() and z2.isfinite().all():
+                raise
+            loss = z1.sum() + z2.sum()  # what has diverged may be refused: of it no factor can be taken, say
+        r, z = ([gather(x.detach()) for x in pair] for pair in ((r1, r2), (z1, z2)))
+        return Outcome(loss, torch.stack(r), torch.stack(z))
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        """The loss of the whole batch.
+
+        Networks take this process's rows, losses those of all: what lies between is `gather`.
+
+        Args:
+            z1, z2: embeddings of this process's rows of both views, [share, dim] each.
+        """
+        raise NotImplementedError
+
+    def before_update(self, step: int) -> None:
+        """Between the backward pass and the optimiser's step."""
+
+    def after_update(self, step: int) -> None:
+        """After the optimiser's step."""
+
+    def unscheduled(self) -> list[nn.Parameter]:
+        """The parameters whose learning rate is constant."""
+        return []
+
+
+def build(name: str, student: Student, steps: int, hyperparameters: Mapping[str, Any]) -> Method:
+    """The method of an objective, of `objectives.resolve` if it carries no state.
+
+    Raises:
+        RepriseError: for an unknown objective, or hyperparameters that it does not have.
+    """
+    found = find(name)
+    checked = _checked(name, found, hyperparameters)
+    if isinstance(found, type):
+        return found(student, steps, **checked)
+    return Stateless(student, steps, loss=partial(found, **checked))
+
+
+def find(name: str) -> type[Method] | Loss:
+    """The method of an objective that is wired in its own way, or else a loss of embeddings alone.
+
+    Raises:
+        RepriseError: when it is neither.
+    """
+    # By name among what there is: so the hash of a model's code does not hang on the other methods.
+    named = {method.__name__.lower(): method for method in Method.__subclasses__() if method is not Stateless}
+    if name in named:
+        return named[name]
+    try:
+        return objectives.resolve(name)
+    except RepriseError as error:
+        if ":" in name:
+            raise
+        raise RepriseError(f"{error}; for images also: {', '.join(sorted(named))}") from None
+
+
+def _checked(name: str, function: Callable, hyperparameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    parameters = inspect.signature(function).parameters.values()
+    allowed = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    for key in hyperparameters:
+        if key not in allowed and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise RepriseError(
+                f"objective '{name}': unknown hyperparameter '{key}'; allowed: {', '.join(allowed) or 'none'}"
+            )
+    return hyperparameters
+
+
+class Stateless(Method):
+    """A loss of the two views' embeddings alone: SimCLR, VICReg, Barlow Twins, W-MSE, FroSSL, a user's
+    own."""
+
+    def __init__(self, student: Student, steps: int, *, loss: Loss) -> None:
+        super().__init__(student, steps)
+        self.of_embeddings = loss
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        return self.of_embeddings(gather(z1), gather(z2))
+
+
+class DirectCLR(Method):
+    """Jing et al. 2022: a loss of the first dimensions of the representation; there is no projector.
+
+    Args:
+        dimensions: d0, 360 of 2048 in the paper.
+
+    Raises:
+        RepriseError: when there is a projector.
+    """
+
+    def __init__(
+        self, student: Student, steps: int, *, dimensions: int = 360, temperature: float = 0.1
+    ) -> None:
+        super().__init__(student, steps)
+        if not isinstance(student.projector, nn.Identity):
+            raise RepriseError("objective 'directclr': it sees the representation; choose projector 'none'")
+        self.of_representations = partial(
+            objectives.directclr, dimensions=dimensions, temperature=temperature
+        )
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        return self.of_representations(gather(z1), gather(z2))
+
+
+class SimSiam(Method):
+    """Chen and He 2021: a predictor, no gradient through the target. The predictor's learning rate stays.
+
+    Args:
+        hidden: of the predictor.
+    """
+
+    def __init__(self, student: Student, steps: int, *, hidden: int = 512) -> None:
+        super().__init__(student, steps)
+        self.predictor = MLP(dims=(hidden, student.dim)).build(student.dim)
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        p1, p2 = (gather(self.predictor(z)) for z in (z1, z2))
+        one, other = objectives.negative_cosine(p1, gather(z2)), objectives.negative_cosine(p2, gather(z1))
+        return (one + other) / 2
+
+    def unscheduled(self) -> list[nn.Parameter]:
+        return list(self.predictor.parameters())
+
+
+class Teacher(nn.Module):
+    """A moving average of a network: θ' <- m θ' + (1 - m) θ after each step. It has its own BatchNorm
+    statistics.
+
+    Args:
+        momentum: m at the first step, and at the end of a half cosine between them (BYOL, App. B).
+    """
+
+    def __init__(self, network: nn.Module, momentum: tuple[float, float]) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(network).requires_grad_(False)
+        self.momentum = momentum
+
+    @torch.no_grad()
+    def forward(self, *inputs: Tensor) -> Any:
+        return self.network(*inputs)
+
+    @torch.no_grad()
+    def follow(self, network: nn.Module, share: float) -> None:
+        """One update; `share` of the training is done."""
+        start, end = self.momentum
+        momentum = end - (end - start) * (1 + math.cos(math.pi * share)) / 2
+        torch._foreach_lerp_(list(self.network.parameters()), list(network.parameters()), 1 - momentum)
+
+
+class BYOL(Method):
+    """Grill et al. 2020: a predictor, and a teacher as the target.
+
+    Args:
+        hidden: of the predictor.
+        momentum, final_momentum: of the teacher.
+    """
+
+    def __init__(
+        self,
+        student: Student,
+        steps: int,
+        *,
+        hidden: int = 4096,
+        momentum: float = 0.99,
+        final_momentum: float = 1.0,
+    ) -> None:
+        super().__init__(student, steps)
+        self.predictor = MLP(dims=(hidden, student.dim)).build(student.dim)
+        self.teacher = Teacher(student, (momentum, final_momentum))
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        target1, target2 = (gather(self.teacher(view)[1]) for view in views)
+        p1, p2 = (gather(self.predictor(z)) for z in (z1, z2))
+        return objectives.byol(p1, target2) + objectives.byol(p2, target1)
+
+    def after_update(self, step: int) -> None:
+        self.teacher.follow(self.student, step / self.steps)
+
+
+class MoCo(Method):
+    """Chen et al. 2020 (v2), of both views: queries of one against the teacher's keys of the other, and the
+    last keys of that view in a queue as negatives.
+
+    Args:
+        queue: its length.
+        momentum, final_momentum: of the teacher.
+    """
+
+    queue: Tensor
+
+    def __init__(
+        self,
+        student: Student,
+        steps: int,
+        *,
+        temperature: float = 0.2,
+        queue: int = 65536,
+        momentum: float = 0.999,
+        final_momentum: float = 0.999,
+    ) -> None:
+        super().__init__(student, steps)
+        self.temperature = temperature
+        self.teacher = Teacher(student, (momentum, final_momentum))
+        self.register_buffer("queue", torch.stack([_random_queue(queue, student.dim) for _ in range(2)]))
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        keys = [gather(self.teacher(view)[1]) for view in views]
+        z1, z2 = gather(z1), gather(z2)
+        one = objectives.moco(z1, keys[1], self.queue[1], temperature=self.temperature)
+        other = objectives.moco(z2, keys[0], self.queue[0], temperature=self.temperature)
+        self.queue = torch.stack(
+            [objectives.enqueue(queue, key) for queue, key in zip(self.queue, keys, strict=True)]
+        )
+        return (one + other) / 2
+
+    def after_update(self, step: int) -> None:
+        self.teacher.follow(self.student, step / self.steps)
+
+
+def _random_queue(size: int, dim: int) -> Float[Tensor, "size dim"]:
+    return objectives.enqueue(torch.zeros(size, dim), torch.randn(size, dim))
+
+
+class SwAV(Method):
+    """Caron et al. 2020, with two views and no queue.
+
+    Args:
+        prototypes: their number.
+        frozen: for how many steps the prototypes stay as they are.
+    """
+
+    def __init__(
+        self,
+        student: Student,
+        steps: int,
+        *,
+        prototypes: int = 3000,
+        temperature: float = 0.1,
+        epsilon: float = 0.05,
+        iterations: int = 3,
+        frozen: int = 0,
+    ) -> None:
+        super().__init__(student, steps)
+        self.prototypes = nn.Linear(student.dim, prototypes, bias=False)
+        self.frozen = frozen
+        self.of_scores = partial(
+            objectives.swav, temperature=temperature, epsilon=epsilon, iterations=iterations
+        )
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        with torch.no_grad():
+            self.prototypes.weight.copy_(normalize(self.prototypes.weight))
+        weight = self.prototypes.weight
+        return self.of_scores(*(gather(objectives.prototype_scores(z, weight)) for z in (z1, z2)))
+
+    def before_update(self, step: int) -> None:
+        if step < self.frozen:
+            self.prototypes.weight.grad = None
+
+
+class DINO(Method):
+    """Caron et al. 2021, with two views. The projector's output is the bottleneck before the prototypes.
+
+    Args:
+        prototypes: the number of outputs.
+        warm_temperature, warmup: the teacher's temperature at step 0, and the steps over which it goes
+            linearly to `teacher_temperature`.
+        centre_momentum: of the mean of the teacher's outputs.
+        momentum, final_momentum: of the teacher.
+        frozen: for how many steps the last layer stays as it is.
+    """
+
+    centre: Tensor
+
+    def __init__(
+        self,
+        student: Student,
+        steps: int,
+        *,
+        prototypes: int = 4096,
+        student_temperature: float = 0.1,
+        teacher_temperature: float = 0.07,
+        warm_temperature: float = 0.04,
+        warmup: int = 0,
+        centre_momentum: float = 0.9,
+        momentum: float = 0.996,
+        final_momentum: float = 1.0,
+        frozen: int = 0,
+    ) -> None:
+        super().__init__(student, steps)
+        self.prototypes = nn.Linear(student.dim, prototypes, bias=False)
+        self.teacher = Teacher(student, (momentum, final_momentum))
+        self.teacher_prototypes = Teacher(self.prototypes, (momentum, final_momentum))
+        self.register_buffer("centre", torch.zeros(prototypes))
+        self.student_temperature, self.teacher_temperature = student_temperature, teacher_temperature
+        self.warm_temperature, self.warmup = warm_temperature, warmup
+        self.centre_momentum, self.frozen = centre_momentum, frozen
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        # Cosines with weights of any length: so the official code has it, by weight normalisation.
+        def scores(z: Tensor, prototypes: nn.Module) -> Tensor:
+            return gather(objectives.prototype_scores(z, prototypes.weight))
+
+        student1, student2 = (scores(z, self.prototypes) for z in (z1, z2))
+        teacher1, teacher2 = (
+            scores(self.teacher(view)[1], self.teacher_prototypes.network) for view in views
+        )
+        of_pair = partial(
+            objectives.dino,
+            centre=self.centre,
+            student_temperature=self.student_temperature,
+            teacher_temperature=self._temperature(step),
+        )
+        loss = (of_pair(student1, teacher2) + of_pair(student2, teacher1)) / 2
+        both = torch.cat([teacher1, teacher2])
+        self.centre = objectives.update_centre(self.centre, both, momentum=self.centre_momentum)
+        return loss
+
+    def _temperature(self, step: int) -> float:
+        share = min(step / self.warmup, 1.0) if self.warmup else 1.0
+        return self.warm_temperature + (self.teacher_temperature - self.warm_temperature) * share
+
+    def before_update(self, step: int) -> None:
+        if step < self.frozen:
+            self.prototypes.weight.grad = None
+
+    def after_update(self, step: int) -> None:
+        self.teacher.follow(self.student, step / self.steps)
+        self.teacher_prototypes.follow(self.prototypes, step / self.steps)
+
+
+class CorInfoMax(Method):
+    """Ozsoy et al. 2022: running means and covariances of the embeddings.
+
+    Args:
+        attraction, forgetting, epsilon: of `objectives.corinfomax`.
+    """
+
+    mean: Tensor
+    covariance: Tensor
+
+    def __init__(
+        self,
+        student: Student,
+        steps: int,
+        *,
+        attraction: float = 500.0,
+        forgetting: float = 0.01,
+        epsilon: float = 1e-6,
+    ) -> None:
+        super().__init__(student, steps)
+        for name, tensor in objectives.Moments.initial(student.dim)._asdict().items():
+            self.register_buffer(name, tensor)
+        self.of_moments = partial(
+            objectives.corinfomax, attraction=attraction, forgetting=forgetting, epsilon=epsilon
+        )
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        loss, moments = self.of_moments(
+            gather(z1), gather(z2), objectives.Moments(self.mean, self.covariance)
+        )
+        self.mean, self.covariance = moments
+        return loss

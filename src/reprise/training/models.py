@@ -1,0 +1,241 @@
+"""Trained image models, kept: whoever needs one names its spec, and it is trained once.
+
+A model lies in `results/models/KEY/`: `model.safetensors` (the method's whole state), `log.jsonl` (what each
+step said) and `record.json`. KEY is a hash of all that determines the model (spec, data, code of the training
+path) and of nothing else. Until it is complete, its resume state lies in the hidden `results/models/.KEY/`.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import BaseModel, Field
+from torch import Tensor
+
+from reprise.closure import Symbol, closure_hash
+from reprise.datasets.augment import Normalisation, Recipe
+from reprise.datasets.images import load
+from reprise.errors import RepriseError
+from reprise.networks.encoders import Encoder
+from reprise.networks.projectors import Projector
+from reprise.settings import Settings
+from reprise.store import writing
+from reprise.training import checkpoints, methods, processes
+from reprise.training.images import Data, assemble, train
+from reprise.training.methods import Method
+from reprise.training.optimisers import OptimiserSpec
+from reprise.training.schedules import Schedule, WarmupCosine
+
+FOLDER = Path("results") / "models"
+MODEL, LOG, RECORD = "model.safetensors", "log.jsonl", "record.json"
+
+
+class Spec(Settings):
+    """What determines a trained model, bar the data.
+
+    Attributes:
+        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss of
+            `objectives.resolve`, or a user's `path/mine.py:my_loss`.
+        hyperparameters: the objective's keyword arguments; its own defaults for the rest.
+        batch: of all processes together.
+        steps: 0 gives the network at random initialisation.
+        precision: of the encoder and the projector.
+        trace_every: steps between two traces of the embeddings' spectrum in the log; 0: none.
+        probe_every: steps between two tests of the online linear probe; 0: there is no such probe.
+    """
+
+    objective: str
+    hyperparameters: dict[str, float | int | bool | None] = Field(default_factory=dict)
+    augmentation: Recipe
+    normalisation: Normalisation = Normalisation()
+    encoder: Encoder
+    projector: Projector
+    optimiser: OptimiserSpec
+    schedule: Schedule = WarmupCosine()
+    batch: int = Field(default=256, ge=2)
+    steps: int = Field(ge=0)
+    seed: int = 0
+    precision: Literal["float32", "bfloat16"] = "float32"
+    trace_every: int = Field(default=0, ge=0)
+    probe_every: int = Field(default=0, ge=0)
+
+
+def model_key(spec: Spec, data: Data) -> str:
+    """32 hexadecimal digits over all that determines a model: the spec, the data's content, the code.
+
+    Of a user's loss the file's content counts, not where it lies. How many processes share
+    the work, on which device, and where the results lie does not count.
+
+    Raises:
+        RepriseError: for an unknown objective, or a user's that is not there.
+    """
+    code = list(_code(spec))
+    path, _, objective = spec.objective.rpartition(":")
+    what = {
+        "spec": spec.model_dump(mode="json") | {"objective": objective},
+        "data": fingerprint(data),
+        "code": closure_hash(*code, extra=Path(path).read_bytes() if path else b""),
+    }
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def trained(
+    spec: Spec,
+    data: Data,
+    root: Path,
+    *,
+    device: str = "cpu",
+    save_every: float = 60.0,
+    progress: Callable[[int], None] = lambda step: None,
+) -> Path:
+    """The folder of a model: that which lies there (HIT), or one that is trained now (MISS); which of the two
+    is printed on stderr with its key.
+
+    Of several processes that ask for one model at once, one trains it and the others wait.
+
+    Args:
+        root: the checkout.
+        device, save_every, progress: of `train`.
+
+    Raises:
+        RepriseError: of the training, and when the folder cannot be written.
+    """
+    key = model_key(spec, data)
+    folder, draft = root / FOLDER / key, root / FOLDER / f".{key}"
+    with _lock(root / FOLDER / f".{key}.lock"):
+        hit = _is_whole(folder)
+        if processes.rank() == 0:
+            print(f"{'HIT' if hit else 'MISS'} {key} {spec.objective}", file=sys.stderr, flush=True)
+        processes.wait()
+        if hit:
+            return folder
+        outcome = train(spec, data, draft, device=device, save_every=save_every, progress=progress)
+        if processes.rank() == 0:
+            contents = {
+                MODEL: checkpoints.pack(outcome.method.state_dict(), {}),
+                LOG: outcome.log,
+            }
+            record = {
+                "spec": spec.model_dump(mode="json"),
+                "channels": data.channels,
+                "diverged": outcome.diverged,
+                "torch": torch.__version__,
+                "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
+            }
+            contents[RECORD] = json.dumps(record, indent=1, sort_keys=True).encode() + b"\n"
+            with writing(folder):
+                _put(folder, draft, contents)
+        processes.wait()
+    return folder
+
+
+class Model:
+    """A trained model, read back.
+
+    Attributes:
+        method: with its final state, in evaluation mode; `method.student` has `encoder` and `projector`.
+        log: what each step said: `step`, `loss`, `learning_rate`, and now and then a trace or a probe.
+        diverged: the step at which its loss was not finite, if there was one.
+    """
+
+    def __init__(self, spec: Spec, folder: Path) -> None:
+        """
+        Args:
+            spec: that it was trained with.
+            folder: from `trained`.
+
+        Raises:
+            RepriseError: when a file is missing, truncated or altered.
+        """
+        if not _is_whole(folder):
+            raise RepriseError(f"{folder}: no whole model; train it again")
+        record = json.loads((folder / RECORD).read_text())
+        self.method: Method = assemble(spec, record["channels"])
+        self.method.load_state_dict(checkpoints.unpack((folder / MODEL).read_bytes())[0])
+        self.method.eval()
+        self.log: list[dict[str, Any]] = [json.loads(line) for line in (folder / LOG).open()]
+        self.diverged: int | None = record["diverged"]
+
+
+def data_set(name: str, root: str | Path, split: str = "train") -> Data:
+    """A data set of `datasets.images.load`: a split to train on, and the test split.
+
+    Raises:
+        RepriseError: of the loader.
+    """
+    return Data(*load(name, root, split), *load(name, root, "test"))
+
+
+def fingerprint(data: Data) -> str:
+    """SHA-256 of the images and labels; of images on the disk, of what their `fingerprint()` says."""
+    digest = hashlib.sha256()
+    for part in data:
+        if isinstance(part, Tensor):
+            digest.update(f"{part.dtype} {list(part.shape)}".encode())
+            digest.update(part.contiguous().cpu().numpy().data)
+        else:
+            digest.update(part.fingerprint().encode())  # type: ignore[union-attr]
+    return digest.hexdigest()
+
+
+def _code(spec: Spec) -> Iterator[Symbol]:
+    """Where the code lies that makes a model of this spec: the loop, and what the spec chooses."""
+    yield "reprise.training.images", "train"
+    for _, value in spec:
+        if isinstance(value, BaseModel):
+            yield type(value).__module__, type(value).__name__
+    objective = methods.find(spec.objective)
+    if isinstance(objective, type):
+        yield objective.__module__, objective.__name__
+    elif ":" not in spec.objective:
+        yield "reprise.objectives", spec.objective
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a model lies there; one that is truncated or altered is reported."""
+    if not folder.is_dir():
+        return False
+    try:
+        sums = json.loads((folder / RECORD).read_text())["sha256"]
+        if all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == sums[name] for name in sums):
+            return True
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    print(f"{folder}: truncated or altered; trained again", file=sys.stderr, flush=True)
+    return False
+
+
+def _put(folder: Path, draft: Path, contents: dict[str, bytes]) -> None:
+    """A complete folder under its name, and the resume state away."""
+    ready = draft / "ready"
+    shutil.rmtree(ready, ignore_errors=True)
+    ready.mkdir(parents=True)
+    for name, content in contents.items():
+        checkpoints.write(ready / name, content)
+    shutil.rmtree(folder, ignore_errors=True)  # a damaged one
+    os.rename(ready, folder)
+    shutil.rmtree(draft)
+
+
+@contextmanager
+def _lock(file: Path) -> Iterator[None]:
+    """Held by the first process of a training; the system frees it when that one ends, however it does."""
+    if processes.rank():
+        processes.wait()
+        yield
+        return
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        opened = file.open("w")
+    with opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        processes.wait()
+        yield

@@ -1,0 +1,97 @@
+"""Optimisers: SGD and AdamW are torch's, LARS is that of the official VICReg and Barlow Twins code."""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+from torch.optim.optimizer import Optimizer
+
+from reprise.settings import Settings
+
+Parameters = Iterable[Any]
+"""Tensors, or groups of them, as torch's optimisers take them."""
+
+
+class SGD(Settings):
+    """`torch.optim.SGD`; weight decay on all parameters."""
+
+    kind: Literal["sgd"] = "sgd"
+    learning_rate: float = Field(default=0.1, gt=0)
+    momentum: float = Field(default=0.9, ge=0, lt=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+
+    def build(self, parameters: Parameters) -> Optimizer:
+        return torch.optim.SGD(
+            parameters, self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+        )
+
+
+class AdamW(Settings):
+    """`torch.optim.AdamW`; weight decay on all parameters."""
+
+    kind: Literal["adamw"] = "adamw"
+    learning_rate: float = Field(default=1e-3, gt=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    weight_decay: float = Field(default=0.01, ge=0)
+
+    def build(self, parameters: Parameters) -> Optimizer:
+        return torch.optim.AdamW(
+            parameters, self.learning_rate, betas=self.betas, weight_decay=self.weight_decay
+        )
+
+
+class LARS(Settings):
+    """Layer-wise adaptive rates (You et al. 2017) in the semantics of the official VICReg and Barlow Twins
+    code.
+
+    For a parameter w of more than one dimension with gradient g: u = g + wd w, u <- η |w|/|u| u (as it is
+    where either norm is 0), m <- μ m + u, w <- w - lr m. Biases and BatchNorm's parameters, of one
+    dimension, have neither decay nor adaptation: u = g.
+
+    Attributes:
+        trust: η.
+    """
+
+    kind: Literal["lars"] = "lars"
+    learning_rate: float = Field(default=0.3, gt=0)
+    momentum: float = Field(default=0.9, ge=0, lt=1)
+    weight_decay: float = Field(default=1e-6, ge=0)
+    trust: float = Field(default=1e-3, gt=0)
+
+    def build(self, parameters: Parameters) -> Optimizer:
+        defaults = {
+            "lr": self.learning_rate,
+            "momentum": self.momentum,
+            "weight_decay": self.weight_decay,
+            "trust": self.trust,
+        }
+        return _LARS(parameters, defaults)
+
+
+OptimiserSpec = Annotated[SGD | AdamW | LARS, Field(discriminator="kind")]
+
+
+class _LARS(Optimizer):
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:
+        for group in self.param_groups:
+            weights = [weight for weight in group["params"] if weight.grad is not None]
+            updates = [_update(weight, group) for weight in weights]
+            for weight in weights:
+                self.state[weight].setdefault("momentum_buffer", torch.zeros_like(weight))
+            if weights:
+                velocities = [self.state[weight]["momentum_buffer"] for weight in weights]
+                torch._foreach_mul_(velocities, group["momentum"])
+                torch._foreach_add_(velocities, updates)
+                torch._foreach_add_(weights, velocities, alpha=-group["lr"])
+
+
+def _update(weight: Tensor, group: dict[str, Any]) -> Tensor:
+    if weight.ndim < 2:
+        return weight.grad
+    update = weight.grad.add(weight, alpha=group["weight_decay"])
+    length, other = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
+    # On the device: asking for the norms' values would wait for it.
+    return update * torch.where((length > 0) & (other > 0), group["trust"] * length / other, 1.0)

@@ -1,0 +1,66 @@
+"""Learning rates as pure functions of the step: `schedule(step, steps)` is the factor on the optimiser's rate
+at a step, 0 to steps - 1."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reprise.settings import Settings
+
+
+class Constant(Settings):
+    """1 throughout."""
+
+    kind: Literal["constant"] = "constant"
+
+    def __call__(self, step: int, steps: int) -> float:
+        return 1.0
+
+
+class WarmupCosine(Settings):
+    """Linear from 0 to 1 over the warm-up, then half a cosine from 1 towards `final` at the end.
+
+    Attributes:
+        warmup: in steps.
+        final: the factor that the step after the last would have.
+    """
+
+    kind: Literal["warmup_cosine"] = "warmup_cosine"
+    warmup: int = Field(default=0, ge=0)
+    final: float = Field(default=0.0, ge=0, le=1)
+
+    def __call__(self, step: int, steps: int) -> float:
+        if step < self.warmup:
+            return step / self.warmup
+        share = (step - self.warmup) / max(steps - self.warmup, 1)
+        return self.final + (1 - self.final) * (1 + math.cos(math.pi * share)) / 2
+
+
+class Milestones(Settings):
+    """Multiplied by `factor` at each of the shares `at` of the training: .6 and .8 are epochs 60 and 80 of
+    100."""
+
+    kind: Literal["milestones"] = "milestones"
+    at: tuple[Annotated[float, Field(ge=0, le=1)], ...] = (0.6, 0.8)
+    factor: float = Field(default=0.1, gt=0)
+
+    def __call__(self, step: int, steps: int) -> float:
+        return self.factor ** sum(step >= at * steps for at in self.at)
+
+
+class CosineRestarts(Settings):
+    """Half a cosine from 1 to 0, again and again (Loshchilov and Hutter 2017).
+
+    Attributes:
+        period: in steps.
+    """
+
+    kind: Literal["cosine_restarts"] = "cosine_restarts"
+    period: int = Field(ge=1)
+
+    def __call__(self, step: int, steps: int) -> float:
+        return (1 + math.cos(math.pi * (step % self.period) / self.period)) / 2
+
+
+Schedule = Annotated[Constant | WarmupCosine | Milestones | CosineRestarts, Field(discriminator="kind")]

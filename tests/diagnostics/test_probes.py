@@ -1,0 +1,79 @@
+"""Probes against scikit-learn, on blobs."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from reprise.diagnostics.probes import accuracy, knn, linear_probe, representations
+from reprise.errors import RepriseError
+from reprise.training.schedules import Milestones
+
+
+def blobs(samples=300, classes=7, dim=5, spread=1.0):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(classes, size=2 * samples)
+    centres = 1.5 * rng.normal(size=(classes, dim))
+    points = torch.from_numpy(centres[labels] + spread * rng.normal(size=(2 * samples, dim))).float()
+    labels = torch.from_numpy(labels)
+    return points[:samples], labels[:samples], points[samples:], labels[samples:]
+
+
+def test_a_linear_probe_finds_what_logistic_regression_does():
+    train, train_labels, test, test_labels = blobs()
+    found = linear_probe(
+        train, train_labels, test, test_labels, schedule=Milestones(), learning_rate=0.1, epochs=40, batch=64
+    )
+    best = LogisticRegression(C=1e6).fit(train, train_labels).score(test, test_labels)
+    assert 0.4 < best < 0.99
+    assert found.top1 == pytest.approx(best, abs=0.03)
+    assert found.top1 < found.top5 < 1
+
+
+def test_a_linear_probe_is_the_same_again_whatever_others_draw():
+    data = blobs(60)
+    first = linear_probe(*data, schedule=Milestones(), epochs=2)
+    torch.rand(3)
+    assert linear_probe(*data, schedule=Milestones(), epochs=2) == first
+
+
+def test_a_linear_probe_that_diverges_says_so():
+    train, train_labels, *test = blobs(60)
+    with pytest.raises(RepriseError, match="diverged at learning rate 1e\\+38"):
+        linear_probe(1e20 * train, train_labels, *test, schedule=Milestones(), learning_rate=1e38, epochs=3)
+
+
+def test_the_nearest_neighbours_are_those_of_scikit_learn():
+    train, train_labels, test, test_labels = blobs()
+
+    def weigh(distances):  # sklearn's cosine distance is 1 - c
+        return np.exp((1 - distances) / 0.5)
+
+    theirs = KNeighborsClassifier(20, metric="cosine", weights=weigh).fit(train, train_labels)
+    found = knn(train, train_labels, test, test_labels, neighbours=20, temperature=0.5)
+    assert found.top1 == pytest.approx(theirs.score(test, test_labels), abs=1e-9)
+    top5 = np.argsort(-theirs.predict_proba(test), 1)[:, :5]
+    assert found.top5 == pytest.approx((top5 == test_labels[:, None].numpy()).any(1).mean(), abs=0.01)
+
+
+def test_more_neighbours_than_there_are_are_all():
+    data = blobs(30)
+    assert knn(*data, neighbours=1000) == knn(*data, neighbours=30)
+
+
+def test_accuracy():
+    scores = torch.tensor([[3.0, 2, 1], [1, 2, 3], [1, 3, 2], [3, 1, 2]])
+    labels = torch.tensor([0, 1, 2, 1])
+    assert [accuracy(scores, labels, k) for k in (1, 2, 3, 5)] == [0.25, 0.75, 1, 1]
+
+
+def test_representations_are_those_of_evaluation_and_the_encoder_stays_as_it_was():
+    encoder = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.BatchNorm1d(4))
+    encoder[1].running_mean += 1
+    images = torch.arange(2000).reshape(500, 1, 2, 2)
+    found = representations(encoder, lambda x: x / 10, images)
+    torch.testing.assert_close(found, images.flatten(1) / 10 - 1, rtol=1e-4, atol=1e-4)
+    assert encoder.training
+    assert encoder[1].num_batches_tracked == 0
+    assert not found.requires_grad

@@ -1,0 +1,62 @@
+"""The encoders against torchvision's own, and against shapes counted by hand."""
+
+import pytest
+import torch
+from torchvision import models
+
+from reprise.networks.encoders import RESNET10_W16, RESNET18, RESNET50, Conv4, ResNet
+
+
+def images(size=32, channels=3):
+    return torch.rand(2, channels, size, size, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize(("spec", "theirs"), [(RESNET18, models.resnet18), (RESNET50, models.resnet50)])
+def test_with_an_imagenet_stem_it_is_torchvisions_without_the_classifier(spec, theirs):
+    ours, reference = spec.build(3), theirs()
+    reference.fc = torch.nn.Identity()
+    ours.load_state_dict(reference.state_dict())
+    torch.testing.assert_close(ours(images(64)), reference(images(64)))
+    assert ours(images(64)).shape == (2, spec.dim)
+
+
+@pytest.mark.parametrize(("stem", "size"), [("imagenet", 8), ("cifar", 32), ("stride2", 16)])
+def test_stems(stem, size):
+    net = ResNet(width=4, stem=stem).build(1)
+    x = net.maxpool(net.relu(net.bn1(net.conv1(images(channels=1)))))
+    assert x.shape == (2, 4, size, size)
+    assert net(images(channels=1)).shape == (2, 32)
+
+
+def test_a_narrow_net_has_the_channels_and_blocks_that_were_asked_for():
+    net = ResNet(blocks=(1, 1, 1, 2), width=16, stem="stride2").build(3)
+    stages = [net.layer1, net.layer2, net.layer3, net.layer4]
+    assert [len(stage) for stage in stages] == [1, 1, 1, 2]
+    assert [stage[-1].conv2.out_channels for stage in stages] == [16, 32, 64, 128]
+    assert net.layer1[0].downsample is None
+    assert net(images()).shape == (2, RESNET10_W16.dim) == (2, 128)
+
+
+def test_wide_bottlenecks():
+    net = ResNet(block="bottleneck", blocks=(1, 1, 1, 1), width=8).build(3)
+    assert net(images()).shape == (2, 8 * 8 * 4)
+
+
+def test_the_first_convolution_starts_like_the_others():
+    torch.manual_seed(0)
+    weight = ResNet(stem="cifar").build(3).conv1.weight.detach()
+    assert weight.std() == pytest.approx((2 / (64 * 9)) ** 0.5, rel=0.05)
+
+
+def test_a_residual_branch_can_start_as_zero():
+    blocks = ResNet(width=4, stem="cifar", zero_init_residual=True).build(3).layer1
+    x = torch.rand(2, 4, 8, 8)
+    torch.testing.assert_close(blocks(x), x)
+    assert not torch.allclose(ResNet(width=4, stem="cifar").build(3).layer1(x), x)
+
+
+def test_conv4():
+    spec = Conv4(widths=(8, 16, 16, 32))
+    net = spec.build(3)
+    assert net(images()).shape == (2, spec.dim) == (2, 32)
+    assert sum(w.numel() for w in net.parameters() if w.ndim == 4) == 9 * (3 * 8 + 8 * 16 + 16 * 16 + 16 * 32)

@@ -1,0 +1,168 @@
+"""How methods are wired: against the losses and averages written out."""
+
+import pytest
+import tiny
+import torch
+from torch.nn.functional import cosine_similarity, normalize
+
+from reprise import objectives
+from reprise.datasets.augment import Views
+from reprise.errors import RepriseError
+from reprise.networks.projectors import Identity
+from reprise.training.images import assemble
+from reprise.training.methods import find
+
+VIEWS = Views(tiny.RECIPE)(tiny.data().images[:16], torch.Generator().manual_seed(1))
+
+
+def method(objective, **hyperparameters):
+    return assemble(tiny.spec(objective, hyperparameters=hyperparameters), 3)
+
+
+def embeddings(method):
+    with torch.no_grad():
+        return [method.student(view)[1] for view in VIEWS]
+
+
+def weights(module):
+    return [weight.clone() for weight in module.parameters()]
+
+
+@pytest.mark.parametrize("name", ["nt_xent", "vicreg", "barlow_twins", "frossl"])
+def test_a_loss_of_embeddings_gets_those_of_both_views(name):
+    found = method(name)
+    loss, r, z = found(VIEWS, 0)
+    torch.testing.assert_close(loss, getattr(objectives, name)(*embeddings(found)))
+    torch.testing.assert_close(z, torch.stack(embeddings(found)))
+    torch.testing.assert_close(r[1], found.student.encoder(VIEWS[1]).detach())
+
+
+def test_hyperparameters_reach_the_loss():
+    found = method("nt_xent", temperature=0.9)
+    torch.testing.assert_close(found(VIEWS, 0).loss, objectives.nt_xent(*embeddings(found), temperature=0.9))
+
+
+def test_directclr_sees_the_representation():
+    spec = tiny.spec("directclr", hyperparameters={"dimensions": 5}, projector=Identity())
+    found = assemble(spec, 3)
+    loss, r, _ = found(VIEWS, 0)
+    torch.testing.assert_close(loss, objectives.infonce_other_view(r[0, :, :5], r[1, :, :5]))
+    with pytest.raises(RepriseError, match="projector 'none'"):
+        method("directclr")
+
+
+def test_a_users_loss(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def my_loss(z1, z2):\n    return (z1 - z2).square().mean()\n")
+    found = method(f"{file}:my_loss")
+    z1, z2 = embeddings(found)
+    torch.testing.assert_close(found(VIEWS, 0).loss, (z1 - z2).square().mean())
+
+
+def test_simsiam():
+    found = method("simsiam", hidden=8)
+    z = embeddings(found)
+    p1, p2 = (found.predictor(x) for x in z)
+    expected = -(cosine_similarity(p1, z[1]).mean() + cosine_similarity(p2, z[0]).mean()) / 2
+    torch.testing.assert_close(found(VIEWS, 0).loss, expected)
+    assert set(map(id, found.unscheduled())) == set(map(id, found.predictor.parameters()))
+
+
+def test_byol_with_a_teacher_that_follows():
+    found = method("byol", hidden=8, momentum=0.9)
+    z = embeddings(found)  # the teacher starts as the student
+    p = [normalize(found.predictor(x)) for x in z]
+    expected = sum((a - normalize(b)).square().sum(1).mean() for a, b in ((p[0], z[1]), (p[1], z[0])))
+    loss = found(VIEWS, 0).loss
+    torch.testing.assert_close(loss, expected)
+    loss.backward()
+    assert all(weight.grad is None for weight in found.teacher.parameters())
+    before = weights(found.teacher)
+    with torch.no_grad():
+        for weight in found.student.parameters():
+            weight += 1
+    found.after_update(0)
+    for old, new, student in zip(before, weights(found.teacher), weights(found.student), strict=True):
+        torch.testing.assert_close(new, 0.9 * old + 0.1 * student)
+    found.after_update(found.steps // 2)
+    halfway = weights(found.teacher)
+    found.after_update(found.steps)
+    assert all(map(torch.equal, weights(found.teacher), halfway))  # momentum 1 at the end
+
+
+def test_moco_takes_negatives_from_its_queue_and_keeps_the_last_keys():
+    found = method("moco", queue=32)
+    queue, z = found.queue.clone(), embeddings(found)
+    expected = (objectives.moco(z[0], z[1], queue[1]) + objectives.moco(z[1], z[0], queue[0])) / 2
+    torch.testing.assert_close(found(VIEWS, 0).loss, expected)
+    torch.testing.assert_close(found.queue[:, 16:], normalize(torch.stack(z), dim=-1))
+    torch.testing.assert_close(found.queue[:, :16], queue[:, 16:])
+
+
+def test_swav_has_prototypes_of_unit_length_that_may_be_frozen_at_first():
+    found = method("swav", prototypes=12, frozen=5)
+    found(VIEWS, 0).loss.backward()
+    lengths = found.prototypes.weight.norm(dim=1)
+    torch.testing.assert_close(lengths, torch.ones(12))
+    gradient = found.prototypes.weight.grad
+    found.before_update(5)
+    assert found.prototypes.weight.grad is gradient
+    found.before_update(4)
+    assert found.prototypes.weight.grad is None
+
+
+def test_dino_moves_its_centre_and_warms_its_teacher():
+    found = method("dino", prototypes=12, warmup=10)
+    unit = normalize(found.prototypes.weight, dim=1)
+    scores = [normalize(z) @ unit.T for z in embeddings(found)]
+    pairs = ((scores[0], scores[1]), (scores[1], scores[0]))
+    zero = torch.zeros(12)
+    warm = {step: sum(objectives.dino(s, t, zero, teacher_temperature=tau) for s, t in pairs) / 2
+            for step, tau in ((0, 0.04), (5, 0.055), (10, 0.07), (44, 0.07))}  # fmt: skip
+    for step, expected in warm.items():
+        found.centre = zero
+        torch.testing.assert_close(found(VIEWS, step).loss, expected)
+    torch.testing.assert_close(found.centre, 0.1 * torch.cat(scores).mean(0))
+
+
+def test_corinfomax_carries_its_moments():
+    found = method("corinfomax", attraction=10.0)
+    z, moments = embeddings(found), objectives.Moments.initial(8)
+    for _ in range(2):
+        expected, moments = objectives.corinfomax(*z, moments, attraction=10.0)
+        torch.testing.assert_close(found(VIEWS, 0).loss, expected)
+    torch.testing.assert_close(found.covariance, moments.covariance)
+    assert "covariance" in found.state_dict()
+
+
+def test_each_stateful_method_is_found_by_name():
+    assert [find(name).__name__.lower() for name in tiny.STATEFUL] == list(tiny.STATEFUL)
+    assert find("nt_xent") is objectives.nt_xent
+
+
+@pytest.mark.parametrize(
+    ("objective", "hyperparameters", "said"),
+    [
+        (
+            "nt_xent",
+            {"temprature": 1.0},
+            "'nt_xent': unknown hyperparameter 'temprature'; allowed: temperature",
+        ),
+        ("byol", {"queue": 1}, "allowed: hidden, momentum, final_momentum"),
+        ("stateless", {}, "unknown objective 'stateless'"),
+        ("missing.py:loss", {}, "no file .*missing.py$"),
+        ("simclr2", {}, "nt_xent.*for images also: byol, corinfomax, dino, directclr, moco, simsiam, swav"),
+    ],
+)
+def test_what_does_not_exist_is_said(objective, hyperparameters, said):
+    with pytest.raises(RepriseError, match=said):
+        method(objective, **hyperparameters)
+
+
+def test_the_precision_is_that_of_the_networks_alone():
+    found = assemble(tiny.spec(precision="bfloat16"), 3)
+    loss, r, z = found(VIEWS, 0)
+    assert {loss.dtype, r.dtype, z.dtype} == {torch.float32}
+    exact = method("nt_xent")(VIEWS, 0).loss
+    assert loss != exact
+    torch.testing.assert_close(loss, exact, rtol=0.05, atol=0)

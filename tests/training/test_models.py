@@ -1,0 +1,221 @@
+"""The cache of trained models: its key has all that determines a model and nothing else; nothing is trained
+twice."""
+
+import json
+import multiprocessing
+import shutil
+from dataclasses import replace
+
+import pytest
+import tiny
+import torch
+
+from reprise import closure
+from reprise.datasets.augment import Normalisation
+from reprise.errors import RepriseError
+from reprise.networks.encoders import Conv4
+from reprise.training import models
+from reprise.training.models import Model, Spec, model_key, trained
+from reprise.training.optimisers import AdamW
+from reprise.training.schedules import Constant
+
+FORK = multiprocessing.get_context("fork")
+SPEC, DATA = tiny.spec(steps=3), tiny.data()
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """From now on nothing may be trained."""
+
+    def forbid():
+        def train(*_, **__):
+            raise AssertionError("trained again")
+
+        monkeypatch.setattr(models, "train", train)
+
+    return forbid
+
+
+def test_a_second_figure_that_needs_it_trains_nothing(tmp_path, capsys, never):
+    folder = trained(SPEC, DATA, tmp_path)
+    key = model_key(SPEC, DATA)
+    assert folder == tmp_path / "results" / "models" / key
+    assert capsys.readouterr().err == f"MISS {key} nt_xent\n"
+    never()
+    assert trained(SPEC, DATA, tmp_path) == folder
+    assert capsys.readouterr().err == f"HIT {key} nt_xent\n"
+    assert sorted(file.name for file in folder.iterdir()) == ["log.jsonl", "model.safetensors", "record.json"]
+    assert sorted(file.name for file in folder.parent.iterdir()) == [f".{key}.lock", key]
+
+
+def test_it_comes_back_as_it_was(tmp_path):
+    spec = tiny.spec("moco", steps=3, hyperparameters=tiny.STATEFUL["moco"], trace_every=2)
+    model = Model(spec, trained(spec, DATA, tmp_path))
+    expected = models.train(spec, DATA, tmp_path / "again").method.state_dict()
+    found = model.method.state_dict()
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in found.items())
+    assert not model.method.training
+    assert model.diverged is None
+    assert [line["step"] for line in model.log] == [0, 1, 2]
+    assert "eigenvalues" in model.log[2]
+
+
+def test_the_same_training_gives_the_same_bytes(tmp_path):
+    one, other = (trained(SPEC, DATA, tmp_path / name) for name in "ab")
+    for file in one.iterdir():
+        assert file.read_bytes() == (other / file.name).read_bytes()
+
+
+OTHERS = {
+    "objective": {"objective": "vicreg"},
+    "hyperparameters": {"hyperparameters": {"temperature": 0.3}},
+    "augmentation": {"augmentation": replace(tiny.RECIPE, second=tiny.RECIPE.first)},
+    "normalisation": {"normalisation": Normalisation((0.4,), (0.2,))},
+    "encoder": {"encoder": Conv4()},
+    "optimiser": {"optimiser": AdamW()},
+    "schedule": {"schedule": Constant()},
+    "batch": {"batch": 8},
+    "steps": {"steps": 4},
+    "seed": {"seed": 1},
+    "precision": {"precision": "bfloat16"},
+}
+
+
+@pytest.mark.parametrize("changes", OTHERS.values(), ids=OTHERS)
+def test_another_spec_has_another_key(changes):
+    assert model_key(tiny.spec(**({"steps": 3} | changes)), DATA) != model_key(SPEC, DATA)
+
+
+def test_a_spec_goes_through_json_and_refuses_what_is_not_in_it():
+    for objective in ("nt_xent", "moco"):
+        spec = tiny.spec(objective, hyperparameters=tiny.STATEFUL.get(objective, {"temperature": 0.2}))
+        assert Spec.model_validate_json(spec.model_dump_json()) == spec
+        assert model_key(Spec.model_validate_json(spec.model_dump_json()), DATA) == model_key(spec, DATA)
+    with pytest.raises(RepriseError, match=r"key 'encoder\.resnet\.width' has the value 0"):
+        Spec.from_overrides({"encoder": {"kind": "resnet", "width": 0}}, "paper.yaml")
+    with pytest.raises(RepriseError, match=r"paper\.yaml: unknown key 'stepz'"):
+        Spec.from_overrides({"stepz": 0}, "paper.yaml")
+
+
+def test_other_data_have_another_key_and_the_same_ones_read_again_have_not():
+    expected = model_key(SPEC, DATA)
+    assert model_key(SPEC, tiny.data()) == expected
+    images = DATA.images.clone()
+    images[0, 0, 0, 0] += 1
+    labels = DATA.labels.flip(0)
+    assert model_key(SPEC, DATA._replace(images=images)) != expected
+    assert model_key(SPEC, DATA._replace(labels=labels)) != expected
+    assert model_key(SPEC, DATA._replace(images=DATA.images.float())) != expected
+
+
+def test_images_on_the_disk_tell_their_own_fingerprint():
+    class Lazy:
+        def __init__(self, name):
+            self.name = name
+
+        def fingerprint(self):
+            return self.name
+
+    keys = [model_key(SPEC, DATA._replace(images=Lazy(name))) for name in ("a", "a", "b")]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_of_two_that_ask_at_once_one_trains(tmp_path, capfd):
+    torch.set_num_threads(1)
+    processes = [FORK.Process(target=trained, args=(SPEC, DATA, tmp_path)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    key = model_key(SPEC, DATA)
+    assert capfd.readouterr().err == f"MISS {key} nt_xent\nHIT {key} nt_xent\n"
+
+
+@pytest.fixture
+def edited(tmp_path, monkeypatch):
+    """A copy of the package in which a file can be edited, for the hash of the code alone."""
+    package = tmp_path / "package" / "reprise"
+    shutil.copytree(closure._file("reprise").parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    find = closure._file
+    closure._module.cache_clear()
+    real = find("reprise").parent
+
+    def file(name):
+        found = find(name)
+        return found and package / found.relative_to(real)
+
+    monkeypatch.setattr(closure, "_file", file)
+
+    def edit(name, old, new):
+        path = package / name
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+        closure._module.cache_clear()
+
+    yield edit
+    closure._module.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "changes"),
+    [
+        ("training/images.py", "BLOCK = 20", "BLOCK = 30", {"simclr", "byol"}),
+        ("training/optimisers.py", "torch.optim.SGD(", "torch.optim.Adam(", {"simclr", "byol"}),
+        ("objectives/contrastive.py", "/ temperature", "* temperature", {"simclr"}),
+        ("training/methods.py", "hidden: int = 4096", "hidden: int = 2048", {"byol"}),
+        ("training/methods.py", "prototypes: int = 3000", "prototypes: int = 300", set()),
+        ("networks/projectors.py", "torch.ones(dim)", "torch.zeros(dim)", set()),
+        ("networks/encoders.py", "nn.MaxPool2d(2)", "nn.AvgPool2d(2)", set()),
+        ("datasets/augment.py", "1 - images)", "2 - images)", {"simclr", "byol"}),
+        ("training/models.py", "MISS", "MISSED", set()),
+        ("diagnostics/probes.py", "neighbours: int = 200", "neighbours: int = 20", set()),
+        ("training/images.py", '"""The training loop of', '"""The loop of', set()),
+    ],
+)
+def test_an_edit_of_the_code_changes_the_keys_of_what_it_touches(edited, file, old, new, changes):
+    specs = {"simclr": SPEC, "byol": tiny.spec("byol")}
+    before = {name: model_key(spec, DATA) for name, spec in specs.items()}
+    edited(file, old, new)
+    after = {name: model_key(spec, DATA) for name, spec in specs.items()}
+    assert {name for name in specs if before[name] != after[name]} == changes
+
+
+def test_of_a_users_loss_the_content_counts_and_not_the_place(tmp_path):
+    text = "def my_loss(z1, z2):\n    return (z1 - z2).square().mean()\n"
+    keys = []
+    for name, content in (("a.py", text), ("b.py", text), ("c.py", text.replace("mean", "sum"))):
+        (tmp_path / name).write_text(content)
+        keys.append(model_key(tiny.spec(f"{tmp_path / name}:my_loss"), DATA))
+    assert keys[0] == keys[1] != keys[2]
+    with pytest.raises(RepriseError, match=r"no file .*d\.py"):
+        model_key(tiny.spec(f"{tmp_path / 'd.py'}:my_loss"), DATA)
+
+
+def test_a_users_loss_is_trained(tmp_path):
+    (tmp_path / "mine.py").write_text("def my_loss(z1, z2):\n    return (z1 - z2).square().mean()\n")
+    spec = tiny.spec(f"{tmp_path / 'mine.py'}:my_loss", steps=3)
+    assert len(Model(spec, trained(spec, DATA, tmp_path)).log) == 3
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "log.jsonl", "record.json"])
+def test_a_damaged_model_is_reported_and_trained_again(tmp_path, capsys, name):
+    folder = trained(SPEC, DATA, tmp_path)
+    good = (folder / name).read_bytes()
+    (folder / name).write_bytes(good[:-7])
+    with pytest.raises(RepriseError, match="no whole model"):
+        Model(SPEC, folder)
+    assert trained(SPEC, DATA, tmp_path) == folder
+    assert f"{folder}: truncated or altered; trained again\nMISS" in capsys.readouterr().err
+    assert (folder / name).read_bytes() == good
+
+
+def test_a_divergence_is_kept_like_any_result(tmp_path, never):
+    spec = tiny.spec("vicreg", optimiser=AdamW(learning_rate=1e30))
+    folder = trained(spec, DATA, tmp_path)
+    never()
+    trained(spec, DATA, tmp_path)
+    model = Model(spec, folder)
+    assert model.diverged == len(model.log)
+    assert json.loads((folder / "record.json").read_text())["diverged"] == model.diverged

@@ -1,0 +1,49 @@
+"""A training of seconds: pictures of 8 pixels, a net of four channels."""
+
+import torch
+
+from reprise.datasets.augment import Recipe, Strengths
+from reprise.networks.encoders import ResNet
+from reprise.networks.projectors import MLP
+from reprise.training.images import Data
+from reprise.training.models import Spec
+from reprise.training.optimisers import SGD
+
+RECIPE = Recipe(Strengths(scale=(0.5, 1.0), blur=0.0), Strengths(scale=(0.5, 1.0), blur=0.0, hue=0.2))
+
+
+def data(samples=64, size=8, channels=3, classes=4):
+    """Patches of one colour a class, in noise."""
+    random = torch.Generator().manual_seed(0)
+    labels = torch.arange(samples) % classes
+    colours = torch.randint(64, 192, (classes, channels, 1, 1), generator=random)
+    noise = torch.randint(-60, 60, (samples, channels, size, size), generator=random)
+    images = (colours[labels] + noise).to(torch.uint8)
+    half = samples // 2
+    return Data(images[:half], labels[:half], images[half:], labels[half:])
+
+
+def spec(objective="nt_xent", **changes):
+    settings = {
+        "objective": objective,
+        "augmentation": RECIPE,
+        "encoder": ResNet(blocks=(1, 1, 1, 1), width=4, stem="stride2"),
+        "projector": MLP(dims=(16, 8)),
+        "optimiser": SGD(learning_rate=0.05),
+        "batch": 16,
+        "steps": 45,
+        "trace_every": 10,
+        "probe_every": 20,
+    }
+    return Spec(**(settings | changes))
+
+
+STATEFUL = {
+    "simsiam": {"hidden": 8},
+    "byol": {"hidden": 8},
+    "moco": {"queue": 32},
+    "swav": {"prototypes": 12, "frozen": 5},
+    "dino": {"prototypes": 12, "frozen": 5, "warmup": 10},
+    "corinfomax": {"attraction": 10.0, "epsilon": 1e-2},
+}
+"""Each method with state, and hyperparameters of its size."""
