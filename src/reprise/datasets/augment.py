@@ -1,0 +1,313 @@
+"""Two random views of each image of a minibatch: the SimCLR family of augmentations, with its own parameters
+for each image, as tensor operations on the images' device.
+
+Random numbers are drawn apart from their use, a row an image: the rows of a part of a minibatch give that
+part's views, wherever the rest is computed.
+"""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from reprise.datasets import crops
+
+ORDERS = list(itertools.permutations(range(4)))
+BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
+PARTS = {
+    "box": crops.DRAWS,
+    "flip": 1,
+    "jitter": 1,
+    "strengths": 4,
+    "order": 1,
+    "grey": 1,
+    "blur": 1,
+    "width": 1,
+    "solarise": 1,
+}
+DRAWS = sum(PARTS.values())
+"""Uniform numbers that a view takes."""
+LUMA = (0.2989, 0.587, 0.114)
+"""Shares of red, green and blue in a grey (ITU-R 601-2, as torchvision rounds them)."""
+
+Batch = Float[Tensor, "batch channel size size"]
+PerImage = Float[Tensor, " batch"]
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """How one view is made; torchvision's RandomResizedCrop, RandomHorizontalFlip, ColorJitter (applied with
+    a probability), RandomGrayscale, GaussianBlur and RandomSolarize.
+
+    Attributes:
+        scale: lowest and highest share of the image's area in a crop.
+        ratio: lowest and highest width/height of a crop.
+        interpolation: of the resized crop.
+        flip, jitter, grey, blur, solarise: probabilities.
+        brightness, contrast, saturation: factors are uniform in [max(0, 1 - s), 1 + s].
+        hue: shifts are uniform in [-s, s] of the circle.
+        sigma: lowest and highest standard deviation of the blur, in pixels.
+    """
+
+    scale: tuple[float, float] = (0.08, 1.0)
+    ratio: tuple[float, float] = (3 / 4, 4 / 3)
+    interpolation: Literal["bilinear", "bicubic"] = "bicubic"
+    flip: float = 0.5
+    jitter: float = 0.8
+    brightness: float = 0.4
+    contrast: float = 0.4
+    saturation: float = 0.4
+    hue: float = 0.1
+    grey: float = 0.2
+    blur: float = 0.5
+    sigma: tuple[float, float] = (0.1, 2.0)
+    solarise: float = 0.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the first and the second view are made."""
+
+    first: Strengths
+    second: Strengths
+
+
+def _symmetric(strengths: Strengths) -> Recipe:
+    return Recipe(strengths, strengths)
+
+
+_DIRECTCLR = Strengths(saturation=0.2)
+
+SIMCLR_CIFAR = _symmetric(Strengths(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1, blur=0.0))
+"""Chen 2020, Appendix B.9: jitter of strength 0.5, no blur."""
+SIMCLR_IMAGENET = _symmetric(Strengths(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2))
+"""Chen 2020, Appendix A: jitter of strength 1; skean2024's for ImageNet, by its Appendix B ("the same
+augmentation set as Chen et al.")."""
+SKEAN_CIFAR = SIMCLR_CIFAR
+"""skean2024's code for CIFAR-10 and CIFAR-100 (solo-learn's "symmetric, weak", there without blur)."""
+SKEAN_STL10 = _symmetric(Strengths())
+"""skean2024's code for STL-10: the same with blur."""
+DIRECTCLR = Recipe(replace(_DIRECTCLR, blur=1.0), replace(_DIRECTCLR, blur=0.1, solarise=0.2))
+"""jing2022's code: BYOL's two unlike views."""
+SHAPES = _symmetric(
+    Strengths(scale=(0.4, 1.0), brightness=0.6, contrast=0.6, saturation=0.6, hue=0.5, blur=0.0)
+)
+"""For the stand-in `shapes`: any hue, so that colour does not tell which views belong together."""
+COLOUR_SHORT_CUT = _symmetric(
+    Strengths(scale=(0.4, 1.0), brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0)
+)
+"""The negative control, for `shapes-bright`: colours survive, and tell which views belong together."""
+
+RECIPES = {
+    "simclr_cifar": SIMCLR_CIFAR,
+    "simclr_imagenet": SIMCLR_IMAGENET,
+    "skean_cifar": SKEAN_CIFAR,
+    "skean_stl10": SKEAN_STL10,
+    "directclr": DIRECTCLR,
+    "shapes": SHAPES,
+    "colour_short_cut": COLOUR_SHORT_CUT,
+}
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Mean and standard deviation of each channel, or of all, for images in [0, 1]."""
+
+    mean: tuple[float, ...] = (0.5,)
+    std: tuple[float, ...] = (0.25,)
+
+    def __call__(self, images: Batch | UInt8[Tensor, "batch channel size size"]) -> Batch:
+        """(images - mean) / std; bytes are taken as 255ths."""
+        mean, std = (torch.tensor(of, device=images.device)[:, None, None] for of in (self.mean, self.std))
+        return (unit_floats(images) - mean) / std
+
+
+@dataclass(frozen=True)
+class Views:
+    """Two normalised views of each image."""
+
+    recipe: Recipe
+    normalisation: Normalisation = Normalisation()
+
+    def __call__(
+        self, images: Batch | UInt8[Tensor, "batch channel size size"], generator: torch.Generator
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """Two views of each image, of the image's size, on its device.
+
+        Args:
+            images: square ones, of one channel or three; bytes, or floats in [0, 1].
+            generator: on any device; the same state gives the same parameters on every device.
+        """
+        return self.apply(images, self.draw(len(images), generator))
+
+    def draw(self, batch: int, generator: torch.Generator) -> Float[Tensor, "view batch draw"]:
+        """The uniform numbers that determine the two views of `batch` images."""
+        return torch.rand(2, batch, DRAWS, generator=generator, device=generator.device)
+
+    def apply(
+        self,
+        images: Batch | UInt8[Tensor, "batch channel size size"],
+        numbers: Float[Tensor, "view batch draw"],
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """The views that given numbers determine."""
+        images = unit_floats(images)
+        cropped = (crop(images, of, how) for of, how in zip(numbers, self._both, strict=True))
+        return self._finish(cropped, numbers, torch.empty(2, *images.shape).to(images))
+
+    def finish(
+        self,
+        cropped: Float[Tensor, "view batch channel size size"]
+        | UInt8[Tensor, "view batch channel size size"],
+        numbers: Float[Tensor, "view batch draw"],
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """All that follows the crop, for views that were cropped elsewhere, as `folders.Folder.crops` does."""
+        cropped = unit_floats(cropped)
+        return self._finish(cropped, numbers, torch.empty_like(cropped))
+
+    def _finish(self, cropped: Iterable[Batch], numbers: Tensor, views: Tensor) -> Tensor:
+        for view, *given in zip(views, cropped, numbers, self._both, strict=True):
+            view.copy_(self.normalisation(recolour(*given)))  # to stack two would take more memory and time
+        return views
+
+    @property
+    def _both(self) -> tuple[Strengths, Strengths]:
+        return self.recipe.first, self.recipe.second
+
+
+def unit_floats(images: Tensor) -> Tensor:
+    """Bytes as floats in [0, 1]; floats as they are."""
+    return images if images.is_floating_point() else images.float() / 255
+
+
+def parts(numbers: Float[Tensor, "batch draw"]) -> dict[str, Tensor]:
+    """A view's numbers by what they determine: [batch], or [batch, number] where it takes several."""
+    split = numbers.split(list(PARTS.values()), -1)
+    return {name: of.squeeze(-1) for name, of in zip(PARTS, split, strict=True)}
+
+
+def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """A random part of each image, resized to the whole and perhaps mirrored, in [0, 1]."""
+    given, size = parts(numbers), images.shape[-1]
+    boxes = crops.random_boxes(given["box"], size, strengths.scale, strengths.ratio)
+    rows, columns = crops.resizing(boxes.to(images.device), size, crops.FILTERS[strengths.interpolation])
+    mirrored = (given["flip"] < strengths.flip).to(images.device)[:, None, None]
+    columns = torch.where(mirrored, columns.flip(-2), columns).to(images)
+    across = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
+    return (rows.to(images)[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
+
+
+def recolour(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """Colour jitter in a random order, grey, blur and solarisation, each of some of the images."""
+    given, device = parts(numbers), images.device
+    images = jitter(images, *jitter_parameters(given, strengths))
+
+    def chosen(part: str, probability: float) -> Int[Tensor, " chosen"]:
+        return (given[part] < probability).nonzero().squeeze(-1).to(device)
+
+    if len(rows := chosen("grey", strengths.grey)):
+        images[rows] = greyscale(images[rows])
+    if len(rows := chosen("blur", strengths.blur)):
+        low, high = strengths.sigma
+        sigma = (low + (high - low) * given["width"]).to(device)
+        images[rows] = blur(images[rows], sigma[rows], reach(high))
+    if len(rows := chosen("solarise", strengths.solarise)):
+        images[rows] = solarise(images[rows])
+    return images
+
+
+def jitter_parameters(
+    given: dict[str, Tensor], strengths: Strengths
+) -> tuple[Float[Tensor, "batch 4"], Int[Tensor, "batch 4"]]:
+    """Factors of brightness, contrast and saturation and the shift of hue; and their order, as indices of
+    these four. Where there is no jitter the factors are one and the shift is zero."""
+    limits = [strengths.brightness, strengths.contrast, strengths.saturation]
+    low = torch.tensor([*(max(0.0, 1 - limit) for limit in limits), -strengths.hue])
+    high = torch.tensor([*(1 + limit for limit in limits), strengths.hue])
+    low, high = low.to(given["strengths"]), high.to(given["strengths"])
+    jittered = (given["jitter"] < strengths.jitter)[:, None]
+    drawn = low + (high - low) * given["strengths"]
+    order = torch.tensor(ORDERS, device=drawn.device)[(given["order"] * len(ORDERS)).long()]
+    return torch.where(jittered, drawn, torch.tensor([1.0, 1.0, 1.0, 0.0]).to(drawn)), order
+
+
+def jitter(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, "batch 4"]) -> Batch:
+    """Brightness, contrast, saturation and hue of each image by its own amounts, in its own order.
+
+    The first three blend an image with black, with its mean grey and with its greys: affine maps of colours.
+    """
+    channels, pixels, to_grey = images.shape[1], images.flatten(2), _to_grey(images)
+    factor = amounts.gather(-1, order).where(order != HUE, 1)
+    fade, bleach = ((1 - factor) * (order == of) for of in (CONTRAST, SATURATION))
+    factor, fade, bleach = (of.to(images)[..., None, None] for of in (factor, fade, bleach))
+    colours = factor * torch.eye(channels).to(images) + bleach * to_grey
+    turned = [(now == HUE) & (amounts[:, HUE] != 0) for now in order.unbind(-1)]
+    for turn, rows in enumerate(of.nonzero().squeeze(-1) for of in turned):
+        grey = to_grey @ pixels.mean(-1, keepdim=True)
+        pixels = torch.baddbmm(fade[:, turn] * grey, colours[:, turn], pixels).clamp_(0, 1)
+        if channels > 1 and len(rows):
+            shift, rows = amounts[rows, HUE].to(images), rows.to(images.device)
+            pixels[rows] = shift_hue(pixels[rows], shift)
+    return pixels.view_as(images)
+
+
+def shift_hue(pixels: Float[Tensor, "batch 3 pixel"], shift: PerImage) -> Float[Tensor, "batch 3 pixel"]:
+    """Colours of the same saturation and value with hues moved on by `shift` of the circle.
+
+    Hue is piecewise linear in the colour. Back from it, a channel is value - chroma * clamp(2 - 6 d, 0, 1),
+    where d is the distance on the circle from the channel's complement: cyan, magenta, yellow.
+    """
+    red, green, blue = pixels.unbind(1)
+    value, chroma = pixels.amax(1), pixels.amax(1) - pixels.amin(1)
+    sixths = torch.where(
+        value == red,
+        green - blue,
+        torch.where(value == green, blue - red + 2 * chroma, red - green + 4 * chroma),
+    )
+    hue = sixths / (6 * chroma.where(chroma > 0, 1)) + shift[:, None]
+    complement = torch.tensor([3 / 6, 5 / 6, 1 / 6]).to(pixels)[:, None]
+    apart = hue[:, None] - complement
+    distance = apart.sub_(apart.round()).abs_()
+    return torch.addcmul(value[:, None], chroma[:, None], distance.mul_(-6).add_(2).clamp_(0, 1), value=-1)
+
+
+def greyscale(images: Batch) -> Batch:
+    """Every channel as the image's grey."""
+    return (_to_grey(images) @ images.flatten(2)).view_as(images)
+
+
+def solarise(images: Batch) -> Batch:
+    """Values above a half inverted."""
+    return torch.minimum(images, 1 - images)
+
+
+def reach(sigma: float) -> int:
+    """Pixels to each side that a Gaussian's kernel covers: three standard deviations."""
+    return int(-(-3 * sigma // 1))
+
+
+def blur(images: Batch, sigma: PerImage, radius: int) -> Batch:
+    """Gaussian blur, each image with its own standard deviation in pixels, mirrored at the border."""
+    offset = torch.arange(-radius, radius + 1, device=images.device)
+    kernel = torch.softmax(-(offset**2) / (2 * sigma[:, None] ** 2), -1)
+    mixing = torch.einsum("bo,oij->bij", kernel, _reflections(images.shape[-1], radius).to(images))
+    across = torch.bmm(images.flatten(1, 2), mixing.mT).view_as(images)
+    return mixing[:, None] @ across
+
+
+@cache
+def _reflections(size: int, radius: int) -> Float[Tensor, "offset size size"]:
+    """For each offset, the matrix that takes each pixel's neighbour there, mirrored at the border."""
+    at = torch.arange(size) + torch.arange(-radius, radius + 1)[:, None]
+    period = max(2 * (size - 1), 1)
+    at = at.remainder(period)
+    return torch.nn.functional.one_hot(torch.minimum(at, period - at), size).float()
+
+
+def _to_grey(images: Batch) -> Float[Tensor, "channel channel"]:
+    channels = images.shape[1]
+    return torch.tensor(LUMA if channels == 3 else (1.0,)).to(images).expand(channels, channels)
