@@ -93,9 +93,7 @@ def evaluate(
     def under(setting: str) -> Context:
         return replace(
             context,
-            keep=lambda parts: context.keep(
-                [replace(part, name=f"{setting}/{part.name}") for part in parts]
-            ),
+            keep=lambda parts: context.keep([replace(part, name=f"{setting}/{part.name}") for part in parts]),
         )
 
     results = {name: compute(params, under(name)) for name, params in settings.items()}
