@@ -142,7 +142,6 @@ def test_the_images_stay_as_they_are():
     before, views = images.clone(), Views(augment.Recipe(ALL, ALL))
     draws = views.draw(len(images), generator())
     views.apply(images, draws)
-    views.finish(images.expand(2, *images.shape), draws)
     assert torch.equal(images, before)
 
 
@@ -162,16 +161,6 @@ def test_a_part_of_a_minibatch_has_the_whole_ones_views():
     whole = views.apply(images, draws)
     parts = [views.apply(images[rows], draws[:, rows]) for rows in (slice(0, 10), slice(10, 24))]
     torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
-
-
-def test_views_cropped_elsewhere_are_finished_alike():
-    images, views = some(), Views(RECIPES["directclr"])
-    draws = views.draw(len(images), generator())
-    recipe = views.recipe
-    cropped = torch.stack(
-        [augment.crop(images, draws[0], recipe.first), augment.crop(images, draws[1], recipe.second)]
-    )
-    assert torch.equal(views.finish(cropped, draws), views.apply(images, draws))
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from reprise.datasets import crops
+from reprise.datasets.folders import Folder, Images
 
 ORDERS = list(itertools.permutations(range(4)))
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
@@ -127,6 +128,20 @@ class Normalisation:
         return (unit_floats(images) - mean) / std
 
 
+NORMALISATIONS = {
+    "cifar10": Normalisation((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
+    "cifar100": Normalisation((0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762)),
+    "stl10": Normalisation((0.4914, 0.4823, 0.4466), (0.247, 0.243, 0.261)),
+    "imagenet": Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+    "mnist": Normalisation((0.1307,), (0.3081,)),
+    "digits": Normalisation((0.287,), (0.354,)),
+    "shapes": Normalisation((0.2,), (0.18,)),
+    "shapes-80": Normalisation((0.2,), (0.18,)),
+    "shapes-bright": Normalisation((0.495,), (0.289,)),
+}
+"""By data set; the real ones' as solo-learn and DirectCLR have them."""
+
+
 @dataclass(frozen=True)
 class Views:
     """Two normalised views of each image."""
@@ -159,14 +174,32 @@ class Views:
         cropped = (crop(images, of, how) for of, how in zip(numbers, self._both, strict=True))
         return self._finish(cropped, numbers, torch.empty(2, *images.shape).to(images))
 
-    def finish(
+    def of(
         self,
-        cropped: Float[Tensor, "view batch channel size size"]
-        | UInt8[Tensor, "view batch channel size size"],
+        images: Images,
+        index: Int[Tensor, " batch"],
         numbers: Float[Tensor, "view batch draw"],
+        device: torch.device | str = "cpu",
     ) -> Float[Tensor, "view batch channel size size"]:
-        """All that follows the crop, for views that were cropped elsewhere, as `folders.Folder.crops` does."""
-        cropped = unit_floats(cropped)
+        """The views of images[index]. Those on the disk are cropped whole, before they are resized.
+
+        Args:
+            images: in memory or in a folder.
+            device: where the views are made, except for such crops.
+        """
+        if not isinstance(images, Folder):
+            return self.apply(images[index].to(device), numbers)
+        box = [parts(of)["box"].cpu() for of in numbers]
+
+        def boxes(at: int, size: tuple[int, int]) -> Int[Tensor, "view 4"]:
+            both = zip(box, self._both, strict=True)
+            return torch.stack([crops.random_boxes(of[at], size, how.scale, how.ratio) for of, how in both])
+
+        cut = images.crops(index, boxes, [how.interpolation for how in self._both])
+        cropped = unit_floats(cut.to(device))
+        for view, of, how in zip(cropped, numbers, self._both, strict=True):
+            mirrored = (parts(of)["flip"] < how.flip).to(device)
+            view.copy_(torch.where(mirrored[:, None, None, None], view.flip(-1), view))
         return self._finish(cropped, numbers, torch.empty_like(cropped))
 
     def _finish(self, cropped: Iterable[Batch], numbers: Tensor, views: Tensor) -> Tensor:
