@@ -196,3 +196,12 @@ def test_jing2022s_views_differ_in_blur_and_solarisation_alone():
     assert replace(recipe.first, blur=0.1, solarise=0.2) == recipe.second
     assert (recipe.first.blur, recipe.first.solarise) == (1, 0)
     assert (recipe.first.brightness, recipe.first.saturation, recipe.first.hue) == (0.4, 0.2, 0.1)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_numbers_may_lie_on_another_device_than_the_images(name):
+    """Every operation is told where to work: `meta` stands for an accelerator."""
+    images, views = some().to("meta"), Views(RECIPES[name])
+    found = views(images, generator())
+    assert found.device.type == "meta"
+    assert found.shape == (2, *images.shape)

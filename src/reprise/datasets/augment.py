@@ -227,11 +227,11 @@ def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengt
     """A random part of each image, resized to the whole and perhaps mirrored, in [0, 1]."""
     given, size = parts(numbers), images.shape[-1]
     boxes = crops.random_boxes(given["box"], size, strengths.scale, strengths.ratio)
-    rows, columns = crops.resizing(boxes.to(images.device), size, crops.FILTERS[strengths.interpolation])
+    rows, columns = crops.resizing(boxes, images, crops.FILTERS[strengths.interpolation])
     mirrored = (given["flip"] < strengths.flip).to(images.device)[:, None, None]
-    columns = torch.where(mirrored, columns.flip(-2), columns).to(images)
+    columns = torch.where(mirrored, columns.flip(-2), columns)
     across = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
-    return (rows.to(images)[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
+    return (rows[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
 
 
 def recolour(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
@@ -295,7 +295,8 @@ def shift_hue(pixels: Float[Tensor, "batch 3 pixel"], shift: PerImage) -> Float[
     where d is the distance on the circle from the channel's complement: cyan, magenta, yellow.
     """
     red, green, blue = pixels.unbind(1)
-    value, chroma = pixels.amax(1), pixels.amax(1) - pixels.amin(1)
+    value = pixels.amax(1)
+    chroma = value - pixels.amin(1)
     sixths = torch.where(
         value == red,
         green - blue,

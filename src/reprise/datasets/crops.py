@@ -77,24 +77,26 @@ def resized_crop(
 ) -> Float[Tensor, "*sample size size"]:
     """The part of each image in its box, at the whole image's size: rows @ image @ columnsᵀ, because
     interpolation is linear in rows and in columns."""
-    rows, columns = resizing(boxes, images.shape[-1], kind)
-    return rows.to(images) @ images @ columns.to(images).mT
+    rows, columns = resizing(boxes, images, kind)
+    return rows @ images @ columns.mT
 
 
 def resizing(
-    boxes: Int[Tensor, "*sample 4"], size: int, kind: Filter
+    boxes: Int[Tensor, "*sample 4"], images: Float[Tensor, "*image size size"], kind: Filter
 ) -> tuple[Float[Tensor, "*sample size size"], Float[Tensor, "*sample size size"]]:
-    """The matrices that stretch each box's rows and columns to `size` of them.
+    """The matrices that stretch each box's rows and columns to as many as the images have, of their type and
+    on their device.
 
     Centres of pixels lie at halves; what the filter would take from beyond the box, its other pixels share.
     """
-    starts, lengths = boxes.unflatten(-1, (2, 2)).movedim(-2, 0)[..., None].float()
+    boxes, size = boxes.to(images.device), images.shape[-1]
+    starts, lengths = boxes.unflatten(-1, (2, 2)).movedim(-2, 0)[..., None].double()
     centre = (torch.arange(size, device=boxes.device) + 0.5) * lengths / size - 0.5
     taps = torch.arange(1 - kind.reach, 1 + kind.reach, device=boxes.device)
     at = centre.floor()[..., None] + taps
     weight = kind.weight((centre[..., None] - at).abs())
     weight = weight.where((at >= 0) & (at < lengths[..., None]), 0)
-    weight = weight / weight.sum(-1, keepdim=True)
+    weight = (weight / weight.sum(-1, keepdim=True)).to(images)
     pixel = (starts[..., None] + at).long().clamp(0, size - 1)
     matrices = weight.new_zeros(*pixel.shape[:-1], size).scatter_add_(-1, pixel, weight)
     rows, columns = matrices.unbind(-3)
