@@ -1,5 +1,7 @@
 """Batched augmentation against torchvision's on single images with the same parameters."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -8,9 +10,10 @@ from torchvision.transforms import InterpolationMode, v2
 from torchvision.transforms.v2 import functional
 
 from reprise.datasets import augment, crops
-from reprise.datasets.augment import BRIGHTNESS, CONTRAST, HUE, RECIPES, SATURATION, Normalisation, Views
+from reprise.datasets.augment import BRIGHTNESS, CONTRAST, HUE, SATURATION, Normalisation, Views
+from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 
-ALL = augment.Strengths(
+ALL = Strengths(
     brightness=0.8, contrast=0.8, saturation=0.8, hue=0.5, grey=0.3, blur=0.6, solarise=0.4, sigma=(0.1, 2.0)
 )
 """Every operation often, and strongly."""
@@ -74,7 +77,7 @@ def torchvisions_jitter(image, amounts, order):
 def test_a_view_is_torchvisions_operations_in_turn(channels, size, kind):
     images, strengths = some(64, channels, size), replace(ALL, interpolation=kind)
     draws = torch.stack([numbers(64, 1), numbers(64, 2)])
-    views = Views(augment.Recipe(strengths, strengths), Normalisation()).apply(images, draws)
+    views = Views(Recipe(strengths, strengths), Normalisation()).apply(images, draws)
     for view, of in zip(views, draws, strict=True):
         given = augment.parts(of)
         amounts, order = augment.jitter_parameters(given, strengths)
@@ -139,7 +142,7 @@ def test_bytes_are_255ths_and_views_are_normalised_by_channel():
 
 def test_the_images_stay_as_they_are():
     images = some()
-    before, views = images.clone(), Views(augment.Recipe(ALL, ALL))
+    before, views = images.clone(), Views(Recipe(ALL, ALL))
     draws = views.draw(len(images), generator())
     views.apply(images, draws)
     assert torch.equal(images, before)
@@ -152,6 +155,14 @@ def test_the_views_depend_on_the_generator_alone():
     assert torch.equal(once, views(images, generator(3)))
     assert not torch.equal(once, views(images, generator(4)))
     assert not torch.equal(once[0], once[1])
+
+
+def test_blocks_of_a_minibatch_are_its_views(monkeypatch):
+    images, views = some(), Views(RECIPES["directclr"])
+    draws = views.draw(len(images), generator())
+    whole = views.apply(images, draws)
+    monkeypatch.setattr(augment, "BLOCK", 5 * images[0].numel())
+    torch.testing.assert_close(views.apply(images, draws), whole, rtol=0, atol=1e-5)
 
 
 def test_a_part_of_a_minibatch_has_the_whole_ones_views():
@@ -205,3 +216,9 @@ def test_numbers_may_lie_on_another_device_than_the_images(name):
     found = views(images, generator())
     assert found.device.type == "meta"
     assert found.shape == (2, *images.shape)
+
+
+def test_recipes_need_no_torch():
+    """The plan of a run imports them."""
+    code = "import sys, reprise.datasets.recipes; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

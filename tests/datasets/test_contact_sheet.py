@@ -3,8 +3,8 @@ import torch
 from PIL import Image
 
 from reprise.datasets import images
-from reprise.datasets.augment import RECIPES, Recipe, Strengths
 from reprise.datasets.contact_sheet import contact_sheet
+from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 
 
 def test_a_row_is_an_original_and_pairs_of_its_views(tmp_path):

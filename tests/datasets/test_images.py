@@ -13,9 +13,10 @@ from sklearn.datasets import load_digits
 from torchvision.datasets import ImageFolder
 from torchvision.transforms import InterpolationMode, v2
 
-from reprise.datasets import augment, files, images
+from reprise.datasets import files, images
 from reprise.datasets.augment import NORMALISATIONS, Normalisation, Views
 from reprise.datasets.folders import Folder
+from reprise.datasets.recipes import Recipe, Strengths
 from reprise.errors import RepriseError
 
 
@@ -225,8 +226,8 @@ def test_views_of_images_on_the_disk_crop_the_whole_image(tmp_path):
     (tmp_path / "n00000001").mkdir()
     Image.fromarray(pixels).save(tmp_path / "n00000001" / "wide.png")
     folder, plain = Folder(tmp_path, size=16), Normalisation((0.0,), (1.0,))
-    still = augment.Strengths(scale=(0.05, 0.2), jitter=0, grey=0, blur=0)
-    views, index = Views(augment.Recipe(still, still), plain), torch.zeros(100, dtype=torch.long)
+    still = Strengths(scale=(0.05, 0.2), jitter=0, grey=0, blur=0)
+    views, index = Views(Recipe(still, still), plain), torch.zeros(100, dtype=torch.long)
     draws = views.draw(100, torch.Generator().manual_seed(0))
     found = views.of(folder, index, draws)
     assert (found.shape, found.dtype) == ((2, 100, 3, 16, 16), torch.float32)

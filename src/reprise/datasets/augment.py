@@ -6,10 +6,9 @@ part's views, wherever the rest is computed.
 """
 
 import itertools
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import torch
 from jaxtyping import Float, Int, UInt8
@@ -17,6 +16,7 @@ from torch import Tensor
 
 from reprise.datasets import crops
 from reprise.datasets.folders import Folder, Images
+from reprise.datasets.recipes import Recipe, Strengths
 
 ORDERS = list(itertools.permutations(range(4)))
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
@@ -36,83 +36,14 @@ DRAWS = sum(PARTS.values())
 LUMA = (0.2989, 0.587, 0.114)
 """Shares of red, green and blue in a grey (ITU-R 601-2, as torchvision rounds them)."""
 
+BLOCK = 2**20
+"""Numbers of an image's channels that a CPU works on at a time: what its cache holds."""
+
 Batch = Float[Tensor, "batch channel size size"]
 PerImage = Float[Tensor, " batch"]
 
 
-@dataclass(frozen=True)
-class Strengths:
-    """How one view is made; torchvision's RandomResizedCrop, RandomHorizontalFlip, ColorJitter (applied with
-    a probability), RandomGrayscale, GaussianBlur and RandomSolarize.
-
-    Attributes:
-        scale: lowest and highest share of the image's area in a crop.
-        ratio: lowest and highest width/height of a crop.
-        interpolation: of the resized crop.
-        flip, jitter, grey, blur, solarise: probabilities.
-        brightness, contrast, saturation: factors are uniform in [max(0, 1 - s), 1 + s].
-        hue: shifts are uniform in [-s, s] of the circle.
-        sigma: lowest and highest standard deviation of the blur, in pixels.
-    """
-
-    scale: tuple[float, float] = (0.08, 1.0)
-    ratio: tuple[float, float] = (3 / 4, 4 / 3)
-    interpolation: Literal["bilinear", "bicubic"] = "bicubic"
-    flip: float = 0.5
-    jitter: float = 0.8
-    brightness: float = 0.4
-    contrast: float = 0.4
-    saturation: float = 0.4
-    hue: float = 0.1
-    grey: float = 0.2
-    blur: float = 0.5
-    sigma: tuple[float, float] = (0.1, 2.0)
-    solarise: float = 0.0
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How the first and the second view are made."""
-
-    first: Strengths
-    second: Strengths
-
-
-def _symmetric(strengths: Strengths) -> Recipe:
-    return Recipe(strengths, strengths)
-
-
-_DIRECTCLR = Strengths(saturation=0.2)
-
-SIMCLR_CIFAR = _symmetric(Strengths(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1, blur=0.0))
-"""Chen 2020, Appendix B.9: jitter of strength 0.5, no blur."""
-SIMCLR_IMAGENET = _symmetric(Strengths(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2))
-"""Chen 2020, Appendix A: jitter of strength 1; skean2024's for ImageNet, by its Appendix B ("the same
-augmentation set as Chen et al.")."""
-SKEAN_CIFAR = SIMCLR_CIFAR
-"""skean2024's code for CIFAR-10 and CIFAR-100 (solo-learn's "symmetric, weak", there without blur)."""
-SKEAN_STL10 = _symmetric(Strengths())
-"""skean2024's code for STL-10: the same with blur."""
-DIRECTCLR = Recipe(replace(_DIRECTCLR, blur=1.0), replace(_DIRECTCLR, blur=0.1, solarise=0.2))
-"""jing2022's code: BYOL's two unlike views."""
-SHAPES = _symmetric(
-    Strengths(scale=(0.4, 1.0), brightness=0.6, contrast=0.6, saturation=0.6, hue=0.5, blur=0.0)
-)
-"""For the stand-in `shapes`: any hue, so that colour does not tell which views belong together."""
-COLOUR_SHORT_CUT = _symmetric(
-    Strengths(scale=(0.4, 1.0), brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0)
-)
-"""The negative control, for `shapes-bright`: colours survive, and tell which views belong together."""
-
-RECIPES = {
-    "simclr_cifar": SIMCLR_CIFAR,
-    "simclr_imagenet": SIMCLR_IMAGENET,
-    "skean_cifar": SKEAN_CIFAR,
-    "skean_stl10": SKEAN_STL10,
-    "directclr": DIRECTCLR,
-    "shapes": SHAPES,
-    "colour_short_cut": COLOUR_SHORT_CUT,
-}
+Placement = Callable[[Tensor, Tensor, Strengths], Tensor]
 
 
 @dataclass(frozen=True)
@@ -170,9 +101,7 @@ class Views:
         numbers: Float[Tensor, "view batch draw"],
     ) -> Float[Tensor, "view batch channel size size"]:
         """The views that given numbers determine."""
-        images = unit_floats(images)
-        cropped = (crop(images, of, how) for of, how in zip(numbers, self._both, strict=True))
-        return self._finish(cropped, numbers, torch.empty(2, *images.shape).to(images))
+        return self._made((images, images), numbers, crop)
 
     def of(
         self,
@@ -196,15 +125,18 @@ class Views:
             return torch.stack([crops.random_boxes(of[at], size, how.scale, how.ratio) for of, how in both])
 
         cut = images.crops(index, boxes, [how.interpolation for how in self._both])
-        cropped = unit_floats(cut.to(device))
-        for view, of, how in zip(cropped, numbers, self._both, strict=True):
-            mirrored = (parts(of)["flip"] < how.flip).to(device)
-            view.copy_(torch.where(mirrored[:, None, None, None], view.flip(-1), view))
-        return self._finish(cropped, numbers, torch.empty_like(cropped))
+        return self._made(cut.to(device), numbers, mirror)
 
-    def _finish(self, cropped: Iterable[Batch], numbers: Tensor, views: Tensor) -> Tensor:
-        for view, *given in zip(views, cropped, numbers, self._both, strict=True):
-            view.copy_(self.normalisation(recolour(*given)))  # to stack two would take more memory and time
+    def _made(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Tensor:
+        """Each view from its source, block by block."""
+        of_one, device = sources[0][0].numel(), sources[0].device
+        block = max(1, BLOCK // of_one) if device.type == "cpu" else len(sources[0])
+        views = unit_floats(sources[0][:0]).new_empty(2, *sources[0].shape)
+        for view, source, drawn, how in zip(views, sources, numbers, self._both, strict=True):
+            blocks = zip(view.split(block), source.split(block), drawn.split(block), strict=True)
+            for made, images, of in blocks:
+                placed = place(unit_floats(images), of, how)
+                made.copy_(self.normalisation(recolour(placed, of, how)))
         return views
 
     @property
@@ -232,6 +164,12 @@ def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengt
     columns = torch.where(mirrored, columns.flip(-2), columns)
     across = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
     return (rows[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
+
+
+def mirror(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """The images, some of them mirrored: what `crop` does besides cropping."""
+    mirrored = (parts(numbers)["flip"] < strengths.flip).to(images.device)
+    return torch.where(mirrored[:, None, None, None], images.flip(-1), images)
 
 
 def recolour(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:

@@ -6,8 +6,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from reprise.datasets.augment import Normalisation, Recipe, Views, unit_floats
+from reprise.datasets.augment import Normalisation, Views, unit_floats
 from reprise.datasets.folders import Images
+from reprise.datasets.recipes import Recipe
 
 
 def contact_sheet(
