@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from torchvision.transforms import v2
+from torchvision.transforms import InterpolationMode, v2
 
-from reprise.datasets.crops import DRAWS, TRIES, random_boxes, resized_crop
+from reprise.datasets.crops import BICUBIC, DRAWS, TRIES, random_boxes, resized_crop
 
 
 def uniform(*shape, seed=0):
@@ -57,8 +57,8 @@ def torchvisions_box(numbers, size, scale, ratio, monkeypatch):
         patch.setattr(
             torch, "randint", lambda low, high, size: torch.tensor(math.floor(next(place) * (high - low)))
         )
-        crop = v2.RandomResizedCrop(size, scale, ratio, antialias=True)
-        made = crop.make_params([torch.zeros(1, size, size)])
+        crop = v2.RandomResizedCrop(8, scale, ratio, antialias=True)
+        made = crop.make_params([torch.zeros(1, *((size, size) if isinstance(size, int) else size))])
     return [made[name] for name in ("top", "left", "height", "width")]
 
 
@@ -72,6 +72,9 @@ def torchvisions_box(numbers, size, scale, ratio, monkeypatch):
         (9, (0.9, 1.0), (0.2, 0.3)),  # too high
         (9, (0.95, 1.0), (0.3, 3.0)),  # seldom
         (9, (0.85, 1.0), (0.7, 1.5)),  # often at a later try
+        ((40, 20), (0.3, 1.0), (0.75, 4 / 3)),  # high, often at a later try
+        ((21, 50), (0.08, 1.0), (0.75, 4 / 3)),
+        ((10, 33), (0.9, 1.0), (0.75, 4 / 3)),  # never fits: the image is too wide
     ],
 )
 def test_a_box_is_torchvisions_for_the_same_uniform_numbers(size, scale, ratio, monkeypatch):
@@ -79,7 +82,8 @@ def test_a_box_is_torchvisions_for_the_same_uniform_numbers(size, scale, ratio, 
     found = random_boxes(numbers, size, scale, ratio)
     expected = [torchvisions_box(row, size, scale, ratio, monkeypatch) for row in numbers]
     np.testing.assert_array_equal(found, expected)
-    assert (len(found.unique(dim=0)) > 1) == (ratio[0] < 1 < ratio[1])
+    never = scale[0] == 0.9
+    assert (len(found.unique(dim=0)) == 1) == never
 
 
 def test_boxes_of_the_largest_numbers_lie_inside_the_image():
@@ -88,3 +92,15 @@ def test_boxes_of_the_largest_numbers_lie_inside_the_image():
         top, left, height, width = random_boxes(numbers, size, (0.5, 0.9), (0.9, 1.1))[0].tolist()
         assert top + height <= size
         assert left + width <= size
+
+
+@pytest.mark.parametrize("size", [5, 28])
+def test_a_bicubic_crop_is_torchvisions(size):
+    boxes = random_boxes(uniform(200, DRAWS), size, (0.02, 1.0), (0.5, 2.0))
+    images = uniform(len(boxes), size, size)
+    found = resized_crop(images, boxes, BICUBIC)
+    for box, image, ours in zip(boxes.tolist(), images, found, strict=True):
+        theirs = v2.functional.resized_crop(
+            image[None], *box, size=[size, size], interpolation=InterpolationMode.BICUBIC, antialias=True
+        )[0]
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)

@@ -1,15 +1,22 @@
-"""Real IDX files, written here and read by torchvision's loader; and what is said of those that are not."""
+"""Files in the official formats, written here and read by torchvision's loaders; what is said of others."""
 
 import gzip
 import subprocess
 import sys
 
 import numpy as np
+import official_formats
 import pytest
 import torch
+from PIL import Image
 from sklearn.datasets import load_digits
+from torchvision.datasets import ImageFolder
+from torchvision.transforms import InterpolationMode, v2
 
 from reprise.datasets import files, images
+from reprise.datasets.augment import NORMALISATIONS, Normalisation, Views
+from reprise.datasets.folders import Folder
+from reprise.datasets.recipes import Recipe, Strengths
 from reprise.errors import RepriseError
 
 
@@ -33,13 +40,13 @@ def written(tmp_path):
     return tmp_path, arrays
 
 
-def test_mnist_is_what_the_train_files_hold(written):
+def test_mnist_is_what_its_files_hold(written):
     root, arrays = written
-    found, labels = images.load("mnist", root)
-    assert (found.dtype, labels.dtype) == (torch.float32, torch.int64)
-    np.testing.assert_allclose(found, arrays["train-images-idx3-ubyte"] / 255, rtol=1e-6)
-    np.testing.assert_array_equal(labels, arrays["train-labels-idx1-ubyte"])
-    assert found.max() <= 1
+    for split, part in (("train", "train"), ("test", "t10k")):
+        found, labels = images.load("mnist", root, split)
+        assert (found.dtype, labels.dtype) == (torch.uint8, torch.int64)
+        np.testing.assert_array_equal(found[:, 0], arrays[f"{part}-images-idx3-ubyte"])
+        np.testing.assert_array_equal(labels, arrays[f"{part}-labels-idx1-ubyte"])
 
 
 def test_a_root_in_the_home_folder_may_be_written_with_a_tilde(written, monkeypatch):
@@ -48,11 +55,12 @@ def test_a_root_in_the_home_folder_may_be_written_with_a_tilde(written, monkeypa
 
 
 def test_digits_are_scikit_learns_and_need_no_files(tmp_path):
-    found, labels = images.load("digits", tmp_path / "nothing")
     theirs = load_digits()
-    np.testing.assert_array_equal(found * 16, theirs.images)
-    np.testing.assert_array_equal(labels, theirs.target)
-    assert (found.min(), found.max(), found.dtype) == (0, 1, torch.float32)
+    for split, part in (("train", slice(1437)), ("test", slice(1437, None)), ("train+test", slice(None))):
+        found, labels = images.load("digits", tmp_path / "nothing", split)
+        np.testing.assert_array_equal(found[:, 0] / 15, theirs.images[part])
+        np.testing.assert_array_equal(labels, theirs.target[part])
+        assert (found.max(), found.dtype) == (240, torch.uint8)
 
 
 def message(root, name="mnist"):
@@ -66,7 +74,9 @@ def message(root, name="mnist"):
 
 
 def test_an_unknown_data_set_is_an_error_that_names_the_known_ones(tmp_path):
-    assert message(tmp_path, "mnits") == "unknown data set 'mnits'; allowed: digits, mnist"
+    said = message(tmp_path, "mnits")
+    assert said == f"unknown data set 'mnits'; allowed: {', '.join(files.SPLITS)}"
+    assert len(files.SPLITS) == 9
 
 
 def test_a_missing_folder_is_an_error_that_says_what_where_and_what_to_do(tmp_path, monkeypatch):
@@ -125,3 +135,239 @@ def test_the_check_needs_no_torch():
     """The plan of a run imports it."""
     code = "import sys, reprise.datasets.files; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# CIFAR-10, CIFAR-100, STL-10 and ImageNet, in their official formats.
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar100"])
+def test_cifar_is_what_its_pickles_hold(name, tmp_path, monkeypatch):
+    arrays = official_formats.cifar(name, tmp_path, monkeypatch)
+    for split, parts in files.CIFAR[name].images.items():
+        found, labels = images.load(name, tmp_path, split)
+        assert (found.dtype, labels.dtype, found.is_contiguous()) == (torch.uint8, torch.int64, True)
+        np.testing.assert_array_equal(found, np.concatenate([arrays[part][0] for part in parts]))
+        assert labels.tolist() == [label for part in parts for label in arrays[part][1]]
+
+
+def test_stl10s_splits_are_what_its_binaries_hold(tmp_path, monkeypatch):
+    arrays = official_formats.stl10(tmp_path, monkeypatch)
+    for split, parts in {
+        "train": ["train"],
+        "test": ["test"],
+        "unlabelled": ["unlabeled"],
+        "train+unlabelled": ["train", "unlabeled"],
+    }.items():
+        found, labels = images.load("stl10", tmp_path, split)
+        expected = np.concatenate([arrays[f"{part}_X.bin"] for part in parts]).transpose(0, 1, 3, 2)
+        assert (found.dtype, labels.dtype) == (torch.uint8, torch.int64)
+        np.testing.assert_array_equal(found, expected)
+        none = np.zeros(len(arrays["unlabeled_X.bin"]), int)  # file labels count from 1
+        np.testing.assert_array_equal(
+            labels, np.concatenate([arrays.get(f"{part}_y.bin", none) for part in parts]).astype(int) - 1
+        )
+
+
+def test_imagenet_is_decoded_as_it_is_read(tmp_path, monkeypatch):
+    names = official_formats.imagenet(tmp_path, monkeypatch)
+    for split, count in (("train", 4), ("test", 2)):
+        found, labels = images.load("imagenet", tmp_path, split)
+        assert found.classes == names
+        assert labels.tolist() == [label for label in range(3) for _ in range(count)]
+        batch = found[torch.tensor([2 * count, 0])]
+        assert (batch.shape, batch.dtype, len(found)) == ((2, 3, 224, 224), torch.uint8, 3 * count)
+        assert (batch[:, 0] == batch[:, 1]).all()  # the first of each class is grey
+    colour = images.load("imagenet", tmp_path)[0][torch.tensor([3, 7, 11])].float().mean((2, 3))
+    torch.testing.assert_close(colour[:, 0], torch.tensor([0.0, 60, 120]), rtol=0, atol=4)
+
+
+def photograph(folder, height, width):
+    """A smooth colour image, as a file without loss in ImageFolder's layout."""
+    rows, columns = np.mgrid[:height, :width] / 60
+    pixels = np.stack([np.sin(rows + 2 * columns), np.cos(3 * rows), np.sin(columns * rows)], -1)
+    folder.mkdir(parents=True, exist_ok=True)
+    Image.fromarray((127 + 120 * pixels).astype(np.uint8)).save(folder / f"{height}x{width}.png")
+
+
+def test_a_folders_images_are_torchvisions_at_evaluation(tmp_path):
+    for size in ((300, 400), (500, 260), (256, 256)):
+        photograph(tmp_path / "n00000001", *size)
+    folder = Folder(tmp_path)
+    theirs = ImageFolder(tmp_path, v2.Compose([v2.Resize(256), v2.CenterCrop(224), v2.PILToTensor()]))
+    for ours, (image, _) in zip(folder[torch.arange(3)], theirs, strict=True):
+        apart = (ours.float() - image.float()).abs()
+        assert apart.mean() < 1.5  # of 255: the middle may lie a part of a pixel elsewhere
+        assert apart.max() < 12
+
+
+def test_a_folders_crops_are_torchvisions(tmp_path):
+    for size in ((30, 40), (50, 26)):
+        photograph(tmp_path / "n00000001", *size)
+    folder, boxes = Folder(tmp_path, size=32), torch.tensor([[3, 5, 20, 16], [0, 1, 30, 25]])
+    asked = []
+
+    def same_boxes(at, size):
+        asked.append((at, size))
+        return boxes
+
+    found = folder.crops(torch.tensor([1, 0]), same_boxes, ["bicubic", "bilinear"])
+    assert sorted(asked) == [(0, (50, 26)), (1, (30, 40))]
+    for at, index in enumerate([1, 0]):
+        image = ImageFolder(tmp_path)[index][0]
+        for box, kind, ours in zip(boxes.tolist(), ["bicubic", "bilinear"], found[:, at], strict=True):
+            theirs = v2.functional.resized_crop(image, *box, [32, 32], InterpolationMode(kind))
+            assert torch.equal(ours, v2.functional.pil_to_tensor(theirs))
+
+
+def test_views_of_images_on_the_disk_crop_the_whole_image(tmp_path):
+    """Both ends of a wide image are seen, and flips too; evaluation sees its middle alone."""
+    pixels = np.zeros((40, 200, 3), np.uint8)
+    pixels[:, :40, 0], pixels[:, -40:, 2] = 255, 255
+    (tmp_path / "n00000001").mkdir()
+    Image.fromarray(pixels).save(tmp_path / "n00000001" / "wide.png")
+    folder, plain = Folder(tmp_path, size=16), Normalisation((0.0,), (1.0,))
+    still = Strengths(scale=(0.05, 0.2), jitter=0, grey=0, blur=0)
+    views, index = Views(Recipe(still, still), plain), torch.zeros(100, dtype=torch.long)
+    draws = views.draw(100, torch.Generator().manual_seed(0))
+    found = views.of(folder, index, draws)
+    assert (found.shape, found.dtype) == ((2, 100, 3, 16, 16), torch.float32)
+    assert ((found[:, :, 0].amax((2, 3)) > 0.9).any(1) & (found[:, :, 2].amax((2, 3)) > 0.9).any(1)).all()
+    red = found[:, :, 0]
+    assert (red[..., 0].amax(-1) > red[..., -1].amax(-1)).any()
+    assert (red[..., 0].amax(-1) < red[..., -1].amax(-1)).any()
+    assert folder[index[:1]].max() == 0
+    assert torch.equal(found, views.of(folder, index, draws))
+    in_memory, first = folder[index[:5]], draws[:, :5]
+    assert torch.equal(views.of(in_memory, index[:5], first), views.apply(in_memory[index[:5]], first))
+
+
+def test_a_damaged_image_is_named(tmp_path):
+    photograph(tmp_path / "n00000001", 20, 20)
+    file = tmp_path / "n00000001" / "20x20.png"
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(RepriseError, match=f"{file}: not an image"):
+        Folder(tmp_path)[torch.tensor([0])]
+
+
+FORMATS = {
+    "cifar10": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
+    "cifar100": ("cifar-100-python", "cifar-100-python.tar.gz"),
+    "stl10": ("stl10_binary", "stl10_binary.tar.gz"),
+    "imagenet": ("", "train/n01440764"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_data_set_that_is_not_there_is_an_error_that_says_what_goes_where(name, tmp_path):
+    said = message(tmp_path / "none", name)
+    for part in (str(tmp_path / "none" / FORMATS[name][0]), FORMATS[name][1], "lacks", "root", "'shapes'"):
+        assert part in said
+
+
+def test_each_missing_file_is_named(tmp_path, monkeypatch):
+    official_formats.cifar("cifar10", tmp_path, monkeypatch)
+    official_formats.stl10(tmp_path, monkeypatch)
+    (tmp_path / "cifar-10-batches-py" / "data_batch_3").unlink()
+    (tmp_path / "stl10_binary" / "unlabeled_X.bin").unlink()
+    assert "lacks data_batch_3;" in message(tmp_path, "cifar10")
+    assert "lacks unlabeled_X.bin;" in message(tmp_path, "stl10")
+
+
+def test_truncated_files_are_named_before_anything_is_loaded(tmp_path, monkeypatch):
+    official_formats.cifar("cifar100", tmp_path, monkeypatch)
+    official_formats.stl10(tmp_path, monkeypatch)
+    for file, name in (("cifar-100-python/train", "cifar100"), ("stl10_binary/test_X.bin", "stl10")):
+        content = (tmp_path / file).read_bytes()
+        (tmp_path / file).write_bytes(content[: len(content) // 2])
+        assert f"{tmp_path / file}: " in message(tmp_path, name)
+
+
+def test_the_published_sizes_are_asked_for(tmp_path, monkeypatch):
+    """Without the fixture's own counts, a tiny data set is not the published one."""
+    with monkeypatch.context() as patch:
+        official_formats.cifar("cifar10", tmp_path, patch)
+        official_formats.stl10(tmp_path, patch)
+        official_formats.imagenet(tmp_path, patch)
+    assert "its 10000 images take 30720000" in message(tmp_path, "cifar10")
+    assert "expected 138240000" in message(tmp_path, "stl10")
+    assert "3 folders; expected one for each of the 1000 classes" in message(tmp_path, "imagenet")
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar100", "stl10"])
+def test_a_changed_byte_is_found_before_a_pickle_is_read(name, tmp_path, monkeypatch):
+    if name == "stl10":
+        official_formats.stl10(tmp_path, monkeypatch)
+        file = tmp_path / "stl10_binary" / "train_X.bin"
+    else:
+        official_formats.cifar(name, tmp_path, monkeypatch)
+        file = tmp_path / files.CIFAR[name].folder / next(iter(files.CIFAR[name].images["test"]))
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    files.check(name, tmp_path)
+    monkeypatch.setattr("pickle.load", lambda *_, **__: pytest.fail("unpickled"))
+    with pytest.raises(RepriseError, match="MD5"):
+        images.load(name, tmp_path)
+
+
+def test_other_class_names_are_an_error(tmp_path, monkeypatch):
+    official_formats.stl10(tmp_path, monkeypatch)
+    file = tmp_path / "stl10_binary" / "class_names.txt"
+    file.write_text(file.read_text().replace("truck", "lorry"))
+    assert "lorry" in message(tmp_path, "stl10")
+    official_formats.imagenet(tmp_path, monkeypatch)
+    (tmp_path / "val" / "n01440764").rename(tmp_path / "val" / "tench")
+    assert "'tench'" in message(tmp_path, "imagenet")
+    (tmp_path / "val" / "tench").rename(tmp_path / "val" / "n99999999")
+    assert "n01440764" in message(tmp_path, "imagenet")
+
+
+def test_imagenets_count_is_checked_when_it_is_loaded(tmp_path, monkeypatch):
+    official_formats.imagenet(tmp_path, monkeypatch)
+    file = next((tmp_path / "train").glob("*/*_0.JPEG"))
+    file.unlink()
+    with pytest.raises(RepriseError, match=r"11 images of 3 classes.*expected 12 of 3"):
+        images.load("imagenet", tmp_path)
+    for rest in file.parent.iterdir():
+        rest.unlink()
+    with pytest.raises(RepriseError, match=file.parent.name):
+        images.load("imagenet", tmp_path)
+
+
+def test_labels_out_of_range_are_an_error(tmp_path, monkeypatch):
+    official_formats.stl10(tmp_path, monkeypatch)
+    monkeypatch.setitem(files.CLASSES, "stl10", 3)
+    with pytest.raises(RepriseError, match="expected 6 of 3"):
+        images.load("stl10", tmp_path)
+
+
+def test_an_unknown_split_is_an_error_that_names_the_known_ones(tmp_path):
+    with pytest.raises(RepriseError, match="no split 'val'; allowed: train, test, unlabelled"):
+        images.load("stl10", tmp_path, "val")
+
+
+@pytest.mark.parametrize("name", files.STAND_INS)
+def test_stand_ins_need_no_files_and_their_splits_differ(name, tmp_path):
+    (train, train_labels), (test, test_labels) = (
+        images.load(name, tmp_path / "none", split) for split in ("train", "test")
+    )
+    assert train.dtype == test.dtype == torch.uint8
+    assert train.shape[1:] == test.shape[1:]
+    for labels in (train_labels, test_labels):
+        assert sorted(labels.unique().tolist()) == list(range(files.CLASSES[name]))
+    seen = {image.numpy().tobytes() for image in train}
+    assert not any(image.numpy().tobytes() in seen for image in test)
+    mean, std = (train / 255).mean(), (train / 255).std((0, 2, 3)).mean()
+    of = NORMALISATIONS[name]
+    assert float(mean) == pytest.approx(of.mean[0], abs=0.01)
+    assert float(std) == pytest.approx(of.std[0], abs=0.01)
+
+
+def test_shapes_80_are_the_same_images_with_the_colour_in_the_class(tmp_path):
+    (plain, shape), (coloured, both) = (images.load(name, tmp_path) for name in ("shapes", "shapes-80"))
+    assert torch.equal(plain, coloured)
+    assert torch.equal(shape, both // 8)
+
+
+def test_every_data_set_has_splits_classes_and_a_normalisation():
+    assert set(files.SPLITS) == set(files.CLASSES) == set(NORMALISATIONS)

@@ -23,6 +23,7 @@ from reprise.training.replicas import Weights, left_of_start, sgd
 
 ARMS = ("plain", "cropped", "linear")
 """Without augmentation, with it, and without it and without a nonlinearity."""
+SPLIT = {"mnist": "train", "digits": "train+test"}
 BLOCK = 32
 """Minibatches prepared at a time."""
 
@@ -32,7 +33,8 @@ Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """The filters at the end, and what is measured of them on the way; replica = arm * seeds + seed."""
     seeds, fields, arms = range(params.seeds), len(FIELDS), len(ARMS)
-    images, _ = load(params.data_set, params.root)
+    images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
+    images = images / images.max()  # in [0, 1]: exactly the sixteenths of scikit-learn's digits
     size = images.shape[-1] // 2
     batches = minibatches(images, params)
     loss_of = objectives.resolve(params.objective)

@@ -1,0 +1,285 @@
+"""Two random views of each image of a minibatch: the SimCLR family of augmentations, with its own parameters
+for each image, as tensor operations on the images' device.
+
+Random numbers are drawn apart from their use, a row an image: the rows of a part of a minibatch give that
+part's views, wherever the rest is computed.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from reprise.datasets import crops
+from reprise.datasets.folders import Folder, Images
+from reprise.datasets.recipes import Recipe, Strengths
+
+ORDERS = list(itertools.permutations(range(4)))
+BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
+PARTS = {
+    "box": crops.DRAWS,
+    "flip": 1,
+    "jitter": 1,
+    "strengths": 4,
+    "order": 1,
+    "grey": 1,
+    "blur": 1,
+    "width": 1,
+    "solarise": 1,
+}
+DRAWS = sum(PARTS.values())
+"""Uniform numbers that a view takes."""
+LUMA = (0.2989, 0.587, 0.114)
+"""Shares of red, green and blue in a grey (ITU-R 601-2, as torchvision rounds them)."""
+
+BLOCK = 2**20
+"""Numbers of an image's channels that a CPU works on at a time: what its cache holds."""
+
+Batch = Float[Tensor, "batch channel size size"]
+PerImage = Float[Tensor, " batch"]
+
+
+Placement = Callable[[Tensor, Tensor, Strengths], Tensor]
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Mean and standard deviation of each channel, or of all, for images in [0, 1]."""
+
+    mean: tuple[float, ...] = (0.5,)
+    std: tuple[float, ...] = (0.25,)
+
+    def __call__(self, images: Batch | UInt8[Tensor, "batch channel size size"]) -> Batch:
+        """(images - mean) / std; bytes are taken as 255ths."""
+        mean, std = (torch.tensor(of, device=images.device)[:, None, None] for of in (self.mean, self.std))
+        return (unit_floats(images) - mean) / std
+
+
+NORMALISATIONS = {
+    "cifar10": Normalisation((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
+    "cifar100": Normalisation((0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762)),
+    "stl10": Normalisation((0.4914, 0.4823, 0.4466), (0.247, 0.243, 0.261)),
+    "imagenet": Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+    "mnist": Normalisation((0.1307,), (0.3081,)),
+    "digits": Normalisation((0.287,), (0.354,)),
+    "shapes": Normalisation((0.2,), (0.18,)),
+    "shapes-80": Normalisation((0.2,), (0.18,)),
+    "shapes-bright": Normalisation((0.495,), (0.289,)),
+}
+"""By data set; the real ones' as solo-learn and DirectCLR have them."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """Two normalised views of each image."""
+
+    recipe: Recipe
+    normalisation: Normalisation = Normalisation()
+
+    def __call__(
+        self, images: Batch | UInt8[Tensor, "batch channel size size"], generator: torch.Generator
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """Two views of each image, of the image's size, on its device.
+
+        Args:
+            images: square ones, of one channel or three; bytes, or floats in [0, 1].
+            generator: on any device; the same state gives the same parameters on every device.
+        """
+        return self.apply(images, self.draw(len(images), generator))
+
+    def draw(self, batch: int, generator: torch.Generator) -> Float[Tensor, "view batch draw"]:
+        """The uniform numbers that determine the two views of `batch` images."""
+        return torch.rand(2, batch, DRAWS, generator=generator, device=generator.device)
+
+    def apply(
+        self,
+        images: Batch | UInt8[Tensor, "batch channel size size"],
+        numbers: Float[Tensor, "view batch draw"],
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """The views that given numbers determine."""
+        return self._made((images, images), numbers, crop)
+
+    def of(
+        self,
+        images: Images,
+        index: Int[Tensor, " batch"],
+        numbers: Float[Tensor, "view batch draw"],
+        device: torch.device | str = "cpu",
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """The views of images[index]. Those on the disk are cropped whole, before they are resized.
+
+        Args:
+            images: in memory or in a folder.
+            device: where the views are made, except for such crops.
+        """
+        if not isinstance(images, Folder):
+            return self.apply(images[index].to(device), numbers)
+        box = [parts(of)["box"].cpu() for of in numbers]
+
+        def boxes(at: int, size: tuple[int, int]) -> Int[Tensor, "view 4"]:
+            both = zip(box, self._both, strict=True)
+            return torch.stack([crops.random_boxes(of[at], size, how.scale, how.ratio) for of, how in both])
+
+        cut = images.crops(index, boxes, [how.interpolation for how in self._both])
+        return self._made(cut.to(device), numbers, mirror)
+
+    def _made(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Tensor:
+        """Each view from its source, block by block."""
+        of_one, device = sources[0][0].numel(), sources[0].device
+        block = max(1, BLOCK // of_one) if device.type == "cpu" else len(sources[0])
+        views = unit_floats(sources[0][:0]).new_empty(2, *sources[0].shape)
+        for view, source, drawn, how in zip(views, sources, numbers, self._both, strict=True):
+            blocks = zip(view.split(block), source.split(block), drawn.split(block), strict=True)
+            for made, images, of in blocks:
+                placed = place(unit_floats(images), of, how)
+                made.copy_(self.normalisation(recolour(placed, of, how)))
+        return views
+
+    @property
+    def _both(self) -> tuple[Strengths, Strengths]:
+        return self.recipe.first, self.recipe.second
+
+
+def unit_floats(images: Tensor) -> Tensor:
+    """Bytes as floats in [0, 1]; floats as they are."""
+    return images if images.is_floating_point() else images.float() / 255
+
+
+def parts(numbers: Float[Tensor, "batch draw"]) -> dict[str, Tensor]:
+    """A view's numbers by what they determine: [batch], or [batch, number] where it takes several."""
+    split = numbers.split(list(PARTS.values()), -1)
+    return {name: of.squeeze(-1) for name, of in zip(PARTS, split, strict=True)}
+
+
+def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """A random part of each image, resized to the whole and perhaps mirrored, in [0, 1]."""
+    given, size = parts(numbers), images.shape[-1]
+    boxes = crops.random_boxes(given["box"], size, strengths.scale, strengths.ratio)
+    rows, columns = crops.resizing(boxes, images, crops.FILTERS[strengths.interpolation])
+    mirrored = (given["flip"] < strengths.flip).to(images.device)[:, None, None]
+    columns = torch.where(mirrored, columns.flip(-2), columns)
+    across = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
+    return (rows[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
+
+
+def mirror(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """The images, some of them mirrored: what `crop` does besides cropping."""
+    mirrored = (parts(numbers)["flip"] < strengths.flip).to(images.device)
+    return torch.where(mirrored[:, None, None, None], images.flip(-1), images)
+
+
+def recolour(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """Colour jitter in a random order, grey, blur and solarisation, each of some of the images."""
+    given, device = parts(numbers), images.device
+    images = jitter(images, *jitter_parameters(given, strengths))
+
+    def chosen(part: str, probability: float) -> Int[Tensor, " chosen"]:
+        return (given[part] < probability).nonzero().squeeze(-1).to(device)
+
+    if len(rows := chosen("grey", strengths.grey)):
+        images[rows] = greyscale(images[rows])
+    if len(rows := chosen("blur", strengths.blur)):
+        low, high = strengths.sigma
+        sigma = (low + (high - low) * given["width"]).to(device)
+        images[rows] = blur(images[rows], sigma[rows], reach(high))
+    if len(rows := chosen("solarise", strengths.solarise)):
+        images[rows] = solarise(images[rows])
+    return images
+
+
+def jitter_parameters(
+    given: dict[str, Tensor], strengths: Strengths
+) -> tuple[Float[Tensor, "batch 4"], Int[Tensor, "batch 4"]]:
+    """Factors of brightness, contrast and saturation and the shift of hue; and their order, as indices of
+    these four. Where there is no jitter the factors are one and the shift is zero."""
+    limits = [strengths.brightness, strengths.contrast, strengths.saturation]
+    low = torch.tensor([*(max(0.0, 1 - limit) for limit in limits), -strengths.hue])
+    high = torch.tensor([*(1 + limit for limit in limits), strengths.hue])
+    low, high = low.to(given["strengths"]), high.to(given["strengths"])
+    jittered = (given["jitter"] < strengths.jitter)[:, None]
+    drawn = low + (high - low) * given["strengths"]
+    order = torch.tensor(ORDERS, device=drawn.device)[(given["order"] * len(ORDERS)).long()]
+    return torch.where(jittered, drawn, torch.tensor([1.0, 1.0, 1.0, 0.0]).to(drawn)), order
+
+
+def jitter(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, "batch 4"]) -> Batch:
+    """Brightness, contrast, saturation and hue of each image by its own amounts, in its own order.
+
+    The first three blend an image with black, with its mean grey and with its greys: affine maps of colours.
+    """
+    channels, pixels, to_grey = images.shape[1], images.flatten(2), _to_grey(images)
+    factor = amounts.gather(-1, order).where(order != HUE, 1)
+    fade, bleach = ((1 - factor) * (order == of) for of in (CONTRAST, SATURATION))
+    factor, fade, bleach = (of.to(images)[..., None, None] for of in (factor, fade, bleach))
+    colours = factor * torch.eye(channels).to(images) + bleach * to_grey
+    turned = [(now == HUE) & (amounts[:, HUE] != 0) for now in order.unbind(-1)]
+    for turn, rows in enumerate(of.nonzero().squeeze(-1) for of in turned):
+        grey = to_grey @ pixels.mean(-1, keepdim=True)
+        pixels = torch.baddbmm(fade[:, turn] * grey, colours[:, turn], pixels).clamp_(0, 1)
+        if channels > 1 and len(rows):
+            shift, rows = amounts[rows, HUE].to(images), rows.to(images.device)
+            pixels[rows] = shift_hue(pixels[rows], shift)
+    return pixels.view_as(images)
+
+
+def shift_hue(pixels: Float[Tensor, "batch 3 pixel"], shift: PerImage) -> Float[Tensor, "batch 3 pixel"]:
+    """Colours of the same saturation and value with hues moved on by `shift` of the circle.
+
+    Hue is piecewise linear in the colour. Back from it, a channel is value - chroma * clamp(2 - 6 d, 0, 1),
+    where d is the distance on the circle from the channel's complement: cyan, magenta, yellow.
+    """
+    red, green, blue = pixels.unbind(1)
+    value = pixels.amax(1)
+    chroma = value - pixels.amin(1)
+    sixths = torch.where(
+        value == red,
+        green - blue,
+        torch.where(value == green, blue - red + 2 * chroma, red - green + 4 * chroma),
+    )
+    hue = sixths / (6 * chroma.where(chroma > 0, 1)) + shift[:, None]
+    complement = torch.tensor([3 / 6, 5 / 6, 1 / 6]).to(pixels)[:, None]
+    apart = hue[:, None] - complement
+    distance = apart.sub_(apart.round()).abs_()
+    return torch.addcmul(value[:, None], chroma[:, None], distance.mul_(-6).add_(2).clamp_(0, 1), value=-1)
+
+
+def greyscale(images: Batch) -> Batch:
+    """Every channel as the image's grey."""
+    return (_to_grey(images) @ images.flatten(2)).view_as(images)
+
+
+def solarise(images: Batch) -> Batch:
+    """Values above a half inverted."""
+    return torch.minimum(images, 1 - images)
+
+
+def reach(sigma: float) -> int:
+    """Pixels to each side that a Gaussian's kernel covers: three standard deviations."""
+    return int(-(-3 * sigma // 1))
+
+
+def blur(images: Batch, sigma: PerImage, radius: int) -> Batch:
+    """Gaussian blur, each image with its own standard deviation in pixels, mirrored at the border."""
+    offset = torch.arange(-radius, radius + 1, device=images.device)
+    kernel = torch.softmax(-(offset**2) / (2 * sigma[:, None] ** 2), -1)
+    mixing = torch.einsum("bo,oij->bij", kernel, _reflections(images.shape[-1], radius).to(images))
+    across = torch.bmm(images.flatten(1, 2), mixing.mT).view_as(images)
+    return mixing[:, None] @ across
+
+
+@cache
+def _reflections(size: int, radius: int) -> Float[Tensor, "offset size size"]:
+    """For each offset, the matrix that takes each pixel's neighbour there, mirrored at the border."""
+    at = torch.arange(size) + torch.arange(-radius, radius + 1)[:, None]
+    period = max(2 * (size - 1), 1)
+    at = at.remainder(period)
+    return torch.nn.functional.one_hot(torch.minimum(at, period - at), size).float()
+
+
+def _to_grey(images: Batch) -> Float[Tensor, "channel channel"]:
+    channels = images.shape[1]
+    return torch.tensor(LUMA if channels == 3 else (1.0,)).to(images).expand(channels, channels)
