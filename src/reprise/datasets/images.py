@@ -34,7 +34,7 @@ def load(name: str, root: str | Path, split: str = "train") -> tuple[Images, Lab
     | `digits` | 1x8x8 | 1,437 | 360 | scikit-learn's, 0 to 240 in steps of 15; `train+test` |
     | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
     | `shapes-80` | | | | the same images, classes shape * 8 + colour |
-    | `shapes-bright` | | | | small shapes before bright backdrops: the negative control |
+    | `shapes-bright` | | | | bright backdrops: the negative control |
 
     Args:
         root: see `files.check`; a stand-in takes no notice of it.

@@ -71,7 +71,8 @@ SHAPES = _symmetric(
 COLOUR_SHORT_CUT = _symmetric(
     Strengths(scale=(0.4, 1.0), brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0)
 )
-"""The negative control, for `shapes-bright`: colours survive, and tell which views belong together."""
+"""The negative control, for `shapes` or `shapes-bright`: colours survive, and tell which views belong
+together."""
 
 RECIPES = {
     "simclr_cifar": SIMCLR_CIFAR,

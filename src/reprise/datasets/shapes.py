@@ -31,9 +31,9 @@ class Style:
 
 DARK = Style(radius=(0.24, 0.38), backdrop_value=(0.05, 0.3), backdrop_saturation=(0.0, 0.6))
 """The object stands out by its brightness, whatever becomes of its hue."""
-BRIGHT = Style(radius=(0.14, 0.22), backdrop_value=(0.6, 1.0), backdrop_saturation=(0.5, 1.0))
-"""Small objects before bright colours of any hue: the backdrop's colour tells images apart, a short cut that
-leaves the shape unlearnt. The negative control."""
+BRIGHT = Style(radius=DARK.radius, backdrop_value=(0.6, 1.0), backdrop_saturation=(0.5, 1.0))
+"""The same but for bright backdrops: their colour tells images apart, a short cut that leaves the shape
+unlearnt where hues are hardly jittered. The negative control."""
 
 COLOURS = ("red", "orange", "yellow", "green", "cyan", "blue", "violet", "pink")
 HUES = np.array([0.0, 0.08, 0.16, 0.33, 0.5, 0.62, 0.76, 0.9])
