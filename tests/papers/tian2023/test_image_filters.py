@@ -303,8 +303,8 @@ def test_a_filter_that_no_gradient_reaches_never_counts(learning_rate):
 
 def test_where_no_light_falls_nothing_is_learned(monkeypatch):
     """Whole images, their upper left quadrants of zeros: its filters keep the random start to the end."""
-    samples, labels = images.load("digits", "")
-    samples[:, :4, :4] = 0
+    samples, labels = images.load("digits", "", "train+test")
+    samples[..., :4, :4] = 0
     monkeypatch.setattr(experiment, "load", lambda *_: (samples, labels))
     statistics = computed(crop_scale=(1.0, 1.0), crop_ratio=(1.0, 1.0), steps=50)["statistics"]
     dark = statistics["field"] == "upper left"
