@@ -1,12 +1,11 @@
 """Whatever is killed, whenever: good results stay, no half-written one counts, the next run ends the same."""
 
-import os
 import random
 import signal
 import time
-from contextlib import suppress
 
 import pytest
+from killing import kill_all
 
 from reprise import store
 
@@ -21,13 +20,6 @@ def tables(folder):
     names = [f"{name}.parquet" for name in store.load_tables(folder, "")]
     assert {file.name for file in folder.iterdir() if not file.name.startswith(".")} == {*names, "run.json"}
     return {name: (folder / name).read_bytes() for name in names}
-
-
-def kill_all(process):
-    """The process and all that it has started."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])

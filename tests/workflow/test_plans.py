@@ -65,7 +65,9 @@ def test_every_rule_says_what_a_scheduler_and_a_reader_need(name):
         assert re.search(rf"^    {keyword}:", body, re.M), keyword
     for resource in ("mem_mb", "runtime"):
         assert re.search(rf"^        {resource}=\d+,", body, re.M), resource
-    assert re.search(r'reprise \w+ .*--tier \{TIER\.name\} 2>&1 \| tee \{\{log\}\}"', body)
+    assert re.search(
+        r'reprise \w+ .*--tier \{TIER\.name\}( --workers \{\{threads\}\})? 2>&1 \| tee \{\{log\}\}"', body
+    )
     assert not re.search(r"^    run:|protected\(", body, re.M)
 
 

@@ -4,7 +4,7 @@ import signal
 import time
 
 import pytest
-from test_kills import kill_all
+from killing import kill_all
 
 from reprise import store
 
