@@ -53,7 +53,9 @@ def test_blocks_of_other_settings_are_not_taken(finished):
     folder = finished.root / "results" / "smoke" / ID
     before = {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
     first = killed_after(finished, folder, 3, signal.SIGKILL)
-    finished.edit("configs/smoke.yaml", "    steps: 10\n", "    steps: 9\n")
+    finished.edit(
+        "configs/smoke.yaml", "    batch_size: 32\n    steps: 10\n", "    batch_size: 32\n    steps: 9\n"
+    )
     second = killed_after(finished, folder, len(first) + 3, signal.SIGKILL)
     assert len({file.parent for file in second}) == 2
     code, printed = finished.call(*RUN)
