@@ -3,6 +3,7 @@ themselves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -39,12 +40,14 @@ class Context:
         progress: called with (steps done, steps in all, what is being done).
         keep: parts to their tables. Several may be made at once; where a run was killed, the next one finds
             those that it had finished.
+        root: the checkout, under which trained models are kept (`training.models`).
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
     keep: Callable[[Sequence[Part]], list[pd.DataFrame]] = lambda parts: [
         part.make(lambda share: None) for part in parts
     ]
+    root: Path = Path()
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     code = experiment.code(params)
     key = hashlib.sha256(f"{code} {params.model_dump_json()}".encode()).hexdigest()[:16]
     keep = partial(store.keep, folder, key)
-    context = Context(progress, lambda all: parts.make(all, keep, progress, workers))
+    context = Context(progress, lambda all: parts.make(all, keep, progress, workers), tier.root)
     tables = evaluate(experiment.compute(), experiment.settings(params), context)
     if set(tables) != set(experiment.tables):
         raise RepriseError(

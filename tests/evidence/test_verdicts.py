@@ -194,6 +194,17 @@ def test_several_observations_of_a_seed_do_not_pass_for_seeds():
         judge(value(), twice)
 
 
+@pytest.mark.parametrize("make", [value, lambda **rest: ordering(above=0.2, **rest),
+                                  lambda **rest: count(at_most=1, **rest)])  # fmt: skip
+@pytest.mark.parametrize("gains", [[40, 14.9, 40], [40, math.nan, 40], []])
+def test_a_net_that_did_not_learn_is_no_evidence(make, gains):
+    found = tables([0.5, 0.51, 0.49])
+    assert judge(make(learned=lambda tables: pd.Series([15.0, 40.0])), found).verdict == "reproduced"
+    verdict = judge(make(learned=lambda tables: pd.Series(gains, dtype=float)), found)
+    assert verdict.verdict == "inconclusive"
+    assert "did not learn" in verdict.reason
+
+
 def test_a_published_spread_makes_the_interval_welchs():
     values = spread(0.55, 0.04)
     without = judge(value(), tables(values))

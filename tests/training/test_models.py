@@ -196,7 +196,9 @@ def test_of_a_users_loss_the_content_counts_and_not_the_place(tmp_path):
 def test_a_users_loss_is_trained(tmp_path):
     (tmp_path / "mine.py").write_text("def my_loss(z1, z2):\n    return (z1 - z2).square().mean()\n")
     spec = tiny.spec(f"{tmp_path / 'mine.py'}:my_loss", steps=3)
-    assert len(Model(spec, trained(spec, DATA, tmp_path)).log) == 3
+    shares = []
+    assert len(models.model(spec, DATA, tmp_path, shares.append).log) == 3
+    assert shares[-1] == 1
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "log.jsonl", "record.json"])

@@ -29,6 +29,8 @@ IDENTITY_TOLERANCE = 1e-6
 """Largest relative error, in float64, at which a theorem or formula counts as holding."""
 COLLAPSED = 1e-3
 """A singular value counts as collapsed when it is under this share of the largest."""
+LEARNED = 15.0
+"""Percentage points by which an image net's linear probe must beat random initialisation to be evidence."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Claim:
         margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the
             reference if `relative`.
         published: the number that the paper prints, if it prints one.
+        learned: of every image net that the statement is about, how many percentage points its linear probe
+            is above that of its random initialisation, by any index; None where there is no such net.
     """
 
     id: str
@@ -61,6 +65,7 @@ class Claim:
     published_n: int | None = None
     needs: str = ""
     relative: bool = False
+    learned: Measure | None = None
 
     @property
     def paper(self) -> str:
@@ -89,12 +94,14 @@ def value(
     n: int | None = None,
     kind: Literal["value", "trend"] = "value",
     needs: str = "",
+    learned: Measure | None = None,
 ) -> Claim:
     """Our mean over seeds lies within the quantity's margin of a published number, or of another measure."""
     number = published if isinstance(published, (int, float)) else None
     margin, relative = MARGINS[quantity], quantity in RELATIVE
     return Claim(
-        id, kind, statement, source, unit, measure, "near", published, margin, number, std, n, needs, relative
+        id, kind, statement, source, unit, measure, "near", published, margin, number, std, n,
+        needs, relative, learned,
     )  # fmt: skip
 
 
@@ -113,10 +120,14 @@ def ordering(
     above: float | Measure | None = None,
     below: float | Measure | None = None,
     needs: str = "",
+    learned: Measure | None = None,
 ) -> Claim:
     """The measure lies strictly above, or strictly below, another one, paired by seed."""
     relation, reference = _only(above=above, below=below)
-    return Claim(id, "ordering", statement, source, unit, measure, relation, reference, needs=needs)  # type: ignore[arg-type]
+    return Claim(
+        id, "ordering", statement, source, unit, measure, relation, reference,  # type: ignore[arg-type]
+        needs=needs, learned=learned,
+    )  # fmt: skip
 
 
 def count(
@@ -129,10 +140,14 @@ def count(
     at_least: float | None = None,
     at_most: float | None = None,
     needs: str = "",
+    learned: Measure | None = None,
 ) -> Claim:
     """A number of things is at least, or at most, so many."""
     relation, reference = _only(**{"at least": at_least, "at most": at_most})
-    return Claim(id, "count", statement, source, unit, measure, relation, reference, needs=needs)  # type: ignore[arg-type]
+    return Claim(
+        id, "count", statement, source, unit, measure, relation, reference,  # type: ignore[arg-type]
+        needs=needs, learned=learned,
+    )  # fmt: skip
 
 
 def identity(id: str, statement: str, *, source: str, measure: Measure) -> Claim:

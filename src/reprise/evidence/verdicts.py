@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Claim
+from reprise.evidence.claims import LEARNED, Claim
 from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
 from reprise.experiment import BASE, Tables
 from reprise.settings import Settings, assumptions, departures
@@ -71,6 +71,12 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgeme
     if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
         reason = "non-finite observations" if len(sample) else "no observations"
         return Judgement("inconclusive", reason, seeds=len(sample), reference=reference)
+    if claim.learned is not None:
+        gain = float(claim.learned(tables).min(skipna=False))
+        if not gain >= LEARNED:
+            mean = float(sample.mean())
+            reason = f"did not learn: a net's probe is {gain:+.1f} points from random initialisation"
+            return Judgement("inconclusive", reason, mean, reference=reference, seeds=len(sample))
     if claim.kind == "printed":
         interval = Interval(float(sample.mean()), float(sample.min()), float(sample.max()))
     elif claim.kind == "identity":

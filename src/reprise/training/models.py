@@ -165,6 +165,16 @@ class Model:
         self.diverged: int | None = record["diverged"]
 
 
+def model(spec: Spec, data: Data, root: Path, told: Callable[[float], None] = lambda share: None) -> Model:
+    """A trained model, of `trained`.
+
+    Args:
+        told: called now and then with the share of the training that is done.
+    """
+    folder = trained(spec, data, root, progress=lambda step: told(step / max(spec.steps, 1)))
+    return Model(spec, folder)
+
+
 def data_set(name: str, root: str | Path, split: str = "train") -> Data:
     """A data set of `datasets.images.load`: a split to train on, and the test split.
 
