@@ -1,0 +1,263 @@
+"""Sections 2 and 3: the Frobenius norm of covariance and Gram matrix, and FroSSL's two dualities."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
+from reprise.objectives import barlow_twins, corinfomax, frossl, frossl_as_given, gram_energy, vicreg
+from reprise.objectives.embeddings import centred, unit_columns, unit_rows
+from reprise.objectives.information import Moments
+from reprise.papers.skean2024.theory.points import (
+    embeddings,
+    gradient,
+    minimised,
+    norm2,
+    off_dimensions,
+    off_samples,
+    random_embeddings,
+    sizes,
+    tensor,
+)
+
+
+def against(found: Tensor | float, expected: Tensor | float) -> dict[str, float]:
+    """The relative error of a formula that the text has right."""
+    return as_printed(relative_error(np.asarray(found), np.asarray(expected)))
+
+
+def norms(rng: Random, largest: int) -> Checked:
+    """Eqs. 1, 2 and 9."""
+    z, other = random_embeddings(rng, largest)
+    values = np.linalg.svd(z.numpy(), compute_uv=False)
+    rank = len(values)
+    of_dimensions = np.linalg.eigvalsh((z.mT @ z).numpy())[::-1][:rank]
+    of_samples = np.linalg.eigvalsh((z @ z.mT).numpy())[::-1][:rank]
+    eq4 = sum(gram_energy(view).log() for view in (z, other))
+    eq9 = sum(np.log((np.linalg.eigvalsh((view.mT @ view).numpy()) ** 2).sum()) for view in (z, other))
+    by_samples = float((z @ z.mT).square().sum())
+    return Checked(
+        sizes(z),
+        {
+            "eq1/singular-values": against((values**2).sum(), sum(float(entry) ** 2 for entry in z.flatten())),
+            "eq2/duality": against(by_samples, norm2(z)),
+            "sec32/shared-eigenvalues": against(of_samples, of_dimensions),
+            "eq9/eigenvalues": against(eq9, eq4),
+            "sec3-square": {
+                "printed": relative_error(np.asarray(by_samples**0.5), np.asarray(norm2(z))),
+                "corrected": relative_error(np.asarray(by_samples), np.asarray(norm2(z))),
+            },
+        },
+    )
+
+
+def losses(rng: Random, largest: int) -> Checked:
+    """Eqs. 3 to 7 as sums over entries against the losses that are trained with."""
+    z1, z2 = embeddings(rng, size(rng, largest + 2, 3 * largest), size(rng, 2, largest))
+    n, dims = z1.shape
+    weight, beta = rng.uniform(0.001, 1), rng.uniform(0.1, 10)
+    m = unit_columns(z1).mT @ unit_columns(z2)
+    eq3 = sum(
+        float((1 - m[i, j]) ** 2 if i == j else weight * m[i, j] ** 2)
+        for i in range(dims)
+        for j in range(dims)
+    )
+    eq5 = sum(float((a - b) @ (a - b)) for a, b in zip(z1, z2, strict=True)) / n
+    eq6 = float(np.log(norm2(z1)) + np.log(norm2(z2))) + eq5
+    by_hand = (2 * (z1 - z2) / n + 4 * z1 @ z1.mT @ z1 / norm2(z1)).flatten()
+    # Eq. 7 of centred embeddings divided by sqrt(N), as an objective to be minimised and by dimension.
+    epsilon = 1e-6
+    dets = [
+        np.linalg.slogdet((centred(z).mT @ centred(z)).numpy() / n + epsilon * np.eye(dims))[1]
+        for z in (z1, z2)
+    ]
+    eq7 = (sum(dets) - beta * eq5) / dims
+    trained, _ = corinfomax(
+        z1, z2, Moments.initial(dims), attraction=beta, forgetting=0.0, epsilon=epsilon
+    )
+    only_invariance = vicreg(z1, z2, invariance_weight=dims, variance_weight=0, covariance_weight=0)
+    return Checked(
+        sizes(z1),
+        {
+            "eq3/loss": against(barlow_twins(z1, z2, off_diagonal_weight=weight), eq3),
+            "eq6/loss": against(frossl_as_given(z1, z2), eq6),
+            "eq6/gradient": against(gradient(lambda z: frossl_as_given(z, z2), z1), by_hand),
+            "sec1/invariance-of-vicreg": against(only_invariance, eq5),
+            "eq7/loss": against(-trained, eq7),
+        },
+    )
+
+
+def definitions(rng: Random, largest: int) -> Checked:
+    """Definitions 3.1 and 3.2 as sums over pairs; what they differ by."""
+    z, _ = random_embeddings(rng, largest)
+
+    def pairs(vectors: Tensor) -> float:
+        """The squared inner products of different vectors."""
+        return sum(
+            float(one @ other) ** 2
+            for i, one in enumerate(vectors)
+            for j, other in enumerate(vectors)
+            if i != j
+        )
+
+    fourth = [float(z.square().sum(axis).square().sum()) for axis in (0, 1)]
+    nc, c = off_dimensions(z), off_samples(z)
+    return Checked(
+        sizes(z),
+        {
+            "def31/off-diagonal": against(nc, pairs(z.mT)),
+            "def32/pairs": against(c, pairs(z)),
+            "sec32/duality": against(nc + fourth[0], c + fourth[1]),
+        },
+    )
+
+
+def welch(vectors: int, room: int) -> float:
+    """The least sum of squared inner products of so many different unit vectors in so many dimensions."""
+    return max(0.0, vectors**2 / room - vectors)
+
+
+def proposition31(rng: Random, largest: int) -> Checked:
+    """Of dimensions at unit length the variance term is log(L_nc + D), and FroSSL's minimum one of L_nc."""
+    z1, z2 = random_embeddings(rng, largest)
+    u1, u2 = unit_columns(z1), unit_columns(z2)
+    n, dims = z1.shape
+    expected = (off_dimensions(u1) + dims).log() + (off_dimensions(u2) + dims).log()
+    expected = expected + (u1 - u2).square().sum() / n
+    of_loss = gradient(lambda z: gram_energy(unit_columns(z)).log(), z1)
+    of_criterion = gradient(lambda z: off_dimensions(unit_columns(z)), z1)
+    # Centred, so that columns lie in N - 1 dimensions.
+    ends = [unit_columns(z) for z in minimised(frossl, embeddings(rng, n, dims))]
+    missed = [abs(float(off_dimensions(z)) - welch(dims, n - 1)) / dims for z in ends]
+    unit_variance = [n**0.5 * z for z in (u1, u2)]
+    diagonals = sum(norm2(z) - float(off_dimensions(z)) for z in unit_variance)
+    return Checked(
+        sizes(z1),
+        {
+            "prop31/criterion": against(frossl(z1, z2), expected),
+            "prop31/gradient": against(of_loss, of_criterion / float(off_dimensions(u1) + dims)),
+            "prop31/minimum": as_printed(max(missed)),
+            "prop31/views-agree": as_printed(float((ends[0] - ends[1]).norm() / dims**0.5)),
+            "appE1-constant": {
+                "printed": abs(2 * dims - diagonals) / diagonals,
+                "corrected": abs(2 * dims * n**2 - diagonals) / diagonals,
+            },
+        },
+    )
+
+
+def proposition32(rng: Random, largest: int) -> Checked:
+    """Of embeddings at unit length the variance term is log(L_c + N), and FroSSL's minimum one of L_c."""
+    z1, z2 = random_embeddings(rng, largest)
+    n, dims = z1.shape
+
+    def loss(z1: Tensor, z2: Tensor) -> Tensor:
+        return frossl_as_given(unit_rows(z1), unit_rows(z2))
+
+    u1, u2 = unit_rows(z1), unit_rows(z2)
+    expected = (off_samples(u1) + n).log() + (off_samples(u2) + n).log() + (u1 - u2).square().sum() / n
+    ends = [unit_rows(z) for z in minimised(loss, embeddings(rng, n, dims))]
+    missed = [abs(float(off_samples(z)) - welch(n, dims)) / n for z in ends]
+    return Checked(
+        sizes(z1),
+        {
+            "prop32/criterion": against(loss(z1, z2), expected),
+            "prop32/minimum": as_printed(max(missed)),
+        },
+    )
+
+
+def scaled(values: Array, rows: float, columns: float) -> Array:
+    """Sinkhorn's iteration to equal sums of rows and equal sums of columns."""
+    for _ in range(2000):
+        values = values * (columns / values.sum(0))
+        values = values * (rows / values.sum(1))[:, None]
+    return values
+
+
+def proposition33(rng: Random, largest: int) -> Checked:
+    """Doubly stochastic matrices against those of equal row norms and equal column norms.
+
+    Of the first, |ZᵀZ|²_F is smallest where all entries are equal, since 1 is a singular value of each: all
+    embeddings are one. There L_nc and L_c are larger than of a permutation.
+    """
+    n, dims = size(rng, 3, 2 * largest), size(rng, 2, largest)
+    eye = np.eye(n)
+    stochastic = [
+        tensor(z)
+        for z in (
+            np.full((n, n), 1 / n),
+            eye[rng.permutation(n)],
+            *(scaled(rng.uniform(0.05, 1, (n, n)), 1, 1) for _ in range(3)),
+        )
+    ]
+    signs = rng.choice([-1, 1], (4, n, dims))
+    squares = (scaled(rng.uniform(0.05, 1, (n, dims)), 1, n / dims) for _ in signs)
+    equal_norms = [tensor(sign * square**0.5) for sign, square in zip(signs, squares, strict=True)]
+
+    def missed(candidates: list[Tensor]) -> float:
+        """How far L_nc and L_c of the candidate of least |ZᵀZ|² are above their own least."""
+        best = min(candidates, key=norm2)
+        excess = 0.0
+        for criterion in (off_dimensions, off_samples):
+            found = [float(criterion(z)) for z in candidates]
+            excess = max(excess, (float(criterion(best)) - min(found)) / max(found))
+        return excess
+
+    z = equal_norms[0]
+    found = [norm2(z) - n**2 / dims, norm2(z) - n]
+    return Checked(
+        {"samples": n, "dims": dims},
+        {
+            "prop33-doubly-stochastic": {"printed": missed(stochastic), "corrected": missed(equal_norms)},
+            "prop33/equal-norms": against(found, [float(off_dimensions(z)), float(off_samples(z))]),
+            "prop33/doubly-stochastic-collapse": as_printed(
+                below_zero(np.array([norm2(z) - norm2(stochastic[0]) for z in stochastic] + [n]))
+            ),
+        },
+    )
+
+
+def proof_e1(rng: Random, largest: int) -> Checked:
+    """The first step of Appendix E.1, for embeddings that a linear net makes of two views."""
+    dims = size(rng, 2, largest)
+    x1, x2 = embeddings(rng, 4 * largest, largest + 2)
+    start = tensor(rng.normal(size=(largest + 2, dims)))
+
+    def of(*terms: str) -> Callable[[Tensor], Tensor]:
+        def function(w: Tensor) -> Tensor:
+            z1, z2 = unit_columns(x1 @ w), unit_columns(x2 @ w)
+            parts = {
+                "f": gram_energy(z1),
+                "g": gram_energy(z2),
+                "h": (z1 - z2).square().sum() / len(z1),
+                "frossl": frossl_as_given(z1, z2),
+            }
+            return torch.stack([parts[term] for term in terms]).sum()
+
+        return function
+
+    def anchored(w: Tensor) -> Tensor:
+        """The scale of w's columns does not matter to the loss: it is held, lest they run away."""
+        return of("frossl")(w) + (w.square().sum(0) - 1).square().sum()
+
+    (end,) = minimised(anchored, [start])
+    f, g = (gradient(of(term), end) / float(of(term)(end)) for term in "fg")
+    h = gradient(of("h"), end)
+    size_of = float(np.linalg.norm(f) + np.linalg.norm(g) + np.linalg.norm(h))
+    no_logs = gradient(of("f", "g", "h"), end)
+    return Checked(
+        {"samples": len(x1), "dims": dims},
+        {
+            "appE1-argmin": {
+                "printed": float(np.linalg.norm(no_logs)) / size_of,
+                "corrected": float(np.linalg.norm(f + g + h)) / size_of,
+            }
+        },
+    )
+
+
+CHECKS = (norms, losses, definitions, proposition31, proposition32, proposition33, proof_e1)
