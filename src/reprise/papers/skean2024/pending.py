@@ -1,5 +1,6 @@
 """The numbers that the paper prints, each of which a run at its scale could give again."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from reprise.evidence.claims import Claim, value
@@ -25,7 +26,7 @@ NEEDS = {
 }
 
 
-def _claim(row: dict[str, Any]) -> Claim:
+def _claim(row: Mapping[Any, Any]) -> Claim:
     method, column, number = row["row"], row["column"], float(row["value"])
     if row["artifact"] == "Table 2":
         id, needs = f"table2/{slug(method)}-{slug(column)}", NEEDS[column]

@@ -7,6 +7,7 @@ from reprise.evidence.identities import Array, Checked, Random, as_printed, belo
 from reprise.objectives import frossl_as_given, gram_energy
 from reprise.objectives.embeddings import unit_columns, unit_rows
 from reprise.papers.skean2024.theory.points import (
+    against,
     embeddings,
     gradient,
     minimised,
@@ -61,11 +62,11 @@ def collision_entropy(rng: Random, largest: int) -> Checked:
     return Checked(
         sizes(z1),
         {
-            "sec31/collision-entropy": as_printed(_error(eq4(u1, u2), normalised)),
-            "sec31/collision-entropy-any-scale": as_printed(_error(eq4(z1, z2), any_scale)),
-            "sec31/coincidence": as_printed(_error(np.exp(-collision(rows)), coincidence)),
+            "sec31/collision-entropy": against(eq4(u1, u2), normalised),
+            "sec31/collision-entropy-any-scale": against(eq4(z1, z2), any_scale),
+            "sec31/coincidence": against(np.exp(-collision(rows)), coincidence),
             "sec31/collapse-without-entropy": as_printed(max(abs(collision(one)), below_zero(room))),
-            "sec43/von-neumann": as_printed(_error(near_one, von_neumann)),
+            "sec43/von-neumann": against(near_one, von_neumann),
         },
     )
 
@@ -85,8 +86,8 @@ def self_regulation(rng: Random, largest: int) -> Checked:
         {
             "sec31/self-regulated": as_printed(relative_error(with_log, without)),
             "sec31/pull-at-any-scale": as_printed(abs(pull - 4) / 4),
-            "sec3/collapse-without-normalisation": as_printed(
-                _error(float(frossl_as_given(factor * z, factor * other)), expected)
+            "sec3/collapse-without-normalisation": against(
+                float(frossl_as_given(factor * z, factor * other)), expected
             ),
         },
     )
@@ -131,15 +132,11 @@ def spread(rng: Random, largest: int) -> Checked:
     return Checked(
         {"samples": len(z), "dims": LARGE},
         {
-            "sec52/entropy-largest": as_printed(_error(renyi(equal, 1), np.log(LARGE))),
+            "sec52/entropy-largest": against(renyi(equal, 1), np.log(LARGE)),
             "sec52/metrics-best-when-equal": as_printed(below_zero(np.array(room))),
-            "eq9/orientation": as_printed(_error(float(gram_energy(z)), float(gram_energy(turned)))),
+            "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(turned))),
         },
     )
-
-
-def _error(found: float, expected: float) -> float:
-    return relative_error(np.asarray(found), np.asarray(expected))
 
 
 CHECKS = (collision_entropy, self_regulation, equal_eigenvalues, spread)

@@ -24,7 +24,7 @@ class Params(Settings):
     dim: int = stated(1024, "Appendix B.1: FroSSL's d", ge=4)
     correlations: tuple[float, ...] = ours((0.0, 0.5, 0.9, 0.99), "of the two views' embeddings")
     decays: tuple[float, ...] = ours((0.0, 0.5, 1.0, 2.0), "the k-th principal component has k^-decay")
-    seeds: int = ours(10, "independent embeddings", ge=1)
+    seeds: int = ours(5, "independent embeddings", ge=1)
     timed_dims: tuple[int, ...] = ours((256, 512, 1024, 2048), "d of the timed terms", min_length=3)
     repeats: int = ours(5, "times each term is timed", ge=1)
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
 
-from reprise.evidence.identities import Array, Random, size
+from reprise.evidence.identities import Array, Random, as_printed, relative_error, size
 
 Views = tuple[Tensor, Tensor]
 """Embeddings Z1 and Z2, [sample, dim] each."""
@@ -39,6 +39,11 @@ def rotation(rng: Random, dims: int) -> Tensor:
     """Uniformly random and orthogonal, of either sign."""
     q, r = np.linalg.qr(rng.normal(size=(dims, dims)))
     return tensor(q * np.sign(np.diag(r)))
+
+
+def against(found: Tensor | Array | float, expected: Tensor | Array | float) -> dict[str, float]:
+    """The relative error of a formula that the text has right."""
+    return as_printed(relative_error(np.asarray(found), np.asarray(expected)))
 
 
 def norm2(z: Tensor) -> float:
@@ -89,6 +94,5 @@ def minimised(function: Callable[..., Tensor], start: Sequence[Tensor]) -> list[
         hessian = torch.func.hessian(flat)(torch.from_numpy(end)).numpy()
         end = end - np.linalg.lstsq(hessian, gradient(flat, torch.from_numpy(end)), rcond=1e-6)[0]
     return [
-        part.reshape(shape)
-        for part, shape in zip(torch.from_numpy(end).split(counts), shapes, strict=True)
+        part.reshape(shape) for part, shape in zip(torch.from_numpy(end).split(counts), shapes, strict=True)
     ]
