@@ -178,19 +178,15 @@ def proof_e1(rng: Random, largest: int) -> Checked:
         return of("frossl")(w) + (w.square().sum(0) - 1).square().sum()
 
     (end,) = minimised(anchored, [start])
-    f, g = (gradient(of(term), end) / float(of(term)(end)) for term in "fg")
-    h = gradient(of("h"), end)
-    size_of = float(np.linalg.norm(f) + np.linalg.norm(g) + np.linalg.norm(h))
-    no_logs = gradient(of("f", "g", "h"), end)
-    return Checked(
-        {"samples": len(x1), "dims": dims},
-        {
-            "appE1-argmin": {
-                "printed": float(np.linalg.norm(no_logs)) / size_of,
-                "corrected": float(np.linalg.norm(f + g + h)) / size_of,
-            }
-        },
-    )
+    f, g, h = (gradient(of(term), end) for term in "fgh")
+    by_value = [f / float(of("f")(end)), g / float(of("g")(end)), h]
+
+    def left(parts: list[Array]) -> float:
+        """Of gradients that should cancel, as a share of their sizes."""
+        return float(np.linalg.norm(sum(parts)) / sum(map(np.linalg.norm, parts)))
+
+    forms = {"printed": left([f, g, h]), "corrected": left(by_value)}
+    return Checked({"samples": len(x1), "dims": dims}, {"appE1-argmin": forms})
 
 
 CHECKS = (definitions, proposition31, proposition32, proposition33, proof_e1)

@@ -83,16 +83,15 @@ def minimised(function: Callable[..., Tensor], start: Sequence[Tensor]) -> list[
         return function(*(part.reshape(shape) for part, shape in parts))
 
     def value_and_gradient(x: Array) -> tuple[float, Array]:
-        at = torch.from_numpy(x)
-        with torch.no_grad():
-            value = float(flat(at))
-        return value, gradient(flat, at)
+        at = torch.from_numpy(x).requires_grad_()
+        value = flat(at)
+        return float(value), torch.autograd.grad(value, at)[0].numpy()
 
     x0 = torch.cat([value.flatten() for value in start]).numpy()
-    end = minimize(value_and_gradient, x0, jac=True, method="BFGS", options={"gtol": 1e-9}).x
-    for _ in range(2):
+    end = minimize(value_and_gradient, x0, jac=True, method="BFGS", options={"gtol": 1e-6}).x
+    for _ in range(3):
         hessian = torch.func.hessian(flat)(torch.from_numpy(end)).numpy()
-        end = end - np.linalg.lstsq(hessian, gradient(flat, torch.from_numpy(end)), rcond=1e-6)[0]
+        end = end - np.linalg.lstsq(hessian, value_and_gradient(end)[1], rcond=1e-6)[0]
     return [
         part.reshape(shape) for part, shape in zip(torch.from_numpy(end).split(counts), shapes, strict=True)
     ]
