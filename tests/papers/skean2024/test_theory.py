@@ -174,7 +174,8 @@ def test_descent_among_doubly_stochastic_matrices_ends_where_all_embeddings_are_
     (end,) = points.minimised(
         lambda logits: gram_energy(mixture(logits)), [points.tensor(rng.normal(size=16))]
     )
-    assert torch.allclose(mixture(end), torch.full((4, 4), 0.25, dtype=torch.float64), atol=1e-4)
+    assert points.norm2(mixture(end)) == pytest.approx(1, abs=1e-4)  # flat there: it grows as a fourth power
+    assert torch.allclose(mixture(end), torch.full((4, 4), 0.25, dtype=torch.float64), atol=0.01)
 
 
 def test_the_entropies_of_known_spectra():

@@ -119,5 +119,5 @@ def sec43_cost(tables: Tables, params: Params) -> Figure:
     axes.minorticks_off()
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
-    axes.legend(loc="upper left")
+    axes.legend(loc="upper left", bbox_to_anchor=(0.05, 1))
     return drawn

@@ -85,7 +85,7 @@ def minimised(function: Callable[..., Tensor], start: Sequence[Tensor]) -> list[
     def value_and_gradient(x: Array) -> tuple[float, Array]:
         at = torch.from_numpy(x).requires_grad_()
         value = flat(at)
-        return float(value), torch.autograd.grad(value, at)[0].numpy()
+        return float(value.detach()), torch.autograd.grad(value, at)[0].numpy()
 
     x0 = torch.cat([value.flatten() for value in start]).numpy()
     end = minimize(value_and_gradient, x0, jac=True, method="BFGS", options={"gtol": 1e-6}).x
