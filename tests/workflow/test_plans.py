@@ -179,7 +179,7 @@ def test_the_cluster_profile_plans_every_rule(blank):
 
 
 def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):
-    code, printed = blank.snakemake("--cores", "2", tier="paper")
+    code, printed = blank.snakemake("--cores", "2", config=("tier=paper",))
     assert code != 0
     assert f"data set 'mnist': {blank.root}/data/MNIST/raw lacks train-images-idx3-ubyte" in printed
     assert "Traceback" not in printed
