@@ -106,7 +106,7 @@ def _list(options: argparse.Namespace) -> None:
         for claim, _ in paper.claims.values():
             print(
                 f"  {claim.kind:9}{claim.id}"
-                + (f"  (no tier can run it: {claim.needs})" if claim.needs else "")
+                + (f"  (needs {claim.needs})" if claim.needs else "")
             )
 
 
