@@ -104,10 +104,7 @@ def _list(options: argparse.Namespace) -> None:
                 state = "has results" if has_run else f"missing; reprise run {id} --tier {tier.name}"
                 print(f"    {tier.name:8} {state}")
         for claim, _ in paper.claims.values():
-            print(
-                f"  {claim.kind:9}{claim.id}"
-                + (f"  (needs {claim.needs})" if claim.needs else "")
-            )
+            print(f"  {claim.kind:9}{claim.id}" + (f"  (needs {claim.needs})" if claim.needs else ""))
 
 
 def _run(options: argparse.Namespace) -> None:

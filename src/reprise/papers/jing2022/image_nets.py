@@ -18,6 +18,7 @@ from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
 from reprise.papers.jing2022.image_settings import PARTS, Training
 from reprise.training.images import Data, assemble
+from reprise.training.launch import train_on_all_gpus
 from reprise.training.methods import Student
 from reprise.training.models import Spec, model
 from reprise.training.optimisers import LARS, SGD, AdamW, OptimiserSpec
@@ -84,9 +85,14 @@ def augmentation(training: Training) -> Recipe:
     """The named recipe at these strengths."""
 
     def at_strength(of: Strengths) -> Strengths:
-        saturation = of.saturation / of.brightness * training.jitter
-        jitter = {"brightness": training.jitter, "contrast": training.jitter, "saturation": saturation}
-        return replace(of, scale=(training.crop, 1.0), hue=training.hue, **jitter)
+        return replace(
+            of,
+            scale=(training.crop, 1.0),
+            brightness=training.jitter,
+            contrast=training.jitter,
+            saturation=of.saturation / of.brightness * training.jitter,
+            hue=training.hue,
+        )
 
     recipe = RECIPES[training.recipe]
     return Recipe(at_strength(recipe.first), at_strength(recipe.second))
@@ -119,7 +125,9 @@ def trained(
     of = spec(training, net, seed, len(data.labels))
 
     def make(told: Callable[[float], None]) -> pd.DataFrame:
-        found = model(of, data, root, told, device=training.device)
+        if training.device == "cuda":
+            train_on_all_gpus(of, training.data_set, training.root, root)
+        found = model(of, data, root, told)
         if found.diverged is None:
             return measured(found.method.student, training, seed, data, labels, parts)
         start = assemble(of, data.channels).eval().student  # for the rows, none of which has a number

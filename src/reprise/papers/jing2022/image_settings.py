@@ -48,9 +48,11 @@ class Training(Settings):
     warmup: float = from_code(0.1, "share of the training: 10 of 100 epochs", ge=0, lt=1)
     final_rate: float = from_code(1e-3, "share of the learning rate at the end of the cosine", ge=0, le=1)
     batch: int = from_code(4096, "of all GPUs together", ge=2)
-    epochs: float = stated(100, "Section 3", gt=0)
+    epochs: float = stated(100.0, "Section 3", gt=0)
     precision: Literal["float32", "bfloat16"] = unstated("bfloat16", "mixed precision; float32 is slower")
-    probe_views: Literal["plain"] = unstated("plain", "of the images that a probe learns from: no augmentation")
+    probe_views: Literal["plain"] = unstated(
+        "plain", "of the images that a probe learns from: no augmentation"
+    )
     probe_learning_rate: float = from_code(0.1, "SGD with momentum 0.9, weight decay 1e-6, cosine", gt=0)
     probe_epochs: int = from_code(100, "of the linear probe", ge=1)
     probe_batch: int = from_code(256, "of the linear probe", ge=1)

@@ -39,7 +39,14 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
                     parts[start] = untrained(f"{name}, {START}", training, seed, data, labels)
                 rows += [(point, net, seed, key), (point, START, seed, start)]
     found = dict(zip(parts, context.keep(list(parts.values())), strict=True))
-    return _tables([found[key].assign(net=net, seed=seed, **_place(point)) for point, net, seed, key in rows])
+    return _tables(
+        [
+            found[key].assign(
+                net=net, seed=seed, factor=point.factor, value_of_factor=point.value, base=point.base
+            )
+            for point, net, seed, key in rows
+        ]
+    )
 
 
 def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
@@ -48,10 +55,6 @@ def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
     other = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
     for net in (other, WITHOUT):
         yield net, changed if net in point.nets else params
-
-
-def _place(point: Point) -> dict[str, object]:
-    return {"factor": point.factor, "value_of_factor": point.value, "base": point.base}
 
 
 def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -32,12 +32,18 @@ class Point(NamedTuple):
     nets: tuple[str, ...] = BOTH
 
 
-def points(params: Params, dim: int) -> Iterator[Point]:
-    """Of every factor its values, the base point's own among them.
+def points(params: Params, dim: int) -> list[Point]:
+    """Of every factor that the grids vary its values, the base point's own among them.
 
     Args:
         dim: of the representation at the base point.
     """
+    every = list(_every(params, dim))
+    varied = {point.factor for point in every if not point.base}
+    return [point for point in every if point.factor in varied]
+
+
+def _every(params: Params, dim: int) -> Iterator[Point]:
     yield from _numbers("temperature", params.temperatures, params.temperature, ("temperature",))
     yield from _numbers("smallest crop", params.crops, params.crop, ("crop",))
     yield from _multiples("colour", params.colours, params, ("jitter", "hue"))

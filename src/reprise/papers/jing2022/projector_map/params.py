@@ -17,8 +17,8 @@ Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class Params(Training):
-    """The base point is that of `projector_spectra`, and its nets are the same ones. The default grids are the
-    full map; what they hold is tried beside the base point's own value."""
+    """The base point is that of `projector_spectra`, and its nets are the same ones. The default grids are
+    the full map; what they hold is tried beside the base point's own value."""
 
     temperatures: tuple[Positive, ...] = ours((0.05, 0.1, 0.2, 0.5, 1.0), "of the loss")
     crops: tuple[Share, ...] = ours((0.08, 0.2, 0.35, 0.5, 0.8), "smallest share of an image in a crop")
@@ -30,7 +30,9 @@ class Params(Training):
         ((1, 1, 1, 1), (1, 1, 1, 2), (2, 2, 2, 2), (3, 4, 6, 3)), "blocks of the encoder's stages"
     )
     widths: tuple[Positive, ...] = ours((0.5, 1.0, 2.0), "of the encoder, as a multiple")
-    last_blocks: tuple[Shortcut, ...] = ours(("identity", "projection", "none"), "shortcut around the last one")
+    last_blocks: tuple[Shortcut, ...] = ours(
+        ("identity", "projection", "none"), "shortcut around the last one"
+    )
     optimisers: tuple[tuple[Optimiser, Positive], ...] = ours(
         (("lars", 4.8), ("sgd", 0.5), ("adamw", 0.005)), "and their learning rates"
     )

@@ -31,12 +31,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             probed = PARTS if net == "directclr" else PARTS[:1]
             keys.append((net, "identity", seed))
             parts.append(trained(f"{net}/{seed}", params, net, seed, data, labels, context.root, probed))
-        keys.append(("directclr, no shortcut", "none", seed))
-        parts.append(
-            trained(
-                f"directclr, no shortcut/{seed}", without, "directclr", seed, data, labels, context.root, PARTS
-            )
-        )  # fmt: skip
+        name = "directclr, no shortcut"
+        keys.append((name, "none", seed))
+        parts.append(trained(f"{name}/{seed}", without, "directclr", seed, data, labels, context.root, PARTS))
     tables = [
         table.assign(net=net, shortcut=shortcut, seed=seed)
         for table, (net, shortcut, seed) in zip(context.keep(parts), keys, strict=True)

@@ -9,16 +9,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reprise.evidence.claims import COLLAPSED, collapsed
+from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import other_settings, setting
 from reprise.experiment import BASE, Tables, figure, table
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.params import Params
+from reprise.papers.jing2022.spectra import collapsed_values, relative
 from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
 
-FLOOR = -30.0
-"""Where smaller values are drawn: ln of what single precision cannot tell from zero beside the largest."""
 NAMES = {
     "nonlinear": "SimCLR, 2-layer nonlinear projector",
     "linear": "SimCLR, 1-layer linear projector",
@@ -26,9 +25,9 @@ NAMES = {
     "directclr": "DirectCLR, no projector",
     "start": "before training",
 }
-TAKEN = """Natural logarithm of the singular values of the covariance of the unit vectors that the test images are
-    mapped to, in evaluation mode, divided by the largest. Values under the grey line count as collapsed; how many do
-    is in brackets, the mean over seeds. Mean and 90 % interval over seeds."""
+TAKEN = """Natural logarithm of the singular values of the covariance of the unit vectors that the test
+    images are mapped to, in evaluation mode, divided by the largest. Values under the grey line count as
+    collapsed; how many do is in brackets, the mean over seeds. Mean and 90 % interval over seeds."""
 
 
 @figure(
@@ -64,15 +63,17 @@ def fig09(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 10",
-    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part that the loss sees and of the rest,
-    which learns all the same; with the last block's identity shortcut, to which the paper ascribes this, and with a last
-    block that has no shortcut. Open: the same before training. Mean and 90 % interval over seeds.""",
+    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part that the loss
+    sees and of the rest, which learns all the same; with the last block's identity shortcut, to which
+    the paper ascribes this, and with a last block that has no shortcut. Open: the same before training.
+    Mean and 90 % interval over seeds.""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
     drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
-    for place, ((net, label), color, marker) in enumerate(zip(nets.items(), colors(3), MARKERS, strict=False)):
+    styles = zip(nets.items(), colors(3), MARKERS, strict=False)
+    for place, ((net, label), color, marker) in enumerate(styles):
         for column, fill, when in (("accuracy", color, "trained"), ("initial", "none", "before")):
             found = [_interval(_of(probes, net, part)[column]) for part in PARTS]
             mean, low, high = np.array(found).T
@@ -98,10 +99,10 @@ def fig10(tables: Tables, params: Params) -> Figure:
 
 @table(
     "Table 1",
-    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as found, with the 90 %
-    interval over seeds; the probe's gain over the net before training, of the seed that gains least (under 15 points
-    a net counts as one that did not learn); and the same probe for other labels of the same images, where there are
-    any.""",
+    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as found,
+    with the 90 % interval over seeds; the probe's gain over the net before training, of the seed that
+    gains least (under 15 points a net counts as one that did not learn); and the same probe for other
+    labels of the same images, where there are any.""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [
@@ -115,8 +116,8 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 
 @table(
     "Section 6.3",
-    caption="""The same for the projectors of Section 6.3 and for probes that see a part of DirectCLR's representation;
-    the last two rows are of nets whose last block has no shortcut (Figure 10).""",
+    caption="""The same for the projectors of Section 6.3 and for probes that see a part of DirectCLR's
+    representation; the last two rows are of nets whose last block has no shortcut (Figure 10).""",
 )
 def sec63(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [
@@ -144,14 +145,14 @@ def _spectra(axes: Axes, tables: Tables, what: str, names: dict[str, str]) -> No
 
 def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
     drawable(rows["log_value"], name)
-    relative = rows["log_value"] - rows.groupby("seed")["log_value"].transform("max")
-    count = np.exp(relative).groupby(rows["seed"]).agg(collapsed).mean()
-    shown = rows.assign(relative=relative.clip(lower=FLOOR))
+    count = rows.groupby("seed")["log_value"].agg(collapsed_values).mean()
+    shown = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
     band(axes, shown, "index", "relative", label=f"{name} ({count:.0f})", **style)
 
 
 def _listing(tables: Tables, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
-    published = pd.read_csv(Path(__file__).parents[1] / "published.csv").set_index(["loss", "projector"])["value"]
+    printed = pd.read_csv(Path(__file__).parents[1] / "published.csv")
+    published = printed.set_index(["loss", "projector"])["value"]
     probes = setting(tables, BASE)["probes"]
     listed = []
     for loss, projector, net, part in rows:
