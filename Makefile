@@ -34,7 +34,7 @@ test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, envi
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## whole DAGs, kills, second clones (under 20 minutes)
-	pytest -m slow -n $$(nproc) --dist loadfile # a file's tests share one run of the smoke tier
+	pytest -m slow -n $$(nproc)
 
 .PHONY: lint
 lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy

@@ -1,6 +1,9 @@
 """The command line: what it prints, and with which code it exits."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -169,3 +172,13 @@ def test_ctrl_c_is_no_crash(monkeypatch, capsys):
     captured = capsys.readouterr()
     assert "reprise: interrupted; what was finished is kept" in captured.err
     assert "Traceback" not in captured.err
+
+
+def test_a_process_computes_in_one_thread_whatever_its_caller_has_set():
+    """As Snakemake does for a rule of several threads."""
+    asked = "from reprise.cli import main; main(['list']); import torch; print(torch.get_num_threads())"
+    told = {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    ran = subprocess.run(
+        [sys.executable, "-c", asked], env=os.environ | told, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split()[-1] == "1"

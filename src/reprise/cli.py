@@ -30,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     something, 130 interrupted."""
     options = _parser().parse_args(arguments)
     # A second thread slows stacks of small matrices: torch's, before it is imported, and NumPy's, which is.
-    # Snakemake sets the variable to a rule's threads, which are processes here.
-    os.environ["OMP_NUM_THREADS"] = "1"
+    # Snakemake sets these variables to a rule's threads, which are processes here; torch heeds MKL's first.
+    os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     threadpool_limits(1, user_api="blas")
     try:
         return options.command(options) or 0
@@ -104,10 +104,7 @@ def _list(options: argparse.Namespace) -> None:
                 state = "has results" if has_run else f"missing; reprise run {id} --tier {tier.name}"
                 print(f"    {tier.name:8} {state}")
         for claim, _ in paper.claims.values():
-            print(
-                f"  {claim.kind:9}{claim.id}"
-                + (f"  (no tier can run it: {claim.needs})" if claim.needs else "")
-            )
+            print(f"  {claim.kind:9}{claim.id}" + (f"  (needs {claim.needs})" if claim.needs else ""))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -48,6 +48,25 @@ def closure(*symbols: Symbol) -> set[Symbol]:
     return found
 
 
+def functions(module: str, *arguments: str) -> list[str]:
+    """The functions that a module takes from others of the package, and that need these arguments alone."""
+    found = []
+    for name, targets in _module(module).imports.items():
+        for source, inner in targets:
+            nodes = _module(source).definitions.get(inner, []) if inner else []
+            if any(isinstance(node, ast.FunctionDef) and _needed(node) == list(arguments) for node in nodes):
+                found.append(name)
+    return found
+
+
+def _needed(function: ast.FunctionDef) -> list[str]:
+    """The names of the arguments without a default."""
+    of = function.args
+    positional = [*of.posonlyargs, *of.args]
+    named = [one for one, default in zip(of.kwonlyargs, of.kw_defaults, strict=True) if default is None]
+    return [one.arg for one in (*positional[: len(positional) - len(of.defaults)], *named)]
+
+
 def _uses(symbol: Symbol) -> Iterator[Symbol]:
     module = _module(symbol[0])
     nodes = module.nodes_of(symbol[1])

@@ -1,6 +1,7 @@
 """From tables to verdicts: every kind and relation, and every column of a verdict."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -294,6 +295,16 @@ def test_a_claim_without_a_measure_is_not_run_and_says_what_it_needs():
     assert row["verdict_half_margin"] == row["verdict_twice_margin"] == "not run"
     assert math.isnan(row["observed"])
     assert (row["reference"], row["margin"]) == (0.5, 0.05)
+
+
+def test_a_claim_with_a_measure_may_need_a_run_without_departures():
+    """With one it is not run, however its numbers look; it still says what was published."""
+    claim = replace(value(), needs="GPUs")
+    found = tables(spread(0.5, 0.01))
+    for params, verdict, reason in ((Published(lr=0.2), "not run", "GPUs"), (Published(), "reproduced", "")):
+        row = row_of(params, found, claim)
+        assert (row["verdict"], row["reason"]) == (verdict, reason)
+        assert math.isnan(row["observed"]) == (verdict == "not run")
 
 
 def test_a_claim_whose_experiment_has_not_run_says_what_would_run_it():

@@ -55,6 +55,38 @@ def test_a_residual_branch_can_start_as_zero():
     assert not torch.allclose(ResNet(width=4, stem="cifar").build(3).layer1(x), x)
 
 
+def test_the_last_block_can_do_without_a_shortcut():
+    spec = ResNet(blocks=(1, 1, 1, 2), width=4, stem="cifar", zero_init_residual=True, last_shortcut="none")
+    net = spec.build(3)
+    before, last = net.layer4
+    x = torch.rand(2, 32, 4, 4, generator=torch.Generator().manual_seed(0))
+    branch = last.bn2(last.conv2(last.relu(last.bn1(last.conv1(x)))))
+    torch.testing.assert_close(last(x), branch.relu())
+    assert last(x).std() > 0.1  # it would be dead if it started as zero, as the other branches do
+    assert not before.bn2.weight.any()
+    with_one = spec.model_copy(update={"last_shortcut": "identity"}).build(3).layer4[-1]
+    torch.testing.assert_close(with_one(x), x)
+
+
+def test_or_with_a_projection_for_a_shortcut():
+    spec = ResNet(blocks=(1, 1, 1, 2), width=4, stem="cifar", last_shortcut="projection")
+    last = spec.build(3).layer4[-1].eval()
+    with torch.no_grad():
+        last.bn2.weight.zero_()
+    x = torch.rand(2, 32, 4, 4, generator=torch.Generator().manual_seed(0))
+    mixed = torch.einsum("oi,bihw->bohw", last.downsample[0].weight[:, :, 0, 0], x)
+    torch.testing.assert_close(last(x), (mixed / (1 + 1e-5) ** 0.5).relu())
+
+
+def test_a_single_blocks_shortcut_is_a_projection_already():
+    plain, projection = (
+        ResNet(blocks=(1, 1, 1, 1), width=4, last_shortcut=shortcut).build(3).state_dict().keys()
+        for shortcut in ("identity", "projection")
+    )
+    assert plain == projection
+    assert ResNet(blocks=(1, 1, 1, 1), width=4, last_shortcut="none").build(3)(images(64)).shape == (2, 32)
+
+
 def test_conv4():
     spec = Conv4(widths=(8, 16, 16, 32))
     net = spec.build(3)

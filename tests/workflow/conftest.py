@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
@@ -50,12 +51,12 @@ class Checkout:
             process.kill()
         return process.returncode, printed
 
-    def snakemake(self, *arguments, tier="smoke"):
-        return self.call("snakemake", *arguments, "--config", f"tier={tier}")
+    def snakemake(self, *arguments, config=("tier=smoke",)):
+        return self.call("snakemake", *arguments, "--config", *config)
 
-    def done(self, *arguments, tier="smoke"):
+    def done(self, *arguments, config=("tier=smoke",)):
         """Runs Snakemake, which must succeed."""
-        code, printed = self.snakemake(*arguments, tier=tier)
+        code, printed = self.snakemake(*arguments, config=config)
         assert code == 0, printed
         return printed
 
@@ -83,6 +84,12 @@ class Checkout:
                 header = bytes((0, 0, 8, len(sizes))) + b"".join(size.to_bytes(4, "big") for size in sizes)
                 content = bytes(place * 37 % 10 for place in range(math.prod(sizes)))
                 (folder / f"{part}-{name}-ubyte").write_bytes(header + content)
+
+    def put_imagenet(self):
+        """The folders of its classes under data/imagenet/, which are all that a plan asks for."""
+        for part in ("train", "val"):
+            for number in range(1000):
+                (self.root / "data" / "imagenet" / part / f"n{number:08d}").mkdir(parents=True)
 
     def copy(self, to):
         """With everything that was made, and the times at which it was."""
@@ -128,10 +135,16 @@ def blank(source, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def smoke_run(source, tmp_path_factory):
-    """One run of the whole smoke tier on two cores; not to be changed."""
-    checkout = source.copy(tmp_path_factory.mktemp("smoke") / "run")
-    checkout.done("--cores", "2")
+def smoke_run(source, tmp_path_factory, worker_id):
+    """One run of the whole smoke tier on two cores, for all processes that test; not to be changed."""
+    base = tmp_path_factory.getbasetemp()
+    checkout = Checkout((base if worker_id == "master" else base.parent) / "smoke_run")
+    done = checkout.root / ".whole"
+    with FileLock(f"{checkout.root}.lock"):
+        if not done.exists():
+            shutil.rmtree(checkout.root, ignore_errors=True)
+            source.copy(checkout.root).done("--cores", "2")
+            done.touch()
     return checkout
 
 

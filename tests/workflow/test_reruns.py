@@ -158,7 +158,7 @@ def test_a_users_objective_reruns_the_experiment_that_names_it_and_no_other(blan
     text = text.replace(named, f"{named}    objective: mine.py:loss\n")
     (blank.root / "configs" / "mine.yaml").write_text(text)
     files = [f"results/mine/jing2022/{name}/run.json" for name in ("layer_alignment", "projector_alignment")]
-    blank.done(*files, tier="mine")
+    blank.done(*files, config=("tier=mine",))
     arguments = (*files, "--config", "tier=mine")
     assert blank.plan(*arguments) == set()
     mine.write_text("def loss(z1, z2):\n    return (z1 - z2).abs().mean()\n")

@@ -189,6 +189,194 @@ rule jing2022_fig06b:
         f"reprise draw jing2022/fig06b --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
+# Sections 3 and 6: the nets of Table 1 and Section 6.3 on images.
+rule jing2022_projector_spectra:
+    output:
+        **tables("jing2022/projector_spectra"),
+    log:
+        f"{LOGS}/jing2022/projector_spectra.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/projector_spectra.tsv"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        **settings("jing2022/projector_spectra"),
+    shell:
+        f"reprise run jing2022/projector_spectra --tier {TIER.name} --workers {{threads}} 2>&1 | tee {log}"
+
+
+rule jing2022_fig02:
+    input:
+        rules.jing2022_projector_spectra.output,
+    output:
+        **drawing("jing2022/fig02"),
+    log:
+        f"{LOGS}/jing2022/fig02.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig02.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/fig02"),
+    shell:
+        f"reprise draw jing2022/fig02 --tier {TIER.name} 2>&1 | tee {log}"
+
+
+rule jing2022_fig07b:
+    input:
+        rules.jing2022_projector_spectra.output,
+    output:
+        **drawing("jing2022/fig07b"),
+    log:
+        f"{LOGS}/jing2022/fig07b.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig07b.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/fig07b"),
+    shell:
+        f"reprise draw jing2022/fig07b --tier {TIER.name} 2>&1 | tee {log}"
+
+
+rule jing2022_fig09:
+    input:
+        rules.jing2022_projector_spectra.output,
+    output:
+        **drawing("jing2022/fig09"),
+    log:
+        f"{LOGS}/jing2022/fig09.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig09.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/fig09"),
+    shell:
+        f"reprise draw jing2022/fig09 --tier {TIER.name} 2>&1 | tee {log}"
+
+
+rule jing2022_fig10:
+    input:
+        rules.jing2022_projector_spectra.output,
+    output:
+        **drawing("jing2022/fig10"),
+    log:
+        f"{LOGS}/jing2022/fig10.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/fig10.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/fig10"),
+    shell:
+        f"reprise draw jing2022/fig10 --tier {TIER.name} 2>&1 | tee {log}"
+
+
+rule jing2022_table1:
+    input:
+        rules.jing2022_projector_spectra.output,
+    output:
+        **listing("jing2022/table1"),
+    log:
+        f"{LOGS}/jing2022/table1.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/table1.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/table1"),
+    shell:
+        f"reprise draw jing2022/table1 --tier {TIER.name} 2>&1 | tee {log}"
+
+
+rule jing2022_sec63:
+    input:
+        rules.jing2022_projector_spectra.output,
+    output:
+        **listing("jing2022/sec63"),
+    log:
+        f"{LOGS}/jing2022/sec63.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/sec63.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/sec63"),
+    shell:
+        f"reprise draw jing2022/sec63 --tier {TIER.name} 2>&1 | tee {log}"
+
+
+# Section 6.1: what decides whether a projector prevents collapse.
+rule jing2022_projector_map:
+    output:
+        **tables("jing2022/projector_map"),
+    log:
+        f"{LOGS}/jing2022/projector_map.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/projector_map.tsv"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        **settings("jing2022/projector_map"),
+    shell:
+        f"reprise run jing2022/projector_map --tier {TIER.name} --workers {{threads}} 2>&1 | tee {log}"
+
+
+rule jing2022_sec61_map:
+    input:
+        rules.jing2022_projector_map.output,
+    output:
+        **drawing("jing2022/sec61_map"),
+    log:
+        f"{LOGS}/jing2022/sec61_map.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/sec61_map.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/sec61_map"),
+    shell:
+        f"reprise draw jing2022/sec61_map --tier {TIER.name} 2>&1 | tee {log}"
+
+
+rule jing2022_sec61_map_spectra:
+    input:
+        rules.jing2022_projector_map.output,
+    output:
+        **drawing("jing2022/sec61_map_spectra"),
+    log:
+        f"{LOGS}/jing2022/sec61_map_spectra.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/sec61_map_spectra.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/sec61_map_spectra"),
+    shell:
+        f"reprise draw jing2022/sec61_map_spectra --tier {TIER.name} 2>&1 | tee {log}"
+
+
 # The lemmas and theorems, as identities at random points.
 rule jing2022_gradient_flow:
     output:
@@ -213,6 +401,7 @@ rule jing2022_claims:
         rules.jing2022_layer_alignment.output,
         rules.jing2022_projector_alignment.output,
         rules.jing2022_depth_and_nonlinearity.output,
+        rules.jing2022_projector_spectra.output,
         rules.jing2022_gradient_flow.output,
         published=published("jing2022"),
     output:

@@ -131,15 +131,15 @@ def judge_all(
 
 def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
     half = twice = found = Judgement("not run", claim.needs or missing)
+    missed = departures(params) if params is not None else []
     stable = ""
-    if tables is not None:
+    if tables is not None and not (claim.needs and missed):
         base = setting(tables, BASE)
         found = judge(claim, base)
         half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
         if params is not None and assumptions(params):
             others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables)]
             stable = f"{others.count(found.verdict)} of {len(others)}" if others else ""
-    missed = departures(params) if params is not None else []
     scale = "reduced" if missed else "paper"
     reference = found.reference if callable(claim.reference) else float(claim.reference)
     return {

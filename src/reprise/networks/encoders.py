@@ -28,6 +28,9 @@ class ResNet(Settings):
         stem: `imagenet`: 7x7, stride 2, then max-pooling, so that a picture shrinks to a quarter; `cifar`:
             3x3, stride 1, no pooling (SimCLR, App. B.9); `stride2`: 3x3, stride 2, no pooling.
         zero_init_residual: whether a residual branch starts as zero (Goyal et al. 2017).
+        last_shortcut: around the last block: `identity`, as torchvision has it (where the last stage has a
+            single block, that is a projection); `projection`: 1x1 convolution and BatchNorm; `none`: the
+            last block is no residual one, and does not start as zero.
     """
 
     kind: Literal["resnet"] = "resnet"
@@ -36,6 +39,7 @@ class ResNet(Settings):
     width: int = Field(default=TORCHVISION_WIDTH, ge=1)
     stem: Literal["imagenet", "cifar", "stride2"] = "imagenet"
     zero_init_residual: bool = False
+    last_shortcut: Literal["identity", "projection", "none"] = "identity"
 
     @property
     def dim(self) -> int:
@@ -95,6 +99,13 @@ class _ResNet(resnet.ResNet):
         if spec.stem != "imagenet":
             self.maxpool = nn.Identity()
         self.fc = nn.Identity()
+        last = self.layer4[-1]
+        if spec.last_shortcut == "projection" and last.downsample is None:
+            last.downsample = _projection(spec.dim)
+        elif spec.last_shortcut == "none":
+            last.downsample = _Nothing()
+            *_, norm = (layer for layer in last.children() if isinstance(layer, nn.BatchNorm2d))
+            nn.init.ones_(norm.weight)
 
     def _make_layer(
         self,
@@ -111,3 +122,16 @@ class _ResNet(resnet.ResNet):
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
         return super().forward(x)
+
+
+def _projection(channels: int) -> nn.Module:
+    convolution = nn.Conv2d(channels, channels, 1, bias=False)
+    nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
+    return nn.Sequential(convolution, nn.BatchNorm2d(channels))
+
+
+class _Nothing(nn.Module):
+    """In place of a shortcut: zero."""
+
+    def forward(self, x: Tensor) -> Float[Tensor, ""]:
+        return x.new_zeros(())

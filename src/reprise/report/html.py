@@ -12,7 +12,7 @@ import pandas as pd
 
 from reprise import registry, store
 from reprise.config import Tier
-from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, MARGINS, RELATIVE
+from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, LEARNED, MARGINS, RELATIVE
 from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import GROUNDS, MIN_POINTS, MIN_SEEDS, VERDICTS, summary
 from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
@@ -82,6 +82,7 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[R
         ],
         tolerance=number(IDENTITY_TOLERANCE),
         collapsed=number(COLLAPSED),
+        learned=number(LEARNED),
         level=f"{number(100 * LEVEL)} %",
         min_seeds=MIN_SEEDS,
         min_points=MIN_POINTS,

@@ -1,26 +1,16 @@
 """The network u(x) = W2ᵀ φ(W1 x), its starts on the constraint, and its shape here: W1 [h, d], W2 [h, z]."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.networks.activations import ACTIVATIONS
 from reprise.streams import Streams
 from reprise.training.projection import polar
 
 Weights = tuple[Float[Tensor, "*replica h d"], Float[Tensor, "*replica h z"]]
 """W1 and W2."""
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "linear": lambda x: x,
-    "tanh": torch.tanh,
-    "relu": torch.relu,
-    "sigmoid": lambda x: (1 + torch.tanh(x / 2)) / 2,
-    "centred_sigmoid": lambda x: torch.tanh(x / 2) / 2,
-    "scaled_sigmoid": lambda x: 2 * torch.tanh(x / 2),
-}
-"""φ by name; the centred sigmoid is the sigmoid less φ(0) = 1/2, the scaled one also has φ'(0) = 1."""
 
 
 def outputs(

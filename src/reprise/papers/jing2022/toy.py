@@ -3,16 +3,14 @@ and nothing else."""
 
 from typing import Self
 
+from reprise.losses import Loss
 from reprise.settings import Settings, ours, stated, unstated
-
-OBJECTIVE = r"^(infonce_distance|infonce_dot|.+\.py:\w+)$"
-"""The paper's loss, that of the authors' toy code, or a user's own as `path/mine.py:my_loss`."""
 
 
 class TwoLayers(Settings):
     """z = W2 W1 x on one fixed batch of pairs: gradient descent on a fixed loss."""
 
-    objective: str = stated("infonce_distance", "Eq. 2", pattern=OBJECTIVE)
+    objective: Loss = stated("infonce_distance", "Eq. 2")
     dim: int = stated(16, "Figure 4: weight matrices of 16x16", ge=4, multiple_of=2)
     batch_size: int = unstated(256, "the whole data set: gradient descent, as the analysis has it", ge=2)
     covariance_span: float = unstated(

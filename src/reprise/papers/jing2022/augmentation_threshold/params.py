@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.papers.jing2022.toy import OBJECTIVE
+from reprise.losses import Loss
 from reprise.settings import Settings, ours, stated, unstated
 
 TABLES = ("singular_values", "strong_block")
@@ -18,7 +18,7 @@ class Params(Settings):
     """z = W x; x ~ N(0, input_variance I); noise of variance weak_variance on the first half of the inputs,
     k on the rest."""
 
-    objective: str = stated("infonce_distance", "Eq. 2", pattern=OBJECTIVE)
+    objective: Loss = stated("infonce_distance", "Eq. 2")
     dim: int = unstated(16, "the size of Section 5's toy model", ge=4, multiple_of=2)
     input_variance: float = unstated(0.5, "any scale: only its ratio to k matters", gt=0)
     weak_variance: float = unstated(0.05, "well under the threshold", ge=0)

@@ -1,0 +1,73 @@
+"""Trains the nets of every point of the map, and measures them; those of the base point belong to every
+factor."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from reprise.experiment import Context, Part
+from reprise.papers.jing2022.image_nets import spec, trained, untrained
+from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
+from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, WITH, WITHOUT, Point, points
+from reprise.papers.jing2022.projector_map.params import Params
+from reprise.training.models import data_set
+
+START = "start"
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Of every `factor` and `value`, by `net` and seed: `spectra`, ln of the `index`-th singular value of the
+    covariance of the representations as unit vectors; `probes`, top-1 accuracy in % of a linear probe for the
+    data set's labels and any others, and the same before training, `initial`."""
+    data = data_set(params.data_set, params.root)
+    sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
+    read = {name: data_set(name, params.root) for name in sets[1:]} | {params.data_set: data}
+    labels = {name: (read[name].labels, read[name].test_labels) for name in sets}
+
+    parts: dict[str, Part] = {}
+    rows: list[tuple[Point, str, int, str]] = []
+    dim = spec(params, WITH, 0, len(data.labels)).encoder.dim
+    for point in points(params, dim):
+        for net, training in nets(point, params):
+            for seed in range(params.base_seeds if training == params else params.seeds):
+                of = spec(training, net, seed, len(data.labels))
+                key, start = of.model_dump_json(), f"{START} {of.encoder.model_dump_json()} {seed}"
+                name = f"{point.factor} {point.value}: {net}, seed {seed}"
+                if key not in parts:
+                    parts[key] = trained(name, training, net, seed, data, labels, context.root)
+                if start not in parts:
+                    parts[start] = untrained(f"{name}, {START}", training, seed, data, labels)
+                rows += [(point, net, seed, key), (point, START, seed, start)]
+    found = dict(zip(parts, context.keep(list(parts.values())), strict=True))
+    return _tables(
+        [
+            found[key].assign(
+                net=net, seed=seed, factor=point.factor, value_of_factor=point.value, base=point.base
+            )
+            for point, net, seed, key in rows
+        ]
+    )
+
+
+def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
+    """The nets at a point with their settings; what the point does not change is there for comparison."""
+    changed = params if point.base else params.model_copy(update=point.changes)
+    other = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
+    for net in (other, WITHOUT):
+        yield net, changed if net in point.nets else params
+
+
+def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    rows = pd.concat(measured, ignore_index=True).drop_duplicates()
+    spectra = rows[rows["what"] == "representation"].astype({"index": int})
+    probes = rows[rows["what"] == "probe"]
+    place = ["factor", "value_of_factor", "base", "seed"]
+    start = probes["net"] == START
+    initial = probes[start].rename(columns={"value": "initial"})[[*place, "labels", "initial"]]
+    beside = probes[~start].merge(initial, on=[*place, "labels"], how="left", validate="many_to_one")
+    return {
+        "spectra": spectra.rename(columns={"value": "log_value"})[[*place, "net", "index", "log_value"]],
+        "probes": beside.rename(columns={"value": "accuracy"})[
+            [*place, "net", "labels", "accuracy", "initial"]
+        ],
+    }

@@ -1,0 +1,240 @@
+"""The image claims. Those on the paper's own numbers are judged at the paper's scale alone."""
+
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.experiment import Tables
+from reprise.papers.jing2022.spectra import collapsed_values
+
+NEEDS = (
+    "a run without departures: ImageNet at its root, and GPUs; it is made by: "
+    "snakemake --config tier=paper paper=jing2022"
+)
+TOP1 = "% linear probe top-1"
+DIFFERENCE = "percentage points of linear probe top-1"
+FEWER = "collapsed singular values of the representation, difference"
+NO_SHORTCUT = "directclr, no shortcut"
+
+
+def accuracy(net: str, part: str = "all", column: str = "accuracy") -> Measure:
+    """Of a probe, by seed."""
+
+    def measure(tables: Tables) -> pd.Series:
+        probes = tables["probes"]
+        rows = probes[(probes["net"] == net) & (probes["part"] == part)]
+        return rows.set_index("seed")[column]
+
+    return measure
+
+
+def difference(one: Measure, other: Measure) -> Measure:
+    """Seed by seed."""
+    return lambda tables: one(tables) - other(tables)
+
+
+def collapsed_of(net: str, what: str) -> Measure:
+    """How many singular values are collapsed, by seed."""
+
+    def measure(tables: Tables) -> pd.Series:
+        spectra = tables["spectra"]
+        rows = spectra[(spectra["net"] == net) & (spectra["what"] == what)]
+        return rows.groupby("seed")["log_value"].agg(collapsed_values)
+
+    return measure
+
+
+def learned(*nets: str) -> Measure:
+    """Percentage points of each net's probe above that of its start."""
+
+    def measure(tables: Tables) -> pd.Series:
+        gains = [difference(accuracy(net), accuracy(net, column="initial"))(tables) for net in nets]
+        return pd.concat(gains, ignore_index=True)
+
+    return measure
+
+
+def reaches(name: str, statement: str, published: float, source: str, net: str, part: str = "all") -> Claim:
+    return value(
+        f"jing2022/{name}",
+        statement,
+        source=source,
+        quantity="accuracy",
+        measure=accuracy(net, part),
+        published=published,
+        unit=TOP1,
+        needs=NEEDS,
+        learned=learned(net),
+    )
+
+
+def above(name: str, statement: str, source: str, one: str, other: str) -> Claim:
+    """One net's probe beats another's."""
+    return ordering(
+        f"jing2022/{name}",
+        statement,
+        source=source,
+        measure=difference(accuracy(one), accuracy(other)),
+        above=0.0,
+        unit=DIFFERENCE,
+        learned=learned(one, other),
+    )
+
+
+def prevents(name: str, statement: str, source: str, net: str) -> Claim:
+    """A net's representation has fewer collapsed values than SimCLR's without a projector."""
+    return ordering(
+        f"jing2022/{name}",
+        statement,
+        source=source,
+        measure=difference(collapsed_of("none", "representation"), collapsed_of(net, "representation")),
+        above=0.0,
+        unit=FEWER,
+        learned=learned("none", net),
+    )
+
+
+CLAIMS = [
+    value(
+        "jing2022/fig2/collapsed-dimensions",
+        "About 30 of the 128 singular values of SimCLR's embedding covariance collapse.",
+        source="Figure 2, caption",
+        quantity="count",
+        measure=collapsed_of("nonlinear", "embedding"),
+        published=30,
+        unit="collapsed singular values of 128",
+        needs=NEEDS,
+        learned=learned("nonlinear"),
+    ),
+    count(
+        "jing2022/fig2/some-collapse",
+        "Singular values of SimCLR's embedding covariance collapse: at least one.",
+        source="Abstract, Sections 1 and 3, Figure 2",
+        measure=collapsed_of("nonlinear", "embedding"),
+        at_least=1,
+        unit="collapsed singular values of the embedding",
+        learned=learned("nonlinear"),
+    ),
+    count(
+        "jing2022/fig7/collapse-without-projector",
+        "Without a projector, singular values of SimCLR's representation covariance collapse: at least one.",
+        source="Section 6.1, Figure 7b",
+        measure=collapsed_of("none", "representation"),
+        at_least=1,
+        unit="collapsed singular values of the representation",
+        learned=learned("none"),
+    ),
+    prevents(
+        "fig7/projector-prevents-collapse",
+        "SimCLR's representation has more collapsed singular values without a projector than with one.",
+        "Section 6.1, Figure 7b",
+        "nonlinear",
+    ),
+    prevents(
+        "fig9/directclr-prevents-collapse",
+        "SimCLR's representation without a projector has more collapsed singular values than DirectCLR's.",
+        "Section 6.2, Figure 9",
+        "directclr",
+    ),
+    prevents(
+        "fig9/linear-projector-prevents-collapse",
+        "SimCLR's representation has more collapsed singular values with no projector than a linear one.",
+        "Section 6.2, Figure 9",
+        "linear",
+    ),
+    ordering(
+        "jing2022/fig10/rest-learns",
+        "A linear probe on the part of DirectCLR's representation that its loss does not see beats the same "
+        "probe before training.",
+        source="Section 6.2, Figure 10",
+        measure=difference(accuracy("directclr", "rest"), accuracy("directclr", "rest", "initial")),
+        above=0.0,
+        unit=DIFFERENCE,
+        learned=learned("directclr"),
+    ),
+    ordering(
+        "jing2022/fig10/through-residual",
+        "That part's probe loses accuracy when the last block has no identity shortcut.",
+        source="Section 6.2, Figure 10",
+        measure=difference(accuracy("directclr", "rest"), accuracy(NO_SHORTCUT, "rest")),
+        above=0.0,
+        unit=DIFFERENCE,
+        learned=learned("directclr", NO_SHORTCUT),
+    ),
+    reaches(
+        "table1/simclr-nonlinear",
+        "SimCLR with a 2-layer nonlinear projector reaches 66.5 %.",
+        66.5,
+        "Table 1",
+        "nonlinear",
+    ),
+    reaches(
+        "table1/simclr-linear",
+        "SimCLR with a 1-layer linear projector reaches 61.1 %.",
+        61.1,
+        "Table 1",
+        "linear",
+    ),
+    reaches("table1/simclr-none", "SimCLR without a projector reaches 51.5 %.", 51.5, "Table 1", "none"),
+    reaches(
+        "table1/directclr", "DirectCLR reaches 62.7 % without a projector.", 62.7, "Table 1", "directclr"
+    ),
+    above(
+        "table1/directclr-above-linear",
+        "DirectCLR is above SimCLR with a trainable linear projector.",
+        "Abstract, Sections 1, 6.2 and 7, Table 1",
+        "directclr",
+        "linear",
+    ),
+    above(
+        "table1/nonlinear-above-directclr",
+        "SimCLR with a 2-layer nonlinear projector is above DirectCLR.",
+        "Table 1",
+        "nonlinear",
+        "directclr",
+    ),
+    above(
+        "table1/linear-above-none",
+        "SimCLR with a linear projector is above SimCLR without one.",
+        "Section 6.1, Table 1",
+        "linear",
+        "none",
+    ),
+    reaches(
+        "sec63/fixed-low-rank",
+        "SimCLR with a fixed low-rank projector reaches 62.3 %.",
+        62.3,
+        "Section 6.3, fixed low-rank projector",
+        "low_rank",
+    ),
+    reaches(
+        "sec63/trainable-diagonal",
+        "SimCLR with a trainable diagonal projector reaches 60.2 %.",
+        60.2,
+        "Section 6.3, trainable diagonal projector",
+        "diagonal",
+    ),
+    reaches(
+        "sec63/probe-on-subvector",
+        "A linear probe on DirectCLR's sub-vector alone reaches 47.9 %.",
+        47.9,
+        "Section 6.3, linear probe on subvector",
+        "directclr",
+        "subvector",
+    ),
+    above(
+        "sec63/linear-above-diagonal",
+        "SimCLR with a trainable linear projector is above SimCLR with a trainable diagonal one.",
+        "Section 6.3, trainable diagonal projector",
+        "linear",
+        "diagonal",
+    ),
+    ordering(
+        "jing2022/sec63/all-above-subvector",
+        "A linear probe on all of DirectCLR's representation is above one on the sub-vector.",
+        source="Section 6.3, linear probe on subvector",
+        measure=difference(accuracy("directclr"), accuracy("directclr", "subvector")),
+        above=0.0,
+        unit=DIFFERENCE,
+        learned=learned("directclr"),
+    ),
+]

@@ -1,0 +1,192 @@
+"""Figures 2, 7b, 9 and 10, Table 1 and the numbers of Section 6.3."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.statistics import mean_interval
+from reprise.evidence.verdicts import other_settings, setting
+from reprise.experiment import BASE, Tables, figure, table
+from reprise.papers.jing2022.image_settings import PARTS
+from reprise.papers.jing2022.projector_spectra.params import Params
+from reprise.papers.jing2022.spectra import collapsed_values, relative
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+
+NAMES = {
+    "nonlinear": "SimCLR, 2-layer nonlinear projector",
+    "linear": "SimCLR, 1-layer linear projector",
+    "none": "SimCLR, no projector",
+    "directclr": "DirectCLR, no projector",
+    "start": "before training",
+}
+TAKEN = """Natural logarithm of the singular values of the covariance of the unit vectors that the test
+    images are mapped to, in evaluation mode, divided by the largest. Values under the grey line count as
+    collapsed; how many do is in brackets, the mean over seeds. Mean and 90 % interval over seeds."""
+
+
+@figure(
+    "Figure 2",
+    caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {TAKEN}",
+)
+def fig02(tables: Tables, params: Params) -> Figure:
+    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    _spectra(axes, tables, "embedding", {"nonlinear": "SimCLR", "start": "before training"})
+    return drawn
+
+
+@figure(
+    "Figure 7b",
+    caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {TAKEN}",
+)
+def fig07b(tables: Tables, params: Params) -> Figure:
+    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    names = {"nonlinear": "with projector", "none": "without projector", "start": "before training"}
+    _spectra(axes, tables, "representation", names)
+    return drawn
+
+
+@figure(
+    "Figure 9",
+    caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {TAKEN}",
+)
+def fig09(tables: Tables, params: Params) -> Figure:
+    drawn, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
+    _spectra(axes, tables, "representation", NAMES)
+    return drawn
+
+
+@figure(
+    "Figure 10",
+    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part that the loss
+    sees and of the rest, which learns all the same; with the last block's identity shortcut, to which
+    the paper ascribes this, and with a last block that has no shortcut. Open: the same before training.
+    Mean and 90 % interval over seeds.""",
+)
+def fig10(tables: Tables, params: Params) -> Figure:
+    probes = setting(tables, BASE)["probes"]
+    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
+    styles = zip(nets.items(), colors(3), MARKERS, strict=False)
+    for place, ((net, label), color, marker) in enumerate(styles):
+        for column, fill, when in (("accuracy", color, "trained"), ("initial", "none", "before")):
+            found = [_interval(_of(probes, net, part)[column]) for part in PARTS]
+            mean, low, high = np.array(found).T
+            axes.errorbar(
+                np.arange(len(PARTS)) + 0.14 * (place - 0.5),
+                mean,
+                [mean - low, high - mean],
+                ls="",
+                marker=marker,
+                ms=5,
+                color=color,
+                mfc=fill,
+                capsize=2,
+                label=f"{label}, {when}",
+            )
+    axes.set_xticks(range(len(PARTS)), ["$r$", "$r[:d_0]$", "$r[d_0:]$"])
+    axes.set(xlabel="what the probe reads", ylabel="top-1 accuracy of the probe (%)", xlim=(-0.5, 2.5))
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.45 * (high - low))
+    axes.legend(loc="upper center", ncols=2, columnspacing=1.0, handletextpad=0.3)
+    return drawn
+
+
+@table(
+    "Table 1",
+    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as found,
+    with the 90 % interval over seeds; the probe's gain over the net before training, of the seed that
+    gains least (under 15 points a net counts as one that did not learn); and the same probe for other
+    labels of the same images, where there are any.""",
+)
+def table1(tables: Tables, params: Params) -> pd.DataFrame:
+    rows = [
+        ("SimCLR", "2-layer nonlinear", "nonlinear", "all"),
+        ("SimCLR", "1-layer linear", "linear", "all"),
+        ("SimCLR", "none", "none", "all"),
+        ("DirectCLR", "none", "directclr", "all"),
+    ]
+    return _listing(tables, rows)
+
+
+@table(
+    "Section 6.3",
+    caption="""The same for the projectors of Section 6.3 and for probes that see a part of DirectCLR's
+    representation; the last two rows are of nets whose last block has no shortcut (Figure 10).""",
+)
+def sec63(tables: Tables, params: Params) -> pd.DataFrame:
+    rows = [
+        ("SimCLR", "fixed low-rank", "low_rank", "all"),
+        ("SimCLR", "trainable diagonal", "diagonal", "all"),
+        ("DirectCLR, probe on subvector", "none", "directclr", "subvector"),
+        ("DirectCLR, probe on the rest", "none", "directclr", "rest"),
+        ("DirectCLR without shortcut", "none", "directclr, no shortcut", "all"),
+        ("DirectCLR without shortcut, probe on the rest", "none", "directclr, no shortcut", "rest"),
+    ]
+    return _listing(tables, rows)
+
+
+def _spectra(axes: Axes, tables: Tables, what: str, names: dict[str, str]) -> None:
+    spectra = setting(tables, BASE)["spectra"]
+    spectra = spectra[spectra["what"] == what]
+    for (net, name), color, line in zip(names.items(), colors(len(names) - 1), LINES, strict=False):
+        _spectrum(axes, spectra[spectra["net"] == net], name, {"color": color, "ls": line})
+    *_, (net, name) = names.items()
+    _spectrum(axes, spectra[spectra["net"] == net], name, {"color": "black", "ls": ":", "lw": 0.9})
+    axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
+    axes.set(xlabel="index", ylabel=f"ln(singular value / largest), {what}")
+    axes.legend(loc="lower left")
+
+
+def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
+    drawable(rows["log_value"], name)
+    count = rows.groupby("seed")["log_value"].agg(collapsed_values).mean()
+    shown = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
+    band(axes, shown, "index", "relative", label=f"{name} ({count:.0f})", **style)
+
+
+def _listing(tables: Tables, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
+    printed = pd.read_csv(Path(__file__).parents[1] / "published.csv")
+    published = printed.set_index(["loss", "projector"])["value"]
+    probes = setting(tables, BASE)["probes"]
+    listed = []
+    for loss, projector, net, part in rows:
+        found = _of(probes, net, part)
+        mean, low, high = _interval(found["accuracy"])
+        # Whether the net learned is asked of its whole representation.
+        whole = _of(probes, net, "all")
+        row = {
+            "loss": loss,
+            "projector": projector,
+            "published": published.get((loss, projector), np.nan),
+            "found": mean,
+            "low": low,
+            "high": high,
+            "before training": found["initial"].mean(),
+            "least gain of the net": (whole["accuracy"] - whole["initial"]).min(),
+        }
+        for name in other_settings(tables):
+            other = _of(setting(tables, name)["probes"], net, part)
+            row[name] = other["accuracy"].mean()
+            row[f"{name}, before training"] = other["initial"].mean()
+        listed.append(row)
+    return pd.DataFrame(listed).round(1)
+
+
+def _of(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
+    found = probes[(probes["net"] == net) & (probes["part"] == part)]
+    drawable(found["accuracy"], f"{net}, {part}")
+    return found
+
+
+def _interval(values: pd.Series) -> tuple[float, float, float]:
+    """Mean and interval; none of a single seed."""
+    if len(values) == 1:
+        return (float(values.iloc[0]),) * 3
+    interval = mean_interval(values)
+    return interval.mean, interval.low, interval.high

@@ -1,0 +1,26 @@
+"""Settings of the image experiments; the text gives the encoder, the data set and the epochs, the public code
+the rest."""
+
+from typing import Literal
+
+from reprise.papers.jing2022 import image_settings
+from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
+from reprise.settings import ours
+
+TABLES = ("spectra", "probes")
+
+check = image_settings.check
+
+
+class Params(Training):
+    """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR with a last block that
+    has no shortcut."""
+
+    labels: Literal["own", "other"] = ours("own", "that probes predict: the data set's, or OTHER_LABELS'")
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """The same nets, probed for other labels, where the data set has them."""
+    if params.data_set not in OTHER_LABELS:
+        return {}
+    return {f"labels of {OTHER_LABELS[params.data_set]}": params.model_copy(update={"labels": "other"})}

@@ -1,0 +1,168 @@
+"""The figures and tables of Jing et al.'s image experiments, drawn from smoke tables, show their numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reading import draw, drawn, labels, series, where
+from scipy import stats
+
+from reprise import registry
+from reprise.experiment import BASE
+from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, WITH, WITHOUT
+
+FACTOR = "value_of_factor"
+
+
+def spectrum(rows):
+    """The mean over seeds of ln(value / largest), and the number of collapsed values."""
+    wide = rows.pivot(index="index", columns="seed", values="log_value")
+    relative = (wide - wide.max()).clip(lower=-30)
+    return relative.mean(axis=1), (relative <= np.log(1e-3)).sum().mean()
+
+
+@pytest.mark.parametrize(
+    ("id", "what", "nets"),
+    [
+        ("fig02", "embedding", ["nonlinear", "start"]),
+        ("fig07b", "representation", ["nonlinear", "none", "start"]),
+        ("fig09", "representation", ["nonlinear", "linear", "none", "directclr", "start"]),
+    ],
+)
+def test_spectra(id, what, nets, smoke):
+    (panel,), base, _ = drawn(f"jing2022/{id}", smoke)
+    names = labels(panel)
+    assert len(names) == len(nets)
+    for name, net in zip(names, nets, strict=True):
+        mean, count = spectrum(where(base["spectra"], net=net, what=what))
+        found_x, found_y = series(panel)[name]
+        np.testing.assert_array_equal(found_x, mean.index)
+        np.testing.assert_allclose(found_y, mean, atol=1e-12)
+        assert name.endswith(f"({count:.0f})")
+    (threshold,) = (line for line in panel.lines if line.get_label().startswith("_child"))
+    np.testing.assert_allclose(threshold.get_ydata(), np.log(1e-3))
+
+
+def test_figure_10(smoke):
+    (panel,), base, _ = drawn("jing2022/fig10", smoke)
+    ticks = [label.get_text() for label in panel.get_xticklabels()]
+    assert ticks == ["$r$", "$r[:d_0]$", "$r[d_0:]$"]
+    names = [
+        "identity shortcut, trained",
+        "identity shortcut, before",
+        "no shortcut, trained",
+        "no shortcut, before",
+    ]
+    assert sorted(labels(panel)) == sorted(names)
+    bars = dict(zip(labels(panel), panel.get_legend_handles_labels()[0], strict=True))
+    for name in names:
+        net = "directclr" if name.startswith("identity") else "directclr, no shortcut"
+        column = "accuracy" if name.endswith("trained") else "initial"
+        rows = base["probes"][base["probes"]["net"] == net]
+        points, _, (errors,) = bars[name].lines
+        assert (points.get_markerfacecolor() == "none") == (column == "initial")
+        for part, y, (low, high) in zip(
+            ("all", "subvector", "rest"), points.get_ydata(), errors.get_segments(), strict=True
+        ):
+            values = rows.loc[rows["part"] == part, column]
+            half = stats.t.ppf(0.95, 2) * values.std() / 3**0.5
+            np.testing.assert_allclose([y, low[1], high[1]], values.mean() + np.array([0, -half, half]))
+
+
+@pytest.mark.parametrize(("id", "places"), [("table1", 4), ("sec63", 6)])
+def test_tables(id, places, smoke):
+    tables, params = smoke["jing2022/projector_spectra"]
+    listed = registry.artifact(f"jing2022/{id}").draw(tables, params)
+    assert len(listed) == places
+    printed = registry.paper("jing2022").published()
+    expected = printed.loc[printed["artifact"] == {"table1": "Table 1", "sec63": "Section 6.3"}[id], "value"]
+    assert list(listed["published"].dropna()) == list(expected)
+    probes = tables["probes"]
+    row = listed[listed["projector"] == {"table1": "1-layer linear", "sec63": "fixed low-rank"}[id]].iloc[0]
+    rows = where(probes, net={"table1": "linear", "sec63": "low_rank"}[id], setting=BASE)
+    assert row["found"] == pytest.approx(rows["accuracy"].mean(), abs=0.05)
+    half = stats.t.ppf(0.95, 2) * rows["accuracy"].std() / 3**0.5
+    assert row["high"] - row["low"] == pytest.approx(2 * half, abs=0.1)
+    assert row["before training"] == pytest.approx(rows["initial"].mean(), abs=0.05)
+    gain = (rows["accuracy"] - rows["initial"]).min()
+    assert row["least gain of the net"] == pytest.approx(gain, abs=0.05)
+
+
+def test_a_table_shows_other_labels_beside(smoke):
+    tables, params = smoke["jing2022/projector_spectra"]
+    other = {
+        name: table.assign(setting="others").assign(
+            **({"accuracy": 1.5, "initial": 0.5} if name == "probes" else {})
+        )
+        for name, table in tables.items()
+    }
+    both = {name: pd.concat([tables[name], other[name]]) for name in tables}
+    listed = registry.artifact("jing2022/table1").draw(both, params)
+    assert set(listed["others"]) == {1.5}
+    assert set(listed["others, before training"]) == {0.5}
+    without = registry.artifact("jing2022/table1").draw(tables, params)
+    pd.testing.assert_frame_equal(listed[without.columns], without)
+
+
+def entropy_rank(values):
+    p = np.exp(values) / np.exp(values).sum()
+    return np.exp(stats.entropy(p))
+
+
+def test_the_map(smoke):
+    panels, base, _ = drawn("jing2022/sec61_map", smoke)
+    assert [panel.get_xlabel() for panel in panels] == [
+        "collapsed values (%)", "effective rank (%)", "probe of digits (%)",
+    ]  # fmt: skip
+    rows = base["probes"].drop_duplicates(["factor", FACTOR])
+    places = [f"{row.factor}: {getattr(row, FACTOR)}" for row in rows.itertuples()]
+    ticks = dict(
+        zip([label.get_text() for label in panels[0].get_yticklabels()], panels[0].get_yticks(), strict=True)
+    )
+    assert set(ticks) == set(places)
+    bold = {label.get_text() for label in panels[0].get_yticklabels() if label.get_fontweight() == "bold"}
+    assert bold == {place for place, base_point in zip(places, rows["base"], strict=True) if base_point}
+    of_spectrum = base["spectra"].groupby(["factor", FACTOR, "net", "seed"])["log_value"]
+    shares = of_spectrum.agg(lambda values: 100 * (values <= values.max() + np.log(1e-3)).mean())
+    ranks = of_spectrum.agg(lambda values: 100 * entropy_rank(values) / len(values))
+    accuracy = base["probes"].set_index(["factor", FACTOR, "net", "seed"])["accuracy"]
+    names = {WITH: "SimCLR with projector", WITHOUT: "SimCLR without", DIRECTCLR: "DirectCLR"}
+    for panel, numbers in zip(panels, (shares, ranks, accuracy), strict=True):
+        means = numbers.groupby(["factor", FACTOR, "net"]).mean()
+        for net, name in names.items():
+            found = {round(y): x for x, y in zip(*series(panel)[name], strict=True)}
+            expected = {
+                round(ticks[f"{factor}: {value}"]): mean
+                for (factor, value, of_net), mean in means.items()
+                if of_net == net
+            }
+            assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_map_crosses_out_what_did_not_learn(smoke):
+    tables, params = smoke["jing2022/projector_map"]
+    probes = tables["probes"]
+    learned = probes["net"] == WITH
+    changed = probes.assign(accuracy=probes["initial"].where(~learned, probes["initial"] + 15))
+    panels = draw("jing2022/sec61_map", {**tables, "probes": changed}, params).axes
+    crosses = [line for line in panels[2].lines if line.get_marker() == "x"]
+    points = changed.drop_duplicates(["factor", FACTOR, "net"])
+    assert sum(len(line.get_xdata()) for line in crosses) == (points["net"] != WITH).sum()
+
+
+def test_the_maps_spectra(smoke):
+    panels, base, _ = drawn("jing2022/sec61_map_spectra", smoke)
+    spectra = base["spectra"]
+    assert [panel.get_title() for panel in panels] == list(dict.fromkeys(spectra["factor"]))
+    for panel in panels:
+        of_factor = where(spectra, factor=panel.get_title())
+        for value, rows in of_factor.groupby(FACTOR):
+            (other,) = set(rows["net"]) - {WITHOUT}
+            x, y = series(panel)[value]
+            mean, _ = spectrum(rows[rows["net"] == other])
+            np.testing.assert_allclose(x, mean.index / len(mean))
+            np.testing.assert_allclose(y, mean, atol=1e-12)
+        dashed = [line.get_ydata() for line in panel.lines if line.get_linestyle() == "--"]
+        expected = [
+            spectrum(rows[rows["net"] == WITHOUT])[0] for _, rows in of_factor.groupby(FACTOR, sort=False)
+        ]
+        np.testing.assert_allclose(dashed, expected, atol=1e-12)

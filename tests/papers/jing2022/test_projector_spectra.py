@@ -1,0 +1,280 @@
+"""The image experiments: what is trained, what is measured of it, and claims on tables that violate them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import official_formats
+import pandas as pd
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from reprise.config import load_tier
+from reprise.datasets.recipes import DIRECTCLR, SHAPES
+from reprise.evidence.verdicts import judge, judge_all
+from reprise.experiment import BASE, Context
+from reprise.networks.encoders import RESNET50
+from reprise.papers.jing2022 import image_nets
+from reprise.papers.jing2022.image_nets import measured, spec
+from reprise.papers.jing2022.image_settings import NETS
+from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
+from reprise.papers.jing2022.projector_spectra.compute import compute
+from reprise.papers.jing2022.projector_spectra.params import Params, alternatives
+from reprise.papers.jing2022.spectra import effective_rank, relative
+from reprise.training.images import Data, assemble
+from reprise.training.methods import Student
+
+BY_ID = {claim.id.removeprefix("jing2022/"): claim for claim in CLAIMS}
+SAMPLES = 1_281_167
+ROOT = Path(__file__).parents[3]
+SMALL = load_tier("smoke", ROOT).params["jing2022/projector_spectra"].model_copy(update={"seeds": 1})
+
+
+# What is trained.
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_the_published_training(net):
+    of = spec(Params(), net, 0, SAMPLES)
+    assert of.encoder == RESNET50.model_copy(update={"zero_init_residual": True})
+    assert of.augmentation == DIRECTCLR
+    assert of.optimiser.kind == "lars"
+    assert (of.optimiser.learning_rate, of.optimiser.trust, of.optimiser.weight_decay) == (4.8, 1e-3, 1e-6)
+    assert (of.batch, of.steps, of.schedule.warmup) == (4096, 31_200, 3_120)
+    assert of.hyperparameters["temperature"] == 0.1
+    assert (of.objective == "directclr") == (net == "directclr") == ("dimensions" in of.hyperparameters)
+    head = of.projector.build(2048)
+    shapes = {
+        "nonlinear": [(2048, 2048), (2048,), (2048,), (128, 2048), (128,), (128,)],
+        "linear": [(128, 2048)],
+        "diagonal": [(2048,)],
+    }
+    assert [tuple(weight.shape) for weight in head.parameters()] == shapes.get(net, [])
+    if net == "low_rank":
+        assert torch.linalg.matrix_rank(head.weight) == 360
+
+
+def test_the_recipes_strengths_can_be_changed_and_nothing_else():
+    changed = image_nets.augmentation(Params(jitter=0.8, crop=0.5))
+    for view, before in zip(
+        (changed.first, changed.second), (DIRECTCLR.first, DIRECTCLR.second), strict=True
+    ):
+        expected = {"brightness": 0.8, "contrast": 0.8, "saturation": 0.4, "scale": (0.5, 1.0)}
+        assert view == replace(before, **expected)
+    same = Params(recipe="shapes", crop=0.4, jitter=0.6, hue=0.5)
+    assert image_nets.augmentation(same) == SHAPES
+
+
+def test_all_nets_of_a_seed_start_from_one_encoder():
+    starts = [
+        assemble(spec(SMALL, net, 3, 1437), 1).student.encoder.state_dict()
+        for net in ("nonlinear", "low_rank")
+    ]
+    assert all(torch.equal(weight, starts[1][name]) for name, weight in starts[0].items())
+
+
+# What is measured of it.
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A net, and images that it is read with."""
+    draw = torch.Generator().manual_seed(0)
+    images = torch.randint(0, 256, (90, 1, 8, 8), generator=draw, dtype=torch.uint8)
+    labels = torch.arange(90) % 3
+    student = assemble(spec(SMALL, "linear", 0, 1437), 1).eval().student
+    return student, Data(images[:60], labels[:60], images[60:], labels[60:])
+
+
+def test_spectra_are_those_of_unit_vectors_of_test_images(small):
+    student, data = small
+    labels = {"mine": (data.labels, data.test_labels)}
+    table = measured(student, SMALL, 0, data, labels, ("all",))
+    with torch.no_grad():
+        r = student.encoder(image_nets.normalisation(SMALL)(data.test_images))
+        vectors = {"representation": r, "embedding": r @ student.projector.weight.T}
+    for what, z in vectors.items():
+        unit = normalize(z.double()).numpy()
+        largest_first = np.linalg.eigvalsh(np.cov(unit.T, bias=True))[::-1]
+        found = table[table["what"] == what].sort_values("index")
+        assert list(found["index"]) == list(range(1, z.shape[1] + 1))
+        above = largest_first > 1e-6 * largest_first[0]  # where the other way has digits
+        np.testing.assert_allclose(np.exp(found["value"])[above], largest_first[above], rtol=1e-4)
+
+
+class Told(torch.nn.Module):
+    """A representation of which only the last two dimensions tell the class."""
+
+    def forward(self, x):
+        told = x.flatten(1).round()[:, :1] + torch.arange(2)
+        return torch.cat([torch.ones(len(x), 4), torch.cos(2 * told)], 1)
+
+
+def test_probes_read_the_parts_that_they_name():
+    params = SMALL.model_copy(update={"probe_epochs": 100})
+    classes = torch.arange(90) % 3
+    # Bytes that stay whole numbers after the data set's normalisation, near enough.
+    images = (255 * (0.287 + 0.354 * classes)).clamp(max=255).to(torch.uint8)
+    images = images[:, None, None, None].expand(-1, 1, 8, 8)
+    data = Data(images[:60], classes[:60], images[60:], classes[60:])
+    student = Student(Told(), torch.nn.Identity(), features=6, dim=6)
+    names = {"own": (data.labels, data.test_labels), "two": (data.labels % 2, data.test_labels % 2)}
+    found = measured(student, params, 0, data, names, ("all", "subvector", "rest"))
+    accuracy = found[found["what"] == "probe"].set_index(["labels", "part"])["value"]
+    assert accuracy["own", "all"] == accuracy["own", "rest"] == accuracy["two", "rest"] == 100
+    assert accuracy["own", "subvector"] == pytest.approx(100 / 3)
+
+
+def test_the_numbers_read_off_a_spectrum():
+    two = pd.Series(np.log([2.0, 2.0, 1e-300]))
+    assert effective_rank(two) == pytest.approx(2)
+    assert effective_rank(pd.Series([0.0, -np.inf])) == 1
+    assert np.isnan(effective_rank(pd.Series([0.0, np.nan])))
+    assert list(relative(two, pd.Series([0, 0, 0]))) == [0, 0, -30]
+
+
+# The experiment.
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return compute(SMALL, Context(root=tmp_path_factory.mktemp("root")))
+
+
+def test_every_probe_stands_beside_its_start(run):
+    probes = run["probes"]
+    assert set(probes["net"]) == {*NETS, "directclr, no shortcut"}
+    assert probes.notna().all(axis=None)
+    start = probes.groupby(["net", "part"])["initial"].mean()
+    assert start["nonlinear", "all"] == start["directclr", "all"]
+    assert set(probes.loc[probes["net"] == "directclr", "part"]) == {"all", "subvector", "rest"}
+
+
+def test_a_net_that_diverged_has_no_numbers(tmp_path, monkeypatch):
+    model = image_nets.model
+
+    def diverged(*given):
+        found = model(*given)
+        found.diverged = 1
+        return found
+
+    monkeypatch.setattr(image_nets, "model", diverged)
+    tables = compute(SMALL, Context(root=tmp_path))
+    assert tables["probes"]["accuracy"].isna().all()
+    claim = BY_ID["table1/linear-above-none"]
+    assert judge(claim, tables).reason == "non-finite observations"
+
+
+def test_other_labels_of_the_same_images_are_another_setting_where_there_are_any():
+    assert alternatives(SMALL) == {}
+    (other,) = alternatives(Params(data_set="shapes")).values()
+    assert other.labels == "other"
+    default = load_tier("default", ROOT).params["jing2022/projector_spectra"]
+    assert len(alternatives(default)) == 1
+
+
+def test_the_published_settings_train_on_imagenet(tmp_path, monkeypatch):
+    """The paper tier's own path, cut to two steps of a narrow ResNet50 on a folder in ImageNet's format."""
+    official_formats.imagenet(tmp_path, monkeypatch, train=6)
+    little = {
+        "root": str(tmp_path), "width": 2, "blocks": (1, 1, 1, 2), "head_hidden": 8, "d0": 6, "batch": 9,
+        "epochs": 1.0, "probe_epochs": 1, "seeds": 1, "precision": "float32",
+    }  # fmt: skip
+    params = Params(**little)
+    assert spec(params, "none", 0, 18).steps == 2
+    tables = compute(params, Context(root=tmp_path))
+    assert tables["probes"]["accuracy"].between(0, 100).all()
+    of = tables["spectra"].groupby(["net", "what"])["index"].max()
+    assert of["nonlinear", "representation"] == 2 * 8 * 4
+    assert of["nonlinear", "embedding"] == 128
+
+
+# The claims.
+
+DIMENSIONS = {"representation": 64, "embedding": 128}
+ACCURACY = {
+    "nonlinear": 66.5, "linear": 61.1, "none": 51.5, "directclr": 62.7, "low_rank": 62.3, "diagonal": 60.2,
+    "directclr, no shortcut": 58.0,
+}  # fmt: skip
+COLLAPSED = {"nonlinear": 0, "linear": 5, "none": 40, "directclr": 2}
+
+
+def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0):
+    """Three seeds' tables of a world in which the paper's statements hold, bar what is given."""
+    probes, spectra = [], []
+    of_parts = {
+        ("directclr", "subvector"): 47.9,
+        ("directclr", "rest"): 60.0,
+        ("directclr, no shortcut", "rest"): 30.0,
+    }
+    of_all = {(net, "all"): value for net, value in {**ACCURACY, **dict(accuracy)}.items()}
+    for (net, part), mean in {**of_all, **of_parts, **dict(parts)}.items():
+        probes += [
+            {"net": net, "part": part, "seed": seed, "accuracy": mean + 0.1 * seed, "initial": start}
+            for seed in range(3)
+        ]
+    for net, few in {**COLLAPSED, **dict(collapsed)}.items():
+        for what, count in (("representation", few), ("embedding", embedding)):
+            for seed in range(3):
+                values = np.where(np.arange(DIMENSIONS[what]) < DIMENSIONS[what] - count, 0.0, -20.0)
+                spectra.append(pd.DataFrame({"net": net, "what": what, "seed": seed, "log_value": values}))
+    return {"probes": pd.DataFrame(probes), "spectra": pd.concat(spectra, ignore_index=True)}
+
+
+COUNTER = {
+    "fig2/some-collapse": {"embedding": 0},
+    "fig2/collapsed-dimensions": {"embedding": 2},
+    "fig7/collapse-without-projector": {"collapsed": {"none": 0}},
+    "fig7/projector-prevents-collapse": {"collapsed": {"nonlinear": 41}},
+    "fig9/directclr-prevents-collapse": {"collapsed": {"directclr": 40}},
+    "fig9/linear-projector-prevents-collapse": {"collapsed": {"linear": 60}},
+    "fig10/rest-learns": {"parts": {("directclr", "rest"): 9.0}},
+    "fig10/through-residual": {"parts": {("directclr, no shortcut", "rest"): 61.0}},
+    "table1/simclr-nonlinear": {"accuracy": {"nonlinear": 63.0}},
+    "table1/simclr-linear": {"accuracy": {"linear": 66.5}},
+    "table1/simclr-none": {"accuracy": {"none": 62.7}},
+    "table1/directclr": {"accuracy": {"directclr": 51.5}},
+    "table1/directclr-above-linear": {"accuracy": {"directclr": 61.0}},
+    "table1/nonlinear-above-directclr": {"accuracy": {"directclr": 67.0}},
+    "table1/linear-above-none": {"accuracy": {"linear": 51.0}},
+    "sec63/fixed-low-rank": {"accuracy": {"low_rank": 57.0}},
+    "sec63/trainable-diagonal": {"accuracy": {"diagonal": 66.0}},
+    "sec63/probe-on-subvector": {"parts": {("directclr", "subvector"): 60.0}},
+    "sec63/linear-above-diagonal": {"accuracy": {"diagonal": 62.0}},
+    "sec63/all-above-subvector": {"parts": {("directclr", "subvector"): 70.0}},
+}
+
+
+def test_every_claim_has_a_counter_case():
+    assert set(COUNTER) == set(BY_ID)
+
+
+@pytest.mark.parametrize("name", COUNTER)
+def test_where_the_statements_hold_they_are_reproduced(name):
+    assert judge(BY_ID[name], tables()).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("name", COUNTER)
+def test_counter_case(name):
+    assert judge(BY_ID[name], tables(**COUNTER[name])).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("name", COUNTER)
+def test_a_net_that_did_not_learn_is_no_evidence(name):
+    """Every statement is about one of these nets, and asks whether it learned."""
+    judgement = judge(BY_ID[name], tables(start=60.0))
+    assert judgement.verdict == "inconclusive"
+    assert "did not learn" in judgement.reason
+
+
+def test_only_the_papers_own_scale_decides_on_its_numbers():
+    numbers = {claim.id for claim in CLAIMS if claim.kind == "value"}
+    assert len(numbers) == 8
+    world = {name: table.assign(setting=BASE) for name, table in tables().items()}
+    small = judge_all(CLAIMS, world, Params(width=16)).set_index("claim")
+    assert set(small.index[small["verdict"] == "not run"]) == numbers
+    assert set(small.loc[list(numbers), "reason"]) == {NEEDS}
+    full = judge_all(CLAIMS, world, Params()).set_index("claim")
+    assert set(full["verdict"]) == {"reproduced"}
+    assert set(full["scale"]) == {"paper"}
