@@ -36,6 +36,7 @@ READS = {
     "tian2023/fig13": ("filters", "statistics"),
     "ren2023/thm43_dimension": ("ends", "closed_form"),
     "ren2023/sec5_temperature": ("uniform", "stage1"),
+    "skean2024/fig02": ("spectrum", "loss", "modes"),
 }
 """The tables from which each figure is drawn."""
 
@@ -92,6 +93,10 @@ ARMS = [
     ("ren2023/thm43_dimension", "ends", "moment == 'stage 1'"),
     ("ren2023/sec5_temperature", "uniform", "negatives == 31"),
     ("ren2023/sec5_temperature", "uniform", "tau2 == 2"),
+    ("skean2024/fig02", "spectrum", "run == 'barlow-own' and views == 'crops'"),
+    ("skean2024/fig02", "spectrum", "run == 'frossl' and views == 'same' and index == 7"),
+    ("skean2024/fig02", "loss", "run == 'barlow' and views == 'strong'"),
+    ("skean2024/fig02", "modes", "run == 'frossl' and views == 'strong'"),
 ]
 """(figure, table, rows): a series without which it is not drawn."""
 

@@ -44,6 +44,11 @@ PARTS = {
         rules.ren2023_thm43_dimension.output,
         rules.ren2023_sec5_temperature.output,
     ],
+    "skean2024": [
+        rules.skean2024_claims.input,
+        rules.skean2024_claims.output,
+        rules.skean2024_fig02.output,
+    ],
 }
 
 
