@@ -37,6 +37,7 @@ READS = {
     "ren2023/thm43_dimension": ("ends", "closed_form"),
     "ren2023/sec5_temperature": ("uniform", "stage1"),
     "skean2024/fig02": ("spectrum", "loss", "modes"),
+    "skean2024/appD_closed_form": ("closed_form", "equation_18", "small_starts"),
 }
 """The tables from which each figure is drawn."""
 
@@ -93,6 +94,8 @@ ARMS = [
     ("ren2023/thm43_dimension", "ends", "moment == 'stage 1'"),
     ("ren2023/sec5_temperature", "uniform", "negatives == 31"),
     ("ren2023/sec5_temperature", "uniform", "tau2 == 2"),
+    ("skean2024/appD_closed_form", "closed_form", "loss == 'barlow'"),
+    ("skean2024/appD_closed_form", "closed_form", "loss == 'frossl' and mode == 4 and seed == 0"),
     ("skean2024/fig02", "spectrum", "run == 'barlow-own' and views == 'crops'"),
     ("skean2024/fig02", "spectrum", "run == 'frossl' and views == 'same' and index == 7"),
     ("skean2024/fig02", "loss", "run == 'barlow' and views == 'strong'"),

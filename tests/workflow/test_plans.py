@@ -34,6 +34,7 @@ def test_the_copys_own_package_runs_in_it(blank):
 @pytest.mark.parametrize("tier", ["smoke", "default", "paper"])
 def test_every_tier_plans_every_rule(blank, tier):
     blank.put_mnist()
+    blank.put_cifar10()
     assert blank.plan("--config", f"tier={tier}") == set(RULES)
 
 
@@ -175,6 +176,7 @@ def test_the_cluster_profile_plans_every_rule(blank):
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip('needs pip install -e ".[cluster]"')
     blank.put_mnist()
+    blank.put_cifar10()
     assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == set(RULES)
 
 

@@ -48,6 +48,7 @@ PARTS = {
         rules.skean2024_claims.input,
         rules.skean2024_claims.output,
         rules.skean2024_fig02.output,
+        rules.skean2024_appD_closed_form.output,
     ],
 }
 
