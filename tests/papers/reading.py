@@ -44,6 +44,8 @@ READS = {
     "ren2023/sec5_temperature": ("uniform", "stage1"),
     "skean2024/appA_readings": ("gradients",),
     "skean2024/sec43_cost": ("cost_seconds",),
+    "skean2024/fig02": ("spectrum", "loss", "modes"),
+    "skean2024/appD_closed_form": ("closed_form", "equation_18", "small_starts"),
 }
 """The tables from which each figure is drawn."""
 
@@ -110,6 +112,12 @@ ARMS = [
     ("skean2024/appA_readings", "gradients", "reading == 'pseudocode'"),
     ("skean2024/appA_readings", "gradients", "reading == 'no logarithms' and decay == 1"),
     ("skean2024/sec43_cost", "cost_seconds", "term == 'Gram norm'"),
+    ("skean2024/appD_closed_form", "closed_form", "loss == 'barlow'"),
+    ("skean2024/appD_closed_form", "closed_form", "loss == 'frossl' and mode == 4 and seed == 0"),
+    ("skean2024/fig02", "spectrum", "run == 'barlow-own' and views == 'crops'"),
+    ("skean2024/fig02", "spectrum", "run == 'frossl' and views == 'same' and index == 7"),
+    ("skean2024/fig02", "loss", "run == 'barlow' and views == 'strong'"),
+    ("skean2024/fig02", "modes", "run == 'frossl' and views == 'strong'"),
 ]
 """(figure, table, rows): a series without which it is not drawn."""
 

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
+from reprise.datasets import files
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
 TIMED_FIGURES = {"esser2024/fig04"}
@@ -90,6 +92,16 @@ class Checkout:
         for part in ("train", "val"):
             for number in range(1000):
                 (self.root / "data" / "imagenet" / part / f"n{number:08d}").mkdir(parents=True)
+
+    def put_cifar10(self):
+        """CIFAR-10's files under data/, of their sizes, with nothing in them."""
+        folder = self.root / "data" / files.CIFAR["cifar10"].folder
+        folder.mkdir(parents=True)
+        for split in files.CIFAR["cifar10"].images.values():
+            for name, count in split.items():
+                with (folder / name).open("wb") as file:
+                    file.truncate(count * files.CIFAR_BYTES)
+        (folder / files.CIFAR["cifar10"].names).touch()
 
     def copy(self, to):
         """With everything that was made, and the times at which it was."""

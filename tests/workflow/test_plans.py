@@ -35,6 +35,7 @@ def test_the_copys_own_package_runs_in_it(blank):
 def test_every_tier_plans_every_rule(blank, tier):
     blank.put_mnist()
     blank.put_imagenet()
+    blank.put_cifar10()
     assert blank.plan("--config", f"tier={tier}") == set(RULES)
 
 
@@ -94,7 +95,7 @@ def test_a_drawing_takes_the_tables_of_its_experiment(experiment):
         assert f"rules.{rule_of(experiment.id)}.output," in RULES[rule_of(artifact.id)]
 
 
-@pytest.mark.parametrize("key", ["esser2024", "jing2022", "ren2023", "tian2023"])
+@pytest.mark.parametrize("key", ["esser2024", "jing2022", "ren2023", "skean2024", "tian2023"])
 def test_a_run_limited_to_a_paper_touches_no_other(blank, key):
     own = {name for name in RULES if name.startswith(f"{key}_")}
     assert blank.plan("--config", "tier=smoke", f"paper={key}") == own | {"report"}
@@ -177,6 +178,7 @@ def test_the_cluster_profile_plans_every_rule(blank):
         pytest.skip('needs pip install -e ".[cluster]"')
     blank.put_mnist()
     blank.put_imagenet()
+    blank.put_cifar10()
     assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == set(RULES)
 
 

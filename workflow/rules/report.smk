@@ -52,6 +52,15 @@ PARTS = {
         rules.ren2023_thm43_dimension.output,
         rules.ren2023_sec5_temperature.output,
     ],
+    "skean2024": [
+        rules.skean2024_claims.input,
+        rules.skean2024_claims.output,
+        rules.skean2024_table1.output,
+        rules.skean2024_fig02.output,
+        rules.skean2024_appA_readings.output,
+        rules.skean2024_sec43_cost.output,
+        rules.skean2024_appD_closed_form.output,
+    ],
 }
 
 
