@@ -91,6 +91,19 @@ class Checkout:
             for number in range(1000):
                 (self.root / "data" / "imagenet" / part / f"n{number:08d}").mkdir(parents=True)
 
+    def put_coco(self):
+        """Files with the names of MSCOCO-2014's and of the encoders' weights, under data/."""
+        names = [
+            f"coco/annotations/{kind}_{split}2014.json"
+            for kind in ("captions", "instances")
+            for split in ("train", "val")
+        ]
+        names += [f"roberta-base/{name}" for name in ("config.json", "model.safetensors", "tokenizer.json")]
+        for name in (*names, "coco/train2014/a.jpg", "coco/val2014/a.jpg", "resnet101-63fe2227.pth"):
+            file = self.root / "data" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("{}")
+
     def copy(self, to):
         """With everything that was made, and the times at which it was."""
         shutil.copytree(self.root, to, symlinks=True)

@@ -35,6 +35,7 @@ def test_the_copys_own_package_runs_in_it(blank):
 def test_every_tier_plans_every_rule(blank, tier):
     blank.put_mnist()
     blank.put_imagenet()
+    blank.put_coco()
     assert blank.plan("--config", f"tier={tier}") == set(RULES)
 
 
@@ -177,6 +178,7 @@ def test_the_cluster_profile_plans_every_rule(blank):
         pytest.skip('needs pip install -e ".[cluster]"')
     blank.put_mnist()
     blank.put_imagenet()
+    blank.put_coco()
     assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == set(RULES)
 
 
@@ -188,3 +190,7 @@ def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):
     assert not (blank.root / "results").exists()
     blank.put_imagenet()  # all that a run limited to jing2022 needs
     assert blank.call("snakemake", "-n", "--config", "tier=paper", "paper=jing2022")[0] == 0
+    code, printed = blank.call("snakemake", "-n", "--config", "tier=paper", "paper=ren2023")
+    assert code != 0
+    for name in ("coco/val2014/", "coco/annotations/captions_train2014.json", "roberta-base/config.json"):
+        assert f"{blank.root}/data/{name}: " in printed
