@@ -12,6 +12,7 @@ from reprise.report.style import styled
 
 READS = {
     "ren2023/fig01": ("trajectory", "limit"),
+    "ren2023/fig02": ("course", "baselines"),
     "ren2023/lemma51_width": ("widths",),
     "ren2023/appD_descent": ("steps", "batches"),
     "esser2024/fig01": ("trajectory", "runs"),
@@ -52,6 +53,8 @@ READS = {
 ARMS = [
     ("ren2023/fig01", "trajectory", "loss == 'contrastive' and not noise"),
     ("ren2023/fig01", "limit", "spectrum == 'spiked' and noise"),
+    ("ren2023/fig02", "course", "loss == 'non-contrastive'"),
+    ("ren2023/fig02", "baselines", "baseline == 'most frequent label'"),
     ("ren2023/lemma51_width", "widths", "loss == 'non-contrastive'"),
     ("ren2023/lemma51_width", "widths", "width == 200"),
     ("ren2023/appD_descent", "steps", "step_size == 0.4"),

@@ -47,6 +47,7 @@ PARTS = {
         rules.ren2023_claims.input,
         rules.ren2023_claims.output,
         rules.ren2023_fig01.output,
+        rules.ren2023_fig02.output,
         rules.ren2023_lemma51_width.output,
         rules.ren2023_appD_descent.output,
         rules.ren2023_thm43_dimension.output,
