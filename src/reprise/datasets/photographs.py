@@ -18,9 +18,7 @@ def crops(count: int) -> tuple[UInt8[Tensor, "crop 3 size size"], Int[Tensor, " 
     from sklearn.datasets import load_sample_images  # takes a second to import
 
     photographs = torch.stack([torch.tensor(image) for image in load_sample_images().images])
-    tiles = photographs.unfold(1, SIZE, 1).unfold(
-        2, SIZE, 1
-    )  # photograph, row, column; channel, crop
+    tiles = photographs.unfold(1, SIZE, 1).unfold(2, SIZE, 1)  # photograph, row, column; channel, crop
     places = tiles.shape[:3]
     chosen = torch.randperm(places.numel(), generator=generator(0, "photographs"))[:count]
     at = torch.unravel_index(chosen, places)
