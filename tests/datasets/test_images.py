@@ -189,6 +189,18 @@ def photograph(folder, height, width):
     Image.fromarray((127 + 120 * pixels).astype(np.uint8)).save(folder / f"{height}x{width}.png")
 
 
+def test_a_folder_is_known_by_what_is_in_it_and_not_by_where_it_lies(tmp_path):
+    for root in ("a", "b", "c"):
+        photograph(tmp_path / root / "n00000001", 30, 40)
+    photograph(tmp_path / "c" / "n00000001", 31, 40)
+    one, same, more = (Folder(tmp_path / root).fingerprint() for root in ("a", "b", "c"))
+    assert one == same != more
+    assert Folder(tmp_path / "a", size=96).fingerprint() != one
+    file = tmp_path / "b" / "n00000001" / "30x40.png"
+    file.write_bytes(file.read_bytes() + b"0")
+    assert Folder(tmp_path / "b").fingerprint() != one
+
+
 def test_a_folders_images_are_torchvisions_at_evaluation(tmp_path):
     for size in ((300, 400), (500, 260), (256, 256)):
         photograph(tmp_path / "n00000001", *size)

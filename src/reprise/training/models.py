@@ -165,21 +165,13 @@ class Model:
         self.diverged: int | None = record["diverged"]
 
 
-def model(
-    spec: Spec,
-    data: Data,
-    root: Path,
-    told: Callable[[float], None] = lambda share: None,
-    *,
-    device: str = "cpu",
-) -> Model:
-    """A trained model, of `trained`, on the CPU.
+def model(spec: Spec, data: Data, root: Path, told: Callable[[float], None] = lambda share: None) -> Model:
+    """A trained model, of `trained`.
 
     Args:
         told: called now and then with the share of the training that is done.
-        device: on which it is trained.
     """
-    folder = trained(spec, data, root, device=device, progress=lambda step: told(step / max(spec.steps, 1)))
+    folder = trained(spec, data, root, progress=lambda step: told(step / max(spec.steps, 1)))
     return Model(spec, folder)
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from reprise import registry
 from reprise.experiment import BASE
-from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, WITH, WITHOUT
+from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT
 
 FACTOR = "value_of_factor"
 
@@ -121,7 +121,8 @@ def test_the_map(smoke):
     assert set(ticks) == set(places)
     bold = {label.get_text() for label in panels[0].get_yticklabels() if label.get_fontweight() == "bold"}
     assert bold == {place for place, base_point in zip(places, rows["base"], strict=True) if base_point}
-    of_spectrum = base["spectra"].groupby(["factor", FACTOR, "net", "seed"])["log_value"]
+    trained = base["spectra"][base["spectra"]["net"] != START]
+    of_spectrum = trained.groupby(["factor", FACTOR, "net", "seed"])["log_value"]
     shares = of_spectrum.agg(lambda values: 100 * (values <= values.max() + np.log(1e-3)).mean())
     ranks = of_spectrum.agg(lambda values: 100 * entropy_rank(values) / len(values))
     accuracy = base["probes"].set_index(["factor", FACTOR, "net", "seed"])["accuracy"]
@@ -156,7 +157,7 @@ def test_the_maps_spectra(smoke):
     for panel in panels:
         of_factor = where(spectra, factor=panel.get_title())
         for value, rows in of_factor.groupby(FACTOR):
-            (other,) = set(rows["net"]) - {WITHOUT}
+            (other,) = set(rows["net"]) - {WITHOUT, START}
             x, y = series(panel)[value]
             mean, _ = spectrum(rows[rows["net"] == other])
             np.testing.assert_allclose(x, mean.index / len(mean))
@@ -166,3 +167,6 @@ def test_the_maps_spectra(smoke):
             spectrum(rows[rows["net"] == WITHOUT])[0] for _, rows in of_factor.groupby(FACTOR, sort=False)
         ]
         np.testing.assert_allclose(dashed, expected, atol=1e-12)
+        (dotted,) = (line.get_ydata() for line in panel.lines if line.get_linestyle() == ":")
+        start = spectrum(of_factor[of_factor["base"] & (of_factor["net"] == START)])[0]
+        np.testing.assert_allclose(dotted, start, atol=1e-12)

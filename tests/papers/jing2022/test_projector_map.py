@@ -9,7 +9,7 @@ from reprise.config import load_tier
 from reprise.experiment import Context
 from reprise.papers.jing2022.image_nets import spec
 from reprise.papers.jing2022.projector_map import compute as computing
-from reprise.papers.jing2022.projector_map.grid import BOTH, DIRECTCLR, FACTORS, WITH, WITHOUT, points
+from reprise.papers.jing2022.projector_map.grid import BOTH, DIRECTCLR, FACTORS, START, WITH, WITHOUT, points
 from reprise.papers.jing2022.projector_map.params import Params
 
 ROOT = Path(__file__).parents[3]
@@ -85,17 +85,17 @@ def test_every_net_is_measured_once(run):
 
 def test_the_tables_hold_every_point_and_net(run):
     tables, _ = run
-    expected = {
-        (point.factor, point.value, net)
-        for point in points(SMALL, 16)
-        for net, _ in computing.nets(point, SMALL)
-    }
-    for table in tables.values():
+    for name, table in tables.items():
         found = table[["factor", "value_of_factor", "net"]].drop_duplicates()
-        assert set(found.itertuples(index=False, name=None)) == expected
+        start = [START] if name == "spectra" else []
+        assert set(found.itertuples(index=False, name=None)) == {
+            (point.factor, point.value, net)
+            for point in points(SMALL, 32)
+            for net in (*dict(computing.nets(point, SMALL)), *start)
+        }
     assert tables["probes"].notna().all(axis=None)
     spectra = tables["spectra"]
-    assert (spectra.groupby(["factor", "value_of_factor", "net", "seed"])["index"].count() == 16).all()
+    assert (spectra.groupby(["factor", "value_of_factor", "net", "seed"])["index"].count() == 32).all()
 
 
 def test_the_base_point_has_the_same_numbers_in_every_factor(run):

@@ -81,8 +81,8 @@ def test_all_nets_of_a_seed_start_from_one_encoder():
 def small():
     """A net, and images that it is read with."""
     draw = torch.Generator().manual_seed(0)
-    images = torch.randint(0, 256, (90, 1, 8, 8), generator=draw, dtype=torch.uint8)
-    labels = torch.arange(90) % 3
+    images = torch.randint(0, 256, (150, 1, 8, 8), generator=draw, dtype=torch.uint8)
+    labels = torch.arange(150) % 3
     student = assemble(spec(SMALL, "linear", 0, 1437), 1).eval().student
     return student, Data(images[:60], labels[:60], images[60:], labels[60:])
 
@@ -178,7 +178,7 @@ def test_the_published_settings_train_on_imagenet(tmp_path, monkeypatch):
     """The paper tier's own path, cut to two steps of a narrow ResNet50 on a folder in ImageNet's format."""
     official_formats.imagenet(tmp_path, monkeypatch, train=6)
     little = {
-        "root": str(tmp_path), "width": 2, "blocks": (1, 1, 1, 2), "head_hidden": 8, "d0": 6, "batch": 9,
+        "root": str(tmp_path), "width": 4, "blocks": (1, 1, 1, 2), "head_hidden": 8, "d0": 6, "batch": 9,
         "epochs": 1.0, "probe_epochs": 1, "seeds": 1, "precision": "float32",
     }  # fmt: skip
     params = Params(**little)
@@ -186,8 +186,7 @@ def test_the_published_settings_train_on_imagenet(tmp_path, monkeypatch):
     tables = compute(params, Context(root=tmp_path))
     assert tables["probes"]["accuracy"].between(0, 100).all()
     of = tables["spectra"].groupby(["net", "what"])["index"].max()
-    assert of["nonlinear", "representation"] == 2 * 8 * 4
-    assert of["nonlinear", "embedding"] == 128
+    assert of["nonlinear", "representation"] == of["nonlinear", "embedding"] == 6  # of so few images
 
 
 # The claims.

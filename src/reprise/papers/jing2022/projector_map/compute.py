@@ -8,16 +8,14 @@ import pandas as pd
 from reprise.experiment import Context, Part
 from reprise.papers.jing2022.image_nets import spec, trained, untrained
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
-from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, WITH, WITHOUT, Point, points
+from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT, Point, points
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.training.models import data_set
-
-START = "start"
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Of every `factor` and `value`, by `net` and seed: `spectra`, ln of the `index`-th singular value of the
-    covariance of the representations as unit vectors; `probes`, top-1 accuracy in % of a linear probe for the
+    covariance of the representations as unit vectors, of the net before training (`start`) too; `probes`, top-1 accuracy in % of a linear probe for the
     data set's labels and any others, and the same before training, `initial`."""
     data = data_set(params.data_set, params.root)
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]

@@ -12,7 +12,7 @@ from reprise.evidence.claims import COLLAPSED, LEARNED
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
 from reprise.experiment import BASE, Tables, figure
-from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, WITH, WITHOUT
+from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, effective_rank, relative
 from reprise.report.style import WIDTH, band, colors, drawable
@@ -75,7 +75,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     "Section 6.1",
     caption="""The spectra behind the map: ln of the singular values of the representation's covariance
     (unit vectors, test images, evaluation mode), divided by the largest, against the index as a share of
-    the dimensions. Solid: with a projector (last panel: DirectCLR). Dashed: without. Grey: where a value
+    the dimensions. Solid: with a projector (last panel: DirectCLR). Dashed: without. Dotted: before training, at the base point. Grey: where a value
     counts as collapsed. Mean over seeds, and 90 % intervals where there are several.""",
 )
 def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
@@ -90,9 +90,9 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
         values = list(dict.fromkeys(of_factor["value_of_factor"]))
         for value, color in zip(values, colors(len(values)), strict=True):
             of_value = of_factor[of_factor["value_of_factor"] == value]
-            for net, rows in of_value.groupby("net"):
-                line = {"ls": "--"} if net == WITHOUT else {"ls": "-", "label": value}
-                _spectrum(panel, rows, f"{factor}: {value}", color=color, lw=0.9, **line)
+            for net, line in _lines(of_value, value).items():
+                rows = of_value[of_value["net"] == net]
+                _spectrum(panel, rows, f"{factor}: {value}, {net}", **{"color": color, "lw": 0.9, **line})
         panel.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
         panel.set_title(factor)
         panel.legend(loc="lower left", fontsize=5.5, handlelength=1.2, labelspacing=0.2)
@@ -103,6 +103,14 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     for panel in panels[-1]:
         panel.set_xlabel("index / dimensions")
     return drawn
+
+
+def _lines(of_value: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
+    """How each net of a point is drawn; the start at the base point alone."""
+    trained = WITH if WITH in set(of_value["net"]) else DIRECTCLR
+    lines = {WITHOUT: {"ls": "--"}, trained: {"ls": "-", "label": value}}
+    start = {START: {"ls": ":", "color": "black"}} if of_value["base"].any() else {}
+    return {**lines, **start}
 
 
 def _rows(probes: pd.DataFrame) -> pd.DataFrame:

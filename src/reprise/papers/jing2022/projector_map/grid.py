@@ -8,6 +8,8 @@ from reprise.papers.jing2022.projector_map.params import Params
 WITH, WITHOUT, DIRECTCLR = "nonlinear", "none", "directclr"
 """The nets: SimCLR with a projector and without one, and DirectCLR."""
 BOTH = (WITH, WITHOUT)
+START = "start"
+"""What they start from."""
 
 FACTORS = (
     "temperature", "smallest crop", "colour", "epochs", "blocks", "width", "last shortcut", "optimiser",
