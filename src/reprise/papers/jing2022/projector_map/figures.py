@@ -75,8 +75,9 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     "Section 6.1",
     caption="""The spectra behind the map: ln of the singular values of the representation's covariance
     (unit vectors, test images, evaluation mode), divided by the largest, against the index as a share of
-    the dimensions. Solid: with a projector (last panel: DirectCLR). Dashed: without. Dotted: before training, at the base point. Grey: where a value
-    counts as collapsed. Mean over seeds, and 90 % intervals where there are several.""",
+    the dimensions. Solid: with a projector (last panel: DirectCLR). Dashed: without. Dotted: before
+    training, at the base point. Grey: where a value counts as collapsed. Mean over seeds, and 90 %
+    intervals where there are several.""",
 )
 def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     spectra = setting(tables, BASE)["spectra"]
