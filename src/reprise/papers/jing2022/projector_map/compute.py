@@ -14,9 +14,9 @@ from reprise.training.models import data_set
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Of every `factor` and `value_of_factor`, by `net` and seed: `spectra`, ln of the `index`-th singular
-    value of the covariance of the representations as unit vectors, of the net before training (`start`)
-    too; `probes`, top-1 accuracy in % of a linear probe for the data set's labels and any others, and the same
+    """Of every `factor` and `value_of_factor`, by `net` and seed. `spectra`: ln of the `index`-th singular
+    value of the covariance of the representations as unit vectors, of the net before training (`start`) too.
+    `probes`: top-1 accuracy in % of a linear probe for the data set's labels and any others, and the same
     before training, `initial`."""
     data = data_set(params.data_set, params.root)
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]

@@ -144,7 +144,9 @@ def _dots(
         means = of_net.groupby(POINT)[column].mean()
         axes.plot(means, [at[point] for point in means.index], ls="", ms=3.5, **style)
         for point in means.index:
-            values = of_net.loc[(of_net[POINT] == point).all(axis=1), column]
+            factor, value = point
+            there = (of_net["factor"] == factor) & (of_net["value_of_factor"] == value)
+            values = of_net.loc[there, column]
             if len(values) > 1:
                 interval = mean_interval(values)
                 axes.plot([interval.low, interval.high], [at[point]] * 2, color=style["color"], lw=0.8)

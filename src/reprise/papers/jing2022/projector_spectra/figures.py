@@ -152,7 +152,8 @@ def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) 
 
 def _listing(tables: Tables, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
     printed = pd.read_csv(Path(__file__).parents[1] / "published.csv")
-    published = printed.set_index(["loss", "projector"])["value"]
+    accuracies = printed[printed["metric"] == "linear probe top-1"]
+    published = accuracies.set_index(["loss", "projector"])["value"]
     probes = setting(tables, BASE)["probes"]
     listed = []
     for loss, projector, net, part in rows:
