@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED, LEARNED
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
@@ -15,7 +16,7 @@ from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, effective_rank, relative
-from reprise.report.style import WIDTH, band, colors, drawable
+from reprise.report.style import WIDTH, colors, drawable
 
 STYLES: dict[str, dict[str, Any]] = {
     WITH: {"label": "SimCLR with projector", "marker": "o", "color": colors(4)[1]},
@@ -38,34 +39,34 @@ PER_ROW = 3
 )
 def sec61_map(tables: Tables, params: Params) -> Figure:
     spectra, probes = (setting(tables, BASE)[name] for name in ("spectra", "probes"))
-    rows = _rows(probes)
-    at = {row: -place for place, row in enumerate(rows.itertuples(index=False, name=None))}
-    of_nets = spectra.groupby([*POINT, "net", "seed"])["log_value"]
-    shares = pd.DataFrame(
-        {
-            "collapsed values (%)": of_nets.agg(collapsed_values) / of_nets.size() * 100,
-            "effective rank (%)": of_nets.agg(effective_rank) / of_nets.size() * 100,
-        }
-    ).reset_index()
+    spectra = spectra[spectra["net"] != START]
+    rows = _rows(spectra, probes)
+    at = {row: -place for place, row in enumerate(rows)}
     sets = list(dict.fromkeys(probes["labels"]))
-    drawn, panels = plt.subplots(
-        1, 2 + len(sets), sharey=True, figsize=(WIDTH, 0.9 + 0.135 * len(rows)), squeeze=False
-    )
     poor = _poor(probes[probes["labels"] == sets[0]])
-    for panel, column in zip(panels[0], shares.columns[-2:], strict=False):
-        _dots(panel, shares, column, at, poor)
-        panel.set_xlabel(column)
-    for panel, name in zip(panels[0, 2:], sets, strict=True):
-        of_set = probes[probes["labels"] == name]
-        _dots(panel, of_set, "accuracy", at, poor)
-        start = of_set.groupby(POINT)["initial"].mean()
+    of_nets = spectra.groupby([*POINT, "net", "seed"])["log_value"]
+    shown = {
+        "collapsed values (%)": 100 * of_nets.agg(collapsed_values) / of_nets.size(),
+        "effective rank (%)": 100 * of_nets.agg(effective_rank) / of_nets.size(),
+    }
+    of_sets = {name: probes[probes["labels"] == name].set_index([*POINT, "net", "seed"]) for name in sets}
+    shown |= {f"probe of {name} (%)": of["accuracy"] for name, of in of_sets.items()}
+    drawn, axes = plt.subplots(
+        1, len(shown), sharey=True, figsize=(WIDTH, 0.9 + 0.135 * len(rows)), squeeze=False
+    )
+    panels = axes[0]
+    for panel, (name, numbers) in zip(panels, shown.items(), strict=True):
+        _dots(panel, numbers, at, poor)
+        panel.set_xlabel(name)
+    for panel, of in zip(panels[2:], of_sets.values(), strict=True):
+        start = of["initial"].groupby(POINT).mean()
         panel.plot(start, [at[point] for point in start.index], ls="", marker="|", ms=5, color="0.5")
-        panel.set_xlabel(f"probe of {name} (%)")
-    first = panels[0, 0]
+    first = panels[0]
     first.set_yticks(list(at.values()), [f"{factor}: {value}" for factor, value in at])
-    for label, base in zip(first.get_yticklabels(), _bases(probes, at), strict=True):
-        label.set(fontweight="bold" if base else "normal", fontsize=6)
-    first.set_ylim(-len(rows) + 0.3, 0.7)
+    base = probes.groupby(POINT)["base"].any()
+    for label, point in zip(first.get_yticklabels(), at, strict=True):
+        label.set(fontweight="bold" if base[point] else "normal", fontsize=6)
+    first.set(ylabel="what is changed: to what", ylim=(-len(rows) + 0.3, 0.7))
     handles, labels = first.get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return drawn
@@ -76,8 +77,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     caption="""The spectra behind the map: ln of the singular values of the representation's covariance
     (unit vectors, test images, evaluation mode), divided by the largest, against the index as a share of
     the dimensions. Solid: with a projector (last panel: DirectCLR). Dashed: without. Dotted: before
-    training, at the base point. Grey: where a value counts as collapsed. Mean over seeds, and 90 %
-    intervals where there are several.""",
+    training, at the base point. Grey: where a value counts as collapsed. Means over seeds.""",
 )
 def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     spectra = setting(tables, BASE)["spectra"]
@@ -89,6 +89,8 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     for panel, factor in zip(panels.flat, factors, strict=False):
         of_factor = spectra[spectra["factor"] == factor]
         values = list(dict.fromkeys(of_factor["value_of_factor"]))
+        if len(values) == 1:
+            raise RepriseError(f"nothing to draw: {factor} has one value, {values[0]}")
         for value, color in zip(values, colors(len(values)), strict=True):
             of_value = of_factor[of_factor["value_of_factor"] == value]
             for net, line in _lines(of_value, value).items():
@@ -114,48 +116,51 @@ def _lines(of_value: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
     return {**lines, **start}
 
 
-def _rows(probes: pd.DataFrame) -> pd.DataFrame:
-    """The points, factor by factor."""
-    order = probes["factor"].map(FACTORS.index)
-    return probes.assign(order=order).sort_values("order", kind="stable")[POINT].drop_duplicates()
+def _rows(spectra: pd.DataFrame, probes: pd.DataFrame) -> list[tuple[str, str]]:
+    """The points, factor by factor; both tables must have the same nets."""
+    one, other = (table[[*POINT, "net"]].drop_duplicates() for table in (spectra, probes))
+    if len(one) == 0 or len(one.merge(other)) != max(len(one), len(other)):
+        raise RepriseError("nothing to draw: the tables of the map hold different nets, or none")
+    order = {factor: place for place, factor in enumerate(FACTORS)}
+    points = dict.fromkeys(probes[POINT].itertuples(index=False, name=None))
+    return sorted(points, key=lambda point: order[point[0]])
 
 
-def _bases(probes: pd.DataFrame, at: dict[tuple[str, str], int]) -> list[bool]:
-    base = probes.groupby(POINT)["base"].any()
-    return [bool(base[point]) for point in at]
+def _poor(probes: pd.DataFrame) -> set[Any]:
+    """The (factor, value, net) of which a seed did not learn."""
+    gains = (probes["accuracy"] - probes["initial"]).groupby([probes[key] for key in (*POINT, "net")]).min()
+    return set(gains[~(gains >= LEARNED)].index)
 
 
-def _poor(probes: pd.DataFrame) -> pd.Series:
-    """Whether a net did not learn, by point and net."""
-    gain = (probes["accuracy"] - probes["initial"]).groupby([probes[key] for key in (*POINT, "net")])
-    return ~(gain.min() >= LEARNED)
+def _dots(axes: Axes, numbers: pd.Series, at: dict[Any, int], poor: set[Any]) -> None:
+    """One panel.
 
-
-def _dots(
-    axes: Axes, table: pd.DataFrame, column: str, at: dict[tuple[str, str], int], poor: pd.Series
-) -> None:
+    Args:
+        numbers: by point, net and seed.
+    """
     axes.set_axisbelow(True)
     axes.grid(axis="y", color="0.93", lw=0.5)
     for net, style in STYLES.items():
-        of_net = table[table["net"] == net]
-        if of_net.empty:  # DirectCLR, of a map without its d0
-            continue
-        drawable(of_net[column], f"{column}, {net}")
-        means = of_net.groupby(POINT)[column].mean()
-        axes.plot(means, [at[point] for point in means.index], ls="", ms=3.5, **style)
-        for point in means.index:
-            factor, value = point
-            there = (of_net["factor"] == factor) & (of_net["value_of_factor"] == value)
-            values = of_net.loc[there, column]
+        of_net = numbers[numbers.index.get_level_values("net") == net]
+        found = {point: drawable(values, f"{net} at {point}") for point, values in of_net.groupby(POINT)}
+        means = {point: values.mean() for point, values in found.items()}
+        axes.plot(list(means.values()), [at[point] for point in means], ls="", ms=3.5, **style)
+        for point, values in found.items():
             if len(values) > 1:
-                interval = mean_interval(values)
-                axes.plot([interval.low, interval.high], [at[point]] * 2, color=style["color"], lw=0.8)
-        crossed = means[[poor[(*point, net)] for point in means.index]]
-        axes.plot(crossed, [at[point] for point in crossed.index], ls="", marker="x", ms=5, color="crimson")
+                interval, height = mean_interval(values), at[point]
+                axes.plot([interval.low, interval.high], [height, height], color=style["color"], lw=0.8)
+        crossed = [point for point in means if (*point, net) in poor]
+        axes.plot(
+            [means[point] for point in crossed],
+            [at[point] for point in crossed],
+            ls="",
+            marker="x",
+            ms=5,
+            color="crimson",
+        )
 
 
 def _spectrum(axes: Axes, rows: pd.DataFrame, what: str, **style: Any) -> None:
     drawable(rows["log_value"], what)
-    shares = rows["index"] / rows["index"].max()
-    shown = rows.assign(share=shares, relative=relative(rows["log_value"], rows["seed"]))
-    band(axes, shown, "share", "relative", **style)
+    mean = relative(rows["log_value"], rows["seed"]).groupby(rows["index"]).mean()
+    axes.plot(mean.index / len(mean), mean, **style)

@@ -74,11 +74,12 @@ def fig10(tables: Tables, params: Params) -> Figure:
     nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
     styles = zip(nets.items(), colors(3), MARKERS, strict=False)
     for place, ((net, label), color, marker) in enumerate(styles):
-        for column, fill, when in (("accuracy", color, "trained"), ("initial", "none", "before")):
+        times = (("accuracy", color, "trained"), ("initial", "none", "before"))
+        for shift, (column, fill, when) in enumerate(times):
             found = [_interval(_of(probes, net, part)[column]) for part in PARTS]
             mean, low, high = np.array(found).T
             axes.errorbar(
-                np.arange(len(PARTS)) + 0.14 * (place - 0.5),
+                np.arange(len(PARTS)) + 0.3 * (place - 0.5) + 0.1 * (shift - 0.5),
                 mean,
                 [mean - low, high - mean],
                 ls="",
