@@ -42,6 +42,8 @@ READS = {
     "tian2023/fig13": ("filters", "statistics"),
     "ren2023/thm43_dimension": ("ends", "closed_form"),
     "ren2023/sec5_temperature": ("uniform", "stage1"),
+    "skean2024/appA_readings": ("gradients",),
+    "skean2024/sec43_cost": ("cost_seconds",),
 }
 """The tables from which each figure is drawn."""
 
@@ -105,6 +107,9 @@ ARMS = [
     ("ren2023/thm43_dimension", "ends", "moment == 'stage 1'"),
     ("ren2023/sec5_temperature", "uniform", "negatives == 31"),
     ("ren2023/sec5_temperature", "uniform", "tau2 == 2"),
+    ("skean2024/appA_readings", "gradients", "reading == 'pseudocode'"),
+    ("skean2024/appA_readings", "gradients", "reading == 'no logarithms' and decay == 1"),
+    ("skean2024/sec43_cost", "cost_seconds", "term == 'Gram norm'"),
 ]
 """(figure, table, rows): a series without which it is not drawn."""
 

@@ -1,0 +1,203 @@
+"""Sentences of the paper about its own tables."""
+
+import pandas as pd
+
+from reprise.evidence.claims import MARGINS, Claim, Measure, printed
+from reprise.experiment import Tables
+from reprise.papers.skean2024.published import DATA_SETS, EPOCHS, TABLE2_METHODS, accuracies
+
+UNIT = "percentage points"
+ROUNDING = 0.05 + 1e-9
+"""Half of the last printed digit."""
+FROSSL, NO_LOGS, BARLOW = "FroSSL", "FroSSL (no logs)", "Barlow Twins"
+SAMPLE, ASYMMETRIC, DIMENSION = (
+    list(TABLE2_METHODS[family])
+    for family in ("sample-contrastive", "asymmetric network", "dimension-contrastive")
+)
+OTHERS = [*SAMPLE, *ASYMMETRIC, *DIMENSION]
+EARLY = (3, 10, 30)
+
+
+def read(tables: Tables, artifact: str) -> pd.DataFrame:
+    """A table as printed: a method a column."""
+    return accuracies(tables["published"], artifact).T
+
+
+def lead(artifact: str, columns: list[str], others: list[str]) -> Measure:
+    """By how much FroSSL is above the best of other methods, a column a row."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = read(tables, artifact).loc[columns]
+        return table[FROSSL] - table[table.columns.intersection(others)].max(axis=1)
+
+    return measure
+
+
+def at(epoch: int, others: list[str]) -> Measure:
+    return lead("Table 3", [f"epoch {epoch}"], others)
+
+
+def beyond_margin(gap: Measure) -> Measure:
+    """What is left of a lead after the margin of accuracies."""
+    return lambda tables: gap(tables) - MARGINS["accuracy"]
+
+
+def within_margin(gap: Measure) -> Measure:
+    """What is left of the margin of accuracies; negative beyond it."""
+    return lambda tables: MARGINS["accuracy"] - gap(tables).abs()
+
+
+def averages(tables: Tables) -> pd.Series:
+    """How much of the rounding is left of the difference between a printed average and that of its row."""
+    table = read(tables, "Table 2").dropna(axis=1).T
+    return ROUNDING - (table[list(DATA_SETS)].mean(axis=1) - table["Average"]).abs()
+
+
+def behind_the_best(tables: Tables) -> pd.Series:
+    table = read(tables, "Table 2")
+    return table.drop(columns=FROSSL).max(axis=1) - table[FROSSL]
+
+
+def above_the_next(tables: Tables) -> pd.Series:
+    """By how much FroSSL is above the second best of the others; negative where it is third or worse."""
+    table = read(tables, "Table 2").drop(index="STL-10")
+    second = table.drop(columns=FROSSL).apply(lambda row: row.nlargest(2).iloc[-1], axis=1)
+    return table[FROSSL] - second
+
+
+def logs_gain(artifact: str) -> Measure:
+    def measure(tables: Tables) -> pd.Series:
+        table = read(tables, artifact)
+        return table[FROSSL] - table[NO_LOGS]
+
+    return measure
+
+
+def final_gap(tables: Tables) -> pd.Series:
+    """FroSSL over Barlow Twins on ImageNet in the end, top-1 and top-5."""
+    table = read(tables, "Section 6.2 text").filter(like="final", axis=0)
+    return table[FROSSL] - table[BARLOW]
+
+
+def first_gap(tables: Tables) -> float:
+    """FroSSL over Barlow Twins on ImageNet after epoch 1."""
+    table = read(tables, "Section 6.2 text")
+    return float(table["FroSSL minus Barlow Twins"].dropna().item())
+
+
+def slowest_behind(tables: Tables) -> pd.Series:
+    """By how much the last sample-contrastive method is above the last dimension-contrastive one."""
+    table = read(tables, "Table 3")
+    return table[SAMPLE].min(axis=1) - table[table.columns.intersection(DIMENSION)].min(axis=1)
+
+
+def said(name: str, statement: str, source: str, measure: Measure, unit: str = UNIT) -> Claim:
+    """A sentence that is true where every observation is above 0."""
+    return printed(f"skean2024/{name}", statement, source=source, unit=unit, measure=measure, above=0.0)
+
+
+SECTION = "Section 6.1, Table 3"
+CLAIMS: list[Claim] = [
+    said(
+        "table2-printed/averages",
+        "The averages of Table 2 are those of its rows.",
+        "Table 2",
+        averages,
+        "percentage points left of the rounding",
+    ),
+    said(
+        "table2-printed/competitive",
+        "FroSSL is competitive: in every column of Table 2 within the margin of accuracies of the best.",
+        "Abstract, Section 6.1, Table 2",
+        within_margin(behind_the_best),
+        f"{UNIT} left of the margin",
+    ),
+    said(
+        "table2-printed/best-in-no-column",
+        "FroSSL is the best in no column of Table 2.",
+        "our reading of Table 2",
+        behind_the_best,
+    ),
+    said(
+        "table2-printed/second-best",
+        "But for STL-10, where it is third, FroSSL is second best in every column of Table 2.",
+        "Table 2, whose second best are underlined",
+        above_the_next,
+    ),
+    said(
+        "table2-printed/best-dimension-contrastive-average",
+        "On average FroSSL is above the other dimension-contrastive methods of Table 2.",
+        "our reading of Table 2",
+        lead("Table 2", ["Average"], DIMENSION),
+    ),
+    said(
+        "table2-printed/logs-help",
+        "Without logarithms FroSSL is noticeably worse: in every column by more than the margin of "
+        "accuracies.",
+        "Sections 3.1 and 6.3, Table 2",
+        beyond_margin(logs_gain("Table 2")),
+        f"{UNIT} beyond the margin",
+    ),
+    said(
+        "table3-printed/logs-help",
+        "Without logarithms FroSSL is noticeably worse: at every epoch by more than the margin of "
+        "accuracies.",
+        "Sections 3.1 and 6.3, Table 3",
+        beyond_margin(logs_gain("Table 3")),
+        f"{UNIT} beyond the margin",
+    ),
+    *(
+        said(
+            f"text/best-dimension-contrastive-epoch{epoch}",
+            f"At epoch {epoch} FroSSL outperforms all other dimension-contrastive methods of Table 3.",
+            SECTION,
+            at(epoch, [*DIMENSION, NO_LOGS]),
+        )
+        for epoch in EPOCHS
+    ),
+    *(
+        said(
+            f"text/best-of-all-epoch{epoch}",
+            f"At epoch {epoch}, one of the first 30, FroSSL outperforms all other methods of Table 3.",
+            f"{SECTION}; Sections 1 and 7",
+            at(epoch, OTHERS),
+        )
+        for epoch in EARLY
+    ),
+    *(
+        said(
+            f"text/substantially-stronger-epoch{epoch}",
+            f"At epoch {epoch} it does so substantially: by more than the margin of accuracies.",
+            "Section 7, on Table 3",
+            beyond_margin(at(epoch, OTHERS)),
+            f"{UNIT} beyond the margin",
+        )
+        for epoch in EARLY
+    ),
+    said(
+        "text/some-converge-slower",
+        "Some dimension-contrastive method is behind every sample-contrastive one, at every epoch of "
+        "Table 3.",
+        "Abstract, Section 1",
+        slowest_behind,
+    ),
+    said(
+        "text/frossl-above-barlow-imagenet",
+        "FroSSL ends above Barlow Twins on ImageNet, in top-1 and in top-5.",
+        "Section 6.2",
+        final_gap,
+    ),
+    said(
+        "text/barlow-similar-in-the-end",
+        "They end with similar accuracies: within the margin, in top-1 and in top-5.",
+        "Section 6.2",
+        within_margin(final_gap),
+        f"{UNIT} left of the margin",
+    ),
+    said(
+        "text/barlow-catches-up",
+        "Barlow Twins catches up: what FroSSL has won of it after epoch 1, 12.2, is more than in the end.",
+        "Section 6.2, Figure 4",
+        lambda tables: first_gap(tables) - final_gap(tables),
+    ),
+]

@@ -1,0 +1,87 @@
+"""Sections 3 and 4.3: what a variance term costs beside a logarithm of a determinant."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from reprise.bench.timing import seconds
+from reprise.evidence.identities import Checked, Random, as_printed, size
+from reprise.papers.skean2024.theory.params import Params
+from reprise.papers.skean2024.theory.points import embeddings, sizes
+from reprise.streams import Streams
+
+EPSILON = 1e-6
+"""Of Eq. 7; the value of CorInfoMax's authors."""
+
+
+def covariance_norm(z: Tensor) -> Tensor:
+    """log |ZᵀZ|²_F, as the paper's experiments have it."""
+    return (z.mT @ z).square().sum().log()
+
+
+def gram_norm(z: Tensor) -> Tensor:
+    """log |ZZᵀ|²_F, the same."""
+    return (z @ z.mT).square().sum().log()
+
+
+def determinant(z: Tensor, epsilon: float = EPSILON) -> Tensor:
+    """log det(ZᵀZ + ε I)."""
+    return torch.logdet(z.mT @ z + epsilon * torch.eye(z.shape[-1], dtype=z.dtype))
+
+
+def determinant_of_samples(z: Tensor, epsilon: float = EPSILON) -> Tensor:
+    """The same by the smaller matrix where N < D: log det(ZZᵀ + ε I) + (D - N) log ε."""
+    n, dims = z.shape
+    return determinant(z.mT, epsilon) + (dims - n) * np.log(epsilon)
+
+
+TERMS: dict[str, Callable[[Tensor], Tensor]] = {
+    "covariance norm": covariance_norm,
+    "Gram norm": gram_norm,
+    "log determinant": determinant,
+    "log determinant of samples": determinant_of_samples,
+}
+
+
+def times(params: Params) -> pd.DataFrame:
+    """CPU seconds of a view's term, a row a term, dimension and repeat (`seed`).
+
+    Each repeat goes through all dimensions, so that what slows the machine for a while slows them alike.
+    """
+    rows = []
+    for repeat, dim in product(range(params.repeats), params.timed_dims):
+        z = Streams([repeat], "timed embeddings").normal(params.batch, dim)[0]
+        for name, term in TERMS.items():
+            taken = seconds(partial(_forget, term, z))
+            rows.append({"term": name, "dim": dim, "seed": repeat, "seconds": taken})
+    return pd.DataFrame(rows)
+
+
+def _forget(term: Callable[[Tensor], Tensor], z: Tensor) -> None:
+    term(z)
+
+
+def determinants(rng: Random, largest: int) -> Checked:
+    """Neither an eigendecomposition nor, of fewer samples than dimensions, a D x D matrix is needed."""
+    samples = size(rng, 2, largest)
+    z = embeddings(rng, samples, size(rng, samples + 1, 2 * largest))[0]
+    epsilon = rng.uniform(0.01, 1)
+    matrix = z.mT @ z + epsilon * torch.eye(z.shape[-1], dtype=z.dtype)
+    by_eigenvalues = float(np.log(np.linalg.eigvalsh(matrix.numpy())).sum())
+    by_cholesky = 2 * float(torch.linalg.cholesky(matrix).diagonal().log().sum())
+    of_samples = float(determinant_of_samples(z, epsilon))
+    return Checked(
+        sizes(z),
+        {
+            "sec43/determinant-by-cholesky": as_printed(abs(by_cholesky / by_eigenvalues - 1)),
+            "sec43/determinant-of-samples": as_printed(abs(of_samples / by_eigenvalues - 1)),
+        },
+    )
+
+
+CHECKS = (determinants,)

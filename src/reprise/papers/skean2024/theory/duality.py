@@ -1,0 +1,193 @@
+"""Section 3.2, Appendices E.1 and E.2: FroSSL as a dimension-contrastive and as a sample-contrastive loss."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, size
+from reprise.objectives import frossl, frossl_as_given, gram_energy
+from reprise.objectives.embeddings import unit_columns, unit_rows
+from reprise.papers.skean2024.theory.points import (
+    against,
+    embeddings,
+    gradient,
+    minimised,
+    norm2,
+    off_dimensions,
+    off_samples,
+    random_embeddings,
+    sizes,
+    tensor,
+)
+
+
+def definitions(rng: Random, largest: int) -> Checked:
+    """Definitions 3.1 and 3.2 as sums over pairs; what they differ by."""
+    z, _ = random_embeddings(rng, largest)
+
+    def pairs(vectors: Tensor) -> float:
+        """The squared inner products of different vectors."""
+        return sum(
+            float(one @ other) ** 2
+            for i, one in enumerate(vectors)
+            for j, other in enumerate(vectors)
+            if i != j
+        )
+
+    fourth = [float(z.square().sum(axis).square().sum()) for axis in (0, 1)]
+    nc, c = off_dimensions(z), off_samples(z)
+    return Checked(
+        sizes(z),
+        {
+            "def31/off-diagonal": against(nc, pairs(z.mT)),
+            "def32/pairs": against(c, pairs(z)),
+            "sec32/duality": against(nc + fourth[0], c + fourth[1]),
+        },
+    )
+
+
+def welch(vectors: int, room: int) -> float:
+    """The least sum of squared inner products of so many different unit vectors in so many dimensions."""
+    return max(0.0, vectors**2 / room - vectors)
+
+
+def proposition31(rng: Random, largest: int) -> Checked:
+    """Of dimensions at unit length the variance term is log(L_nc + D), and FroSSL's minimum one of L_nc."""
+    z1, z2 = random_embeddings(rng, largest)
+    u1, u2 = unit_columns(z1), unit_columns(z2)
+    n, dims = z1.shape
+    expected = (off_dimensions(u1) + dims).log() + (off_dimensions(u2) + dims).log()
+    expected = expected + (u1 - u2).square().sum() / n
+    of_loss = gradient(lambda z: gram_energy(unit_columns(z)).log(), z1)
+    of_criterion = gradient(lambda z: off_dimensions(unit_columns(z)), z1)
+    # Centred, so that columns lie in N - 1 dimensions.
+    ends = [unit_columns(z) for z in minimised(frossl, embeddings(rng, n, dims))]
+    missed = [abs(float(off_dimensions(z)) - welch(dims, n - 1)) / dims for z in ends]
+    unit_variance = [n**0.5 * z for z in (u1, u2)]
+    diagonals = sum(norm2(z) - float(off_dimensions(z)) for z in unit_variance)
+    return Checked(
+        sizes(z1),
+        {
+            "prop31/criterion": against(frossl(z1, z2), expected),
+            "prop31/gradient": against(of_loss, of_criterion / float(off_dimensions(u1) + dims)),
+            "prop31/minimum": as_printed(max(missed)),
+            "prop31/views-agree": as_printed(float((ends[0] - ends[1]).norm() / dims**0.5)),
+            "appE1-constant": {
+                "printed": abs(2 * dims - diagonals) / diagonals,
+                "corrected": abs(2 * dims * n**2 - diagonals) / diagonals,
+            },
+        },
+    )
+
+
+def proposition32(rng: Random, largest: int) -> Checked:
+    """Of embeddings at unit length the variance term is log(L_c + N), and FroSSL's minimum one of L_c."""
+    z1, z2 = random_embeddings(rng, largest)
+    n, dims = z1.shape
+
+    def loss(z1: Tensor, z2: Tensor) -> Tensor:
+        return frossl_as_given(unit_rows(z1), unit_rows(z2))
+
+    u1, u2 = unit_rows(z1), unit_rows(z2)
+    expected = (off_samples(u1) + n).log() + (off_samples(u2) + n).log() + (u1 - u2).square().sum() / n
+    ends = [unit_rows(z) for z in minimised(loss, embeddings(rng, n, dims))]
+    missed = [abs(float(off_samples(z)) - welch(n, dims)) / n for z in ends]
+    return Checked(
+        sizes(z1),
+        {
+            "prop32/criterion": against(loss(z1, z2), expected),
+            "prop32/minimum": as_printed(max(missed)),
+        },
+    )
+
+
+def scaled(values: Array, rows: float, columns: float) -> Array:
+    """Sinkhorn's iteration to equal sums of rows and equal sums of columns."""
+    for _ in range(300):
+        values = values * (columns / values.sum(0))
+        values = values * (rows / values.sum(1))[:, None]
+    return values
+
+
+def proposition33(rng: Random, largest: int) -> Checked:
+    """Doubly stochastic matrices against those of equal row norms and equal column norms.
+
+    Of the first, |ZᵀZ|²_F is smallest where all entries are equal, since 1 is a singular value of each: all
+    embeddings are one. There L_nc and L_c are larger than of a permutation.
+    """
+    n, dims = size(rng, 3, 2 * largest), size(rng, 2, largest)
+    eye = np.eye(n)
+    stochastic = [
+        tensor(z)
+        for z in (
+            np.full((n, n), 1 / n),
+            eye[rng.permutation(n)],
+            *(scaled(rng.uniform(0.05, 1, (n, n)), 1, 1) for _ in range(3)),
+        )
+    ]
+    signs = rng.choice([-1, 1], (4, n, dims))
+    squares = (scaled(rng.uniform(0.05, 1, (n, dims)), 1, n / dims) for _ in signs)
+    equal_norms = [tensor(sign * square**0.5) for sign, square in zip(signs, squares, strict=True)]
+
+    def missed(candidates: list[Tensor]) -> float:
+        """How far L_nc and L_c of the candidate of least |ZᵀZ|² are above their own least."""
+        best = min(candidates, key=norm2)
+        excess = 0.0
+        for criterion in (off_dimensions, off_samples):
+            found = [float(criterion(z)) for z in candidates]
+            excess = max(excess, (float(criterion(best)) - min(found)) / max(found))
+        return excess
+
+    z = equal_norms[0]
+    found = [norm2(z) - n**2 / dims, norm2(z) - n]
+    return Checked(
+        {"samples": n, "dims": dims},
+        {
+            "prop33-doubly-stochastic": {"printed": missed(stochastic), "corrected": missed(equal_norms)},
+            "prop33/equal-norms": against(found, [float(off_dimensions(z)), float(off_samples(z))]),
+            "prop33/doubly-stochastic-collapse": as_printed(
+                below_zero(np.array([norm2(z) - norm2(stochastic[0]) for z in stochastic] + [n]))
+            ),
+        },
+    )
+
+
+def proof_e1(rng: Random, largest: int) -> Checked:
+    """The first step of Appendix E.1, for embeddings that a linear net makes of two views."""
+    dims = size(rng, 2, largest)
+    x1, noise = (tensor(rng.normal(size=(4 * largest, largest + 2))) for _ in range(2))
+    x2 = 0.7 * x1 + 0.7 * noise
+    start = tensor(rng.normal(size=(largest + 2, dims)))
+
+    def of(*terms: str) -> Callable[[Tensor], Tensor]:
+        def function(w: Tensor) -> Tensor:
+            z1, z2 = unit_columns(x1 @ w), unit_columns(x2 @ w)
+            parts = {
+                "f": gram_energy(z1),
+                "g": gram_energy(z2),
+                "h": (z1 - z2).square().sum() / len(z1),
+                "frossl": frossl_as_given(z1, z2),
+            }
+            return torch.stack([parts[term] for term in terms]).sum()
+
+        return function
+
+    def anchored(w: Tensor) -> Tensor:
+        """The scale of w's columns does not matter to the loss: it is held, lest they run away."""
+        return of("frossl")(w) + (w.square().sum(0) - 1).square().sum()
+
+    (end,) = minimised(anchored, [start])
+    f, g, h = (gradient(of(term), end) for term in "fgh")
+    by_value = [f / float(of("f")(end)), g / float(of("g")(end)), h]
+
+    def left(parts: list[Array]) -> float:
+        """Of gradients that should cancel, as a share of their sizes."""
+        return float(np.linalg.norm(sum(parts)) / sum(map(np.linalg.norm, parts)))
+
+    forms = {"printed": left([f, g, h]), "corrected": left(by_value)}
+    return Checked({"samples": len(x1), "dims": dims}, {"appE1-argmin": forms})
+
+
+CHECKS = (definitions, proposition31, proposition32, proposition33, proof_e1)

@@ -1,0 +1,123 @@
+"""Table 1 with what a rotation does to each loss; the readings of the loss; the cost of its terms."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure, table
+from reprise.papers.skean2024.theory.params import CORRELATION, DECAY, Params
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+
+MSE = "MSE"
+METHODS = {
+    "barlow-twins": (
+        "Barlow Twins",
+        "cross-correlation off-diagonals",
+        "cross-correlation diagonals",
+    ),
+    "vicreg": ("VICReg", "hinge on auto-covariance diagonal; covariance off-diagonals per view", MSE),
+    "w-mse": ("W-MSE", "implicit through whitening", MSE),
+    "corinfomax": ("CorInfoMax", "log-determinant entropy of covariance per view", MSE),
+    "frossl": ("FroSSL", "log of normalized covariance Frobenius norm per view", MSE),
+    "frossl-eq6": ("FroSSL, Eq. 6 without normalisation", "log of covariance Frobenius norm per view", MSE),
+}
+READINGS = {
+    "unit variance": "Eq. 6, unit variance",
+    "pseudocode by dimension": "App. A, norm a dimension",
+    "unit length": "Eq. 6, unit length (authors' code)",
+    "not centred": "the same, not centred",
+    "pseudocode": "App. A as printed",
+    "no logarithms": "Eq. 6, unit length, no logs",
+}
+TERMS = {
+    "log determinant": r"$\log\det(Z^TZ + \epsilon I)$",
+    "covariance norm": r"$\log\|Z^TZ\|_F^2$",
+    "log determinant of samples": r"$\log\det$ by $ZZ^T$",
+    "Gram norm": r"$\log\|ZZ^T\|_F^2$",
+}
+
+
+@table(
+    "Table 1",
+    caption="""How dimension-contrastive methods avoid collapse and become invariant, as the paper has it, and
+    what it posits of them: by how much one random rotation of both views' embeddings changes the loss,
+    relatively (median over random embeddings).""",
+)
+def table1(tables: Tables, params: Params) -> pd.DataFrame:
+    rows = setting(tables, BASE)["identities"]
+    found = []
+    for name, (method, variance, invariance) in METHODS.items():
+        change = drawable(
+            rows[rows["identity"] == f"table1/rotation-{name}"]["relative_error"], f"the change of {method}"
+        ).median()
+        invariant = bool(change <= IDENTITY_TOLERANCE)
+        found.append(
+            {
+                "method": method,
+                "variance": variance,
+                "invariance": invariance,
+                "change under rotation": "0" if invariant else f"{change:.2g}",
+                "rotation-invariant": "yes" if invariant else "no",
+            }
+        )
+    return pd.DataFrame(found)
+
+
+@figure(
+    "Appendix A",
+    caption="""Readings of the loss for which the text leaves room: the norm of the invariance term's gradient
+    on both views' embeddings over that of the variance term's, at the paper's N and d; mean and 90 % interval
+    over random embeddings of two views with the same covariance, whose k-th principal component has a
+    standard deviation of k^-decay. Left against the decay, from spread out to nearly collapsed; right against
+    the views' correlation. On the dotted line both terms pull alike.""",
+)
+def appA_readings(tables: Tables, params: Params) -> Figure:
+    rows = setting(tables, BASE)["gradients"]
+    rows = rows.assign(ratio=rows["invariance"] / rows["variance"], apart=1 - rows["correlation"])
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), sharey=True)
+    for (reading, label), color, marker, line in zip(
+        READINGS.items(), colors(len(READINGS)), MARKERS, LINES, strict=True
+    ):
+        style = {"color": color, "marker": marker, "ls": line, "label": label}
+        of = rows[rows["reading"] == reading]
+        band(left, of[of["correlation"] == CORRELATION], "decay", "ratio", log=True, **style)
+        band(right, of[of["decay"] == DECAY], "apart", "ratio", log=True, **style)
+    for panel in (left, right):
+        panel.axhline(1, color="0.5", lw=0.8, ls=":")
+    left.set(
+        yscale="log",
+        xlabel="decay of the spectrum",
+        ylabel="|∇ invariance| / |∇ variance|",
+        title=f"correlation {CORRELATION:g}",
+    )
+    right.set(xscale="log", xlabel="1 - correlation of the views", title=f"decay {DECAY:g}")
+    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+@figure(
+    "Section 4.3",
+    caption="""CPU time of one view's variance term, without its gradient, against the embedding's dimension,
+    at the paper's batch; geometric mean and 90 % interval over repeats, each a median after a warm-up; times
+    are this machine's. The dotted line is where the dimension is the batch.""",
+)
+def sec43_cost(tables: Tables, params: Params) -> Figure:
+    rows = setting(tables, BASE)["cost_seconds"]
+    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    for (term, label), color, marker, line in zip(
+        TERMS.items(), colors(len(TERMS)), MARKERS, LINES, strict=False
+    ):
+        of = rows[rows["term"] == term]
+        band(axes, of, "dim", "seconds", log=True, color=color, marker=marker, ls=line, label=label)
+    axes.axvline(params.batch, color="0.5", lw=0.8, ls=":")
+    axes.set(xscale="log", yscale="log", xlabel="dimension d", ylabel="CPU seconds")
+    dims = np.unique(rows["dim"])
+    axes.set_xticks(dims, [str(dim) for dim in dims])
+    axes.minorticks_off()
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
+    axes.legend(loc="upper left", bbox_to_anchor=(0.05, 1))
+    return drawn

@@ -1,0 +1,40 @@
+"""Settings of the checks: random points of the formulas, embeddings whose gradients are compared, timing."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reprise.settings import Settings, ours, stated
+
+TABLES = ("identities", "gradients", "cost_seconds")
+
+CORRELATION, DECAY = 0.5, 1.0
+"""Of the embeddings at which claims on gradients read: the two views' correlation, and how the standard
+deviation of their principal components falls."""
+
+
+class Params(Settings):
+    """Formulas hold at every point and size, or they do not. Gradients and cost depend on the batch and on
+    the embedding's dimension, which are the published ones."""
+
+    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    largest: int = ours(5, "largest number of dimensions; samples go beyond", ge=4)
+    first_point: int = ours(0, "number of the first point", ge=0)
+    batch: int = stated(256, "Section 6.1: N of all methods", ge=4)
+    dim: int = stated(1024, "Appendix B.1: FroSSL's d", ge=4)
+    correlations: tuple[float, ...] = ours((0.0, 0.5, 0.9, 0.99), "of the two views' embeddings")
+    decays: tuple[float, ...] = ours((0.0, 0.5, 1.0, 2.0), "the k-th principal component has k^-decay")
+    seeds: int = ours(5, "independent embeddings", ge=1)
+    timed_dims: tuple[int, ...] = ours((256, 512, 1024, 2048), "d of the timed terms", min_length=3)
+    repeats: int = ours(5, "times each term is timed", ge=1)
+
+    @model_validator(mode="after")
+    def _claims_have_their_numbers(self) -> Self:
+        for name, number in (("correlations", CORRELATION), ("decays", DECAY)):
+            if number not in getattr(self, name):
+                raise ValueError(f"{name} must hold {number}, at which claims read")
+        if not all(0 <= correlation < 1 for correlation in self.correlations):
+            raise ValueError("correlations lie in [0, 1)")
+        if list(self.timed_dims) != sorted(set(self.timed_dims)):
+            raise ValueError("timed_dims must increase")
+        return self
