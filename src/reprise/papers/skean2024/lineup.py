@@ -51,7 +51,7 @@ METHODS: dict[str, Method] = {
     # Scripts; without their queue, which starts at epoch 50.
     "swav": Method("SwAV", "sample-contrastive", "swav", 128, {"temperature": 0.1}, {"prototypes": 3000}),
     # Scripts; but momentum 1, with which the teacher never moves, is solo-learn's .99 to .999 here.
-    "moco-v2": Method(
+    "mocov2": Method(
         "MoCo v2",
         "sample-contrastive",
         "moco",

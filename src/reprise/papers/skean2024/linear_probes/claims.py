@@ -3,13 +3,15 @@
 Of Table 2 a claim reads the first data set (ten classes) or the second (many).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, count, ordering
+from reprise.evidence.claims import Claim, Measure, count, ordering, value
 from reprise.experiment import Tables
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
+from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
 from reprise.papers.skean2024.rates import at_own_rate, gains
 
 POINTS = "percentage points"
@@ -100,6 +102,50 @@ def _logs(method: str, place: int) -> Claim:
     )
 
 
+def average(method: str) -> Measure:
+    """Table 2's, over its data sets."""
+
+    def measure(tables: Tables) -> pd.Series:
+        own = at_own_rate(tables["probes"], tables["probes"])
+        top1 = own[own["method"] == method].groupby("seed")["top1"]
+        return top1.agg(lambda values: values.mean(skipna=False))
+
+    return measure
+
+
+def at_epoch(method: str, epoch: int) -> Measure:
+    """Table 3's."""
+
+    def measure(tables: Tables) -> pd.Series:
+        own = at_own_rate(tables["online"], tables["probes"])
+        return own[(own["method"] == method) & (own["epoch"] == epoch)].set_index("seed")["top1"]
+
+    return measure
+
+
+def _printed_number(row: Mapping[str, Any]) -> Claim:
+    """That a run at the paper's scale gives a number of Tables 2 and 3 again."""
+    name, column, number = row["row"], row["column"], row["value"]
+    method, online = slug(name), row["artifact"] == "Table 3"
+    where = f"{column} of STL-10" if online else {"Average": "the three data sets"}.get(column, column)
+    if online:
+        measure = at_epoch(method, int(column.removeprefix("epoch ")))
+    elif column == "Average":
+        measure = average(method)
+    else:
+        measure = accuracy(DATA_SETS.index(column), method)
+    return value(
+        f"skean2024/{slug(row['artifact']).replace('-', '')}/{method}-{slug(column)}",
+        f"{'An online' if online else 'A'} linear probe of {name} reaches {number} % on {where}.",
+        source=row["artifact"],
+        quantity="accuracy",
+        measure=measure,
+        published=number,
+        unit="% top-1",
+        needs=NEEDS,
+    )
+
+
 CLAIMS: list[Claim] = [
     *(
         _lead(
@@ -135,4 +181,5 @@ CLAIMS: list[Claim] = [
     ),
     *(_logs(method, TEN_CLASSES) for method in NO_LOGS),
     _logs("frossl-no-logs", MANY_CLASSES),
+    *(_printed_number(row) for artifact in ("Table 2", "Table 3") for row in rows_of(artifact)),
 ]
