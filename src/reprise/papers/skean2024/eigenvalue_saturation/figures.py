@@ -21,7 +21,8 @@ HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one bat
     paper does not say which it shows). Dotted: the step at which the 14th saturates, mean over the seeds if
     it does in all: from there on it stays within 20 % of its mean over the last tenth of the steps, outside
     of which it was before, and that not only in the last tenth. κ: λ1/λ14 over that tenth; H: Shannon entropy
-    of all eigenvalues in nats; c: mean correlation of the dimensions between the views."""
+    of all eigenvalues in nats; c: mean correlation of the dimensions between the views; of
+    the seeds that did not diverge."""
 
 
 @figure("Figure 3", caption=f"{HOW} All methods at the paper's shared learning rate, 0.1.")
@@ -40,6 +41,7 @@ def fig03_own_rates(tables: Tables, params: Params) -> Figure:
 
 def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
     base = setting(tables, BASE)
+    drawable(base["eigenvalues"]["raw"], "the eigenvalues")
     select, _ = RATES[rate]
     eigenvalues = select(base["eigenvalues"], base["probes"])
     metrics = select(summary(base["eigenvalues"], base["traces"]), base["probes"])
@@ -51,6 +53,7 @@ def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
     for column, method in enumerate(methods):
         of, found = (rows[rows["method"] == method] for rows in (eigenvalues, metrics))
         for row, scale in enumerate(SCALES):
+            drawable(of[scale], f"the eigenvalues of {method}")
             _panel(panels[row, column], of, found, scale)
         name = METHODS[method].name.replace(", ", ",\n")
         panels[0, column].set_title(f"{name}\nlr {of['learning_rate'].iloc[0]:g}", fontsize=7)
@@ -63,18 +66,20 @@ def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
 def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str) -> None:
     logs = np.log(rows[scale].where(rows[scale] > 0))
     means = np.exp(logs.groupby([rows["index"], rows["step"]]).mean().unstack("index"))
-    drawable(means, f"the eigenvalues ({scale}) of {rows['method'].iloc[0]}")
     for index, color in zip(range(1, TOP + 1), colors(TOP), strict=True):
         axes.plot(means.index, means[index], color=color, lw=1.4 if index in (1, TOP) else 0.6)
     axes.set_yscale("log")
     saturation = metrics[f"saturation_{scale}"]
     if saturation.notna().all():
         axes.axvline(saturation.mean(), color="black", ls=":", lw=0.9)
-    lines = [
-        f"κ = {np.exp(np.log(metrics[f'condition_{scale}']).mean()):.3g}",
-        f"H = {metrics[f'entropy_{scale}'].mean(skipna=False):.2f}",
-        f"c = {metrics['view_correlation'].mean(skipna=False):.2f}",
-    ]
+    whole = metrics.dropna(subset=["view_correlation"])
+    lines = [f"{len(metrics) - len(whole)} of {len(metrics)} diverged"] if len(whole) < len(metrics) else []
+    if len(whole):
+        lines += [
+            f"κ = {np.exp(np.log(whole[f'condition_{scale}']).mean()):.3g}",
+            f"H = {whole[f'entropy_{scale}'].mean():.2f}",
+            f"c = {whole['view_correlation'].mean():.2f}",
+        ]
     axes.set_xlabel("\n".join(lines), fontsize=6.5)
 
 

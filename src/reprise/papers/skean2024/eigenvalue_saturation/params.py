@@ -18,7 +18,7 @@ class Params(Training):
     """Figure 3's methods on one data set; the horizon, on which saturation depends, is the last step."""
 
     data_set: DataSet = stated("stl10", "Section 5.2")
-    steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=10)
+    steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=4)
     optimiser: Literal["lars", "sgd"] = stated("sgd", "Section 5.2")
     weight_decay: float = unstated(1e-6, "that of Section 6.1", ge=0)
     schedule: Schedule = unstated("constant", "5 epochs are the beginning of a longer schedule")

@@ -93,6 +93,7 @@ def learning_rates(tables: Tables, params: Params) -> Figure:
         _rates(axes, probes[probes["data_set"] == name], methods, name)
     panels[0, 0].set_yticks(range(len(methods)), [METHODS[method].name for method in methods])
     panels[0, 0].invert_yaxis()
+    panels[0, 0].set_ylabel("method")
     handles, names = panels[0, 0].get_legend_handles_labels()
     drawn.legend(handles, names, loc="outside lower center", ncols=len(names), title="learning rate")
     return drawn
