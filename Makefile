@@ -65,5 +65,5 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "building .venv (a minute or two) ..."
 	@rm -f .venv/built-from-*
 	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,cluster]" 2>&1 | { grep -v '^WARNING' || true; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,cluster,multimodal]" 2>&1 | { grep -v '^WARNING' || true; }
 	@touch $@

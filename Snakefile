@@ -18,6 +18,7 @@ include: "workflow/rules/esser2024.smk"
 include: "workflow/rules/jing2022.smk"
 include: "workflow/rules/tian2023.smk"
 include: "workflow/rules/ren2023.smk"
+include: "workflow/rules/skean2024.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -9,11 +9,11 @@ import official_formats
 import pytest
 import torch
 from PIL import Image
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_sample_images
 from torchvision.datasets import ImageFolder
 from torchvision.transforms import InterpolationMode, v2
 
-from reprise.datasets import files, images
+from reprise.datasets import files, images, photographs
 from reprise.datasets.augment import NORMALISATIONS, Normalisation, Views
 from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Recipe, Strengths
@@ -76,7 +76,7 @@ def message(root, name="mnist"):
 def test_an_unknown_data_set_is_an_error_that_names_the_known_ones(tmp_path):
     said = message(tmp_path, "mnits")
     assert said == f"unknown data set 'mnits'; allowed: {', '.join(files.SPLITS)}"
-    assert len(files.SPLITS) == 9
+    assert len(files.SPLITS) == 10
 
 
 def test_a_missing_folder_is_an_error_that_says_what_where_and_what_to_do(tmp_path, monkeypatch):
@@ -361,6 +361,19 @@ def test_stand_ins_need_no_files_and_their_splits_differ(name, tmp_path):
     of = NORMALISATIONS[name]
     assert float(mean) == pytest.approx(of.mean[0], abs=0.01)
     assert float(std) == pytest.approx(of.std[0], abs=0.01)
+
+
+def test_photographs_are_crops_of_scikit_learns_two_and_any_prefix_is_the_same():
+    theirs = load_sample_images().images
+    found, labels = images.load("photographs", "nothing")
+    for image, label in zip(found[:3].permute(0, 2, 3, 1).numpy(), labels, strict=False):
+        rows, columns = np.nonzero((theirs[label][:-31, :-31] == image[0, 0]).all(-1))
+        assert any(
+            np.array_equal(theirs[label][row : row + 32, column : column + 32], image)
+            for row, column in zip(rows, columns, strict=True)
+        )
+    few, _ = photographs.crops(5)
+    assert torch.equal(few, found[:5])
 
 
 def test_shapes_80_are_the_same_images_with_the_colour_in_the_class(tmp_path):

@@ -39,6 +39,8 @@ def test_frossl_is_eq_6_of_unit_columns(views, shape):
     z1, z2 = views(*shape)
     invariance, energy1, energy2 = literal_terms(z1, z2)
     assert frossl(z1, z2).item() == pytest.approx(invariance + math.log(energy1) + math.log(energy2))
+    weighted = frossl(z1, z2, invariance_weight=0.3).item()
+    assert weighted == pytest.approx(0.3 * invariance + math.log(energy1) + math.log(energy2))
 
 
 @SHAPES

@@ -13,14 +13,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def smoke():
+def smoke(tmp_path_factory):
     """Tables and parameters of every experiment that has a figure or table, at the smoke tier."""
     tier = load_tier("smoke", ROOT)
+    context = Context(root=tmp_path_factory.mktemp("trained"))
     found = {}
     for id in {artifact.experiment for artifact in registry.artifacts().values()}:
         experiment = registry.experiment(id)
         settings = experiment.settings(tier.params[id])
-        found[id] = evaluate(experiment.compute(), settings, Context()), tier.params[id]
+        found[id] = evaluate(experiment.compute(), settings, context), tier.params[id]
     return found
 
 

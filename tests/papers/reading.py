@@ -12,6 +12,7 @@ from reprise.report.style import styled
 
 READS = {
     "ren2023/fig01": ("trajectory", "limit"),
+    "ren2023/fig02": ("course", "baselines"),
     "ren2023/lemma51_width": ("widths",),
     "ren2023/appD_descent": ("steps", "batches"),
     "esser2024/fig01": ("trajectory", "runs"),
@@ -49,12 +50,16 @@ READS = {
     "skean2024/appC": ("probes",),
     "skean2024/appA_readings": ("gradients",),
     "skean2024/sec43_cost": ("cost_seconds",),
+    "skean2024/fig02": ("spectrum", "loss", "modes"),
+    "skean2024/appD_closed_form": ("closed_form", "equation_18", "small_starts"),
 }
 """The tables from which each figure is drawn."""
 
 ARMS = [
     ("ren2023/fig01", "trajectory", "loss == 'contrastive' and not noise"),
     ("ren2023/fig01", "limit", "spectrum == 'spiked' and noise"),
+    ("ren2023/fig02", "course", "loss == 'non-contrastive'"),
+    ("ren2023/fig02", "baselines", "baseline == 'most frequent label'"),
     ("ren2023/lemma51_width", "widths", "loss == 'non-contrastive'"),
     ("ren2023/lemma51_width", "widths", "width == 200"),
     ("ren2023/appD_descent", "steps", "step_size == 0.4"),
@@ -122,6 +127,12 @@ ARMS = [
     ("skean2024/appA_readings", "gradients", "reading == 'pseudocode'"),
     ("skean2024/appA_readings", "gradients", "reading == 'no logarithms' and decay == 1"),
     ("skean2024/sec43_cost", "cost_seconds", "term == 'Gram norm'"),
+    ("skean2024/appD_closed_form", "closed_form", "loss == 'barlow'"),
+    ("skean2024/appD_closed_form", "closed_form", "loss == 'frossl' and mode == 4 and seed == 0"),
+    ("skean2024/fig02", "spectrum", "run == 'barlow-own' and views == 'crops'"),
+    ("skean2024/fig02", "spectrum", "run == 'frossl' and views == 'same' and index == 7"),
+    ("skean2024/fig02", "loss", "run == 'barlow' and views == 'strong'"),
+    ("skean2024/fig02", "modes", "run == 'frossl' and views == 'strong'"),
 ]
 """(figure, table, rows): a series without which it is not drawn."""
 

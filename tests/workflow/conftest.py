@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
+from reprise.datasets import files
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
 TIMED_FIGURES = {"esser2024/fig04"}
@@ -75,6 +77,13 @@ class Checkout:
         assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
         (self.root / file).write_text(text.replace(old, new))
 
+    def put_data_sets(self):
+        """All that a plan of the paper tier asks for."""
+        self.put_mnist()
+        self.put_imagenet()
+        self.put_cifar10()
+        self.put_coco()
+
     def put_mnist(self):
         """MNIST's four files under data/, in their format, with images of noise."""
         folder = self.root / "data" / "MNIST" / "raw"
@@ -90,6 +99,29 @@ class Checkout:
         for part in ("train", "val"):
             for number in range(1000):
                 (self.root / "data" / "imagenet" / part / f"n{number:08d}").mkdir(parents=True)
+
+    def put_cifar10(self):
+        """CIFAR-10's files under data/, of their sizes, with nothing in them."""
+        folder = self.root / "data" / files.CIFAR["cifar10"].folder
+        folder.mkdir(parents=True)
+        for split in files.CIFAR["cifar10"].images.values():
+            for name, count in split.items():
+                with (folder / name).open("wb") as file:
+                    file.truncate(count * files.CIFAR_BYTES)
+        (folder / files.CIFAR["cifar10"].names).touch()
+
+    def put_coco(self):
+        """Files with the names of MSCOCO-2014's and of the encoders' weights, under data/."""
+        names = [
+            f"coco/annotations/{kind}_{split}2014.json"
+            for kind in ("captions", "instances")
+            for split in ("train", "val")
+        ]
+        names += [f"roberta-base/{name}" for name in ("config.json", "model.safetensors", "tokenizer.json")]
+        for name in (*names, "coco/train2014/a.jpg", "coco/val2014/a.jpg", "resnet101-63fe2227.pth"):
+            file = self.root / "data" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("{}")
 
     def copy(self, to):
         """With everything that was made, and the times at which it was."""

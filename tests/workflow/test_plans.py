@@ -33,8 +33,7 @@ def test_the_copys_own_package_runs_in_it(blank):
 
 @pytest.mark.parametrize("tier", ["smoke", "default", "paper"])
 def test_every_tier_plans_every_rule(blank, tier):
-    blank.put_mnist()
-    blank.put_imagenet()
+    blank.put_data_sets()
     assert blank.plan("--config", f"tier={tier}") == set(RULES)
 
 
@@ -94,7 +93,7 @@ def test_a_drawing_takes_the_tables_of_its_experiment(experiment):
         assert f"rules.{rule_of(experiment.id)}.output," in RULES[rule_of(artifact.id)]
 
 
-@pytest.mark.parametrize("key", ["esser2024", "jing2022", "ren2023", "tian2023"])
+@pytest.mark.parametrize("key", ["esser2024", "jing2022", "ren2023", "skean2024", "tian2023"])
 def test_a_run_limited_to_a_paper_touches_no_other(blank, key):
     own = {name for name in RULES if name.startswith(f"{key}_")}
     assert blank.plan("--config", "tier=smoke", f"paper={key}") == own | {"report"}
@@ -175,8 +174,7 @@ def test_the_cluster_profile_names_what_slurm_needs():
 def test_the_cluster_profile_plans_every_rule(blank):
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip('needs pip install -e ".[cluster]"')
-    blank.put_mnist()
-    blank.put_imagenet()
+    blank.put_data_sets()
     assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == set(RULES)
 
 
@@ -188,3 +186,7 @@ def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):
     assert not (blank.root / "results").exists()
     blank.put_imagenet()  # all that a run limited to jing2022 needs
     assert blank.call("snakemake", "-n", "--config", "tier=paper", "paper=jing2022")[0] == 0
+    code, printed = blank.call("snakemake", "-n", "--config", "tier=paper", "paper=ren2023")
+    assert code != 0
+    for name in ("coco/val2014/", "coco/annotations/captions_train2014.json", "roberta-base/config.json"):
+        assert f"{blank.root}/data/{name}: " in printed

@@ -169,6 +169,44 @@ rule ren2023_sec5_temperature:
         f"reprise draw ren2023/sec5_temperature --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
+# Figure 2: zero-shot classification on MSCOCO, or on rendered scenes.
+rule ren2023_zero_shot:
+    output:
+        **tables("ren2023/zero_shot"),
+    log:
+        f"{LOGS}/ren2023/zero_shot.log",
+    benchmark:
+        f"{BENCHMARKS}/ren2023/zero_shot.tsv"
+    priority: 10
+    threads: 2
+    resources:
+        mem_mb=16000,
+        runtime=600,
+    params:
+        **settings("ren2023/zero_shot"),
+    shell:
+        f"reprise run ren2023/zero_shot --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
+
+
+rule ren2023_fig02:
+    input:
+        rules.ren2023_zero_shot.output,
+    output:
+        **drawing("ren2023/fig02"),
+    log:
+        f"{LOGS}/ren2023/fig02.log",
+    benchmark:
+        f"{BENCHMARKS}/ren2023/fig02.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("ren2023/fig02"),
+    shell:
+        f"reprise draw ren2023/fig02 --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
 # The lemmas, as identities at random points.
 rule ren2023_theory:
     output:
@@ -193,6 +231,7 @@ rule ren2023_claims:
         rules.ren2023_finite_width.output,
         rules.ren2023_dimension.output,
         rules.ren2023_temperature.output,
+        rules.ren2023_zero_shot.output,
         rules.ren2023_theory.output,
         published=published("ren2023"),
     output:

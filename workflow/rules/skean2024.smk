@@ -76,6 +76,81 @@ rule skean2024_sec43_cost:
         f"reprise draw skean2024/sec43_cost --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
+# Figure 2: two linear layers on images, both losses.
+rule skean2024_linear_regime:
+    output:
+        **tables("skean2024/linear_regime"),
+    log:
+        f"{LOGS}/skean2024/linear_regime.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/linear_regime.tsv"
+    priority: 10
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        **settings("skean2024/linear_regime"),
+    shell:
+        f"reprise run skean2024/linear_regime --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
+
+
+rule skean2024_fig02:
+    input:
+        rules.skean2024_linear_regime.output,
+    output:
+        **drawing("skean2024/fig02"),
+    log:
+        f"{LOGS}/skean2024/fig02.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/fig02.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("skean2024/fig02"),
+    shell:
+        f"reprise draw skean2024/fig02 --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+# Appendix D: formulas at random points, and closed forms beside descent.
+rule skean2024_linear_dynamics:
+    output:
+        **tables("skean2024/linear_dynamics"),
+    log:
+        f"{LOGS}/skean2024/linear_dynamics.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/linear_dynamics.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        **settings("skean2024/linear_dynamics"),
+    shell:
+        f"reprise run skean2024/linear_dynamics --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule skean2024_appD_closed_form:
+    input:
+        rules.skean2024_linear_dynamics.output,
+    output:
+        **drawing("skean2024/appD_closed_form"),
+    log:
+        f"{LOGS}/skean2024/appD_closed_form.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/appD_closed_form.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("skean2024/appD_closed_form"),
+    shell:
+        f"reprise draw skean2024/appD_closed_form --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
 # Tables 2 and 3: every method at every learning rate; its networks serve Figure 3 too.
 rule skean2024_linear_probes:
     output:
@@ -302,3 +377,28 @@ rule skean2024_appC:
         **look("skean2024/appC"),
     shell:
         f"reprise draw skean2024/appC --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
+rule skean2024_claims:
+    input:
+        rules.skean2024_linear_regime.output,
+        rules.skean2024_linear_dynamics.output,
+        rules.skean2024_theory.output,
+        rules.skean2024_linear_probes.output,
+        rules.skean2024_eigenvalue_saturation.output,
+        rules.skean2024_early_lead.output,
+        published=published("skean2024"),
+    output:
+        f"{RESULTS}/skean2024/claims.parquet",
+    log:
+        f"{LOGS}/skean2024/claims.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/claims.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        code=registry.claims_code("skean2024"),
+    shell:
+        f"reprise check skean2024 --tier {TIER.name} 2>&1 | tee {{log}}"

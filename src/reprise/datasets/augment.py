@@ -66,6 +66,7 @@ NORMALISATIONS = {
     "imagenet": Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
     "mnist": Normalisation((0.1307,), (0.3081,)),
     "digits": Normalisation((0.287,), (0.354,)),
+    "photographs": Normalisation((0.405,), (0.331,)),
     "shapes": Normalisation((0.2,), (0.18,)),
     "shapes-80": Normalisation((0.2,), (0.18,)),
     "shapes-bright": Normalisation((0.492,), (0.29,)),

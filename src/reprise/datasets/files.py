@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reprise.errors import RepriseError
 
-STAND_INS = ("digits", "shapes", "shapes-80", "shapes-bright")
+STAND_INS = ("digits", "photographs", "shapes", "shapes-80", "shapes-bright")
 """Data sets that need no files."""
 SPLITS = {
     **dict.fromkeys((*STAND_INS, "mnist", "cifar10", "cifar100", "imagenet"), ("train", "test")),
@@ -20,7 +20,7 @@ SPLITS = {
     "stl10": ("train", "test", "unlabelled", "train+unlabelled"),
 }
 """The parts of each data set. ImageNet's `test` is its validation set, the labelled one."""
-CLASSES = {**dict.fromkeys(SPLITS, 10), "shapes-80": 80, "cifar100": 100, "imagenet": 1000}
+CLASSES = {**dict.fromkeys(SPLITS, 10), "photographs": 2, "shapes-80": 80, "cifar100": 100, "imagenet": 1000}
 
 UNSIGNED_BYTES = 0x08
 MNIST = {

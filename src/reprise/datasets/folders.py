@@ -1,4 +1,4 @@
-"""Images that stay on the disk, in a folder for each class, and are decoded a minibatch at a time."""
+"""Images that stay on the disk, and are decoded a minibatch at a time."""
 
 import hashlib
 import os
@@ -31,38 +31,28 @@ class Images(Protocol):
     def __getitem__(self, index: Any, /) -> UInt8[Tensor, "batch channel size size"]: ...
 
 
-class Folder:
-    """Images in root/CLASS/*, in torchvision's ImageFolder layout, decoded by threads.
+class Files:
+    """Images in files, decoded by threads.
 
     Attributes:
-        labels: of all images, the classes in the order of their names.
-        classes: names.
         size: height and width of what is read, in pixels.
     """
 
-    def __init__(self, root: str | Path, size: int = 224, workers: int | None = None) -> None:
-        """Lists the files.
-
+    def __init__(self, files: Sequence[str | Path], size: int = 224, workers: int | None = None) -> None:
+        """
         Args:
             workers: threads that decode; one for each core that this process may use.
-
-        Raises:
-            FileNotFoundError: torchvision's, where there is no class or a class without images.
         """
-        from torchvision.datasets import ImageFolder
-
-        listed = ImageFolder(str(root))
-        self.classes: list[str] = listed.classes
         self.size = size
-        self.labels = torch.tensor(listed.targets)
-        self._root, self._files = root, [file for file, _ in listed.samples]
+        self._files = list(files)
         self._threads = ThreadPoolExecutor(workers or len(os.sched_getaffinity(0)))
 
     def fingerprint(self) -> str:
-        """SHA-256 of the files' names and lengths; their contents would take hours to read."""
+        """SHA-256 of the files' names, with the folder of each, and lengths: their contents would take hours to
+        read."""
         digest = hashlib.sha256(f"{self.size}".encode())
-        for file in self._files:
-            digest.update(f"{os.path.relpath(file, self._root)} {os.path.getsize(file)}\n".encode())
+        for file in map(Path, self._files):
+            digest.update(f"{file.parent.name}/{file.name} {file.stat().st_size}\n".encode())
         return digest.hexdigest()
 
     def __len__(self) -> int:
@@ -107,6 +97,31 @@ class Folder:
                 return opened.convert("RGB")
         except OSError as error:
             raise RepriseError(f"{file}: not an image that can be decoded: {error}; copy it again") from None
+
+
+class Folder(Files):
+    """Images in root/CLASS/*, in torchvision's ImageFolder layout.
+
+    Attributes:
+        labels: of all images, the classes in the order of their names.
+        classes: names.
+    """
+
+    def __init__(self, root: str | Path, size: int = 224, workers: int | None = None) -> None:
+        """Lists the files.
+
+        Args:
+            workers: as of `Files`.
+
+        Raises:
+            FileNotFoundError: torchvision's, where there is no class or a class without images.
+        """
+        from torchvision.datasets import ImageFolder
+
+        listed = ImageFolder(str(root))
+        super().__init__([file for file, _ in listed.samples], size, workers)
+        self.classes: list[str] = listed.classes
+        self.labels = torch.tensor(listed.targets)
 
 
 def _bytes(image: Image.Image) -> UInt8[Tensor, "3 size size"]:

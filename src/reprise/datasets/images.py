@@ -7,13 +7,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from reprise.datasets import files, shapes
+from reprise.datasets import files, photographs, shapes
 from reprise.datasets.folders import Folder, Images
 from reprise.errors import RepriseError
 
 SHAPES = {"train": 5000, "test": 2000}
 """Images of the rendered stand-ins, 32x32, of the seed below."""
 SHAPES_SEED = 0
+PHOTOGRAPHS = {"train": slice(0, 5000), "test": slice(5000, 7000)}
+"""Which crops of scikit-learn's two photographs."""
 DIGITS_TEST = 360
 """scikit-learn's last digits are held out: a fifth."""
 
@@ -32,6 +34,7 @@ def load(name: str, root: str | Path, split: str = "train") -> tuple[Images, Lab
     | `stl10` | 3x96x96 | 5,000 | 8,000 | `unlabelled` 100,000; `train+unlabelled` |
     | `imagenet` | 3x224x224 | 1,281,167 | 50,000 | a `Folder` |
     | `digits` | 1x8x8 | 1,437 | 360 | scikit-learn's, 0 to 240 in steps of 15; `train+test` |
+    | `photographs` | 3x32x32 | 5,000 | 2,000 | crops of scikit-learn's two; class: of which |
     | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
     | `shapes-80` | | | | the same images, classes shape * 8 + colour |
     | `shapes-bright` | | | | bright backdrops: the negative control |
@@ -47,6 +50,9 @@ def load(name: str, root: str | Path, split: str = "train") -> tuple[Images, Lab
     root = Path(root).expanduser()
     if name == "digits":
         return _digits(split)
+    if name == "photographs":
+        found, labels = photographs.crops(max(part.stop for part in PHOTOGRAPHS.values()))
+        return found[PHOTOGRAPHS[split]], labels[PHOTOGRAPHS[split]]
     if name in files.STAND_INS:
         return _shapes(name, split)
     if name == "imagenet":

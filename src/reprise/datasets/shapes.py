@@ -50,7 +50,8 @@ def _box(x: Plane, y: Plane, width: float, height: float) -> Plane:
     return np.maximum(abs(x) - width, abs(y) - height)
 
 
-def _turned(x: Plane, y: Plane, angle: float | Float[Array, "image 1"]) -> tuple[Plane, Plane]:
+def turned(x: Plane, y: Plane, angle: float | Float[Array, "image 1"]) -> tuple[Plane, Plane]:
+    """The coordinates along axes that are turned by an angle in radians."""
     return np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
 
 
@@ -69,7 +70,7 @@ def _star(x: Plane, y: Plane) -> Plane:
 
 
 def _heart(x: Plane, y: Plane) -> Plane:
-    u, v = _turned(x, y + 0.15, np.pi / 4)
+    u, v = turned(x, y + 0.15, np.pi / 4)
     lobes = np.minimum(np.hypot(u - 0.5, v), np.hypot(u, v - 0.5)) - 0.5
     return np.minimum(_box(u, v, 0.5, 0.5), lobes)
 
@@ -139,36 +140,77 @@ def _paint(
     def between(low: float, high: float) -> Float[Array, "image 1"]:
         return low + (high - low) * next(draw)
 
-    centres = (np.arange(size) + 0.5) / size - 0.5
-    right, up = (axis.reshape(1, -1) for axis in np.meshgrid(centres, -centres))
-
+    right, up = pixels(size)
     # Most of the object lies within the image.
     radius = between(*style.radius)
     room = 0.5 - 0.6 * radius - 0.1
     x, y = right - between(-1, 1) * room, up - between(-1, 1) * room
-    x, y = (axis / radius for axis in _turned(x, y, between(0, 2 * np.pi)))
-    outline = np.empty_like(x)
-    for kind, distance in enumerate(SHAPES.values()):
-        outline[shape == kind] = distance(x[shape == kind], y[shape == kind])
-    cover = np.clip(0.5 - outline * radius * size, 0, 1)
-
-    pattern, waves, depth = np.ones_like(x), between(6, 11), between(0.2, 0.45)
-    for name, ripple in RIPPLES.items():
-        of = texture == TEXTURES.index(name)
-        pattern[of] -= depth[of] * (ripple(waves[of] * x[of], waves[of] * y[of]) > 0)
-
-    tint = _hsv(HUES[colour][:, None] + between(-0.02, 0.02), between(0.6, 1.0), between(0.8, 1.0))
-    ground = _hsv(between(0, 1), between(*style.backdrop_saturation), between(*style.backdrop_value))
+    x, y = (axis / radius for axis in turned(x, y, between(0, 2 * np.pi)))
+    cover = covered(shape, x, y, radius, size)
+    pattern = patterned(texture, x, y, between(6, 11), between(0.2, 0.45))
+    tint = hsv(HUES[colour][:, None] + between(-0.02, 0.02), between(0.6, 1.0), between(0.8, 1.0))
+    ground = hsv(between(0, 1), between(*style.backdrop_saturation), between(*style.backdrop_value))
     gloss, shade = (
-        1 + slope * (np.cos(towards) * right + np.sin(towards) * up)
+        lit(right, up, slope, towards)
         for slope, towards in [(between(0, 0.6), between(0, 2 * np.pi)) for _ in range(2)]
     )
     painted = cover[:, None] * tint * (pattern * gloss)[:, None]
     painted += (1 - cover)[:, None] * ground * shade[:, None]
+    return as_bytes(painted, size)
+
+
+def pixels(size: int) -> tuple[Float[Array, "1 pixel"], Float[Array, "1 pixel"]]:
+    """How far to the right and up of the image's middle each pixel is, as shares of the side."""
+    centres = (np.arange(size) + 0.5) / size - 0.5
+    right, up = (axis.reshape(1, -1) for axis in np.meshgrid(centres, -centres))
+    return right, up
+
+
+def covered(
+    shape: Int[Array, " image"], x: Plane, y: Plane, radius: Float[Array, "image 1"], size: int
+) -> Plane:
+    """How much of each pixel the shape covers, 0 to 1.
+
+    Args:
+        x, y: in units of the object's radius, which is a share of the side of `size` pixels.
+    """
+    outline = np.empty_like(x)
+    for kind, distance in enumerate(SHAPES.values()):
+        outline[shape == kind] = distance(x[shape == kind], y[shape == kind])
+    return np.clip(0.5 - outline * radius * size, 0, 1)
+
+
+def patterned(
+    texture: Int[Array, " image"],
+    x: Plane,
+    y: Plane,
+    waves: Float[Array, "image 1"],
+    depth: Float[Array, "image 1"],
+) -> Plane:
+    """The texture's brightness: 1, and less by `depth` where it is dark."""
+    pattern = np.ones_like(x)
+    for name, ripple in RIPPLES.items():
+        of = texture == TEXTURES.index(name)
+        pattern[of] -= depth[of] * (ripple(waves[of] * x[of], waves[of] * y[of]) > 0)
+    return pattern
+
+
+def lit(
+    right: Float[Array, "1 pixel"],
+    up: Float[Array, "1 pixel"],
+    slope: Float[Array, "image 1"],
+    towards: Float[Array, "image 1"],
+) -> Plane:
+    """Light that grows in a direction: 1 in the middle."""
+    return 1 + slope * (np.cos(towards) * right + np.sin(towards) * up)
+
+
+def as_bytes(painted: Float[Array, "image 3 pixel"], size: int) -> UInt8[Array, "image 3 size size"]:
+    """Colours in [0, 1], clipped, as bytes."""
     return (255 * np.clip(painted, 0, 1) + 0.5).astype(np.uint8).reshape(-1, 3, size, size)
 
 
-def _hsv(
+def hsv(
     hue: Float[Array, "image 1"], saturation: Float[Array, "image 1"], value: Float[Array, "image 1"]
 ) -> Float[Array, "image 3 1"]:
     """Red, green and blue of a hue in circles."""

@@ -33,5 +33,16 @@ def intrinsic_dimension(eigenvalues: Float[Tensor, "*replica dim"]) -> Float[Ten
     return (eigenvalues / eigenvalues[..., :1]).sum(-1)
 
 
+def condition_number(z: Embeddings, rank: int | None = None) -> Float[Tensor, "*replica"]:
+    """Largest over smallest singular value of the centred embeddings; infinite where the smallest is 0.
+
+    Args:
+        rank: only the first so many singular values count, without "those that should be 0" (Ren 2023,
+            below Definition 4.2).
+    """
+    values = torch.linalg.svdvals(z - z.mean(-2, keepdim=True))
+    return values[..., 0] / values[..., : rank or values.shape[-1]][..., -1]
+
+
 def _distance2(a: Embeddings, b: Embeddings) -> Float[Tensor, "*replica sample"]:
     return (a - b).square().sum(-1)

@@ -30,7 +30,8 @@ IDENTITY_TOLERANCE = 1e-6
 COLLAPSED = 1e-3
 """A singular value counts as collapsed when it is under this share of the largest."""
 LEARNED = 15.0
-"""Percentage points by which an image net's linear probe must beat random initialisation to be evidence."""
+"""Percentage points by which an image net's linear probe, or what else a claim says, must beat random
+initialisation to be evidence."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,9 @@ class Claim:
         margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the
             reference if `relative`.
         published: the number that the paper prints, if it prints one.
-        learned: of every image net that the statement is about, how many percentage points its linear probe
-            is above that of its random initialisation, by any index; None where there is no such net.
+        learned: of every image net that the statement is about, how many percentage points its linear probe,
+            or what else shows that it learned, is above that of its random initialisation, by any index; None
+            where there is no such net.
     """
 
     id: str

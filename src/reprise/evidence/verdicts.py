@@ -75,7 +75,7 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgeme
         gain = float(claim.learned(tables).min(skipna=False))
         if not gain >= LEARNED:
             mean = float(sample.mean())
-            reason = f"did not learn: a net's probe is {gain:+.1f} points from random initialisation"
+            reason = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
             return Judgement("inconclusive", reason, mean, reference=reference, seeds=len(sample))
     if claim.kind == "printed":
         interval = Interval(float(sample.mean()), float(sample.min()), float(sample.max()))

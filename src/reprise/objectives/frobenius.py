@@ -7,21 +7,28 @@ from reprise.objectives.embeddings import check_views, unit_columns
 
 
 def frossl(
-    z1: Float[Tensor, "*replica batch dim"], z2: Float[Tensor, "*replica batch dim"]
+    z1: Float[Tensor, "*replica batch dim"],
+    z2: Float[Tensor, "*replica batch dim"],
+    *,
+    invariance_weight: float = 1.0,
 ) -> Float[Tensor, "*replica"]:
-    """FroSSL: |Z1 - Z2|²_F / N + log |Z1ᵀZ1|²_F + log |Z2ᵀZ2|²_F, each dimension of Z1 and Z2 centred and at
-    unit length over the batch (Skean 2024, Eq. 6).
+    """FroSSL: w |Z1 - Z2|²_F / N + log |Z1ᵀZ1|²_F + log |Z2ᵀZ2|²_F, each dimension of Z1 and Z2 centred and
+    at unit length over the batch (Skean 2024, Eq. 6).
 
     Up to a constant this is the authors' code, whose columns have length sqrt(dim) and whose squared error is
     averaged over dimensions too. Of other readings: with columns of unit variance the invariance weighs N
     times more; the pseudocode of Appendix A, one scale for the whole matrix and the log of the norm, all but
     ignores it. Embeddings that are all the same give -inf.
 
+    Args:
+        invariance_weight: w, 1 in Eq. 6: the tradeoff that Section 3.1 found best.
+
     Raises:
         RepriseError: for views of different shapes, or of a single sample.
     """
     check_views("frossl", z1, z2, samples=2)
-    return frossl_as_given(unit_columns(z1), unit_columns(z2))
+    z1, z2 = unit_columns(z1), unit_columns(z2)
+    return invariance_weight * _invariance(z1, z2) + gram_energy(z1).log() + gram_energy(z2).log()
 
 
 def frossl_as_given(

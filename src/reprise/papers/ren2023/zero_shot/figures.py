@@ -1,0 +1,67 @@
+"""Figure 2."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, Params
+from reprise.report.style import WIDTH, band, colors, drawable, steps_axis
+
+PANELS = {
+    "accuracy": "zero-shot accuracy (%)",
+    "alignment": "alignment score",
+    "stable_rank": "‖C‖²$_F$ / ‖C‖²$_2$",
+    "intrinsic_dimension": "tr C / ‖C‖$_2$",
+    "effective_condition": "effective condition number",
+    "condition": "condition number",
+}
+STYLES = dict(zip(MODALITIES, ("-", (0, (1.5, 1))), strict=True))
+BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "--"}
+
+
+@figure(
+    "Figure 2",
+    caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with
+    the contrastive loss and the non-contrastive one, against the step (mean and 90 % interval over seeds);
+    step 0 is random heads. Zero-shot accuracy on test images: the prompt 'This is a [LABEL_NAME]' whose
+    embedding has the largest cosine with the image's names one of the categories in it. Grey: always naming
+    the category that is most frequent in training; the frozen features themselves, where there are as many
+    of images as of texts; their least-squares map from training images to captions. The alignment score is
+    P(|f_A - f_B| < |f_A - f_B'|), B the image's own caption and B' another's (grey: chance). Of the
+    embeddings of test images (solid) and of their captions (dotted): the stable rank in both readings of
+    Definition 4.2; the condition number, and the effective one, of the first singular values, as many as
+    there are categories.""",
+)
+def fig02(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    drawn, grid = plt.subplots(2, 3, figsize=(WIDTH, 4.2))
+    panels = dict(zip(PANELS, grid.flat, strict=True))
+    for name, axes in panels.items():
+        log = "condition" in name
+        for loss, color in zip(LOSSES, colors(3), strict=False):
+            rows = base["course"][base["course"]["loss"] == loss]
+            for modality in MODALITIES if name not in rows else ("",):
+                column, label = (f"{name}_{modality}", f"{loss}, {modality}s") if modality else (name, loss)
+                style = {"color": color, "ls": STYLES.get(modality, "-"), "label": label}
+                band(axes, rows, "step", column, log=log, **style)
+        axes.set_yscale("log" if log else "linear")
+        axes.set_ylabel(PANELS[name])
+        steps_axis(axes)
+    panels["alignment"].axhline(0.5, color="0.6", lw=0.8, zorder=0)
+    _baselines(panels["accuracy"], base["baselines"])
+    found = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
+    named = {label: handle for of in found for handle, label in zip(*of, strict=True) if label not in LOSSES}
+    drawn.legend(named.values(), named, loc="outside lower center", ncols=4, handlelength=3)
+    return drawn
+
+
+def _baselines(axes: Axes, table: pd.DataFrame) -> None:
+    for name, line in BASELINES.items():
+        accuracy = table.loc[table["baseline"] == name, "accuracy"]
+        if name == "frozen features" and accuracy.empty:  # as many of images as of texts only in the stand-in
+            continue
+        level = float(drawable(accuracy, name).iloc[0])
+        axes.axhline(level, color="0.5", ls=line, lw=1, label=name, zorder=0)

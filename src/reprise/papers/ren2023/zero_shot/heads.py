@@ -1,0 +1,136 @@
+"""The heads: three layers on either encoder's features, and how they are trained."""
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+from torch.optim.swa_utils import update_bn
+
+from reprise.networks.projectors import MLP
+from reprise.objectives import infonce_dot
+from reprise.papers.ren2023.zero_shot.inputs import Inputs
+from reprise.papers.ren2023.zero_shot.params import LOSSES, Params
+from reprise.streams import generator
+
+Embeddings = Float[Tensor, "sample dim"]
+Loss = Callable[[Embeddings, Embeddings], Float[Tensor, ""]]
+Numbers = Int[Tensor, " pair"]
+
+CALIBRATED = 4096
+"""Pairs whose statistics are taken at a time, at most."""
+
+
+class Head(nn.Module):
+    """Three layers with BatchNorm and ReLU between them; outputs with a mean square length of 1 (Ren 2023,
+    Eq. 2), by a last BatchNorm without weights, or each of length 1."""
+
+    def __init__(self, inputs: int, width: int, normalisation: str) -> None:
+        super().__init__()
+        batch = normalisation == "batch"  # which undoes a bias
+        self.layers = MLP(dims=(width, width, width), last_bias=not batch).build(inputs)
+        self.last = nn.BatchNorm1d(width, affine=False) if batch else None
+
+    def forward(self, features: Float[Tensor, "sample features"]) -> Embeddings:
+        outputs = self.layers(features)
+        if self.last is None:
+            return normalize(outputs)
+        return self.last(outputs) / outputs.shape[1] ** 0.5
+
+
+class Heads(nn.Module):
+    """That of images and that of texts."""
+
+    def __init__(self, images: int, texts: int, params: Params) -> None:
+        super().__init__()
+        self.image = Head(images, params.width, params.normalisation)
+        self.text = Head(texts, params.width, params.normalisation)
+
+    def forward(self, pairs: tuple[Tensor, Tensor]) -> tuple[Embeddings, Embeddings]:
+        return self.image(pairs[0]), self.text(pairs[1])
+
+
+def contrastive(f_a: Embeddings, f_b: Embeddings, *, tau2: float) -> Float[Tensor, ""]:
+    """Ren 2023, Eq. 3 on a batch, with K = batch - 1: -E log S_A - E log S_B."""
+    return infonce_dot(f_a, f_b, temperature=1 / tau2) + infonce_dot(f_b, f_a, temperature=1 / tau2)
+
+
+def non_contrastive(f_a: Embeddings, f_b: Embeddings) -> Float[Tensor, ""]:
+    """Ren 2023, Eq. 4 on a batch: -E<f_A, f_B> over positive pairs."""
+    return -(f_a * f_b).sum(-1).mean()
+
+
+def objective(loss: str, params: Params) -> Loss:
+    """One of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ²: to Adam it makes no difference."""
+    if loss == "contrastive":
+        return partial(contrastive, tau2=params.inverse_temperature)
+    return non_contrastive
+
+
+def pairs(inputs: Inputs, batch: int, seed: int) -> Iterator[tuple[Numbers, Numbers]]:
+    """Numbers of images, in one random order after the other, and of a random caption of each; what does not
+    fill a batch is left out of a pass."""
+    random = generator(seed, "pairs")
+    while True:
+        order = torch.randperm(len(inputs.images), generator=random)
+        for image in order[: len(order) // batch * batch].split(batch):
+            which = torch.rand(batch, generator=random) * inputs.captions[image]
+            yield image, inputs.first[image] + which.long()
+
+
+def trained(
+    params: Params, inputs: Inputs, seed: int, looks: Sequence[int]
+) -> Iterator[tuple[int, dict[str, Heads], dict[str, float]]]:
+    """Trains a pair of heads with either loss, from the same start and on the same pairs.
+
+    Args:
+        looks: steps, ascending from 0; the last one is the end.
+
+    Yields:
+        At each look: the step, the heads in evaluation mode, whose BatchNorms have the statistics of all
+        training pairs, and the mean loss since the look before, NaN at the start.
+    """
+    device = params.device
+    images, texts = inputs.images.to(device), inputs.texts.to(device)
+    with torch.random.fork_rng():
+        torch.manual_seed(generator(seed, "heads").initial_seed())
+        start = Heads(images.shape[1], texts.shape[1], params).to(device)
+    runs = {
+        loss: _Run(copy.deepcopy(start), objective(loss, params), params.learning_rate) for loss in LOSSES
+    }
+    chunks = torch.arange(len(images)).tensor_split(-(-len(images) // CALIBRATED))
+    batches, done = pairs(inputs, params.batch_size, seed), 0
+    for look in looks:
+        losses: dict[str, list[Tensor]] = {loss: [] for loss in LOSSES}
+        for image, text in islice(batches, look - done):
+            batch = images[image.to(device)], texts[text.to(device)]
+            for loss, run in runs.items():
+                losses[loss].append(run.step(batch))
+        for run in runs.values():
+            update_bn((((images[chunk], texts[inputs.first[chunk]]),) for chunk in chunks), run.heads)
+            run.heads.eval()
+        means = {loss: float(torch.stack(of).mean()) if of else math.nan for loss, of in losses.items()}
+        yield look, {loss: run.heads for loss, run in runs.items()}, means
+        done = look
+
+
+class _Run:
+    """One pair of heads with its loss and its optimiser."""
+
+    def __init__(self, heads: Heads, loss: Loss, learning_rate: float) -> None:
+        self.heads, self.loss = heads, loss
+        self.optimiser = torch.optim.Adam(heads.parameters(), learning_rate)
+
+    def step(self, batch: tuple[Tensor, Tensor]) -> Float[Tensor, ""]:
+        """One step; the loss before it."""
+        self.heads.train()
+        loss = self.loss(*self.heads(batch))
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.optimiser.step()
+        return loss.detach()

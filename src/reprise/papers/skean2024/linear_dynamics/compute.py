@@ -1,0 +1,153 @@
+"""Each formula at random points, and gradient descent of both layers beside its closed form."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from reprise.evidence.identities import tried
+from reprise.experiment import Context
+from reprise.papers.skean2024.linear_dynamics import aligned_layers, formulas, gradients, rates
+from reprise.papers.skean2024.linear_dynamics.params import Params
+from reprise.papers.skean2024.linear_dynamics.points import orthonormal
+from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
+from reprise.tidy import tidy
+
+CHECKS = (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS)
+SIZES = ("samples", "inputs", "outputs")
+
+Layers = Float[Array, "*run 2 output input"]
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    `closed_form`: the singular values of W1 in descent from aligned layers and by the closed form, a row a
+    loss, seed, time and mode; `off_diagonal` is the largest entry of Uᵀ W1 V beside them.
+    `equation_18`: those of Eq. 10 as printed, a row a time and mode.
+    `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 10 in descent from random layers of each standard
+    deviation and by the closed form of the aligned layers that they come to, a row a time and eigenvalue.
+    """
+    points = range(params.first_point, params.first_point + params.points)
+    identities = tried(CHECKS, points, params.largest, SIZES, context)
+    data = [_data(params, seed) for seed in range(params.seeds)]
+    views, u, v = (np.stack(of) for of in zip(*data, strict=True))
+    from_aligned = _from_aligned(params, views, u, v)
+    return {
+        "identities": identities,
+        "closed_form": from_aligned,
+        "equation_18": _by_equation_18(params, np.unique(from_aligned["time"])),
+        "small_starts": _from_random(params, views, v),
+    }
+
+
+def _modes(params: Params) -> tuple[Array, Array]:
+    """λ and c."""
+    variances = np.array(params.variances)
+    return variances, variances * params.correlations
+
+
+def _data(params: Params, seed: int) -> tuple[Array, Array, Array]:
+    """X1 and X2 with these modes, of random directions; U; V."""
+    rng = np.random.default_rng([seed, 18])
+    variances, cross = _modes(params)
+    modes, rho = len(variances), cross / variances
+    frame = orthonormal(rng, 2 * modes + 2, 2 * modes)
+    left = frame[:, :modes], frame[:, :modes] * rho + frame[:, modes:] * np.sqrt(1 - rho**2)
+    v = orthonormal(rng, modes + 3, modes)
+    views = np.stack([side * np.sqrt(variances) @ v.T for side in left])
+    return views, orthonormal(rng, modes, modes), v
+
+
+def descent_of_layers(
+    loss: Loss, x: Float[Array, "*run 2 sample input"], w: Layers, learning_rate: float
+) -> Iterator[Layers]:
+    """W1 and W2 before the first step, after it, and so on."""
+    while True:
+        yield w
+        gradient = loss.gradient(x @ w.swapaxes(-1, -2))
+        w = w - learning_rate * gradient.swapaxes(-1, -2) @ x
+
+
+def _recorded(
+    path: Iterator[Layers],
+    learning_rate: float,
+    horizon: float,
+    records: int,
+    kept: Callable[[Layers], Array],
+) -> tuple[Array, list[Array]]:
+    """Times, evenly spread, and what is kept of the layers there."""
+    steps = np.unique(np.rint(np.linspace(0, horizon / learning_rate, records)).astype(int))
+    wanted = set(steps.tolist())
+    found = [kept(w) for step, w in zip(range(steps[-1] + 1), path, strict=False) if step in wanted]
+    return steps * learning_rate, found
+
+
+def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
+    variances, cross = _modes(params)
+    start = np.full(len(variances), params.start)
+    w = np.stack([params.start * u @ v.swapaxes(1, 2)] * 2, 1)
+    tables = []
+    for name, loss in LOSSES.items():
+        path = descent_of_layers(loss, x, w, params.learning_rate)
+        time, found = _recorded(
+            path,
+            params.learning_rate,
+            params.horizon,
+            params.records,
+            lambda now: u.swapaxes(1, 2) @ now[:, 0] @ v,
+        )
+        turned = np.stack(found, 1)
+        values = np.einsum("...ii->...i", turned).copy()
+        beside = np.abs(turned - np.eye(len(variances)) * values[..., None]).max((-2, -1))
+        each = np.ones(values.shape)
+        table = tidy(
+            {"seed": range(params.seeds), "time": time.tolist(), "mode": range(1, len(variances) + 1)},
+            descent=values,
+            closed_form=each * np.sqrt(closed_form(name, variances, cross, start, time)),
+            off_diagonal=each * beside[..., None],
+        )
+        tables.append(table.assign(loss=name))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _by_equation_18(params: Params, time: Array) -> pd.DataFrame:
+    variances, _ = _modes(params)
+    values = formulas.eq18(np.full(len(variances), params.start), variances, variances, time)
+    return tidy({"time": time.tolist(), "mode": range(1, len(variances) + 1)}, singular_value=values)
+
+
+def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
+    """The aligned layers that small random ones come to: of (W1 + W2) V / 2, what of each mode's column is
+    orthogonal to the columns of those that grow faster."""
+    variances, cross = _modes(params)
+    order = np.argsort(-(variances + cross))
+    shape = (2, len(variances), x.shape[-1])
+    drawn = np.stack([np.random.default_rng([seed, 2]).normal(size=shape) for seed in range(params.seeds)])
+    stds = np.array(params.stds)
+    w = stds[:, None, None, None, None] * drawn
+    columns = (w.mean(2) @ v)[..., order]
+    starts = np.abs(np.einsum("...ii->...i", np.linalg.qr(columns)[1]))
+    path = descent_of_layers(LOSSES["frossl"], x[None], w, params.random_learning_rate)
+    time, found = _recorded(
+        path,
+        params.random_learning_rate,
+        params.random_horizon,
+        params.records,
+        lambda now: np.linalg.svd(x[None, :, 0] @ now[:, :, 0].swapaxes(-1, -2), compute_uv=False) ** 2,
+    )
+    predicted = [
+        [variances[order] * closed_form("frossl", variances[order], cross[order], s, time) for s in of_seeds]
+        for of_seeds in starts
+    ]
+    return tidy(
+        {
+            "std": stds.tolist(),
+            "seed": range(params.seeds),
+            "time": time.tolist(),
+            "index": range(1, len(variances) + 1),
+        },
+        eigenvalue=np.stack(found, 2),
+        aligned=-np.sort(-np.array(predicted), axis=-1),
+    )

@@ -1,0 +1,35 @@
+"""How fast layers leave zero, and how sharp the losses are where they come to rest: Hessians by automatic
+differentiation."""
+
+import numpy as np
+
+from reprise.evidence.identities import Checked, Random, as_printed
+from reprise.papers.skean2024.linear_dynamics.points import random_aligned
+from reprise.papers.skean2024.linear_views import closed_form
+
+
+def growth(rng: Random, largest: int) -> Checked:
+    """Of the fastest mode near zero: λ + c against c."""
+    at = random_aligned(rng, min(largest, 4), alike=True)
+    zero = np.zeros_like(at.top)
+    fastest = {
+        name: -np.linalg.eigvalsh(at.point.hessian(name, (zero, zero)))[0] for name in ("frossl", "barlow")
+    }
+    ratio = fastest["frossl"] / fastest["barlow"]
+    return Checked(at.point.sizes, {"growth-ratio": as_printed(abs(ratio / (1 + 1 / at.rho[0]) - 1))})
+
+
+def sharpness(rng: Random, largest: int) -> Checked:
+    """The largest eigenvalue at the optimum that the closed form ends in."""
+    at = random_aligned(rng, min(largest, 4), alike=True)
+    lam, _, c = at.leading
+    errors = {}
+    for name, expected in (("frossl", 4 * lam[0] + 8 * c[0]), ("barlow", 4 * c[0])):
+        s = np.sqrt(closed_form(name, lam, c, at.s[0], np.array([1e6]))[0])
+        w = at.u * s @ at.top
+        found = np.linalg.eigvalsh(at.point.hessian(name, (w, w)))[-1]
+        errors[f"sharpness/{name}"] = as_printed(abs(found / expected - 1))
+    return Checked(at.point.sizes, errors)
+
+
+CHECKS = (growth, sharpness)

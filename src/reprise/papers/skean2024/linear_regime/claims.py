@@ -1,0 +1,276 @@
+"""What Section 5.1 and Figure 2 say of the two losses, and the corrected theory of the same runs."""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.experiment import Tables
+from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS
+from reprise.papers.skean2024.linear_views import closed_form
+
+Run = Literal["frossl", "barlow", "barlow-own"]
+
+WORDS = {
+    "same": "both views the image itself",
+    "noise": "views with noise",
+    "crops": "weak crops and jitter",
+    "strong": "the authors' augmentation",
+}
+LOSS = {"frossl": "Eq. 8", "barlow": "Barlow Twins' variant"}
+LONGEST: dict[Run, str] = {"frossl": LOSS["frossl"], "barlow-own": LOSS["barlow"]}
+"""The run of each loss that goes farthest in t."""
+THRESHOLD = 0.25
+"""An eigenvalue has risen here: at half the least end value under Eq. 8, (1 + ρ)/2 with ρ = 0."""
+CONVERGED = 0.01
+"""Share of its fall that a converged loss has left."""
+FIGURE = "Section 5.1, Figure 2"
+THEORY = "Section 5.1, Appendix D, corrected"
+
+
+def course(tables: Tables, table: str, column: str, views: str, run: Run, **which: int) -> pd.DataFrame:
+    """Rows in the order of the steps with `time`, `step` and `y`, and their `seed`."""
+    rows = tables[table]
+    rows = rows[(rows["views"] == views) & (rows["run"] == run)]
+    for name, number in which.items():
+        rows = rows[rows[name] == number]
+    return rows.sort_values(["seed", "step"]).rename(columns={column: "y"})
+
+
+def crossing(at: np.ndarray, y: np.ndarray, level: float) -> float:
+    """Where a growing quantity first reaches the level, its logarithm taken as linear between records; the
+    last place, which is then a lower bound, where it does not."""
+    (there,) = np.nonzero(y >= level)
+    if not len(there) or not np.isfinite(y).all():
+        return float(at[-1]) if np.isfinite(y).all() else float("nan")
+    k = there[0]
+    return float(at[0] if k == 0 else np.interp(np.log(level), np.log(y[k - 1 : k + 1]), at[k - 1 : k + 1]))
+
+
+def rise(views: str, run: Run, clock: str = "time", *, half: bool = False) -> Measure:
+    """When the last shown eigenvalue reaches the threshold, or half its end value."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = course(tables, "spectrum", "eigenvalue", views, run, index=SHOWN)
+        return pd.Series(
+            {
+                seed: crossing(of[clock].to_numpy(), y, y[-1] / 2 if half else THRESHOLD)
+                for seed, of in rows.groupby("seed")
+                for y in [of["y"].to_numpy()]
+            },
+            dtype=float,
+        )
+
+    return measure
+
+
+def risen(views: str, run: Run) -> Measure:
+    """Whether it reaches the threshold within the horizon."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = course(tables, "spectrum", "eigenvalue", views, run, index=SHOWN)
+        return rows.groupby("seed")["y"].max() >= THRESHOLD
+
+    return measure
+
+
+def rise_beside(views: str, run: Run, other: Run, clock: str) -> Measure:
+    """When it reaches the threshold in one run, unless it is unknown whether that is before it does in the
+    other: where neither comes to it, or one ends before the other has."""
+
+    def measure(tables: Tables) -> pd.Series:
+        ours, theirs = (rise(views, each, clock)(tables) for each in (run, other))
+        we, they = (risen(views, each)(tables) for each in (run, other))
+        return ours.where(we & they | we & (ours < theirs) | they & (theirs < ours))
+
+    return measure
+
+
+def convergence(views: str, run: Run) -> Measure:
+    """When the loss has all but a hundredth of its fall behind it; the end, which is then a lower bound,
+    where that is in the last tenth of the time."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = course(tables, "loss", "loss", views, run)
+        return pd.Series({seed: _converged(of) for seed, of in rows.groupby("seed")}, dtype=float)
+
+    return measure
+
+
+def _converged(of: pd.DataFrame) -> float:
+    y, time = of["y"].to_numpy(), of["time"].to_numpy()
+    if not np.isfinite(y).all():
+        return float("nan")
+    then = time[np.argmax(y - y[-1] <= CONVERGED * (y[0] - y[-1]))]
+    return float(then if then <= 0.9 * time[-1] else time[-1])
+
+
+def convergence_within(views: str, run: Run) -> Measure:
+    """No number where it is only a bound."""
+
+    def measure(tables: Tables) -> pd.Series:
+        ends = course(tables, "loss", "loss", views, run).groupby("seed")["time"].max()
+        found = convergence(views, run)(tables)
+        return found.where(found < ends)
+
+    return measure
+
+
+def predicted_rise(views: str, run: Run) -> Measure:
+    """When the closed form has the last shown eigenvalue at the threshold; no number where descent does not
+    come to it."""
+
+    def measure(tables: Tables) -> pd.Series:
+        modes, paths = (
+            dict(iter(table[(table["views"] == views) & (table["run"] == run)].groupby("seed")))
+            for table in (tables["modes"], tables["spectrum"])
+        )
+        found = {}
+        for seed, path in paths.items():
+            time = np.unique(path["time"])
+            least = eigenvalues(modes[seed], run, time)[:, -1]
+            reached = path.loc[path["index"] == SHOWN, "eigenvalue"].max() >= THRESHOLD
+            found[seed] = crossing(time, least, THRESHOLD) if reached else float("nan")
+        return pd.Series(found, dtype=float)
+
+    return measure
+
+
+def eigenvalues(modes: pd.DataFrame, run: Run, time: np.ndarray) -> np.ndarray:
+    """λ s² of every mode by the closed form, the largest first. Shape [time, mode]."""
+    of = modes.sort_values("index")
+    variance, cross, start = (of[name].to_numpy() for name in ("variance", "cross", "start"))
+    s2 = closed_form(run.removesuffix("-own"), variance, cross, start, time)
+    return -np.sort(-variance * s2, axis=1)
+
+
+def ratio(views: str) -> Measure:
+    """Of Barlow's time to half the end value to that under Eq. 8, at the same learning rate."""
+    return lambda tables: rise(views, "barlow", half=True)(tables) / rise(views, "frossl", half=True)(tables)
+
+
+def predicted_ratio(views: str) -> Measure:
+    """Of the rates at which each loss's last shown mode grows: 1 + 1/ρ where these are the same mode."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = tables["modes"]
+        chosen = rows[(rows["views"] == views) & (rows["index"] == SHOWN)].set_index("seed")
+        ours, theirs = (chosen[chosen["run"] == run] for run in ("frossl", "barlow"))
+        return (ours["variance"] + ours["cross"]) / theirs["cross"]
+
+    return measure
+
+
+def of_runs(views: str, run: Run, column: str) -> Measure:
+    def measure(tables: Tables) -> pd.Series:
+        rows = tables["runs"]
+        return rows[(rows["views"] == views) & (rows["run"] == run)].set_index("seed")[column]
+
+    return measure
+
+
+def steps_apart(run: Run) -> Measure:
+    """How many of the shown eigenvalues reach half their end value before the next has a tenth of its own."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = course(tables, "spectrum", "eigenvalue", "same", run)
+        found = {}
+        for seed, of in rows.groupby("seed"):
+            y = of.pivot(index="step", columns="index", values="y").sort_index().to_numpy()
+            up, begun = (np.argmax(y >= share * y[-1], axis=0) for share in (0.5, 0.1))
+            found[seed] = float((up[:-1] < begun[1:]).sum()) if np.isfinite(y).all() else float("nan")
+        return pd.Series(found, dtype=float)
+
+    return measure
+
+
+def _fig2(name: str) -> str:
+    return f"skean2024/fig2/{name}"
+
+
+def _of_views(views: str) -> list[Claim]:
+    where = WORDS[views]
+    return [
+        ordering(
+            _fig2(f"quicker-{views}"),
+            f"At the same learning rate the 10th eigenvalue of view 1's covariance reaches {THRESHOLD} "
+            f"earlier under Eq. 8 than under {LOSS['barlow']} ({where}).",
+            source=FIGURE,
+            measure=rise_beside(views, "frossl", "barlow", "time"),
+            below=rise(views, "barlow"),
+            unit="t = learning rate * step",
+        ),
+        ordering(
+            _fig2(f"quicker-own-rate-{views}"),
+            f"So it does in steps where each loss has its own largest stable learning rate ({where}).",
+            source=FIGURE,
+            measure=rise_beside(views, "frossl", "barlow-own", "step"),
+            below=rise(views, "barlow-own", "step"),
+            unit="steps",
+        ),
+        ordering(
+            _fig2(f"loss-quicker-{views}"),
+            f"At the same learning rate the loss of Eq. 8 has converged earlier ({where}).",
+            source=FIGURE,
+            measure=convergence_within(views, "frossl"),
+            below=convergence(views, "barlow"),
+            unit="t = learning rate * step",
+        ),
+        *(
+            value(
+                _fig2(f"closed-form-{run.removesuffix('-own')}-{views}"),
+                f"The corrected closed form says when the 10th eigenvalue rises under {words} from small "
+                f"random layers ({where}).",
+                source=THEORY,
+                quantity="singular value",
+                measure=rise(views, run),
+                published=predicted_rise(views, run),
+                unit="t = learning rate * step",
+            )
+            for run, words in LONGEST.items()
+        ),
+        *(
+            value(
+                _fig2(f"sharpness-{run}-{views}"),
+                f"The Hessian of {words} at the end of training has the largest eigenvalue {formula}, whose "
+                f"inverse doubled is the largest stable learning rate ({where}).",
+                source=THEORY,
+                quantity="singular value",
+                measure=of_runs(views, run, "sharpness"),  # type: ignore[arg-type]
+                published=of_runs(views, run, "predicted_sharpness"),  # type: ignore[arg-type]
+                unit="sharpness",
+            )
+            for (run, words), formula in zip(LOSS.items(), ("4 λ1 + 8 c1", "4 c1"), strict=True)
+        ),
+    ]
+
+
+CLAIMS = [
+    *(claim for views in VIEWS for claim in _of_views(views)),
+    *(
+        value(
+            _fig2(f"rise-ratio-{views}{'-views' if views == 'same' else ''}"),
+            f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end value "
+            f"as under Eq. 8{': twice' if views == 'same' else ''} ({WORDS[views]}).",
+            source=THEORY,
+            quantity="singular value",
+            measure=ratio(views),
+            published=predicted_ratio(views),
+            unit="ratio of times",
+        )
+        for views in ("same", "noise", "crops")
+    ),
+    *(
+        count(
+            f"skean2024/sec51/stepwise-{run}",
+            f"Under {words} one eigendirection is learned at a time: each of the first nine has reached half "
+            "its end value before the next has a tenth of its own (our reading).",
+            source="Section 5.1",
+            measure=steps_apart(run),  # type: ignore[arg-type]
+            at_least=SHOWN - 1,
+            unit="eigenvalues",
+        )
+        for run, words in LOSS.items()
+    ),
+]

@@ -1,0 +1,104 @@
+"""Makes the views of each seed's images, and descends both losses on them."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice, pairwise, product
+
+import numpy as np
+import pandas as pd
+from jaxtyping import UInt8
+from torch import Tensor
+
+from reprise.datasets.images import load
+from reprise.experiment import Context, Part
+from reprise.papers.skean2024.linear_regime import problem
+from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check
+from reprise.papers.skean2024.linear_views import LOSSES, Embeddings, descent
+from reprise.streams import Streams
+from reprise.tidy import tidy
+
+RUNS = {"frossl": ("frossl", "frossl"), "barlow": ("barlow", "frossl"), "barlow-own": ("barlow", "barlow")}
+"""The loss of each run, and whose largest stable learning rate it has a share of: Eq. 8's is the smaller. All
+take as many steps."""
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Of every kind of views, run and seed:
+
+    `spectrum`: the leading eigenvalues of Z1ᵀZ1 at the recorded steps, the largest first.
+    `loss`: at these steps.
+    `modes`: what the closed form of the loss needs, the mode that grows fastest first.
+    `runs`: the learning rate, the sharpness that it was chosen by, and the Hessian's at the end.
+    """
+    check(params)
+    images, _ = load(params.data_set, params.root)
+    cells = [(views, seed) for seed, views in product(range(params.seeds), params.views)]
+    parts = [
+        Part(f"{views}, seed {seed}", partial(_trained, images, params, views, seed)) for views, seed in cells
+    ]
+    found = [
+        table.assign(views=views, seed=seed)
+        for table, (views, seed) in zip(context.keep(parts), cells, strict=True)
+    ]
+    rows = pd.concat(found, ignore_index=True)
+    of_a_run = ["views", "run", "seed"]
+    first, start = rows["index"] == 1, rows["step"] == 0
+    return {
+        "spectrum": rows[[*of_a_run, "step", "time", "index", "eigenvalue"]],
+        "loss": rows.loc[first, [*of_a_run, "step", "time", "loss"]].reset_index(drop=True),
+        "modes": rows.loc[start, [*of_a_run, "index", "variance", "cross", "start"]].reset_index(drop=True),
+        "runs": rows.loc[
+            start & first, [*of_a_run, "learning_rate", "predicted_sharpness", "sharpness"]
+        ].reset_index(drop=True),
+    }
+
+
+def _trained(
+    images: UInt8[Tensor, "image channel row column"],
+    params: Params,
+    views: str,
+    seed: int,
+    progress: Callable[[float], None],
+) -> pd.DataFrame:
+    """All that the runs of one kind of views and one seed give: a row a run, recorded step and eigenvalue, in
+    which what is one number a run, or one a run and mode, is repeated."""
+    which = Streams([seed], "images").uniform(len(images))[0].argsort(stable=True)[: params.samples]
+    x = problem.centred(problem.VIEWS[views](images[which], seed))
+    weights = problem.initial(x.shape[-1], params.dim, params.init_std, seed)
+    at = problem.reduced(x, weights, params.components)
+    predicted = {loss: at.predicted_sharpness(loss) for loss in LOSSES}
+    rates = {loss: params.rate_share * 2 / value for loss, value in predicted.items()}
+    steps = np.unique(np.rint(np.linspace(0, params.horizon / rates["frossl"], params.records)).astype(int))
+    tables = []
+    for done, (run, (loss, own)) in enumerate(RUNS.items()):
+        learning_rate = rates[own]
+        kept = _at(steps, descent(LOSSES[loss], at.kernels, at.start, learning_rate))
+        values = np.linalg.svd(kept[:, 0], compute_uv=False)[:, :SHOWN] ** 2
+        each = np.ones(values.shape)
+        table = tidy(
+            {"step": steps.tolist(), "index": range(1, SHOWN + 1)},
+            time=each * steps[:, None] * learning_rate,
+            eigenvalue=values,
+            loss=each * LOSSES[loss].value(kept)[:, None],
+            variance=each * at.modes[loss].variance[:SHOWN],
+            cross=each * at.modes[loss].cross[:SHOWN],
+            start=each * at.modes[loss].start[:SHOWN],
+        )
+        tables.append(
+            table.assign(
+                run=run,
+                learning_rate=learning_rate,
+                predicted_sharpness=predicted[loss],
+                sharpness=problem.measured_sharpness(LOSSES[loss], at.kernels, kept[-1]),
+            )
+        )
+        progress((done + 1) / len(RUNS))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _at(steps: np.ndarray, path: Iterator[Embeddings]) -> np.ndarray:
+    """The embeddings at the given steps, 0 among them. Shape [step, 2, component, dim]."""
+    kept = [next(path)]
+    for before, after in pairwise(steps):
+        kept.append(next(islice(path, after - before - 1, None)))
+    return np.stack(kept)

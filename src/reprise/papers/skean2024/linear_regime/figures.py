@@ -1,0 +1,108 @@
+"""Figure 2."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.skean2024.linear_regime.claims import THRESHOLD, Run, eigenvalues, rise, risen
+from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+
+COURSES: tuple[tuple[Run, str], ...] = (
+    ("frossl", "same"),
+    ("barlow", "same"),
+    ("frossl", "strong"),
+    ("barlow", "strong"),
+)
+NAMES = {"frossl": "FroSSL (Eq. 8)", "barlow": "Barlow Twins"}
+KINDS = {"same": "the same", "noise": "noise", "crops": "weak\ncrops", "strong": "strong"}
+
+
+@figure(
+    "Figure 2",
+    caption="""Two linear layers, one a view, under FroSSL's variant (Eq. 8) and Barlow Twins', by full-batch
+    gradient descent at the same learning rate; both views are the image itself (left half), or made by the
+    authors' augmentation for CIFAR (right half). Top: the loss in seed 0; the floors differ, so do the axes.
+    Middle: the ten largest eigenvalues of its view 1's covariance Z1ᵀZ1 (dark: the first), and those of the
+    corrected closed form for each mode's λ, c and initial size (dashed). Bottom: when the 10th eigenvalue
+    reaches 0.25, for each kind of views: in t at the same learning rate, a share of FroSSL's largest stable
+    one, and in steps at that share of each loss's own; mean and 90 % interval over seeds, which have their
+    own images, views and layers. Open triangles: in some seed it does not before the end, which then counts.
+    The largest stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the
+    Hessian at the end of the runs confirms. t = learning rate * step.""",
+)
+def fig02(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    drawn = plt.figure(figsize=(WIDTH, 5.6))
+    grid = drawn.add_gridspec(3, 4)
+    for column, (run, views) in enumerate(COURSES):
+        top, middle = (drawn.add_subplot(grid[row, column]) for row in (0, 1))
+        _loss(top, base["loss"], run, views)
+        _spectrum(middle, base, run, views)
+        top.set_title(f"{NAMES[run]}, {'same views' if views == 'same' else 'strong'}")
+    drawn.axes[0].set_ylabel("loss")
+    drawn.axes[1].set_ylabel("eigenvalue")
+    label = "$\\lambda_{10}$ reaches " + f"{THRESHOLD} at"
+    left, right = (drawn.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
+    _rises(left, base, "time", "barlow")
+    left.set(ylabel=f"{label} $t$", title="same learning rate")
+    _rises(right, base, "step", "barlow-own")
+    right.set(ylabel=f"{label} step", title="each loss at its own largest stable learning rate")
+    handles = {
+        label: handle
+        for axes in drawn.axes
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=3)
+    return drawn
+
+
+def _loss(axes: Axes, table: pd.DataFrame, run: str, views: str) -> None:
+    rows = _of_seed_0(table, run, views)
+    drawable(rows["loss"], f"the loss of {run}, {views}")
+    axes.plot(rows["time"], rows["loss"], color=colors(2)[0])
+    axes.set(ylim=(0, None), xlim=(0, None))
+
+
+def _spectrum(axes: Axes, base: Tables, run: Run, views: str) -> None:
+    rows, modes = (_of_seed_0(base[name], run, views) for name in ("spectrum", "modes"))
+    for index, color in zip(range(1, SHOWN + 1), colors(SHOWN), strict=True):
+        of = rows[rows["index"] == index]
+        drawable(of["eigenvalue"], f"eigenvalue {index} of {run}, {views}")
+        axes.plot(
+            of["time"], of["eigenvalue"], color=color, label="gradient descent" if index == 1 else f"_{index}"
+        )
+    drawable(modes["start"], f"the modes of {run}, {views}")
+    time = np.unique(rows["time"])
+    for index, y in enumerate(eigenvalues(modes, run, time).T, 1):
+        name = "closed form" if index == 1 else f"_closed {index}"
+        axes.plot(time, y, color="0.35", ls=(0, (4, 2)), lw=0.7, label=name)
+    axes.set(xlabel="$t$", ylim=(0, None), xlim=(0, None))
+
+
+def _of_seed_0(table: pd.DataFrame, run: str, views: str) -> pd.DataFrame:
+    return table[(table["run"] == run) & (table["views"] == views) & (table["seed"] == 0)]
+
+
+def _rises(axes: Axes, base: Tables, clock: str, barlow: Run) -> None:
+    runs: tuple[tuple[Run, str], ...] = (("frossl", NAMES["frossl"]), (barlow, NAMES["barlow"]))
+    for (run, name), color, marker, line in zip(runs, colors(2), MARKERS, LINES, strict=False):
+        found = {
+            views: drawable(rise(views, run, clock)(base), f"the rise of {run}, {views}") for views in VIEWS
+        }
+        table = pd.concat(
+            pd.DataFrame({"views": at, "seed": of.index, "rise": of}) for at, of in enumerate(found.values())
+        )
+        band(axes, table, "views", "rise", color=color, marker=marker, ls=line, label=name)
+        late = [at for at, views in enumerate(VIEWS) if not risen(views, run)(base).all()]
+        if late:
+            means = table.groupby("views")["rise"].mean()[late]
+            axes.plot(
+                late, means, ls="", marker="^", ms=6, mfc="white", mec=color, label=f"{name}, not risen"
+            )
+    axes.set_xticks(range(len(VIEWS)), [KINDS[views] for views in VIEWS])
+    axes.set_ylim(bottom=0)

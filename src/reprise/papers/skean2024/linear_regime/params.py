@@ -1,0 +1,64 @@
+"""Settings of Figure 2; the text gives the images, how many, and that descent is full-batch."""
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from reprise.datasets import files
+from reprise.settings import Settings, ours, place, stated, unstated
+
+TABLES = ("spectrum", "loss", "modes", "runs")
+
+VIEWS = ("same", "noise", "crops", "strong")
+"""How the two views are made, from the least to the most unlike."""
+SHOWN = 10
+"""Eigenvalues in Figure 2; claims read the last."""
+
+
+class Params(Settings):
+    """Z_v = X_v W_vᵀ, one linear layer a view; pixels in [0, 1], centred and divided by the square root of
+    the number of images; t = learning rate * step."""
+
+    data_set: Literal["cifar10", "photographs"] = stated("cifar10", "Section 5.1")
+    root: str = place("data", "folder that holds cifar-10-batches-py/", min_length=1)
+    samples: int = stated(1024, "Section 5.1", ge=16)
+    views: tuple[Literal["same", "noise", "crops", "strong"], ...] = unstated(
+        VIEWS, "the same image twice; noise; weak crops and jitter; the authors' augmentation for CIFAR"
+    )
+    dim: int = unstated(10, "d: as many as Figure 2 shows eigenvalues", ge=SHOWN)
+    init_std: float = unstated(1e-3, "standard deviation of the initial weights, in each layer its own", gt=0)
+    rate_share: float = unstated(
+        0.9, "learning rate by the largest stable one, 2 / sharpness: of Eq. 8's for both losses", gt=0, lt=1
+    )
+    horizon: float = unstated(6.0, "t at which training ends at that learning rate", gt=0)
+    components: int = ours(1024, "leading combinations of the images that are followed; all: exact", ge=SHOWN)
+    records: int = ours(150, "times at which a run is measured", ge=3)
+    seeds: int = ours(10, "independent images, views and initial weights", ge=1)
+
+    @model_validator(mode="after")
+    def _sizes_fit(self) -> Self:
+        if not set(VIEWS) <= set(self.views):
+            raise ValueError(f"views must hold {list(VIEWS)}, of which claims speak")
+        if self.dim > self.components:
+            raise ValueError("components must be at least dim")
+        return self
+
+
+def check(params: Params) -> None:
+    """That the data set is there.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    files.check(params.data_set, params.root)
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Other plausible values of what the paper leaves unstated, with three seeds."""
+    grid: dict[str, dict[str, object]] = {
+        "initial weights of 1e-2": {"init_std": 1e-2},
+        "initial weights of 1e-4": {"init_std": 1e-4},
+        "d = 20": {"dim": 20},
+    }
+    few = {"seeds": min(params.seeds, 3)}
+    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}

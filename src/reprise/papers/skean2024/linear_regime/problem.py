@@ -1,0 +1,154 @@
+"""The views of Figure 2, and the descent on them with as few numbers as it takes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, UInt8
+from numpy import ndarray as Array
+from torch import Tensor
+
+from reprise.datasets.augment import Normalisation, Views, unit_floats
+from reprise.datasets.recipes import SKEAN_CIFAR, Recipe, Strengths
+from reprise.papers.skean2024.linear_views import (
+    Embeddings,
+    Kernels,
+    Loss,
+    Modes,
+    sharpness,
+)
+from reprise.streams import Streams, generator
+
+Images = UInt8[Tensor, "sample channel row column"]
+Pair = Float[Tensor, "2 sample channel row column"]
+Layers = Float[Array, "2 dim input"]
+"""W1 and W2."""
+
+NOISE = 0.1
+"""Standard deviation of the noise on each pixel."""
+WEAK = Strengths(
+    scale=(0.5, 1.0), flip=0.0, brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0
+)
+PIXELS = Normalisation((0.0,), (1.0,))
+"""Pixels as they are, in [0, 1]."""
+
+
+def _same(images: Images, seed: int) -> Pair:
+    return unit_floats(images).expand(2, *images.shape)
+
+
+def _noise(images: Images, seed: int) -> Pair:
+    return _same(images, seed) + NOISE * Streams([seed], "noise").normal(2, *images.shape)[0]
+
+
+def _augmented(strengths: Recipe) -> Callable[[Images, int], Pair]:
+    return lambda images, seed: Views(strengths, PIXELS)(images, generator(seed, "views"))
+
+
+VIEWS: dict[str, Callable[[Images, int], Pair]] = {
+    "same": _same,
+    "noise": _noise,
+    "crops": _augmented(Recipe(WEAK, WEAK)),
+    "strong": _augmented(SKEAN_CIFAR),
+}
+
+
+def centred(views: Pair) -> Float[Array, "2 sample input"]:
+    """X1 and X2: each input centred over the samples and divided by the square root of their number."""
+    x = views.flatten(2).double().numpy()
+    return (x - x.mean(1, keepdims=True)) / np.sqrt(x.shape[1])
+
+
+def initial(inputs: int, dim: int, std: float, seed: int) -> Layers:
+    """W1 and W2, independent of each other."""
+    return std * Streams([seed], "initial weights").normal(2, dim, inputs)[0].double().numpy()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Descent from given layers on two views, whose samples may have been combined to fewer.
+
+    Attributes:
+        kernels: X1 X1ᵀ and X2 X2ᵀ.
+        start: Z1 and Z2 of the initial layers.
+        modes: by loss, as many as there are dimensions, the one that grows fastest first.
+    """
+
+    kernels: Kernels
+    start: Embeddings
+    modes: dict[str, Modes]
+
+    def predicted_sharpness(self, loss: str) -> float:
+        of = self.modes[loss]
+        return float(sharpness(loss, of.variance[0], of.cross[0]))
+
+
+def reduced(x: Float[Array, "2 sample input"], weights: Layers, components: int) -> Problem:
+    """Of the samples' combinations along the leading eigenvectors of X1 X1ᵀ + X2 X2ᵀ.
+
+    With all of them this is exact: both losses depend on Z1 and Z2 through their inner products over the
+    samples, which an orthogonal Q leaves as they are, so that Q X_v may stand for X_v. Those left out have
+    variances, and rates of growth, below the last that is kept.
+    """
+    basis = np.linalg.eigh((x @ x.swapaxes(-1, -2)).sum(0))[1][:, ::-1][:, :components]
+    x = basis.T @ x
+    modes = {"frossl": _with_shared_eigenvectors(x, weights), "barlow": _of_the_cross_covariance(x, weights)}
+    return Problem(x @ x.swapaxes(-1, -2), x @ weights.swapaxes(-1, -2), modes)
+
+
+def _with_shared_eigenvectors(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:
+    """Appendix D takes the views' covariances, and X1ᵀX2, to share eigenvectors: here those of X1ᵀX1 + X2ᵀX2,
+    and of the others what they have on the diagonal."""
+    both = x.reshape(-1, x.shape[-1])
+    values, left = np.linalg.eigh(both @ both.T)
+    some = values > 1e-10 * values[-1]  # the others are rounding
+    directions = both.T @ left[:, some] / np.sqrt(values[some])
+    of_views = x @ directions
+    variance, cross = np.square(of_views).sum((0, 1)) / 2, (of_views[0] * of_views[1]).sum(0)
+    fastest = np.argsort(-(variance + cross))[: weights.shape[1]]
+    columns = weights.sum(0) @ directions[:, fastest] / 2
+    return Modes(variance[fastest], cross[fastest], _successive(columns))
+
+
+def _of_the_cross_covariance(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:
+    """Under Barlow's loss only X1ᵀX2 matters (Simon 2023): W1 grows along its left singular vectors p, W2
+    along its right ones q.
+
+    They are found in the samples: with the symmetric roots R_v of X_v X_vᵀ, R1 R2 has the same singular
+    values c, and of its vectors a and b, R1 a = X1 p and R2 b = X2 q.
+    """
+    dim = weights.shape[1]
+    first, second = (_root(of @ of.T) for of in x)
+    left, cross, right = np.linalg.svd(first @ second)
+    cross, of_p, of_q = cross[:dim], first @ left[:, :dim], second @ right[:dim].T
+    p, q = x[0].T @ of_q / cross, x[1].T @ of_p / cross
+    return Modes(np.square(of_p).sum(0), cross, _successive((weights[0] @ p + weights[1] @ q) / 2))
+
+
+def _root(kernel: Float[Array, "sample sample"]) -> Float[Array, "sample sample"]:
+    values, vectors = np.linalg.eigh(kernel)
+    return (vectors * np.sqrt(values.clip(0))) @ vectors.T
+
+
+def _successive(columns: Float[Array, "dim mode"]) -> Float[Array, " mode"]:
+    """What of each mode's initial vector is orthogonal to those before it, which grow faster and take their
+    directions first (Simon 2023: the aligned initialisation that a small one comes to)."""
+    return np.abs(np.diag(np.linalg.qr(columns)[1]))
+
+
+def measured_sharpness(loss: Loss, kernels: Kernels, z: Embeddings, iterations: int = 200) -> float:
+    """The largest eigenvalue of the loss's Hessian in the two layers, by power iteration.
+
+    Moved by X_v δW_vᵀ = δZ_v, the gradient on Z_v changes by δG_v and that on W_v by δG_vᵀ X_v, so that
+    δZ -> K δG has the Hessian's nonzero eigenvalues.
+    """
+    direction, value, small = kernels @ z, 0.0, 1e-4 * np.abs(z).max()
+    direction[1] *= -1  # both views alike is not the steepest direction of Eq. 8
+    direction += 0.1 * np.abs(direction).max() * np.cos(np.arange(z.size)).reshape(z.shape)
+    for _ in range(iterations):
+        direction = direction * (small / np.abs(direction).max())
+        change = loss.gradient(z + direction) - loss.gradient(z - direction)
+        moved = kernels @ change / 2
+        value = float((moved * change).sum() / (direction * change).sum())
+        direction = moved
+    return value
