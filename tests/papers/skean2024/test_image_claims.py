@@ -32,7 +32,7 @@ def runs(methods):
 
 
 def ends(methods, top1, *, data_sets=("shapes",), learned=True):
-    """Linear probes: `top1(method, data_set)` at the rate of .1, which is chosen; the other one is misleading."""
+    """Linear probes: `top1(method, data_set)` at the rate of .1, which is chosen; the other misleads."""
     rows = []
     for run in runs(methods):
         for place, name in enumerate(data_sets):
@@ -55,7 +55,7 @@ def probing(lead, **more):
     online = [
         {
             **run, "data_set": "shapes", "epoch": epoch,
-            "top1": 40 + epoch / 10 + jitter() + (run["learning_rate"] == 0.1) * lead * (run["method"] == "frossl"),
+            "top1": 40 + jitter() + (lead if run["method"] == "frossl" and run["learning_rate"] == 0.1 else 0),
         }
         for run in runs(METHODS)
         for epoch in EPOCHS
