@@ -55,7 +55,7 @@ def probing(lead, **more):
     online = [
         {
             **run, "data_set": "shapes", "epoch": epoch,
-            "top1": 40 + jitter() + (lead if run["method"] == "frossl" and run["learning_rate"] == 0.1 else 0),
+            "top1": 40 + jitter() + lead * (run["method"] == "frossl") * (run["learning_rate"] == 0.1),
         }
         for run in runs(METHODS)
         for epoch in EPOCHS

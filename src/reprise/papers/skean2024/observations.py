@@ -29,9 +29,6 @@ TOP = 14
 """Eigenvalues that Figure 3 shows."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Of the covariance of the embeddings as they are, and with columns of unit variance."""
-
-
-PROBE_MILESTONES = Milestones(at=(0.6, 0.8))
 HELD_OUT = 5
 """A learning rate is chosen by a probe that learns from all but every fifth labelled image."""
 
@@ -48,7 +45,8 @@ def probes(
     held, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
     fit = partial(
         linear_probe,
-        schedule=PROBE_MILESTONES,
+        schedule=Milestones(at=params.probe_drops),
+        optimiser=params.probe_optimiser,
         learning_rate=params.probe_learning_rate,
         epochs=params.probe_epochs,
         seed=seed,

@@ -12,6 +12,7 @@ from reprise.settings import Settings, from_code, ours, place, stated, unstated
 Encoder = Literal["resnet18", "resnet10-w16", "resnet10-w4"]
 DataSet = Literal["cifar10", "cifar100", "stl10", "imagenet", "shapes", "shapes-80"]
 Schedule = Literal["warmup_cosine", "cosine_restarts", "constant"]
+Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
@@ -51,7 +52,9 @@ class Training(Settings):
     queue: int = from_code(32768, "MoCo v2's, whatever the batch", ge=8)
     slowest_teacher: float = from_code(0.9995, "a teacher's first momentum, at most: DINO's", gt=0, lt=1)
     precision: Literal["float32", "bfloat16"] = from_code("float32", "for CIFAR; elsewhere mixed, 16 bits")
+    probe_optimiser: Literal["sgd", "adam"] = stated("sgd", "Section 6.1")
     probe_learning_rate: float = stated(0.3, "Section 6.1", gt=0)
+    probe_drops: tuple[Share, ...] = stated((0.6, 0.8), "of its epochs, where its rate falls to a tenth")
     probe_epochs: int = stated(100, "Section 6.1", ge=1)
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 

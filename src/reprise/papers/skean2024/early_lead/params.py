@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Training, check_data
+from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Share, Training, check_data
 from reprise.settings import ours, place, stated, unstated
 
 TABLES = ("probes", "online")
@@ -28,6 +28,12 @@ class Params(Training):
     schedule: Schedule = stated("cosine_restarts", "every 15 epochs, Section 6.2")
     steps: int = stated(571_900, "100 epochs of 5719 batches", ge=1)
     learning_rates: tuple[Rate, ...] = stated((0.01,), "Section 6.2, for both", min_length=1)
+    probe_optimiser: Literal["sgd", "adam"] = stated("adam", "Section 6.2")
+    probe_learning_rate: float = stated(5e-3, "Section 6.2", gt=0)
+    probe_drops: tuple[Share, ...] = stated(
+        tuple(tenth / 10 for tenth in range(1, 10)),
+        "Section 6.2: every 10 of 100 epochs",
+    )
     probe_every: int = unstated(1, "epochs between two tests of the online probe", ge=1)
     online_images: int = ours(50_000, "test images of that probe", ge=8)
 
