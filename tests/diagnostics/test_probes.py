@@ -20,10 +20,19 @@ def blobs(samples=300, classes=7, dim=5, spread=1.0):
     return points[:samples], labels[:samples], points[samples:], labels[samples:]
 
 
-def test_a_linear_probe_finds_what_logistic_regression_does():
+@pytest.mark.parametrize(("optimiser", "rate"), [("sgd", 0.1), ("adam", 0.02)])
+def test_a_linear_probe_finds_what_logistic_regression_does(optimiser, rate):
     train, train_labels, test, test_labels = blobs()
     found = linear_probe(
-        train, train_labels, test, test_labels, schedule=Milestones(), learning_rate=0.1, epochs=40, batch=64
+        train,
+        train_labels,
+        test,
+        test_labels,
+        schedule=Milestones(),
+        optimiser=optimiser,
+        learning_rate=rate,
+        epochs=40,
+        batch=64,
     )
     best = LogisticRegression(C=1e6).fit(train, train_labels).score(test, test_labels)
     assert 0.4 < best < 0.99

@@ -81,7 +81,8 @@ class Checkout:
         """All that a plan of the paper tier asks for."""
         self.put_mnist()
         self.put_imagenet()
-        self.put_cifar10()
+        self.put_cifar()
+        self.put_stl10()
         self.put_coco()
 
     def put_mnist(self):
@@ -100,15 +101,25 @@ class Checkout:
             for number in range(1000):
                 (self.root / "data" / "imagenet" / part / f"n{number:08d}").mkdir(parents=True)
 
-    def put_cifar10(self):
-        """CIFAR-10's files under data/, of their sizes, with nothing in them."""
-        folder = self.root / "data" / files.CIFAR["cifar10"].folder
-        folder.mkdir(parents=True)
-        for split in files.CIFAR["cifar10"].images.values():
-            for name, count in split.items():
-                with (folder / name).open("wb") as file:
-                    file.truncate(count * files.CIFAR_BYTES)
-        (folder / files.CIFAR["cifar10"].names).touch()
+    def put_cifar(self):
+        """CIFAR-10's and CIFAR-100's files under data/, of their sizes, with nothing in them."""
+        for of in files.CIFAR.values():
+            for name, count in {**of.images["train"], **of.images["test"]}.items():
+                self._put_empty(f"{of.folder}/{name}", count * files.CIFAR_BYTES)
+            self._put_empty(f"{of.folder}/{of.names}", 0)
+
+    def put_stl10(self):
+        """STL-10's files under data/, of their sizes, with nothing in them but the classes' names."""
+        for part, count in files.STL10.items():
+            self._put_empty(f"stl10_binary/{part}_X.bin", count * files.STL10_BYTES)
+            self._put_empty(f"stl10_binary/{part}_y.bin", count)
+        (self.root / "data/stl10_binary/class_names.txt").write_text("\n".join(files.STL10_CLASSES))
+
+    def _put_empty(self, name, size):
+        file = self.root / "data" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("wb") as opened:
+            opened.truncate(size)  # takes no room on the disk
 
     def put_coco(self):
         """Files with the names of MSCOCO-2014's and of the encoders' weights, under data/."""

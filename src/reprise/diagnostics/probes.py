@@ -1,7 +1,7 @@
 """What a frozen representation is worth to a simple classifier."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -59,6 +59,7 @@ def linear_probe(
     test_labels: Labels,
     *,
     schedule: Callable[[int, int], float],
+    optimiser: Literal["sgd", "adam"] = "sgd",
     learning_rate: float = 0.3,
     momentum: float = 0.9,
     weight_decay: float = 0.0,
@@ -66,11 +67,11 @@ def linear_probe(
     batch: int = 256,
     seed: int = 0,
 ) -> Accuracy:
-    """Trains a linear classifier on fixed features, by SGD, and tests it. The last, smaller batch of an epoch
-    counts.
+    """Trains a linear classifier on fixed features and tests it. The last, smaller batch of an epoch counts.
 
     Args:
         schedule: the factor on the learning rate: of the step and the number of steps.
+        momentum: of SGD; Adam has torch's own.
 
     Raises:
         RepriseError: when the classifier diverges.
@@ -80,20 +81,24 @@ def linear_probe(
     probe = nn.Linear(train.shape[1], classes, device=train.device)
     nn.init.zeros_(probe.weight)
     nn.init.zeros_(probe.bias)
-    optimiser = torch.optim.SGD(
-        probe.parameters(), learning_rate, momentum=momentum, weight_decay=weight_decay
-    )
+    descent: torch.optim.Optimizer
+    if optimiser == "adam":
+        descent = torch.optim.Adam(probe.parameters(), learning_rate, weight_decay=weight_decay)
+    else:
+        descent = torch.optim.SGD(
+            probe.parameters(), learning_rate, momentum=momentum, weight_decay=weight_decay
+        )
     order = generator(seed, "linear probe")
     per_epoch = -(-len(train) // batch)
     for step in range(epochs * per_epoch):
         if step % per_epoch == 0:
             batches = torch.randperm(len(train), generator=order).to(train.device).split(batch)
         index = batches[step % per_epoch]
-        optimiser.param_groups[0]["lr"] = learning_rate * schedule(step, epochs * per_epoch)
+        descent.param_groups[0]["lr"] = learning_rate * schedule(step, epochs * per_epoch)
         loss = cross_entropy(probe(train[index]), train_labels[index])
-        optimiser.zero_grad()
+        descent.zero_grad()
         loss.backward()
-        optimiser.step()
+        descent.step()
     with torch.no_grad():
         scores = probe(test.to(train.device))
     if not scores.isfinite().all():

@@ -5,7 +5,6 @@ import pytest
 from reprise import registry
 from reprise.evidence.claims import MARGINS
 from reprise.evidence.verdicts import judge
-from reprise.papers.skean2024 import pending
 from reprise.papers.skean2024.printed import CLAIMS
 from reprise.papers.skean2024.published import DATA_SETS, EPOCHS, TABLE2_METHODS, slug
 
@@ -64,11 +63,14 @@ def test_a_sentence_reads_its_own_table_alone(published):
         assert judge(claim, {"published": rows}) == judge(claim, {"published": published})
 
 
+NUMBERS = [claim for claim, _ in registry.paper("skean2024").claims.values() if claim.needs]
+"""The claims that a run without departures alone decides."""
+
+
 def test_every_printed_number_is_a_claim(published):
-    assert [claim.published for claim in pending.CLAIMS] == published["value"].tolist()
-    assert len(pending.CLAIMS) == 106
-    assert {claim.measure for claim in pending.CLAIMS} == {None}
-    assert {claim.margin for claim in pending.CLAIMS} == {MARGINS["accuracy"]}
+    assert sorted(claim.published for claim in NUMBERS) == sorted(published["value"])
+    assert len(NUMBERS) == 106
+    assert {claim.margin for claim in NUMBERS} == {MARGINS["accuracy"]}
 
 
 def test_their_ids():
@@ -84,4 +86,4 @@ def test_their_ids():
         for epoch in EPOCHS
     }
     expected |= {f"skean2024/fig4/{name}-top{k}" for name in ("frossl", "barlow-twins") for k in (1, 5)}
-    assert {claim.id for claim in pending.CLAIMS} == expected | {"skean2024/fig4/lead-after-epoch1"}
+    assert {claim.id for claim in NUMBERS} == expected | {"skean2024/fig4/lead-after-epoch1"}

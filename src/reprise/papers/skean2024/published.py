@@ -1,6 +1,7 @@
 """The numbers that the paper prints."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -25,6 +26,21 @@ def accuracies(published: pd.DataFrame, artifact: str) -> pd.DataFrame:
     """A table as printed: a method a row, in percent; NaN where it prints none."""
     rows = published[published["artifact"] == artifact]
     return rows.pivot(index="row", columns="column", values="value")
+
+
+NEEDS = (
+    "a run without departures: the data set at its root, and GPUs; it is made by: "
+    "snakemake --config tier=paper paper=skean2024"
+)
+"""What a claim about a printed number needs."""
+
+
+def rows_of(artifact: str) -> list[dict[str, Any]]:
+    """The numbers of a table or section, each with its `row`, `column` and `value`."""
+    found = numbers()
+    return [
+        {str(k): v for k, v in row.items()} for row in found[found["artifact"] == artifact].to_dict("records")
+    ]
 
 
 def slug(name: str) -> str:

@@ -1,0 +1,37 @@
+"""Figure 4."""
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
+from reprise.papers.skean2024.lineup import METHODS
+from reprise.papers.skean2024.rates import at_own_rate
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+
+
+@figure(
+    "Figure 4",
+    caption="""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
+    Barlow Twins in the same setup; an epoch is a hundredth of the steps. Grey: the first 30 epochs, which the
+    paper's figure shows; stars: a linear probe of the end; dotted: one of the random initialisation. Mean and
+    90 % interval over the seeds.""",
+)
+def fig04(tables: Tables, params: Params) -> Figure:
+    base = setting(tables, BASE)
+    online, probes = (at_own_rate(base[name], base["probes"]) for name in ("online", "probes"))
+    drawn, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
+    for axes, column, k in zip(panels, ("top1", "top5"), ("top-1", "top-5"), strict=True):
+        axes.axvspan(0, SHOWN, color="0.95", lw=0)
+        for method, color, marker, line in zip(PAIR, colors(2), MARKERS, LINES, strict=False):
+            look = {"color": color, "marker": marker, "ls": line, "label": METHODS[method].name}
+            band(axes, online[online["method"] == method], "epoch", column, **look)
+            ends = drawable(probes.loc[probes["method"] == method, column], f"{method}'s linear probe")
+            axes.plot(104, ends.mean(), marker="*", ms=8, color=color, clip_on=False)
+        if column == "top1":
+            axes.axhline(probes["start"].mean(), color="0.5", ls=":", lw=0.9)
+        axes.set(xlabel="epoch", ylabel=f"{k} accuracy, %", xlim=(0, 106))
+        axes.set_ylim(bottom=0)
+    panels[0].legend(loc="lower right")
+    return drawn

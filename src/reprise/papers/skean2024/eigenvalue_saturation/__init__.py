@@ -1,0 +1,1 @@
+"""Figure 3: how the embedding covariance's eigenvalues rise."""

@@ -1,0 +1,75 @@
+"""What Section 5.2 says of Figure 3: the three metrics, FroSSL against each of the others, at the paper's
+shared learning rate and at each method's own (`rates`), of the spectrum as it is and of normalised columns.
+"""
+
+from collections.abc import Callable
+from itertools import product
+
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, ordering
+from reprise.experiment import Tables
+from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
+from reprise.papers.skean2024.eigenvalue_saturation.params import SHARED_RATE
+from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, METHODS
+from reprise.papers.skean2024.rates import at_own_rate, gains
+
+Select = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
+"""(table, probes) to the table's rows at some learning rates."""
+
+METRICS = {
+    "condition": ("condition number λ1/λ14", "smaller", "λ1/λ14"),
+    "entropy": ("eigenvalue entropy", "larger", "nats"),
+    "saturation": ("14th eigenvalue", "saturated at an earlier step", "steps"),
+}
+HOW = {"raw": "of the embeddings as they are", "normalised": "of embeddings with columns of unit variance"}
+
+
+def at_shared_rate(table: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+    return table[table["learning_rate"] == SHARED_RATE]
+
+
+RATES: dict[str, tuple[Select, str]] = {
+    "shared-rate": (at_shared_rate, f"at the shared learning rate of {SHARED_RATE}"),
+    "own-rate": (at_own_rate, "at its own learning rate"),
+}
+
+
+def metric(name: str, select: Select, method: str) -> Measure:
+    """A column of `measures.summary` by seed."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = select(summary(tables["eigenvalues"], tables["traces"]), tables["probes"])
+        return rows[rows["method"] == method].set_index("seed")[name]
+
+    return measure
+
+
+def learned(select: Select, *methods: str) -> Measure:
+    """Gains of these methods' networks over random initialisation."""
+
+    def measure(tables: Tables) -> pd.Series:
+        rows = select(tables["probes"], tables["probes"])
+        return gains(rows[rows["method"].isin(methods)])
+
+    return measure
+
+
+def _claim(name: str, scale: str, rate: str, method: str) -> Claim:
+    what, comparison, unit = METRICS[name]
+    select, at = RATES[rate]
+    other = METHODS[method].name
+    column = f"{name}_{scale}"
+    sides = {"above" if comparison == "larger" else "below": metric(column, select, method)}
+    return ordering(
+        f"skean2024/fig3/{name}-{scale}-{rate}-{method}",
+        f"FroSSL's {what} is {comparison} than {other}'s, each {at}; {HOW[scale]}.",
+        source="Section 5.2, Figure 3",
+        measure=metric(column, select, "frossl"),
+        unit=unit,
+        learned=learned(select, "frossl", method),
+        **sides,  # type: ignore[arg-type]
+    )
+
+
+CLAIMS: list[Claim] = [_claim(*cell) for cell in product(METRICS, SCALES, RATES, FIGURE3_PUBLISHED)]

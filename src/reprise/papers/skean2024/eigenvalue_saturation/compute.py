@@ -1,0 +1,44 @@
+"""Trains Figure 3's methods at every learning rate, and takes the traces of their spectra."""
+
+import pandas as pd
+
+from reprise.experiment import Context
+from reprise.papers.skean2024 import nets, observations
+from reprise.papers.skean2024.eigenvalue_saturation.params import Params
+from reprise.papers.skean2024.training import SAME_IMAGES
+
+SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
+"""As they are, and with columns of unit variance; the paper does not say which it shows."""
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`eigenvalues`: the largest of view 1's embedding covariance, of one batch, at every trace.
+    `traces`: the entropy of all eigenvalues, and the mean correlation of the views' dimensions. `probes`: of
+    the end."""
+    images = SAME_IMAGES.get(params.data_set, params.data_set)
+    plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
+    loaded = nets.sets(params, images, plan.probed, params.online_images)
+    runs = nets.grid(params, params.methods, params.learning_rates, images)
+    seen = observations.observed(params, plan, runs, loaded, context)
+    traced = {
+        "eigenvalues": _columns(seen, SHORT, [*observations.RUN, "step", "index"]),
+        "traces": _columns(
+            seen,
+            {
+                "loss": "loss",
+                "view_correlation": "view_correlation",
+                **{f"entropy of {scale}": f"entropy_{short}" for scale, short in SHORT.items()},
+            },
+            [*observations.RUN, "step"],
+        ),
+    }
+    tables = {name: table.assign(data_set=params.data_set) for name, table in traced.items()}
+    return {**tables, "probes": observations.probe_table(seen)}
+
+
+def _columns(seen: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:
+    """The numbers of these names, a column each."""
+    chosen = seen[seen["what"].isin(names)]
+    whole = {name: int for name in index if name in ("step", "index")}
+    wide = chosen.astype(whole).pivot(index=index, columns="what", values="value")
+    return wide.rename(columns=names).rename_axis(columns=None).reset_index()

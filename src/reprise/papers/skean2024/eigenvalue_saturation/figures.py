@@ -1,0 +1,124 @@
+"""Figure 3, at the shared learning rate and at each method's own, and its metrics."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure, table
+from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
+from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, summary
+from reprise.papers.skean2024.eigenvalue_saturation.params import Params
+from reprise.papers.skean2024.lineup import METHODS
+from reprise.papers.skean2024.rates import gains
+from reprise.report.style import WIDTH, colors, drawable
+
+SCALE_NAMES = {"raw": "as they are", "normalised": "unit variance"}
+HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one batch at a time, geometric mean
+    over the seeds. Above: of the embeddings as they are; below: with every dimension at unit variance (the
+    paper does not say which it shows). Dotted: the step at which the 14th saturates, mean over the seeds if
+    it does in all: from there on it stays within 20 % of its mean over the last tenth of the steps, outside
+    of which it was before, and that not only in the last tenth. κ: λ1/λ14 over that tenth; H: Shannon entropy
+    of all eigenvalues in nats; c: mean correlation of the dimensions between the views; of
+    the seeds that did not diverge."""
+
+
+@figure("Figure 3", caption=f"{HOW} All methods at the paper's shared learning rate, 0.1.")
+def fig03(tables: Tables, params: Params) -> Figure:
+    return _spectra(tables, params, "shared-rate")
+
+
+@figure(
+    "Figure 3, own learning rates",
+    caption=f"""{HOW} Each method at its own learning rate of the shared grid, the one of the best mean
+    accuracy on a fifth of the training images, held out.""",
+)
+def fig03_own_rates(tables: Tables, params: Params) -> Figure:
+    return _spectra(tables, params, "own-rate")
+
+
+def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
+    base = setting(tables, BASE)
+    drawable(base["eigenvalues"]["raw"], "the eigenvalues")
+    select, _ = RATES[rate]
+    eigenvalues = select(base["eigenvalues"], base["probes"])
+    metrics = select(summary(base["eigenvalues"], base["traces"]), base["probes"])
+    drawable(metrics["view_correlation"], "the correlation of the views")
+    methods = params.methods
+    drawn, panels = plt.subplots(
+        len(SCALES), len(methods), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False
+    )
+    for column, method in enumerate(methods):
+        of, found = (rows[rows["method"] == method] for rows in (eigenvalues, metrics))
+        for row, scale in enumerate(SCALES):
+            drawable(of[scale], f"the eigenvalues of {method}")
+            _panel(panels[row, column], of, found, scale)
+        name = METHODS[method].name.replace(", ", ",\n")
+        panels[0, column].set_title(f"{name}\nlr {of['learning_rate'].iloc[0]:g}", fontsize=7)
+    for row, scale in enumerate(SCALES):
+        panels[row, 0].set_ylabel(f"eigenvalue, {SCALE_NAMES[scale]}")
+    drawn.supxlabel("step", fontsize=8)
+    return drawn
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str) -> None:
+    logs = np.log(rows[scale].where(rows[scale] > 0))
+    means = np.exp(logs.groupby([rows["index"], rows["step"]]).mean().unstack("index"))
+    for index, color in zip(range(1, TOP + 1), colors(TOP), strict=True):
+        axes.plot(means.index, means[index], color=color, lw=1.4 if index in (1, TOP) else 0.6)
+    axes.set_yscale("log")
+    saturation = metrics[f"saturation_{scale}"]
+    if saturation.notna().all():
+        axes.axvline(saturation.mean(), color="black", ls=":", lw=0.9)
+    whole = metrics.dropna(subset=["view_correlation"])
+    lines = [f"{len(metrics) - len(whole)} of {len(metrics)} diverged"] if len(whole) < len(metrics) else []
+    if len(whole):
+        lines += [
+            f"κ = {np.exp(np.log(whole[f'condition_{scale}']).mean()):.3g}",
+            f"H = {whole[f'entropy_{scale}'].mean():.2f}",
+            f"c = {whole['view_correlation'].mean():.2f}",
+        ]
+    axes.set_xlabel("\n".join(lines), fontsize=6.5)
+
+
+@table(
+    "Figure 3, metrics",
+    caption="""Figure 3's metrics, mean over the seeds: condition number λ1/λ14 (geometric), Shannon entropy
+    of all eigenvalues in nats, and the step at which the 14th eigenvalue saturates (-: in some seed it does
+    not, as Figure 3's caption defines it), of the embeddings as they are and with columns of unit variance;
+    mean correlation of the dimensions between the views, without which a flat spectrum says little; top-1 of
+    a linear probe, and what it gains over random initialisation, in percentage points.""",
+)
+def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
+    base = setting(tables, BASE)
+    metrics = summary(base["eigenvalues"], base["traces"])
+    probes = base["probes"].assign(gain=gains(base["probes"]))
+    rows = []
+    for rate, (select, _) in RATES.items():
+        found, ends = select(metrics, base["probes"]), select(probes, base["probes"])
+        for method in params.methods:
+            of, end = found[found["method"] == method], ends[ends["method"] == method]
+            if of.empty:
+                continue
+            row: dict[str, object] = {
+                "rate": rate.replace("-", " "),
+                "method": METHODS[method].name,
+                "learning rate": f"{of['learning_rate'].iloc[0]:g}",
+            }
+            for scale in SCALES:
+                row[f"condition, {scale}"] = _shown(np.log(of[f"condition_{scale}"]), "{:.3g}", np.exp)
+                row[f"entropy, {scale}"] = _shown(of[f"entropy_{scale}"], "{:.2f}")
+                row[f"saturation, {scale}"] = _shown(of[f"saturation_{scale}"], "{:.0f}")
+            row["correlation of views"] = _shown(of["view_correlation"], "{:.2f}")
+            row["linear probe, %"] = _shown(end["top1"], "{:.1f}")
+            row["gain"] = _shown(end["gain"], "{:+.1f}")
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _shown(values: pd.Series, form: str, back: np.ufunc | None = None) -> str:
+    if values.isna().any():
+        return "-"
+    return form.format(back(values.mean()) if back else values.mean())

@@ -1,0 +1,52 @@
+"""Figure 3's three metrics; without torch."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+RUN = ["data_set", "method", "learning_rate", "seed"]
+SCALES = ("raw", "normalised")
+TOP = 14
+END = 0.9
+"""From this share of the steps on is the end, over whose traces metrics are taken."""
+BAND = 0.2
+"""An eigenvalue has saturated when it stays within this share of its value at the end."""
+
+
+def summary(eigenvalues: pd.DataFrame, traces: pd.DataFrame) -> pd.DataFrame:
+    """A row a run: `condition_`, `entropy_` and `saturation_` of the spectrum as it is (`raw`) and of columns
+    of unit variance (`normalised`), and `view_correlation`.
+
+    NaN for a run that ended before the last trace, having diverged.
+    """
+    last = traces["step"].max()
+    late = traces[traces["step"] >= END * last].groupby(RUN)
+    columns = {name: late[name].mean() for name in ("view_correlation", *(f"entropy_{s}" for s in SCALES))}
+    for scale in SCALES:
+        wide = eigenvalues.pivot(index=[*RUN, "step"], columns="index", values=scale)
+        condition = (wide[1] / wide[TOP].where(wide[TOP] > 0)).map(math.log)
+        steps = condition.index.get_level_values("step")
+        at_end = condition[steps >= END * last].groupby(RUN)
+        columns[f"condition_{scale}"] = np.exp(at_end.agg(lambda values: values.mean(skipna=False)))
+        columns[f"saturation_{scale}"] = wide[TOP].groupby(RUN).agg(_saturation_of_group)
+    ended = traces.groupby(RUN)["step"].max() == last
+    return pd.DataFrame(columns).where(ended).reset_index()
+
+
+def _saturation_of_group(values: pd.Series) -> float:
+    return saturation(values.index.get_level_values("step").to_numpy(), values.to_numpy())
+
+
+def saturation(steps: np.ndarray, values: np.ndarray) -> float:
+    """The first step from which on all values lie within 20 % of the mean over the last tenth of the steps.
+
+    NaN, no saturation, when they do so from the first step on (the eigenvalue never had to rise), or not
+    before that last tenth (it still moves). The step depends on the horizon, which is the last one.
+    """
+    late = steps >= END * steps[-1]
+    end = values[late].mean()
+    outside = np.flatnonzero(~(np.abs(values - end) <= BAND * end))
+    if len(outside) == 0 or outside[-1] + 1 >= len(steps) or late[outside[-1] + 1]:
+        return math.nan
+    return float(steps[outside[-1] + 1])

@@ -1,0 +1,45 @@
+"""Settings of Figure 3."""
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from reprise.papers.skean2024.lineup import FIGURE3
+from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Training, check_data, check_methods
+from reprise.settings import ours, stated, unstated
+
+TABLES = ("eigenvalues", "traces", "probes")
+
+SHARED_RATE = 0.1
+"""Section 5.2: 'best for all objectives'."""
+
+
+class Params(Training):
+    """Figure 3's methods on one data set; the horizon, on which saturation depends, is the last step."""
+
+    data_set: DataSet = stated("stl10", "Section 5.2")
+    steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=4)
+    optimiser: Literal["lars", "sgd"] = stated("sgd", "Section 5.2")
+    weight_decay: float = unstated(1e-6, "that of Section 6.1", ge=0)
+    schedule: Schedule = unstated("constant", "5 epochs are the beginning of a longer schedule")
+    learning_rates: tuple[Rate, ...] = stated((1e-4, 1e-3, 1e-2, 1e-1), "Section 5.2", min_length=1)
+    methods: tuple[str, ...] = ours(FIGURE3, "Figure 3's, with the other variance weight and the other λ")
+    trace_every: int = unstated(10, "steps between two traces of the spectrum, each of one batch", ge=1)
+    probe_every: int = ours(0, "of the online probe, which Table 3 reads", ge=0)
+    online_images: int = ours(0, "test images of that probe", ge=0)
+
+    @model_validator(mode="after")
+    def _claims_have_their_numbers(self) -> Self:
+        check_methods(self.methods)
+        if SHARED_RATE not in self.learning_rates:
+            raise ValueError(f"learning_rates must hold {SHARED_RATE}, that of Section 5.2")
+        return self
+
+
+def check(params: Params) -> None:
+    """That the data set is there.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    check_data([params.data_set], params.root)

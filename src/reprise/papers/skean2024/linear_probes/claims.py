@@ -1,0 +1,185 @@
+"""What Sections 6.1 and 6.3 say of the methods, each at its own learning rate of the shared grid (`rates`).
+
+Of Table 2 a claim reads the first data set (ten classes) or the second (many).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.experiment import Tables
+from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
+from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
+from reprise.papers.skean2024.rates import at_own_rate, gains
+
+POINTS = "percentage points"
+EARLY = EPOCHS[:3]
+TEN_CLASSES, MANY_CLASSES = 0, 1
+SIZES = {TEN_CLASSES: "ten-classes", MANY_CLASSES: "many-classes"}
+"""Of Table 2's data sets."""
+TABLE3 = tuple(key for key in ROWS if key != "corinfomax")
+NO_LOGS = {
+    "frossl-no-logs": "as Section 3.1 has it",
+    "frossl-no-logs-unit-trace": "of covariances of trace 1",
+    "frossl-no-logs-matched": "weighted so that its gradient is FroSSL's at step 0",
+}
+
+
+def accuracy(place: int, *methods: str) -> Measure:
+    """Table 2's, of a data set; the largest of the methods'."""
+
+    def measure(tables: Tables) -> pd.Series:
+        return ends(tables, place, *methods).groupby("seed")["top1"].agg(lambda top1: top1.max(skipna=False))
+
+    return measure
+
+
+def ends(tables: Tables, place: int, *methods: str) -> pd.DataFrame:
+    """The linear probes of these methods at their own rates on a data set."""
+    own = at_own_rate(tables["probes"], tables["probes"])
+    return own[(own["place"] == place) & own["method"].isin(methods)]
+
+
+def learned(place: int, *methods: str) -> Measure:
+    """Gains over random initialisation of these methods' networks."""
+    return lambda tables: gains(ends(tables, place, *methods))
+
+
+def learned_online(*methods: str) -> Measure:
+    """The same, of the networks of Table 3."""
+
+    def measure(tables: Tables) -> pd.Series:
+        own = at_own_rate(tables["probes"], tables["probes"])
+        on = tables["online"]["data_set"].iloc[0]
+        return gains(own[(own["data_set"] == on) & own["method"].isin(methods)])
+
+    return measure
+
+
+def lead(method: str, epochs: Sequence[int]) -> Measure:
+    """FroSSL's smallest lead over a method in Table 3, over its epochs."""
+
+    def measure(tables: Tables) -> pd.Series:
+        own = at_own_rate(tables["online"], tables["probes"])
+        wide = own[own["epoch"].isin(epochs)].pivot(index=["seed", "epoch"], columns="method", values="top1")
+        if method not in wide:
+            return pd.Series(dtype=float)
+        return (wide["frossl"] - wide[method]).groupby("seed").agg(lambda leads: leads.min(skipna=False))
+
+    return measure
+
+
+def rank(tables: Tables) -> pd.Series:
+    """FroSSL's place among Table 2's methods on ten classes, 1 the best; a diverged one is the last."""
+    wide = ends(tables, TEN_CLASSES, *ROWS).pivot(index="seed", columns="method", values="top1")
+    return wide.rank(axis=1, ascending=False, na_option="bottom")["frossl"]
+
+
+def _lead(name: str, statement: str, method: str, epochs: Sequence[int]) -> Claim:
+    return ordering(
+        f"skean2024/sec6.1/{name}-{method}",
+        statement,
+        source="Section 6.1, Table 3",
+        measure=lead(method, epochs),
+        above=0.0,
+        unit=f"{POINTS}, FroSSL's smallest lead",
+        learned=learned_online("frossl", method),
+    )
+
+
+def _logs(method: str, place: int) -> Claim:
+    return ordering(
+        f"skean2024/sec6.3/logs-help-{SIZES[place]}-{method.removeprefix('frossl-')}",
+        f"Without logarithms FroSSL's linear probe is worse on {SIZES[place].replace('-', ' ')}: the loss "
+        f"{NO_LOGS[method]}.",
+        source="Section 6.3",
+        measure=accuracy(place, "frossl"),
+        above=accuracy(place, method),
+        unit="% top-1 linear probe",
+        learned=learned(place, "frossl"),
+    )
+
+
+def average(method: str) -> Measure:
+    """Table 2's, over its data sets."""
+
+    def measure(tables: Tables) -> pd.Series:
+        own = at_own_rate(tables["probes"], tables["probes"])
+        top1 = own[own["method"] == method].groupby("seed")["top1"]
+        return top1.agg(lambda values: values.mean(skipna=False))
+
+    return measure
+
+
+def at_epoch(method: str, epoch: int) -> Measure:
+    """Table 3's."""
+
+    def measure(tables: Tables) -> pd.Series:
+        own = at_own_rate(tables["online"], tables["probes"])
+        return own[(own["method"] == method) & (own["epoch"] == epoch)].set_index("seed")["top1"]
+
+    return measure
+
+
+def _printed_number(row: Mapping[str, Any]) -> Claim:
+    """That a run at the paper's scale gives a number of Tables 2 and 3 again."""
+    name, column, number = row["row"], row["column"], row["value"]
+    method, online = slug(name), row["artifact"] == "Table 3"
+    where = f"{column} of STL-10" if online else {"Average": "the three data sets"}.get(column, column)
+    if online:
+        measure = at_epoch(method, int(column.removeprefix("epoch ")))
+    elif column == "Average":
+        measure = average(method)
+    else:
+        measure = accuracy(DATA_SETS.index(column), method)
+    return value(
+        f"skean2024/{slug(row['artifact']).replace('-', '')}/{method}-{slug(column)}",
+        f"{'An online' if online else 'A'} linear probe of {name} reaches {number} % on {where}.",
+        source=row["artifact"],
+        quantity="accuracy",
+        measure=measure,
+        published=number,
+        unit="% top-1",
+        needs=NEEDS,
+    )
+
+
+CLAIMS: list[Claim] = [
+    *(
+        _lead(
+            "early-lead-over",
+            f"FroSSL's online accuracy is above {METHODS[method].name}'s at each of the first three epochs "
+            "of Table 3 ('for the first 30 epochs').",
+            method,
+            EARLY,
+        )
+        for method in TABLE3
+        if method != "frossl"
+    ),
+    *(
+        _lead(
+            "best-dimension-contrastive-over",
+            f"FroSSL's online accuracy is above {METHODS[method].name}'s, a dimension-contrastive method, at "
+            "each epoch of Table 3.",
+            method,
+            EPOCHS,
+        )
+        for method in TABLE3
+        if METHODS[method].family == "dimension-contrastive" and method != "frossl"
+    ),
+    count(
+        "skean2024/sec6.1/competitive",
+        "FroSSL's linear probe is competitive: among the better half of Table 2's twelve methods on ten "
+        "classes (our reading).",
+        source="Section 6.1, Table 2",
+        measure=rank,
+        at_most=len(ROWS) / 2,
+        unit="place, 1 the best",
+        learned=learned(TEN_CLASSES, "frossl"),
+    ),
+    *(_logs(method, TEN_CLASSES) for method in NO_LOGS),
+    _logs("frossl-no-logs", MANY_CLASSES),
+    *(_printed_number(row) for artifact in ("Table 2", "Table 3") for row in rows_of(artifact)),
+]

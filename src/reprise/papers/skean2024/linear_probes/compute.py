@@ -1,0 +1,46 @@
+"""Trains every method at every learning rate on every data set."""
+
+import math
+
+import pandas as pd
+
+from reprise.experiment import Context
+from reprise.papers.skean2024 import nets, observations
+from reprise.papers.skean2024.linear_probes.params import Params
+from reprise.papers.skean2024.lineup import EPOCHS
+from reprise.papers.skean2024.training import SAME_IMAGES
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """`probes`: of each run, accuracies of linear probes of the end. `online`: those of the online probe at
+    Table 3's epochs, NaN after a divergence. In %."""
+    seen = []
+    for name, plan in plans(params).items():
+        loaded = nets.sets(params, name, plan.probed, params.online_images)
+        runs = nets.grid(params, params.methods, params.learning_rates, name)
+        seen.append(observations.observed(params, plan, runs, loaded, context))
+    found = pd.concat(seen, ignore_index=True)
+    probes = observations.probe_table(found)
+    places = {name: place for place, name in enumerate(params.data_sets)}
+    return {
+        "probes": probes.assign(place=probes["data_set"].map(places)),
+        "online": online(params, found),
+    }
+
+
+def plans(params: Params) -> dict[str, nets.Plan]:
+    """What is asked of the trainings on each set of images."""
+    found: dict[str, nets.Plan] = {}
+    for name, steps in zip(params.data_sets, params.steps, strict=True):
+        images = SAME_IMAGES.get(name, name)
+        every = math.gcd(*params.looks) if images == SAME_IMAGES.get(params.online, params.online) else 0
+        probed = (*(found[images].probed if images in found else ()), name)
+        found[images] = nets.Plan(steps, params.trace_every, every, probed)
+    return found
+
+
+def online(params: Params, seen: pd.DataFrame) -> pd.DataFrame:
+    """A row a run and look; `epoch` is Table 3's."""
+    images = SAME_IMAGES.get(params.online, params.online)
+    looks = pd.DataFrame({"step": params.looks, "epoch": EPOCHS})
+    return observations.online_table(seen[seen["images"] == images], looks).assign(data_set=params.online)

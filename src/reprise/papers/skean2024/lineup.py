@@ -1,0 +1,141 @@
+"""The methods of Tables 2 and 3 and Figure 3: each one's objective, and what its published run gave it.
+
+`scripts` are the authors' scripts/pretrain/stl10, which made the STL-10 column of Table 2 and Table 3; bar
+what is said. Widths are the published ones; a reduced run takes the same share of all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Family = Literal["sample-contrastive", "asymmetric network", "dimension-contrastive"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the tables.
+
+    Attributes:
+        name: as Table 2 has it.
+        objective: of `training.models.Spec`.
+        dim: of the embedding.
+        hyperparameters: of the objective.
+        widths: hyperparameters that are widths, as `dim` is.
+        weak: whether its published runs had FroSSL's augmentations, the weaker ones.
+        variant: that it is no row of the paper, but shown beside one.
+    """
+
+    name: str
+    family: Family
+    objective: str
+    dim: int
+    hyperparameters: Mapping[str, float] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(default_factory=dict)
+    weak: bool = False
+    variant: bool = False
+
+    def at(self, share: float) -> tuple[int, dict[str, float | int | bool | None]]:
+        """The embedding dimension and the hyperparameters, with this share of the widths."""
+        widths = {name: narrowed(width, share) for name, width in self.widths.items()}
+        return narrowed(self.dim, share), {**self.hyperparameters, **widths}
+
+
+def narrowed(width: int, share: float) -> int:
+    """A share of a width; at least 2."""
+    return max(round(width * share), 2)
+
+
+METHODS: dict[str, Method] = {
+    # B.1: τ = .2 and d = 256, as solo-learn's CIFAR-100; the scripts have .5 and 512.
+    "simclr": Method("SimCLR", "sample-contrastive", "nt_xent", 256, {"temperature": 0.2}),
+    # Scripts; without their queue, which starts at epoch 50.
+    "swav": Method("SwAV", "sample-contrastive", "swav", 128, {"temperature": 0.1}, {"prototypes": 3000}),
+    # Scripts; but momentum 1, with which the teacher never moves, is solo-learn's .99 to .999 here.
+    "mocov2": Method(
+        "MoCo v2",
+        "sample-contrastive",
+        "moco",
+        256,
+        {"temperature": 0.2, "queue": 32768, "momentum": 0.99, "final_momentum": 0.999},
+        weak=True,
+    ),
+    "simsiam": Method("SimSiam", "asymmetric network", "simsiam", 2048, {}, {"hidden": 512}, weak=True),
+    "byol": Method(
+        "BYOL",
+        "asymmetric network",
+        "byol",
+        256,
+        {"momentum": 0.99, "final_momentum": 1.0},
+        {"hidden": 4096},
+    ),
+    "dino": Method(
+        "DINO",
+        "asymmetric network",
+        "dino",
+        256,
+        {"momentum": 0.9995, "final_momentum": 1.0},
+        {"prototypes": 4096},
+    ),
+    # The authors' code sums both views' variance terms, and so weighs them twice as much as VICReg's own.
+    "vicreg": Method("VICReg", "dimension-contrastive", "vicreg", 1024, {"variance_weight": 25.0}),
+    "vicreg-averaged": Method(
+        "VICReg, variance averaged",
+        "dimension-contrastive",
+        "vicreg",
+        1024,
+        {"variance_weight": 12.5},
+        variant=True,
+    ),
+    # λ of 6.2 and of Zbontar 2021; the scripts have d = 2048 and the loss times .1.
+    "barlow-twins": Method(
+        "Barlow Twins", "dimension-contrastive", "barlow_twins", 1024, {"off_diagonal_weight": 0.005}
+    ),
+    "barlow-twins-b1": Method(
+        "Barlow Twins, λ of B.1",
+        "dimension-contrastive",
+        "barlow_twins",
+        1024,
+        {"off_diagonal_weight": 0.05},
+        variant=True,
+    ),
+    # Scripts; the whole batch is whitened at once, there and here.
+    "w-mse-2": Method("W-MSE 2", "dimension-contrastive", "w_mse", 128),
+    # The authors' scripts/pretrain/cifar/corinfomax_cifar100.
+    "corinfomax": Method(
+        "CorInfoMax",
+        "dimension-contrastive",
+        "corinfomax",
+        128,
+        {"attraction": 1000.0, "forgetting": 0.01, "epsilon": 1e-6},
+    ),
+    # Its scale is not published: the loss as Section 3.1 has it, and two others beside it.
+    "frossl-no-logs": Method("FroSSL (no logs)", "dimension-contrastive", "frossl_no_logs", 1024, weak=True),
+    "frossl-no-logs-unit-trace": Method(
+        "FroSSL (no logs), trace 1",
+        "dimension-contrastive",
+        "frossl_no_logs_unit_trace",
+        1024,
+        weak=True,
+        variant=True,
+    ),
+    "frossl-no-logs-matched": Method(
+        "FroSSL (no logs), matched",
+        "dimension-contrastive",
+        "frossl_no_logs",
+        1024,
+        weak=True,
+        variant=True,
+    ),
+    "frossl": Method("FroSSL", "dimension-contrastive", "frossl", 1024, weak=True),
+}
+MATCHED = "frossl-no-logs-matched"
+"""Its variance term has, at step 0, the gradient of FroSSL's: the weight is 1 / |ZᵀZ|²_F there."""
+
+ROWS = tuple(key for key, method in METHODS.items() if not method.variant)
+"""Of Table 2."""
+EPOCHS = (3, 10, 30, 50, 100)
+"""Of Table 3."""
+FIGURE3 = ("simclr", "vicreg", "vicreg-averaged", "barlow-twins", "barlow-twins-b1", "frossl")
+"""Figure 3's, with the other variance weight and the other λ."""
+FIGURE3_PUBLISHED = ("simclr", "vicreg", "barlow-twins-b1")
+"""The three that Figure 3 sets beside FroSSL, by Appendix B.1 and the authors' code."""

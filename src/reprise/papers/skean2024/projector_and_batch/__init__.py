@@ -1,0 +1,1 @@
+"""Appendix C: FroSSL with other embedding dimensions and batches."""

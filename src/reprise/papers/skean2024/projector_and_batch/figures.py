@@ -1,0 +1,39 @@
+"""Appendix C."""
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, ScalarFormatter
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.skean2024.lineup import METHODS
+from reprise.papers.skean2024.projector_and_batch.params import Params
+from reprise.report.style import WIDTH, band, colors, drawable
+
+
+@figure(
+    "Appendix C",
+    caption="""FroSSL's linear probe with other embedding dimensions and with other batches that see as many
+    images; our text of the paper has neither the captions nor the numbers of these graphs. Dashed: the probe
+    of the random initialisation. Mean and 90 % interval over the seeds.""",
+)
+def appC(tables: Tables, params: Params) -> Figure:
+    probes = setting(tables, BASE)["probes"]
+    drawn, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.4), sharey=True)
+    base = {"dim": round(METHODS["frossl"].dim * params.width), "batch": params.batch}
+    for axes, name, other, values, label in (
+        (panels[0], "dim", "batch", params.dims, "embedding dimension d"),
+        (panels[1], "batch", "dim", params.batches, "batch size N"),
+    ):
+        rows = probes[probes[other] == base[other]]
+        for value in values:
+            drawable(rows.loc[rows[name] == value, "top1"], f"{label} {value}")
+        band(axes, rows, name, "top1", color=colors(2)[0], marker="o")
+        axes.axhline(probes["start"].mean(), color="0.5", ls="--", lw=0.9)
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(sorted(rows[name].unique()))
+        axes.set_xlabel(f"{label} ({other} {base[other]:g})")
+    panels[0].set_ylabel("top-1 of a linear probe, %")
+    return drawn

@@ -1,0 +1,31 @@
+"""Settings of Appendix C: two graphs of which our text has neither captions nor numbers."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
+from reprise.settings import lost
+
+TABLES = ("probes",)
+
+Size = Annotated[int, Field(ge=8)]
+
+
+class Params(Training):
+    """FroSSL, one factor at a time about the settings of Table 2; every batch sees as many images."""
+
+    data_set: DataSet = lost("stl10", "Table 3's")
+    steps: int = lost(41_000, "100 epochs of STL-10 with its unlabelled images, at the first batch", ge=1)
+    learning_rate: Rate = lost(0.3, "Section 6.1's")
+    dims: tuple[Size, ...] = lost((256, 512, 1024, 2048), "embedding dimensions", min_length=2)
+    batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
+
+
+def check(params: Params) -> None:
+    """That the data set is there.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    check_data([params.data_set], params.root)

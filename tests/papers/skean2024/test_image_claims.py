@@ -1,0 +1,208 @@
+"""Every claim of the image experiments on tables made so that it holds, and so that it does not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reprise.evidence.verdicts import judge, judge_all
+from reprise.experiment import BASE
+from reprise.papers.skean2024.early_lead import claims as early_lead
+from reprise.papers.skean2024.early_lead.params import PAIR
+from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation
+from reprise.papers.skean2024.linear_probes import claims as linear_probes
+from reprise.papers.skean2024.linear_probes.params import Params
+from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
+from reprise.papers.skean2024.published import rows_of, slug
+
+SEEDS, RATES, START = range(4), (0.01, 0.1), 20.0
+noise = np.random.default_rng(0)
+
+
+def jitter():
+    return noise.normal(0, 0.02)
+
+
+def runs(methods):
+    return [
+        {"method": method, "learning_rate": rate, "seed": seed}
+        for method in methods
+        for rate in RATES
+        for seed in SEEDS
+    ]
+
+
+def ends(methods, top1, *, data_sets=("shapes",), learned=True):
+    """Linear probes: `top1(method, data_set)` at the rate of .1, which is chosen; the other misleads."""
+    rows = []
+    for run in runs(methods):
+        for place, name in enumerate(data_sets):
+            chosen = run["learning_rate"] == 0.1
+            value = top1(run["method"], name) + jitter() if chosen else 90 * (run["method"] != "frossl")
+            start = START if learned else value - 10
+            rows.append(
+                {
+                    **run, "data_set": name, "place": place, "validation": 60.0 if chosen else 30.0,
+                    "top1": value, "top5": value + 5, "start": start,
+                }
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def probing(lead, **more):
+    """Tables 2 and 3 in which FroSSL is `lead` points above all others."""
+    sets = ("shapes", "shapes-80")
+    probes = ends(METHODS, lambda method, name: 60 + lead * (method == "frossl"), data_sets=sets, **more)
+    online = [
+        {
+            **run, "data_set": "shapes", "epoch": epoch,
+            "top1": 40 + jitter() + lead * (run["method"] == "frossl") * (run["learning_rate"] == 0.1),
+        }
+        for run in runs(METHODS)
+        for epoch in EPOCHS
+    ]  # fmt: skip
+    return {"probes": probes, "online": pd.DataFrame(online)}
+
+
+def spectra(sign, **more):
+    """Figure 3 in which FroSSL's metrics are better by the sign: flatter, richer, sooner."""
+    methods = (*FIGURE3_PUBLISHED, "frossl")
+    eigenvalues, traces = [], []
+    for run in runs(methods):
+        ours = sign * (run["method"] == "frossl")
+        rise = 40 - 10 * ours + 2 * noise.integers(2)
+        for step in range(0, 101, 2):
+            level = 0.1 + 0.9 * (step >= rise)
+            base = {**run, "data_set": "shapes", "step": step}
+            values = level * np.exp(-(0.3 - 0.1 * ours + 0.01 * jitter()) * np.arange(14))
+            eigenvalues += [
+                {**base, "index": k, "raw": value, "normalised": value} for k, value in enumerate(values, 1)
+            ]
+            entropy = 2 + ours + jitter()
+            traces.append(
+                {**base, "entropy_raw": entropy, "entropy_normalised": entropy, "view_correlation": 0.9}
+            )
+    return {
+        "eigenvalues": pd.DataFrame(eigenvalues),
+        "traces": pd.DataFrame(traces),
+        "probes": ends(methods, lambda *_: 60, **more),
+    }
+
+
+def racing(early, late, **more):
+    """Figure 4 in which FroSSL leads by `early` points for 30 epochs and by `late` in the end."""
+    online = []
+    for run in runs(PAIR):
+        for epoch in range(10, 101, 10):
+            lead = (early if epoch <= 30 else late) * (run["method"] == "frossl")
+            value = 30 + lead + jitter()
+            online.append(
+                {**run, "data_set": "shapes", "epoch": epoch, "top1": value, "top5": value + jitter()}
+            )
+    probes = ends(PAIR, lambda method, _: 60 + late * (method == "frossl"), **more)
+    return {"online": pd.DataFrame(online), "probes": probes}
+
+
+REDUCED = {
+    "linear_probes": [claim for claim in linear_probes.CLAIMS if not claim.needs],
+    "saturation": saturation.CLAIMS,
+    "early_lead": [claim for claim in early_lead.CLAIMS if not claim.needs],
+}
+WHERE = {
+    "linear_probes": (probing(3.0), probing(-3.0), probing(3.0, learned=False)),
+    "saturation": (spectra(1), spectra(-1), spectra(1, learned=False)),
+    "early_lead": (racing(8.0, 0.5), racing(-8.0, 5.0), racing(8.0, 0.5, learned=False)),
+}
+EACH = pytest.mark.parametrize(
+    ("room", "claim"), [pytest.param(room, c, id=c.id) for room, claims in REDUCED.items() for c in claims]
+)
+
+
+@EACH
+def test_it_is_reproduced_where_it_holds(room, claim):
+    assert judge(claim, WHERE[room][0]).verdict == "reproduced"
+
+
+@EACH
+def test_it_is_contradicted_where_it_does_not(room, claim):
+    assert judge(claim, WHERE[room][1]).verdict == "contradicted"
+
+
+@EACH
+def test_networks_that_did_not_learn_are_no_evidence(room, claim):
+    found = judge(claim, WHERE[room][2])
+    assert found.verdict == "inconclusive"
+    assert "did not learn" in found.reason
+
+
+def test_one_look_at_which_frossl_is_behind_ends_its_lead():
+    claim = next(c for c in REDUCED["linear_probes"] if c.id.endswith("early-lead-over-byol"))
+    for epoch, verdict in ((30, "contradicted"), (50, "reproduced")):
+        tables = probing(3.0)
+        online = tables["online"]
+        behind = (online["method"] == "byol") & (online["epoch"] == epoch)
+        online.loc[behind, "top1"] += 10
+        assert judge(claim, tables).verdict == verdict
+
+
+def test_a_divergence_decides_nothing():
+    tables = probing(3.0)
+    probes, online = tables["probes"], tables["online"]
+    probes.loc[probes["method"] == "w-mse-2", ["validation", "top1"]] = np.nan
+    online.loc[online["method"] == "w-mse-2", "top1"] = np.nan
+    over = {claim.id.split("over-")[-1]: claim for claim in REDUCED["linear_probes"]}
+    assert judge(over["w-mse-2"], tables).verdict == "inconclusive"
+    assert judge(over["vicreg"], tables).verdict == "reproduced"
+
+
+# The printed numbers, which a run without departures alone decides.
+
+
+def published_tables(shift):
+    numbers = {
+        (row["artifact"], slug(row["row"]), row["column"]): row["value"] + shift
+        for artifact in ("Table 2", "Table 3")
+        for row in rows_of(artifact)
+    }
+    rates = {"learning_rate": 0.3}
+    probes, online = [], []
+    for (artifact, method, column), value in numbers.items():
+        for seed in SEEDS:
+            row = {"method": method, "seed": seed, **rates, "top1": value + jitter(), "start": 20.0}
+            if artifact == "Table 3":
+                online.append({**row, "data_set": "stl10", "epoch": int(column.split()[1])})
+            elif column != "Average":
+                place = ("CIFAR-10", "CIFAR-100", "STL-10").index(column)
+                name = ("cifar10", "cifar100", "stl10")[place]
+                probes.append({**row, "data_set": name, "place": place, "validation": 50.0})
+    return {
+        "probes": pd.DataFrame(probes).assign(setting=BASE),
+        "online": pd.DataFrame(online).assign(setting=BASE),
+    }
+
+
+PRINTED = [claim for claim in linear_probes.CLAIMS if claim.needs]
+
+
+def test_a_run_without_departures_judges_the_printed_numbers():
+    published = Params()
+    for shift, verdict in ((0.0, "reproduced"), (4.0, "contradicted")):
+        found = judge_all(PRINTED, published_tables(shift), published)
+        assert set(found["verdict"]) == {verdict}, found[found["verdict"] != verdict]["claim"].tolist()
+        assert set(found["scale"]) == {"paper"}
+
+
+def test_a_reduced_run_does_not():
+    found = judge_all(PRINTED, published_tables(0.0), Params(batch=64))
+    assert set(found["verdict"]) == {"not run"}
+    assert found["reason"].str.contains("tier=paper paper=skean2024").all()
+
+
+def test_figure_4s_printed_numbers():
+    final, lead = early_lead.CLAIMS[-2], early_lead.CLAIMS[-1]
+    assert (final.published, lead.published) == (77.5, 12.2)
+    tables = racing(12.2, 0.5)
+    assert judge(lead, tables).verdict == "reproduced"
+    assert judge(lead, racing(6.0, 0.5)).verdict == "contradicted"
+    probes = tables["probes"].assign(top5=77.0)
+    assert judge(final, {**tables, "probes": probes}).verdict == "reproduced"
+    assert judge(final, {**tables, "probes": probes.assign(top5=70.0)}).verdict == "contradicted"

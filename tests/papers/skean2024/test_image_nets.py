@@ -1,0 +1,272 @@
+"""What the methods are trained with, what is shared, and the published runs' way on miniatures."""
+
+import math
+from pathlib import Path
+
+import official_formats
+import pytest
+import torch
+
+from reprise import objectives, registry
+from reprise.config import load_tier
+from reprise.errors import RepriseError
+from reprise.experiment import Context
+from reprise.objectives.embeddings import unit_columns
+from reprise.papers.skean2024 import nets
+from reprise.papers.skean2024.early_lead.compute import compute as early_lead
+from reprise.papers.skean2024.early_lead.params import Params as EarlyLead
+from reprise.papers.skean2024.eigenvalue_saturation.compute import compute as saturation
+from reprise.papers.skean2024.eigenvalue_saturation.params import Params as Saturation
+from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
+from reprise.papers.skean2024.linear_probes.compute import plans
+from reprise.papers.skean2024.linear_probes.params import Params as LinearProbes
+from reprise.papers.skean2024.lineup import FIGURE3, METHODS, ROWS
+from reprise.papers.skean2024.projector_and_batch.compute import compute as projector_and_batch
+from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
+from reprise.papers.skean2024.published import TABLE2_METHODS
+from reprise.training.images import assemble, batch_indices
+
+ROOT = Path(__file__).parents[3]
+TINY = {
+    "images": 40,
+    "encoder": "resnet10-w4",
+    "batch": 16,
+    "queue": 32,
+    "projector_hidden": 512,
+    "probe_epochs": 1,
+    "seeds": 1,
+}
+SHAPES = {
+    "data_sets": ("shapes", "shapes-80"),
+    "online": "shapes",
+    "optimiser": "sgd",
+    "schedule": "constant",
+}
+
+
+def tiny(**changes):
+    settings = TINY | SHAPES | {"steps": (5, 5), "looks": (1, 2, 3, 4, 5), "learning_rates": (0.01,)}
+    return LinearProbes(**(settings | {"online_images": 16} | changes))
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return nets.sets(tiny(), "shapes", ("shapes", "shapes-80"), 16)
+
+
+def spec_of(params, method, **changes):
+    (run,) = (run for run in nets.grid(params, [method], [0.01], "shapes") if run.seed == 0)
+    return nets.spec(params, run._replace(**changes), nets.Plan(5)), run._replace(**changes)
+
+
+def test_the_rows_are_the_papers():
+    assert {METHODS[key].name for key in ROWS} == {name for of in TABLE2_METHODS.values() for name in of}
+
+
+@pytest.mark.parametrize("batch", [16, 64, 256])
+def test_embeddings_of_dimension_contrastive_methods_keep_d_over_n(batch):
+    for method in ("frossl", "vicreg", "barlow-twins", "frossl-no-logs"):
+        of, run = spec_of(tiny(batch=batch), method)
+        assert of.projector.dims[-1] == run.dim == 4 * batch
+    of, _ = spec_of(tiny(batch=batch), "w-mse-2")
+    assert of.projector.dims[-1] == batch / 2  # whitening needs more samples than dimensions
+
+
+def test_the_published_widths_are_the_settings_of_a_batch_of_256():
+    params = LinearProbes()
+    of, _ = spec_of(params.model_copy(update={"seeds": 1}), "frossl")
+    assert of.projector.dims == (2048, 2048, 1024)
+    assert spec_of(params, "byol")[0].hyperparameters["hidden"] == 4096
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_trains(method, shapes, tmp_path):
+    of, run = spec_of(tiny(), method)
+    model = nets.network(tiny(), of, run, shapes.training, tmp_path, lambda share: None)
+    losses = [record["loss"] for record in model.log]
+    assert model.diverged is None
+    assert len(losses) == 5
+    assert all(map(math.isfinite, losses))
+
+
+def test_all_methods_of_a_seed_see_the_same_batches_and_start_from_the_same_encoder(shapes):
+    specs = [spec_of(tiny(), method)[0] for method in METHODS]
+    assert len({(of.seed, of.batch, of.augmentation, of.normalisation, of.steps) for of in specs}) == 1
+    first, *others = (assemble(of, 3).student.encoder.state_dict() for of in specs)
+    for other in others:
+        assert all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_solo_learns_vicreg_weighs_variances_twice():
+    z = torch.randn(2, 8, 4, dtype=torch.float64) * 0.1
+    summed, averaged, none = (
+        objectives.vicreg(*z, variance_weight=weight)
+        for weight in (
+            METHODS["vicreg"].hyperparameters["variance_weight"],
+            METHODS["vicreg-averaged"].hyperparameters["variance_weight"],
+            0.0,
+        )
+    )
+    torch.testing.assert_close(summed - none, 2 * (averaged - none))
+
+
+def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
+    of, _ = spec_of(tiny(), "frossl-no-logs-matched")
+    weight = nets.matched_weight(of, shapes.training)
+    views = nets.Views(of.augmentation, of.normalisation)
+    index = batch_indices(0, 0, 16, 40)
+    drawn = views.of(shapes.training.images, index, views.draw(16, nets.generator(0, "views/0")))
+    student = assemble(of, 3).student
+    z = [student(view)[1].detach().double().requires_grad_() for view in drawn]
+    gradients = []
+    for loss in (objectives.frossl(*z), objectives.frossl_no_logs(*z, variance_weight=weight)):
+        gradients.append(torch.cat(torch.autograd.grad(loss, z)))
+    apart = (gradients[0] - gradients[1]).norm() / gradients[0].norm()
+    literal = torch.cat(torch.autograd.grad(objectives.frossl_no_logs(*z), z))
+    assert apart < 0.2  # the two views' energies differ a little
+    assert (literal - gradients[0]).norm() > 10 * gradients[0].norm()
+    energy = sum(float(a @ b) ** 2 for a in unit_columns(z[0]).T for b in unit_columns(z[0]).T)
+    assert 0.5 < weight * energy < 2
+
+
+def test_figure_3_and_the_tables_have_the_same_networks_in_the_default_tier():
+    params = load_tier("default", ROOT).params
+    tables, figure = params["skean2024/linear_probes"], params["skean2024/eigenvalue_saturation"]
+    plan = plans(tables)["shapes"]
+    mine = nets.Plan(figure.steps, figure.trace_every, figure.probe_every, (figure.data_set,))
+    of_tables = [
+        nets.spec(tables, run, plan)
+        for run in nets.grid(tables, tables.methods, tables.learning_rates, "shapes")
+    ]
+    runs = nets.grid(figure, FIGURE3, figure.learning_rates, "shapes")
+    assert len(runs) == 6 * 3 * 3
+    assert all(nets.spec(figure, run, mine) in of_tables for run in runs)
+    assert tables.online_images == figure.online_images
+
+    return Path(__file__).parents[3]
+
+
+def test_a_network_is_trained_once_for_both_sets_of_labels_and_for_figure_3(tmp_path, capsys):
+    methods = ("vicreg", "frossl")
+    tables = linear_probes(
+        tiny(methods=methods, trace_every=1, learning_rates=(0.1,)), Context(root=tmp_path)
+    )
+    assert capsys.readouterr().err.count("MISS") == 2
+    assert set(tables["probes"]["data_set"]) == {"shapes", "shapes-80"}
+    figure = Saturation(
+        **TINY,
+        data_set="shapes",
+        steps=5,
+        learning_rates=(0.1,),
+        methods=methods,
+        trace_every=1,
+        probe_every=1,
+        online_images=16,
+    )
+    saturation(figure, Context(root=tmp_path))
+    said = capsys.readouterr().err
+    assert (said.count("MISS"), said.count("HIT")) == (0, 2)
+
+
+def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):
+    params = tiny(methods=("barlow-twins-b1",), learning_rates=(1e30,))
+    tables = linear_probes(params, Context(root=tmp_path))
+    assert tables["probes"]["diverged"].notna().all()
+    assert tables["probes"][["validation", "top1", "top5"]].isna().all(axis=None)
+    assert tables["probes"]["start"].notna().all()
+    assert tables["online"].set_index("step")["top1"].loc[5:].isna().all()
+    assert len(tables["online"]) == 5
+
+
+def test_another_batch_sees_as_many_images():
+    params = ProjectorAndBatch(**TINY, data_set="shapes", steps=8, dims=(32, 64), batches=(8, 16))
+    (run,) = nets.grid(params, ["frossl"], [0.1], "shapes")
+    halved = nets.spec(params, run._replace(batch=8), nets.Plan(8))
+    assert (halved.batch, halved.steps, halved.projector.dims[-1]) == (8, 16, 64)
+
+
+# The published runs' own way, two steps on miniatures in the official formats.
+
+
+@pytest.fixture
+def real(tmp_path, monkeypatch):
+    root = tmp_path / "data"
+    for name in ("cifar10", "cifar100"):
+        official_formats.cifar(name, root, monkeypatch, count=24)
+    official_formats.stl10(root, monkeypatch, train=20, test=12, unlabelled=20)
+    official_formats.imagenet(root / "imagenet", monkeypatch, train=8)
+    return root
+
+
+def reduced(params, real, **changes):
+    """The published settings, at the size of the miniatures."""
+    small = {key: value for key, value in TINY.items() if key != "images"} | {"encoder": "resnet10-w16"}
+    return type(params)(root=str(real), **(small | changes))
+
+
+def test_tables_2_and_3_as_published(real, tmp_path):
+    params = reduced(
+        LinearProbes(),
+        real,
+        steps=(2, 2, 10),
+        looks=(2, 4, 6, 8, 10),
+        methods=("mocov2", "w-mse-2", "frossl"),
+    )
+    registry.experiment("skean2024/linear_probes").check(params)
+    tables = linear_probes(params, Context(root=tmp_path))
+    assert set(tables["probes"]["data_set"]) == {"cifar10", "cifar100", "stl10"}
+    assert tables["probes"]["place"].nunique() == 3
+    assert len(tables["probes"]) == 9
+    assert set(tables["online"]["images"]) == {"stl10"}
+    assert tables["online"]["top1"].notna().all()
+
+
+def test_figure_3_as_published(real, tmp_path):
+    params = reduced(Saturation(), real, steps=4, learning_rates=(0.1,), trace_every=1, methods=FIGURE3[::2])
+    registry.experiment("skean2024/eigenvalue_saturation").check(params)
+    tables = saturation(params, Context(root=tmp_path))
+    assert len(tables["eigenvalues"]) == 3 * 4 * 14
+    assert set(tables["probes"]["data_set"]) == {"stl10"}
+
+
+def test_figure_4_as_published(real, tmp_path):
+    small = {"steps": 10, "probe_every": 10, "full_width_batch": 64}
+    params = reduced(EarlyLead(), real / "imagenet", **small)
+    registry.experiment("skean2024/early_lead").check(params)
+    tables = early_lead(params, Context(root=tmp_path))
+    assert list(tables["online"]["epoch"].unique()) == list(range(10, 101, 10))
+
+
+def test_appendix_c_as_published(real, tmp_path):
+    params = reduced(ProjectorAndBatch(), real, steps=2, dims=(16, 64), batches=(8, 16))
+    registry.experiment("skean2024/projector_and_batch").check(params)
+    tables = projector_and_batch(params, Context(root=tmp_path))
+    assert set(zip(tables["probes"]["dim"], tables["probes"]["batch"], strict=True)) == {
+        (16, 16),
+        (64, 16),
+        (64, 8),
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["linear_probes", "eigenvalue_saturation", "early_lead", "projector_and_batch"]
+)
+def test_a_missing_data_set_is_said_before_anything_runs(name, tmp_path):
+    experiment = registry.experiment(f"skean2024/{name}")
+    with pytest.raises(RepriseError, match=r"data set '\w+': .* lacks "):
+        experiment.check(experiment.params(root=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"methods": ("frosl",)}, "unknown method 'frosl'"),
+        ({"steps": (5,)}, "steps must be as many as data_sets"),
+        ({"looks": (1, 2, 3, 4, 6)}, "beyond the 5 steps"),
+        ({"looks": (1, 3, 2, 4, 5)}, "increasing"),
+        ({"online": "cifar10"}, "online must be one of"),
+    ],
+)
+def test_settings_without_their_numbers_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        tiny(**changes)
