@@ -50,6 +50,7 @@ READS = {
     "skean2024/appC": ("probes",),
     "skean2024/appA_readings": ("gradients",),
     "skean2024/sec43_cost": ("cost_seconds",),
+    "skean2024/sec31_tradeoff": ("probes",),
     "skean2024/fig02": ("spectrum", "loss", "modes"),
     "skean2024/appD_closed_form": ("closed_form", "equation_18", "small_starts"),
 }
@@ -127,6 +128,7 @@ ARMS = [
     ("skean2024/appA_readings", "gradients", "reading == 'pseudocode'"),
     ("skean2024/appA_readings", "gradients", "reading == 'no logarithms' and decay == 1"),
     ("skean2024/sec43_cost", "cost_seconds", "term == 'Gram norm'"),
+    ("skean2024/sec31_tradeoff", "probes", "weight == 4"),
     ("skean2024/appD_closed_form", "closed_form", "loss == 'barlow'"),
     ("skean2024/appD_closed_form", "closed_form", "loss == 'frossl' and mode == 4 and seed == 0"),
     ("skean2024/fig02", "spectrum", "run == 'barlow-own' and views == 'crops'"),

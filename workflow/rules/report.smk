@@ -67,6 +67,7 @@ PARTS = {
         rules.skean2024_fig04.output,
         rules.skean2024_appC.output,
         rules.skean2024_appA_readings.output,
+        rules.skean2024_sec31_tradeoff.output,
         rules.skean2024_sec43_cost.output,
         rules.skean2024_appD_closed_form.output,
     ],

@@ -379,6 +379,44 @@ rule skean2024_appC:
         f"reprise draw skean2024/appC --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
+# Section 3.1: weights of the invariance.
+rule skean2024_trade_off:
+    output:
+        **tables("skean2024/trade_off"),
+    log:
+        f"{LOGS}/skean2024/trade_off.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/trade_off.tsv"
+    priority: 10
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        **settings("skean2024/trade_off"),
+    shell:
+        f"reprise run skean2024/trade_off --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
+
+
+rule skean2024_sec31_tradeoff:
+    input:
+        rules.skean2024_trade_off.output,
+    output:
+        **drawing("skean2024/sec31_tradeoff"),
+    log:
+        f"{LOGS}/skean2024/sec31_tradeoff.log",
+    benchmark:
+        f"{BENCHMARKS}/skean2024/sec31_tradeoff.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("skean2024/sec31_tradeoff"),
+    shell:
+        f"reprise draw skean2024/sec31_tradeoff --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
 rule skean2024_claims:
     input:
         rules.skean2024_linear_regime.output,
@@ -387,6 +425,7 @@ rule skean2024_claims:
         rules.skean2024_linear_probes.output,
         rules.skean2024_eigenvalue_saturation.output,
         rules.skean2024_early_lead.output,
+        rules.skean2024_trade_off.output,
         published=published("skean2024"),
     output:
         f"{RESULTS}/skean2024/claims.parquet",

@@ -5,7 +5,7 @@ what is said. Widths are the published ones; a reduced run takes the same share 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Family = Literal["sample-contrastive", "asymmetric network", "dimension-contrastive"]
@@ -139,3 +139,17 @@ FIGURE3 = ("simclr", "vicreg", "vicreg-averaged", "barlow-twins", "barlow-twins-
 """Figure 3's, with the other variance weight and the other λ."""
 FIGURE3_PUBLISHED = ("simclr", "vicreg", "barlow-twins-b1")
 """The three that Figure 3 sets beside FroSSL, by Appendix B.1 and the authors' code."""
+
+
+def weighted(key: str, weight: float) -> str:
+    """The key of a method with this weight on its invariance; its own, where that is 1."""
+    return key if weight == 1 else f"{key}*{weight:g}"
+
+
+def method(key: str) -> Method:
+    """A row of the tables, a variant, or one of `weighted`."""
+    own, _, weight = key.partition("*")
+    found = METHODS[own]
+    if not weight:
+        return found
+    return replace(found, hyperparameters={**found.hyperparameters, "invariance_weight": float(weight)})

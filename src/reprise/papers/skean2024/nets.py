@@ -13,7 +13,8 @@ from reprise.datasets.augment import NORMALISATIONS, Views
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.objectives.embeddings import unit_columns
-from reprise.papers.skean2024.lineup import MATCHED, METHODS, narrowed
+from reprise.papers.skean2024 import lineup
+from reprise.papers.skean2024.lineup import MATCHED, narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, Training
 from reprise.streams import generator
 from reprise.training import methods
@@ -81,7 +82,7 @@ class Plan(NamedTuple):
 def grid(params: Training, names: Sequence[str], rates: Sequence[float], images: str) -> list[Run]:
     """Every method at every rate with every seed."""
     return [
-        Run(images, name, rate, params.batch, METHODS[name].at(params.width)[0], seed)
+        Run(images, name, rate, params.batch, lineup.method(name).at(params.width)[0], seed)
         for name, rate, seed in product(names, rates, range(params.seeds))
     ]
 
@@ -89,7 +90,7 @@ def grid(params: Training, names: Sequence[str], rates: Sequence[float], images:
 def spec(params: Training, run: Run, plan: Plan) -> Spec:
     """What determines a training, bar the weight of the matched method. Another batch than the settings' sees
     as many images."""
-    method = METHODS[run.method]
+    method = lineup.method(run.method)
     hyperparameters = method.at(params.width)[1]
     if "queue" in hyperparameters:
         hyperparameters["queue"] = params.queue

@@ -1,0 +1,43 @@
+"""Section 3.1's grid search; the paper draws none."""
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from reprise.evidence.verdicts import setting
+from reprise.experiment import BASE, Tables, figure
+from reprise.papers.skean2024.rates import chosen
+from reprise.papers.skean2024.trade_off.params import Params
+from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+
+
+@figure(
+    "Section 3.1",
+    caption="""FroSSL's linear probe against the weight of its invariance term beside the variance terms; the
+    paper found equal weights, 1, the best, and shows no numbers. Thin: each learning rate; thick: the rate
+    that is best for a weight, by a validation accuracy. Dotted: the probe of the random initialisation. Mean
+    and 90 % interval over seeds.""",
+)
+def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
+    probes = setting(tables, BASE)["probes"]
+    own = probes.merge(chosen(probes), on=["data_set", "method", "learning_rate"])
+    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    rates = params.learning_rates
+    for rate, color, marker, line in zip(rates, colors(len(rates)), MARKERS, LINES, strict=False):
+        rows = probes[probes["learning_rate"] == rate]
+        drawable(rows["top1"], f"the probe at learning rate {rate:g}")
+        label = f"learning rate {rate:g}"
+        band(axes, rows, "weight", "top1", color=color, marker=marker, ls=line, lw=0.8, label=label)
+    for weight in params.weights:
+        drawable(own.loc[own["weight"] == weight, "top1"], f"the probe at weight {weight:g}")
+    band(axes, own, "weight", "top1", color="0.4", lw=3, alpha=0.6, label="best rate of each", zorder=1)
+    start = drawable(probes["start"], "the probe of the start").mean()
+    axes.axhline(start, color="0.5", ls=":", lw=0.9)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(params.weights, [f"{weight:g}" for weight in params.weights])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set(xlabel="weight of the invariance", ylabel="top-1 of a linear probe, %")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.45 * (high - low))  # room for the legend
+    axes.legend(loc="upper left")
+    return drawn

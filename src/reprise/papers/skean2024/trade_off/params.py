@@ -1,0 +1,41 @@
+"""Settings of the grid search of Section 3.1, of which the text gives the outcome alone."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
+from reprise.settings import ours, unstated
+
+TABLES = ("probes",)
+
+OTHERS = (0.0625, 0.25, 4.0, 16.0)
+"""Weights of the invariance that claims set beside equal ones."""
+
+Weight = Annotated[float, Field(gt=0)]
+
+
+class Params(Training):
+    """FroSSL with each weight at every learning rate: a larger weight is a larger gradient, too."""
+
+    data_set: DataSet = unstated("cifar10", "the first of Table 2's")
+    steps: int = unstated(195_000, "Section 6.1's 1000 epochs of CIFAR", ge=1)
+    learning_rates: tuple[Rate, ...] = unstated((0.3,), "Section 6.1's", min_length=1)
+    weights: tuple[Weight, ...] = ours(tuple(sorted((*OTHERS, 1.0))), "of the invariance beside the variance")
+
+    @model_validator(mode="after")
+    def _claims_have_their_numbers(self) -> Self:
+        if not {1.0, *OTHERS} <= set(self.weights):
+            raise ValueError(f"weights must hold 1 and {list(OTHERS)}, at which claims read")
+        if list(self.weights) != sorted(set(self.weights)):
+            raise ValueError("weights must increase")
+        return self
+
+
+def check(params: Params) -> None:
+    """That the data set is there.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    check_data([params.data_set], params.root)
