@@ -50,9 +50,11 @@ def whole_step() -> pd.DataFrame:
     data, rows = _data(), []
     for name, encoder, augmentation in cases:
         spec = _spec(encoder, augmentation, device)
-        bare_network = BareNetwork(spec, data, device)
-        works = [partial(train_steps, spec, data, device), bare_network.steps]
-        whole, bare = in_turns(works, device, rounds=3)
+        train_whole, train_bare = (
+            partial(train_steps, spec, data, device),
+            BareNetwork(spec, data, device).steps,
+        )
+        whole, bare = in_turns([train_whole, train_bare], device, rounds=3)
         rows.append(
             {
                 "device": device,

@@ -44,8 +44,6 @@ BLOCK = 2**20
 """Numbers of an image's channels that a CPU works on at a time: what its cache holds."""
 
 Batch = Float[Tensor, "batch channel size size"]
-Read = Tensor
-"""Images [batch, channel, size, size], or a crop for each view [2, batch, channel, size, size]."""
 PerImage = Float[Tensor, " batch"]
 
 
@@ -127,8 +125,9 @@ class Views:
 
     def read(
         self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]
-    ) -> Read:
-        """What the views of images[index] are made of: of what is in memory those, of files their crops."""
+    ) -> Tensor:
+        """What the views of images[index] are made of: of what is in memory those, [batch, channel, size,
+        size], of files a crop for each view, [view, batch, channel, size, size]."""
         if not isinstance(images, Folder):
             return images[index]
         box = [parts(of)["box"].cpu() for of in numbers]
@@ -140,7 +139,7 @@ class Views:
         return images.crops(index, boxes, [how.interpolation for how in self._both])
 
     def made(
-        self, read: Read, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
+        self, read: Tensor, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
     ) -> Float[Tensor, "view batch channel size size"]:
         """The views of what `read` gives."""
         if read.ndim == 4:
