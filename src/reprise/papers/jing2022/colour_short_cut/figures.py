@@ -27,8 +27,8 @@ def stand_in(tables: Tables, params: Params) -> Figure:
         for panel, name, column in ((left, "losses", "loss"), (right, "probes", "accuracy")):
             band(panel, shown[name][shown[name]["arm"] == arm], "step", column, **style)
     right.axhline(10, color="0.6", lw=0.8, ls=":")
-    right.set_xticks([0, params.steps], ["random\ninitialisation", "after\ntraining"])
-    right.set(ylim=(0, 100), ylabel="linear probe for shape, %")
+    right.set_xticks([0, params.steps])
+    right.set(ylim=(0, 100), xlabel="step", ylabel="linear probe for shape, %")
     right.set_xlim(-0.15 * params.steps, 1.15 * params.steps)
     left.set(xlabel="step", ylabel=f"loss ({params.objective.replace('_', '-')})")
     left.legend()
