@@ -45,7 +45,7 @@ lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy
 	mypy
 
 .PHONY: bench
-bench: $(STAMP) ## seconds per replica-step beside a plain loop
+bench: $(STAMP) ## times beside plain loops (docs/performance.md)
 	reprise bench
 
 .PHONY: golden

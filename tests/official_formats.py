@@ -15,6 +15,25 @@ CIFAR_LABELS = {"cifar10": "labels", "cifar100": "fine_labels"}
 NAMES = {"cifar10": "label_names", "cifar100": "fine_label_names"}
 
 
+def mnist(root, train=50, test=20, seed=0):
+    """The four files; returns the array in each."""
+    random, arrays = np.random.default_rng(seed), {}
+    folder = root / "MNIST" / "raw"
+    folder.mkdir(parents=True)
+    for part, count in (("train", train), ("t10k", test)):
+        arrays[f"{part}-images-idx3-ubyte"] = random.integers(0, 256, (count, 28, 28))
+        arrays[f"{part}-labels-idx1-ubyte"] = random.integers(0, 10, count)
+    for name, array in arrays.items():
+        (folder / name).write_bytes(idx(array))
+    return arrays
+
+
+def idx(array):
+    """An array of bytes in the format of MNIST's files."""
+    sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
+    return bytes((0, 0, 8, array.ndim)) + sizes + array.astype(np.uint8).tobytes()
+
+
 def cifar(name, root, patch, count=40, seed=0):
     """Every file with `count` images; returns the pixels and labels of each."""
     random, classes, of = np.random.default_rng(seed), files.CLASSES[name], files.CIFAR[name]

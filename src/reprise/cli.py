@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     bench = add(
         "bench",
         _bench,
-        "time per replica-step of the replica engine beside plain loops, and the floor",
+        "times of the replica engine and of training on images beside plain loops, and the floor",
         of_tier=False,
     )
     bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
@@ -181,12 +181,18 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from reprise.bench import dense_layers, projected_descent, receptive_fields  # need torch
+    from reprise.bench import (  # need torch
+        dense_layers,
+        image_training,
+        projected_descent,
+        receptive_fields,
+    )
 
     measured = {
         "two linear layers (jing2022)": dense_layers.replica_engine(),
         "receptive fields (tian2023)": receptive_fields.token_table(),
         "projected hidden layer (esser2024)": projected_descent.hidden_layer(),
+        "training on images (jing2022, skean2024)": image_training.whole_step(),
     }
     if options.json:
         print(json.dumps({name: table.to_dict("records") for name, table in measured.items()}, indent=1))

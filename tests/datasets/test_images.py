@@ -1,6 +1,7 @@
 """Files in the official formats, written here and read by torchvision's loaders; what is said of others."""
 
 import gzip
+import multiprocessing
 import subprocess
 import sys
 
@@ -19,25 +20,13 @@ from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Recipe, Strengths
 from reprise.errors import RepriseError
 
-
-def idx(array):
-    """An array of bytes in the format of MNIST's files."""
-    sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
-    return bytes((0, 0, 8, array.ndim)) + sizes + array.astype(np.uint8).tobytes()
+FORK = multiprocessing.get_context("fork")
 
 
 @pytest.fixture
 def written(tmp_path):
     """A root with MNIST's four files, of 50 and 20 images, and the arrays in them."""
-    random, arrays = np.random.default_rng(0), {}
-    folder = tmp_path / "MNIST" / "raw"
-    folder.mkdir(parents=True)
-    for part, count in (("train", 50), ("t10k", 20)):
-        arrays[f"{part}-images-idx3-ubyte"] = random.integers(0, 256, (count, 28, 28))
-        arrays[f"{part}-labels-idx1-ubyte"] = random.integers(0, 10, count)
-    for name, array in arrays.items():
-        (folder / name).write_bytes(idx(array))
-    return tmp_path, arrays
+    return tmp_path, official_formats.mnist(tmp_path)
 
 
 def test_mnist_is_what_its_files_hold(written):
@@ -127,7 +116,7 @@ def test_another_kind_of_file_is_named_with_what_it_starts_with(written, start):
 
 
 def test_images_without_labels_are_an_error(written):
-    (written[0] / "MNIST" / "raw" / "train-labels-idx1-ubyte").write_bytes(idx(np.zeros(49)))
+    (written[0] / "MNIST" / "raw" / "train-labels-idx1-ubyte").write_bytes(official_formats.idx(np.zeros(49)))
     assert "50 train images, but 49 labels" in message(written[0])
 
 
@@ -179,6 +168,36 @@ def test_imagenet_is_decoded_as_it_is_read(tmp_path, monkeypatch):
         assert (batch[:, 0] == batch[:, 1]).all()  # the first of each class is grey
     colour = images.load("imagenet", tmp_path)[0][torch.tensor([3, 7, 11])].float().mean((2, 3))
     torch.testing.assert_close(colour[:, 0], torch.tensor([0.0, 60, 120]), rtol=0, atol=4)
+
+
+def test_a_folders_fingerprint_is_that_of_its_files_names_and_sizes(tmp_path, monkeypatch):
+    official_formats.imagenet(tmp_path / "a", monkeypatch)
+    official_formats.imagenet(tmp_path / "elsewhere", monkeypatch)
+    a, elsewhere = tmp_path / "a" / "train", tmp_path / "elsewhere" / "train"
+    expected = Folder(a).fingerprint()
+    assert Folder(elsewhere).fingerprint() == expected
+    assert Folder(a, size=64).fingerprint() != expected
+    assert Folder(tmp_path / "a" / "val").fingerprint() != expected
+    file = next(a.glob("*/*_1.JPEG"))
+    renamed = file.rename(file.with_stem("renamed"))
+    assert Folder(a).fingerprint() != expected
+    renamed.rename(file)
+    assert Folder(a).fingerprint() == expected
+    file.write_bytes(file.read_bytes() + b"\0")
+    assert Folder(a).fingerprint() != expected
+
+
+def test_a_folder_serves_processes_that_were_forked_after_it_was_read(tmp_path):
+    """Threads do not survive a fork."""
+    photograph(tmp_path / "n00000001", 30, 40)
+    folder, index = Folder(tmp_path, size=16), torch.zeros(1, dtype=torch.long)
+    expected = folder[index]
+    reader, writer = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=lambda: writer.send(torch.equal(folder[index], expected)))
+    process.start()
+    assert reader.poll(20)
+    assert reader.recv()
+    process.join()
 
 
 def photograph(folder, height, width):

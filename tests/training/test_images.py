@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 from reprise import objectives
 from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
+from reprise.networks.encoders import ResNet
 from reprise.streams import generator
 from reprise.training import checkpoints, images
 from reprise.training.images import Data, assemble, batch_indices, train
@@ -42,7 +43,7 @@ def test_it_is_the_loop_written_out(tmp_path):
     data, views = tiny.data(), Views(spec.augmentation)
     outcome = train(spec, data, tmp_path)
 
-    method = assemble(spec, 3).to(memory_format=torch.channels_last)
+    method = assemble(spec, 3)
     probe = torch.nn.Linear(32, 4)
     torch.nn.init.zeros_(probe.weight)
     torch.nn.init.zeros_(probe.bias)
@@ -110,6 +111,16 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, objective, monke
     found = train(spec, data, tmp_path / "cut", progress=steps_made.append)
     assert steps_made == [14]
     assert result(found) == expected
+
+
+def test_so_it_does_with_channels_last_in_memory(tmp_path):
+    """A net as wide as those that are so."""
+    spec = tiny.spec(encoder=ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2"), batch=8)
+    method = assemble(spec, 3)
+    assert images.narrowest(method) == images.CHANNELS_LAST == 16
+    expected = result(train(spec, tiny.data(), tmp_path / "whole"))
+    interrupted_at(20, spec, tiny.data(), tmp_path / "cut")
+    assert result(train(spec, tiny.data(), tmp_path / "cut")) == expected
 
 
 def test_a_damaged_resume_state_is_passed_over_and_the_end_is_the_same(tmp_path, capsys):

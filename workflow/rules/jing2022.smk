@@ -377,6 +377,43 @@ rule jing2022_sec61_map_spectra:
         f"reprise draw jing2022/sec61_map_spectra --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
+# Not in the paper: what the stand-in of its images teaches a net, and a negative control.
+rule jing2022_colour_short_cut:
+    output:
+        **tables("jing2022/colour_short_cut"),
+    log:
+        f"{LOGS}/jing2022/colour_short_cut.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/colour_short_cut.tsv"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        **settings("jing2022/colour_short_cut"),
+    shell:
+        f"reprise run jing2022/colour_short_cut --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
+
+
+rule jing2022_stand_in:
+    input:
+        rules.jing2022_colour_short_cut.output,
+    output:
+        **drawing("jing2022/stand_in"),
+    log:
+        f"{LOGS}/jing2022/stand_in.log",
+    benchmark:
+        f"{BENCHMARKS}/jing2022/stand_in.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **look("jing2022/stand_in"),
+    shell:
+        f"reprise draw jing2022/stand_in --tier {TIER.name} 2>&1 | tee {{log}}"
+
+
 # The lemmas and theorems, as identities at random points.
 rule jing2022_gradient_flow:
     output:
@@ -402,6 +439,7 @@ rule jing2022_claims:
         rules.jing2022_projector_alignment.output,
         rules.jing2022_depth_and_nonlinearity.output,
         rules.jing2022_projector_spectra.output,
+        rules.jing2022_colour_short_cut.output,
         rules.jing2022_gradient_flow.output,
         published=published("jing2022"),
     output:

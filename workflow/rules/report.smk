@@ -27,6 +27,7 @@ PARTS = {
         rules.jing2022_sec63.output,
         rules.jing2022_sec61_map.output,
         rules.jing2022_sec61_map_spectra.output,
+        rules.jing2022_stand_in.output,
     ],
     "tian2023": [
         rules.tian2023_claims.input,

@@ -20,6 +20,10 @@ from reprise.datasets.recipes import Recipe, Strengths
 
 ORDERS = list(itertools.permutations(range(4)))
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
+UNCHANGED = (1.0, 1.0, 1.0, 0.0)
+"""Amounts of these that leave an image as it is."""
+TINY = 1e-30
+"""A chroma by which the 0 of a grey may be divided."""
 PARTS = {
     "box": crops.DRAWS,
     "flip": 1,
@@ -117,16 +121,30 @@ class Views:
             images: in memory or in a folder.
             device: where the views are made, except for such crops.
         """
+        return self.made(self.read(images, index, numbers), numbers, device)
+
+    def read(
+        self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]
+    ) -> Tensor:
+        """What the views of images[index] are made of: of what is in memory those, [batch, channel, size,
+        size], of files a crop for each view, [view, batch, channel, size, size]."""
         if not isinstance(images, Folder):
-            return self.apply(images[index].to(device), numbers)
+            return images[index]
         box = [parts(of)["box"].cpu() for of in numbers]
 
         def boxes(at: int, size: tuple[int, int]) -> Int[Tensor, "view 4"]:
             both = zip(box, self._both, strict=True)
             return torch.stack([crops.random_boxes(of[at], size, how.scale, how.ratio) for of, how in both])
 
-        cut = images.crops(index, boxes, [how.interpolation for how in self._both])
-        return self._made(cut.to(device), numbers, mirror)
+        return images.crops(index, boxes, [how.interpolation for how in self._both])
+
+    def made(
+        self, read: Tensor, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
+    ) -> Float[Tensor, "view batch channel size size"]:
+        """The views of what `read` gives."""
+        if read.ndim == 4:
+            return self.apply(read.to(device), numbers)
+        return self._made(read.to(device), numbers, mirror)
 
     def _made(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Tensor:
         """Each view from its source, block by block."""
@@ -161,8 +179,8 @@ def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengt
     given, size = parts(numbers), images.shape[-1]
     boxes = crops.random_boxes(given["box"], size, strengths.scale, strengths.ratio)
     rows, columns = crops.resizing(boxes, images, crops.FILTERS[strengths.interpolation])
-    mirrored = (given["flip"] < strengths.flip).to(images.device)[:, None, None]
-    columns = torch.where(mirrored, columns.flip(-2), columns)
+    mirrored = (given["flip"] < strengths.flip).nonzero().squeeze(-1).to(images.device)
+    columns[mirrored] = columns[mirrored].flip(-2)
     across = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
     return (rows[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
 
@@ -204,7 +222,7 @@ def jitter_parameters(
     jittered = (given["jitter"] < strengths.jitter)[:, None]
     drawn = low + (high - low) * given["strengths"]
     order = torch.tensor(ORDERS, device=drawn.device)[(given["order"] * len(ORDERS)).long()]
-    return torch.where(jittered, drawn, torch.tensor([1.0, 1.0, 1.0, 0.0]).to(drawn)), order
+    return torch.where(jittered, drawn, drawn.new_tensor(UNCHANGED)), order
 
 
 def jitter(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, "batch 4"]) -> Batch:
@@ -212,40 +230,54 @@ def jitter(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, 
 
     The first three blend an image with black, with its mean grey and with its greys: affine maps of colours.
     """
-    channels, pixels, to_grey = images.shape[1], images.flatten(2), _to_grey(images)
-    factor = amounts.gather(-1, order).where(order != HUE, 1)
-    fade, bleach = ((1 - factor) * (order == of) for of in (CONTRAST, SATURATION))
-    factor, fade, bleach = (of.to(images)[..., None, None] for of in (factor, fade, bleach))
-    colours = factor * torch.eye(channels).to(images) + bleach * to_grey
-    turned = [(now == HUE) & (amounts[:, HUE] != 0) for now in order.unbind(-1)]
-    for turn, rows in enumerate(of.nonzero().squeeze(-1) for of in turned):
-        grey = to_grey @ pixels.mean(-1, keepdim=True)
-        pixels = torch.baddbmm(fade[:, turn] * grey, colours[:, turn], pixels).clamp_(0, 1)
-        if channels > 1 and len(rows):
-            shift, rows = amounts[rows, HUE].to(images), rows.to(images.device)
-            pixels[rows] = shift_hue(pixels[rows], shift)
+    pixels = images.flatten(2).clone()
+    turn_of_hue = (order == HUE).int().argmax(-1)
+    changed = (amounts != amounts.new_tensor(UNCHANGED)).any(-1)
+    # The images whose hue has the same turn go through all four together: so few stay in a CPU's cache.
+    for turn in range(4):
+        rows = ((turn_of_hue == turn) & changed).nonzero().squeeze(-1)
+        if len(rows):
+            at = rows.to(images.device)
+            pixels[at] = _jitter(pixels[at], amounts[rows], order[rows], turn)
     return pixels.view_as(images)
+
+
+def _jitter(
+    pixels: Float[Tensor, "batch channel pixel"], amounts: Tensor, order: Tensor, turn_of_hue: int
+) -> Float[Tensor, "batch channel pixel"]:
+    channels, to_grey = pixels.shape[1], _to_grey(pixels)
+    factor = amounts.gather(-1, order)
+    fade, bleach = ((1 - factor) * (order == of) for of in (CONTRAST, SATURATION))
+    factor, fade, bleach = (of.to(pixels)[..., None, None] for of in (factor, fade, bleach))
+    colours = factor * torch.eye(channels).to(pixels) + bleach * to_grey
+    for turn in range(4):
+        if turn != turn_of_hue:
+            grey = to_grey @ pixels.mean(-1, keepdim=True)
+            pixels = torch.baddbmm(fade[:, turn] * grey, colours[:, turn], pixels).clamp_(0, 1)
+        elif channels > 1 and amounts[:, HUE].any():
+            pixels = shift_hue(pixels, amounts[:, HUE].to(pixels))
+    return pixels
 
 
 def shift_hue(pixels: Float[Tensor, "batch 3 pixel"], shift: PerImage) -> Float[Tensor, "batch 3 pixel"]:
     """Colours of the same saturation and value with hues moved on by `shift` of the circle.
 
-    Hue is piecewise linear in the colour. Back from it, a channel is value - chroma * clamp(2 - 6 d, 0, 1),
-    where d is the distance on the circle from the channel's complement: cyan, magenta, yellow.
+    In sixths of the circle, a colour lies 2 + (green + blue - red - value) / chroma from red, on green's side
+    where green exceeds blue. Back from a hue h in [-3, 3], with k(d) = clamp(|d| - 1, 0, 1): red is
+    value - chroma k(h), green least + chroma k(h + 1), blue least + chroma k(h - 1).
     """
     red, green, blue = pixels.unbind(1)
-    value = pixels.amax(1)
-    chroma = value - pixels.amin(1)
-    sixths = torch.where(
-        value == red,
-        green - blue,
-        torch.where(value == green, blue - red + 2 * chroma, red - green + 4 * chroma),
-    )
-    hue = sixths / (6 * chroma.where(chroma > 0, 1)) + shift[:, None]
-    complement = torch.tensor([3 / 6, 5 / 6, 1 / 6]).to(pixels)[:, None]
-    apart = hue[:, None] - complement
-    distance = apart.sub_(apart.round()).abs_()
-    return torch.addcmul(value[:, None], chroma[:, None], distance.mul_(-6).add_(2).clamp_(0, 1), value=-1)
+    value, least = pixels.amax(1), pixels.amin(1)
+    chroma = value - least
+    apart = ((green + blue).sub_(red).sub_(value)).div_(chroma.clamp_min(TINY)).add_(2)
+    hue = torch.copysign(apart, green - blue).add_(6 * shift[:, None])
+    hue.sub_((hue / 6).round_(), alpha=6)
+    # k(d) = clamp(|d|, 1, 2) - 1
+    lower, turned = least - chroma, torch.empty_like(pixels)
+    torch.addcmul(value + chroma, chroma, hue.abs().clamp_(1, 2), value=-1, out=turned[:, 0])
+    torch.addcmul(lower, chroma, (hue + 1).abs_().clamp_(1, 2), out=turned[:, 1])
+    torch.addcmul(lower, chroma, (hue - 1).abs_().clamp_(1, 2), out=turned[:, 2])
+    return turned
 
 
 def greyscale(images: Batch) -> Batch:

@@ -45,7 +45,8 @@ class Files:
         """
         self.size = size
         self._files = list(files)
-        self._threads = ThreadPoolExecutor(workers or len(os.sched_getaffinity(0)))
+        self._workers = workers or len(os.sched_getaffinity(0))
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
     def fingerprint(self) -> str:
         """SHA-256 of the files' names, with each one's folder, and lengths: to read them would take hours."""
@@ -66,15 +67,7 @@ class Files:
             )
             return _bytes(fitted)
 
-        return torch.stack(list(self._threads.map(middle, index.tolist())))
-
-    def fingerprint(self) -> str:
-        """Of the files' names and folders' names, in order, their sizes and the pixels that are read; reading
-        all bytes of ImageNet would take as long as an epoch."""
-        digest = hashlib.sha256(str(self.size).encode())
-        for file in self._files:
-            digest.update(f"\n{'/'.join(Path(file).parts[-2:])} {os.path.getsize(file)}".encode())
-        return digest.hexdigest()
+        return torch.stack(list(self._threads().map(middle, index.tolist())))
 
     def crops(
         self, index: Int[Tensor, " batch"], boxes: Boxes, interpolations: Sequence[str]
@@ -95,7 +88,13 @@ class Files:
                 made.append(_bytes(box.resize((self.size, self.size), kind)))
             return torch.stack(made)
 
-        return torch.stack(list(self._threads.map(cut, enumerate(index.tolist()))), 1)
+        return torch.stack(list(self._threads().map(cut, enumerate(index.tolist()))), 1)
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """Of this process: a fork has the pool, but not its threads."""
+        if self._pool is None or self._pool[0] != os.getpid():
+            self._pool = os.getpid(), ThreadPoolExecutor(self._workers)
+        return self._pool[1]
 
     def _read(self, index: int) -> Image.Image:
         file = self._files[index]

@@ -4,6 +4,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.closure import closure_hash
 from reprise.store import writing
 from reprise.training import checkpoints
+
+code_of = cache(closure_hash)
+"""The hash of all that symbols need; the code does not change while it runs."""
 
 SHARD = 4096
 """Items whose features lie in one file."""

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from reprise import objectives, registry
+from reprise.closure import closure
 from reprise.config import load_tier
 from reprise.errors import RepriseError
 from reprise.experiment import Context
@@ -61,6 +62,13 @@ def spec_of(params, method, **changes):
 
 def test_the_rows_are_the_papers():
     assert {METHODS[key].name for key in ROWS} == {name for of in TABLE2_METHODS.values() for name in of}
+
+
+def test_an_edit_of_any_objective_is_one_of_the_experiments():
+    used = closure(("reprise.papers.skean2024.linear_probes.compute", "compute"))
+    for objective in nets.OBJECTIVES.values():
+        assert (objective.__module__, objective.__name__) in used
+    assert set(nets.OBJECTIVES) == {method.objective for method in METHODS.values()}
 
 
 @pytest.mark.parametrize("batch", [16, 64, 256])

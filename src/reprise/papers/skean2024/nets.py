@@ -38,7 +38,7 @@ OBJECTIVES = {
     "dino": methods.DINO,
     "corinfomax": methods.CorInfoMax,
 }
-"""Named here so that an edit of one is an edit of the experiments."""
+"""What `lineup` names, so that an edit of one of them is an edit of the experiments."""
 
 RECIPES = {
     "cifar10": (recipes.SKEAN_CIFAR, recipes.SKEAN_CIFAR_BASELINES),
@@ -100,7 +100,7 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
     hidden = narrowed(params.projector_hidden, params.width)
     weaker, stronger = RECIPES[run.images]
     return Spec(
-        objective=method.objective,
+        objective=next(name for name in OBJECTIVES if name == method.objective),
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
         normalisation=NORMALISATIONS[run.images],

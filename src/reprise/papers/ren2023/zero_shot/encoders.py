@@ -14,7 +14,6 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from reprise.closure import closure_hash
 from reprise.datasets.augment import NORMALISATIONS, Normalisation
 from reprise.datasets.folders import Files
 from reprise.networks import pretrained, weights
@@ -22,7 +21,7 @@ from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.words import Vocabulary, WordGRU
 from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.training.kept import kept, key_of
+from reprise.training.kept import code_of, kept, key_of
 from reprise.training.presence import train_on_presence
 
 DIM = RESNET10_W16.dim
@@ -74,7 +73,7 @@ def text_encoder(params: Params, root: Path, told: Told = lambda share: None) ->
 
 
 def _key(params: Params, made_by: str) -> str:
-    return key_of(data_key(params), params.encoder_steps, closure_hash((__name__, made_by)))
+    return key_of(data_key(params), params.encoder_steps, code_of((__name__, made_by)))
 
 
 def _trained_on_images(params: Params, root: Path, key: str, told: Told) -> nn.Module:

@@ -15,7 +15,7 @@ PANELS = {
     "alignment": "alignment score",
     "stable_rank": "‖C‖²$_F$ / ‖C‖²$_2$",
     "intrinsic_dimension": "tr C / ‖C‖$_2$",
-    "effective_condition": "effective condition number",
+    "effective_condition": "effective\ncondition number",
     "condition": "condition number",
 }
 STYLES = dict(zip(MODALITIES, ("-", (0, (1.5, 1))), strict=True))

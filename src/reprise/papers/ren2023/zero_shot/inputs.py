@@ -8,14 +8,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise.closure import closure_hash
 from reprise.datasets.coco import Captioned
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
 from reprise.papers.ren2023.zero_shot.encoders import Encoder, Told, image_encoder, text_encoder
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.training.kept import features, key_of
+from reprise.training.kept import code_of, features, key_of
 
 CHUNK = 256
 """Images or texts that are encoded at a time."""
@@ -90,7 +89,7 @@ def image_features(
     files = Files(data.files, params.image_size)
     encoder = image_encoder(params, root, told)
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
-    key = key_of(encoder.key, data_key(params), params.image_size, closure_hash((__name__, "image_features")))
+    key = key_of(encoder.key, data_key(params), params.image_size, code_of((__name__, "image_features")))
     return features(
         root / KEPT / "features", key, names, _encode(encoder, lambda rows: files[torch.tensor(rows)]), what
     )
@@ -101,7 +100,7 @@ def text_features(
 ) -> Float[Tensor, "text features"]:
     """Of texts; `what` they are, for a message."""
     encoder = text_encoder(params, root, told)
-    key = key_of(encoder.key, closure_hash((__name__, "text_features")))
+    key = key_of(encoder.key, code_of((__name__, "text_features")))
     take = _encode(encoder, lambda rows: texts[rows.start : rows.stop])
     return features(root / KEPT / "features", key, texts, take, what)
 

@@ -1,6 +1,8 @@
 """Appendices D.2 and E.4: layers aligned with the data's singular vectors, and how their values move."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -13,7 +15,7 @@ from reprise.papers.skean2024.linear_dynamics.points import (
     orthonormal,
     random_aligned,
 )
-from reprise.papers.skean2024.linear_views import closed_form
+from reprise.papers.skean2024.linear_views import LOSSES, closed_form
 
 
 def equation_30(rng: Random, largest: int) -> Checked:
@@ -81,14 +83,11 @@ def solutions(rng: Random, largest: int) -> Checked:
     time = np.linspace(0, 4, 9)[1:]
     eq18 = formulas.eq18(start, lam, gamma, time)
     solved = _solved(lambda s: formulas.eq32(s, lam, gamma), start, time)
-    flows = {
-        name: _solved(lambda s, name=name: np.diag(at.velocity((s, s), name)[0]), start, time)
-        for name in ("frossl", "barlow")
-    }
+    flows = {name: _solved(partial(_flow, at, name), start, time) for name in LOSSES}
     forms = {name: np.sqrt(closed_form(name, lam, c, start, time)) for name in flows}
     # So late that the slowest mode has come to rest.
     late = np.array([40 / (lam + c).min()])
-    end = _solved(lambda s: np.diag(at.velocity((s, s))[0]), start, late)
+    end = _solved(partial(_flow, at, "frossl"), start, late)
     plateau = np.sqrt((1 + at.rho[: len(lam)]) / 2 / lam)
     return Checked(
         at.point.sizes,
@@ -108,6 +107,14 @@ def solutions(rng: Random, largest: int) -> Checked:
     )
 
 
+def _flow(at: Aligned, loss: str, s: Array) -> Array:
+    """ds/dt of both layers by the loss's gradient in the embeddings."""
+    point = at.at((s, s))
+    x, w = np.stack(point.x), np.stack(point.w)
+    gradient = LOSSES[loss].gradient(x @ w.swapaxes(1, 2))
+    return -np.diag(at.u.T @ gradient[0].T @ x[0] @ at.top.T)
+
+
 def collapse(rng: Random, largest: int) -> Checked:
     """Eq. 32 and its solution take every s to 0 where γ > λ / 4: what is left of it."""
     at = random_aligned(rng, largest)
@@ -117,10 +124,10 @@ def collapse(rng: Random, largest: int) -> Checked:
     return Checked(at.point.sizes, {"eq32/collapses": as_printed(float(left.max()))})
 
 
-def _solved(velocity: object, start: Array, time: Array) -> Array:
+def _solved(velocity: Callable[[Array], Array], start: Array, time: Array) -> Array:
     """Shape [time, mode]."""
     path = solve_ivp(
-        lambda _, s: velocity(s),  # type: ignore[operator]
+        lambda _, s: velocity(s),
         (0, time[-1]),
         start,
         "DOP853",

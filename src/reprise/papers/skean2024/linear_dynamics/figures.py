@@ -30,7 +30,7 @@ def appD_closed_form(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     drawn, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for axes, loss in ((left, "frossl"), (middle, "barlow")):
-        _courses(axes, base, loss)
+        _courses(axes, base, loss, len(params.variances))
     middle.set_ylabel("")
     by_std = distances(base).rename("difference").reset_index()
     drawable(by_std["difference"], "differences from aligned layers")
@@ -47,14 +47,13 @@ def appD_closed_form(tables: Tables, params: Params) -> Figure:
     return drawn
 
 
-def _courses(axes: Axes, base: Tables, loss: str) -> None:
+def _courses(axes: Axes, base: Tables, loss: str, modes: int) -> None:
     rows = base["closed_form"]
     rows = rows[(rows["loss"] == loss) & (rows["seed"] == 0)]
-    modes = sorted(rows["mode"].unique())
-    for mode, color in zip(modes, colors(len(modes)), strict=True):
+    for mode, color in zip(range(1, modes + 1), colors(modes), strict=True):
         of = rows[rows["mode"] == mode].sort_values("time")
         every = max(len(of) // 12, 1)
-        hidden = "" if mode == modes[0] else f"_{mode} "
+        hidden = "" if mode == 1 else f"_{mode} "
         what = f"singular values of {loss}, mode {mode}"
         axes.plot(of["time"], drawable(of["descent"], what), color=color, label=f"{hidden}gradient descent")
         marked = drawable(of["closed_form"], f"closed form's {what}")[::every]

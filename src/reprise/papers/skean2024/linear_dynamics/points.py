@@ -1,5 +1,6 @@
 """Random data and layers, and gradients of them by automatic differentiation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,10 +70,10 @@ class Point:
         return torch.from_numpy(self.x[view]) @ w.T
 
 
-def differentiated(function: object, *inputs: Array) -> Pair:
+def differentiated(function: Callable[..., Tensor], *inputs: Array) -> Pair:
     """The derivatives of a scalar function of two tensors."""
     tensors = [torch.from_numpy(np.ascontiguousarray(array)).requires_grad_() for array in inputs]
-    first, second = torch.autograd.grad(function(*tensors), tensors)  # type: ignore[operator]
+    first, second = torch.autograd.grad(function(*tensors), tensors)
     return first.numpy(), second.numpy()
 
 

@@ -177,9 +177,13 @@ def steps_apart(run: Run) -> Measure:
         rows = course(tables, "spectrum", "eigenvalue", "same", run)
         found = {}
         for seed, of in rows.groupby("seed"):
-            y = of.pivot(index="step", columns="index", values="y").sort_index().to_numpy()
-            up, begun = (np.argmax(y >= share * y[-1], axis=0) for share in (0.5, 0.1))
-            found[seed] = float((up[:-1] < begun[1:]).sum()) if np.isfinite(y).all() else float("nan")
+            paths = [path["y"].to_numpy() for _, path in of.groupby("index")]
+            time = np.unique(of["time"])
+            half, tenth = (
+                np.array([crossing(time, y, share * y[-1]) for y in paths]) for share in (0.5, 0.1)
+            )
+            finite = np.isfinite([half, tenth]).all()
+            found[seed] = float((half[:-1] < tenth[1:]).sum()) if finite else float("nan")
         return pd.Series(found, dtype=float)
 
     return measure

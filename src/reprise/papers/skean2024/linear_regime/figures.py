@@ -19,7 +19,7 @@ COURSES: tuple[tuple[Run, str], ...] = (
     ("barlow", "strong"),
 )
 NAMES = {"frossl": "FroSSL (Eq. 8)", "barlow": "Barlow Twins"}
-KINDS = {"same": "the same", "noise": "noise", "crops": "weak\ncrops", "strong": "strong"}
+KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": "strong"}
 
 
 @figure(
@@ -40,12 +40,12 @@ def fig02(tables: Tables, params: Params) -> Figure:
     drawn = plt.figure(figsize=(WIDTH, 5.6))
     grid = drawn.add_gridspec(3, 4)
     for column, (run, views) in enumerate(COURSES):
-        top, middle = (drawn.add_subplot(grid[row, column]) for row in (0, 1))
+        top = drawn.add_subplot(grid[0, column])
+        middle = drawn.add_subplot(grid[1, column], sharex=top)
         _loss(top, base["loss"], run, views)
         _spectrum(middle, base, run, views)
         top.set_title(f"{NAMES[run]}, {'same views' if views == 'same' else 'strong'}")
     drawn.axes[0].set_ylabel("loss")
-    drawn.axes[1].set_ylabel("eigenvalue")
     label = "$\\lambda_{10}$ reaches " + f"{THRESHOLD} at"
     left, right = (drawn.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
     _rises(left, base, "time", "barlow")
@@ -81,7 +81,7 @@ def _spectrum(axes: Axes, base: Tables, run: Run, views: str) -> None:
     for index, y in enumerate(eigenvalues(modes, run, time).T, 1):
         name = "closed form" if index == 1 else f"_closed {index}"
         axes.plot(time, y, color="0.35", ls=(0, (4, 2)), lw=0.7, label=name)
-    axes.set(xlabel="$t$", ylim=(0, None), xlim=(0, None))
+    axes.set(xlabel="$t$", ylabel="eigenvalue", ylim=(0, None), xlim=(0, None))
 
 
 def _of_seed_0(table: pd.DataFrame, run: str, views: str) -> pd.DataFrame:
@@ -104,5 +104,6 @@ def _rises(axes: Axes, base: Tables, clock: str, barlow: Run) -> None:
             axes.plot(
                 late, means, ls="", marker="^", ms=6, mfc="white", mec=color, label=f"{name}, not risen"
             )
+    axes.set_xlabel("views")
     axes.set_xticks(range(len(VIEWS)), [KINDS[views] for views in VIEWS])
     axes.set_ylim(bottom=0)

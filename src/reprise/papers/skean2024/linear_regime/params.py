@@ -10,7 +10,7 @@ from reprise.settings import Settings, ours, place, stated, unstated
 TABLES = ("spectrum", "loss", "modes", "runs")
 
 VIEWS = ("same", "noise", "crops", "strong")
-"""How the two views are made, from the least to the most unlike."""
+"""How the two views are made."""
 SHOWN = 10
 """Eigenvalues in Figure 2; claims read the last."""
 
@@ -31,8 +31,10 @@ class Params(Settings):
         0.9, "learning rate by the largest stable one, 2 / sharpness: of Eq. 8's for both losses", gt=0, lt=1
     )
     horizon: float = unstated(6.0, "t at which training ends at that learning rate", gt=0)
-    components: int = ours(1024, "leading combinations of the images that are followed; all: exact", ge=SHOWN)
-    records: int = ours(150, "times at which a run is measured", ge=3)
+    components: int = ours(
+        1024, "leading combinations of the images that are followed; as many as these: exact", ge=SHOWN
+    )
+    records: int = ours(150, "times at which a run is measured, closer at first: squares", ge=3)
     seeds: int = ours(10, "independent images, views and initial weights", ge=1)
 
     @model_validator(mode="after")

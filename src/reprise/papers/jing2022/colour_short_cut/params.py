@@ -1,0 +1,41 @@
+"""Settings of SimCLR on the rendered images that stand in for ImageNet; none of them is the paper's."""
+
+from typing import Literal
+
+from reprise.errors import RepriseError
+from reprise.losses import Loss
+from reprise.settings import Settings, ours, stated
+
+TABLES = ("losses", "probes")
+
+ARMS = {"any hue": ("shapes", "shapes"), "short cut": ("shapes-bright", "colour_short_cut")}
+"""Data set and recipe of augmentation."""
+
+
+class Params(Settings):
+    """ResNet10 of width 16 with a projector 256-128, on images of 32 pixels, by AdamW with a cosine."""
+
+    data_set: Literal["imagenet", "shapes"] = stated(
+        "imagenet", "Section 3; only the stand-in is looked at here"
+    )
+    objective: Loss = stated("nt_xent", "SimCLR, Section 3")
+    images: int = ours(5000, "to train on and to probe with", ge=80, le=5000)
+    test_images: int = ours(2000, "to test the probe with", ge=80, le=2000)
+    batch: int = ours(64, "images, of two views each", ge=2)
+    steps: int = ours(350, "four epochs and a half", ge=2)
+    learning_rate: float = ours(3e-3, "of AdamW, weight decay 0.01", gt=0)
+    probe_epochs: int = ours(50, "of the linear probe", ge=1)
+    seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
+
+
+def check(params: Params) -> None:
+    """That it is the stand-in that is asked for.
+
+    Raises:
+        RepriseError: when it is another data set.
+    """
+    if params.data_set != "shapes":
+        raise RepriseError(
+            f"jing2022/colour_short_cut: data_set '{params.data_set}'; it looks at the stand-in alone: "
+            "write data_set: shapes"
+        )

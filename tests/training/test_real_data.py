@@ -1,0 +1,96 @@
+"""Two steps of training through each real loader, on tiny files in the official formats."""
+
+import official_formats
+import pytest
+import tiny
+import torch
+
+from reprise.datasets.augment import NORMALISATIONS
+from reprise.datasets.folders import Folder
+from reprise.datasets.recipes import RECIPES
+from reprise.errors import RepriseError
+from reprise.training import batches, models
+from reprise.training.images import assemble, train
+from reprise.training.models import data_set, trained
+
+WRITE = {
+    "mnist": lambda root, patch: official_formats.mnist(root),
+    "cifar10": lambda root, patch: official_formats.cifar("cifar10", root, patch, count=8),
+    "cifar100": lambda root, patch: official_formats.cifar("cifar100", root, patch, count=8),
+    "stl10": official_formats.stl10,
+    "imagenet": official_formats.imagenet,
+}
+
+
+def spec(name, **changes):
+    """Two steps of its normalisation and a paper's augmentation."""
+    settings = {"steps": 2, "batch": 6, "trace_every": 1, "probe_every": 2}
+    return tiny.spec(
+        augmentation=RECIPES["directclr"], normalisation=NORMALISATIONS[name], **(settings | changes)
+    )
+
+
+@pytest.mark.parametrize("name", WRITE)
+def test_two_steps(name, tmp_path, monkeypatch, capsys):
+    WRITE[name](tmp_path / "data", monkeypatch)
+    data, of = data_set(name, tmp_path / "data"), spec(name)
+    folder = trained(of, data, tmp_path)
+    model = models.Model(of, folder)
+    assert [line["step"] for line in model.log] == [0, 1]
+    assert all(0 < line["loss"] < 10 for line in model.log)
+    assert 0 <= model.log[1]["probe_top1"] <= 1
+    start = assemble(of, data.channels)
+    moved = [
+        not torch.equal(*both) for both in zip(model.method.parameters(), start.parameters(), strict=True)
+    ]
+    assert all(moved)
+    assert trained(of, data_set(name, tmp_path / "data"), tmp_path) == folder
+    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == ["MISS", "HIT"]
+
+
+def test_stl10s_unlabelled_images_train_too(tmp_path, monkeypatch):
+    official_formats.stl10(tmp_path, monkeypatch)
+    data = data_set("stl10", tmp_path, "train+unlabelled")
+    assert len(data.labels) == 11
+    assert (data.labels == -1).sum() == 5
+    assert len(train(spec("stl10"), data, tmp_path / "run").log.splitlines()) == 2
+
+
+def test_files_are_read_ahead_and_the_numbers_are_the_same(tmp_path, monkeypatch):
+    official_formats.imagenet(tmp_path, monkeypatch)
+    data, of = data_set("imagenet", tmp_path), spec("imagenet", steps=5, probe_every=0)
+    asked, crops = [], Folder.crops
+
+    def seen(self, index, *rest):
+        asked.append(index.tolist())
+        return crops(self, index, *rest)
+
+    monkeypatch.setattr(Folder, "crops", seen)
+    ahead = train(of, data, tmp_path / "ahead")
+    expected = [batches.batch_indices(of.seed, step, of.batch, 12).tolist() for step in range(5)]
+    assert asked == expected  # each once, and none after the last
+    monkeypatch.setattr(batches.Ahead, "__call__", lambda self, step: self._of(step))
+    alone = train(of, data, tmp_path / "alone")
+    assert ahead.log == alone.log
+    for ours, theirs in zip(ahead.method.parameters(), alone.method.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_the_next_batch_is_read_while_this_one_is_used():
+    made = []
+    reads = batches.Ahead(lambda step: made.append(step) or 10 * step, 5)
+    assert reads(2) == 20
+    reads._thread.submit(int).result()  # after all that was asked for before
+    assert made == [2, 3]
+    assert [reads(3), reads(4)] == [30, 40]
+    assert made == [2, 3, 4]
+    assert reads(0) == 0  # from anywhere
+
+
+def test_a_damaged_image_ends_the_training_with_its_name(tmp_path, monkeypatch):
+    official_formats.imagenet(tmp_path, monkeypatch)
+    data = data_set("imagenet", tmp_path)
+    for file in (tmp_path / "train").glob("*/*_2.JPEG"):
+        file.write_bytes(file.read_bytes()[:50])
+    with pytest.raises(RepriseError, match=r"_2\.JPEG: not an image that can be decoded"):
+        train(spec("imagenet", steps=4), data, tmp_path / "run")
