@@ -56,7 +56,7 @@ def shapes():
 
 
 def spec_of(params, method, **changes):
-    (run,) = (run for run in nets.grid(params, [method], [0.01], "shapes") if run.seed == 0)
+    (run,) = (run for run in nets.grid(params, [method], [0.001], "shapes") if run.seed == 0)
     return nets.spec(params, run._replace(**changes), nets.Plan(5)), run._replace(**changes)
 
 
