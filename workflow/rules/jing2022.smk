@@ -204,7 +204,7 @@ rule jing2022_projector_spectra:
     params:
         **settings("jing2022/projector_spectra"),
     shell:
-        f"reprise run jing2022/projector_spectra --tier {TIER.name} --workers {{threads}} 2>&1 | tee {log}"
+        f"reprise run jing2022/projector_spectra --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
 
 
 rule jing2022_fig02:
@@ -223,7 +223,7 @@ rule jing2022_fig02:
     params:
         **look("jing2022/fig02"),
     shell:
-        f"reprise draw jing2022/fig02 --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/fig02 --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 rule jing2022_fig07b:
@@ -242,7 +242,7 @@ rule jing2022_fig07b:
     params:
         **look("jing2022/fig07b"),
     shell:
-        f"reprise draw jing2022/fig07b --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/fig07b --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 rule jing2022_fig09:
@@ -261,7 +261,7 @@ rule jing2022_fig09:
     params:
         **look("jing2022/fig09"),
     shell:
-        f"reprise draw jing2022/fig09 --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/fig09 --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 rule jing2022_fig10:
@@ -280,7 +280,7 @@ rule jing2022_fig10:
     params:
         **look("jing2022/fig10"),
     shell:
-        f"reprise draw jing2022/fig10 --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/fig10 --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 rule jing2022_table1:
@@ -299,7 +299,7 @@ rule jing2022_table1:
     params:
         **look("jing2022/table1"),
     shell:
-        f"reprise draw jing2022/table1 --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/table1 --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 rule jing2022_sec63:
@@ -318,7 +318,7 @@ rule jing2022_sec63:
     params:
         **look("jing2022/sec63"),
     shell:
-        f"reprise draw jing2022/sec63 --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/sec63 --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 # Section 6.1: what decides whether a projector prevents collapse.
@@ -336,7 +336,7 @@ rule jing2022_projector_map:
     params:
         **settings("jing2022/projector_map"),
     shell:
-        f"reprise run jing2022/projector_map --tier {TIER.name} --workers {{threads}} 2>&1 | tee {log}"
+        f"reprise run jing2022/projector_map --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
 
 
 rule jing2022_sec61_map:
@@ -355,7 +355,7 @@ rule jing2022_sec61_map:
     params:
         **look("jing2022/sec61_map"),
     shell:
-        f"reprise draw jing2022/sec61_map --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/sec61_map --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 rule jing2022_sec61_map_spectra:
@@ -374,7 +374,7 @@ rule jing2022_sec61_map_spectra:
     params:
         **look("jing2022/sec61_map_spectra"),
     shell:
-        f"reprise draw jing2022/sec61_map_spectra --tier {TIER.name} 2>&1 | tee {log}"
+        f"reprise draw jing2022/sec61_map_spectra --tier {TIER.name} 2>&1 | tee {{log}}"
 
 
 # The lemmas and theorems, as identities at random points.
