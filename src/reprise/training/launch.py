@@ -1,17 +1,20 @@
 """Training on all GPUs of this machine, in a process each, for a caller that is one process."""
 
+import fcntl
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from reprise.errors import RepriseError
-from reprise.training.models import Spec, data_set, trained
+from reprise.store import writing
+from reprise.training.models import FOLDER, Spec, data_set, trained
 from reprise.training.processes import joined
 
 
 def train_on_all_gpus(spec: Spec, name: str, data_root: str, root: Path) -> None:
-    """`models.trained` by torchrun; the model is found by it afterwards.
+    """`models.trained` by torchrun; the model is found by it afterwards. Of several processes that ask for
+    the GPUs, the others wait.
 
     Args:
         name, data_root: of `models.data_set`.
@@ -20,7 +23,13 @@ def train_on_all_gpus(spec: Spec, name: str, data_root: str, root: Path) -> None
     Raises:
         RepriseError: when a process fails; what it said is on stderr.
     """
-    launch(spec, name, data_root, root, device="cuda", processes="gpu")
+    lock = root / FOLDER / ".gpus.lock"
+    with writing(lock):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        opened = lock.open("w")
+    with opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        launch(spec, name, data_root, root, device="cuda", processes="gpu")
 
 
 def launch(spec: Spec, name: str, data_root: str, root: Path, *, device: str, processes: str) -> None:

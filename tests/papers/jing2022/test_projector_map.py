@@ -1,9 +1,11 @@
 """The map's points, and its nets, which are those of the spectra at the base point."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from reprise.config import load_tier
 from reprise.experiment import Context
@@ -55,6 +57,18 @@ def test_the_base_point_is_that_of_the_spectra(tier):
     one, other = (params[f"jing2022/{name}"] for name in ("projector_spectra", "projector_map"))
     for net in (WITH, WITHOUT, DIRECTCLR):
         assert spec(one, net, 2, 5000) == spec(other, net, 2, 5000)
+
+
+def test_the_full_grid_of_the_docs_is_about_the_same_point():
+    text = (ROOT / "docs" / "projector_map.md").read_text()
+    (config,) = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
+    (of_docs,) = yaml.safe_load(config)["experiments"].values()
+    full = Params.from_overrides(of_docs, "docs")
+    base = load_tier("default", ROOT).params["jing2022/projector_spectra"]
+    for net in (WITH, WITHOUT, DIRECTCLR):
+        assert spec(full, net, 0, 5000) == spec(base, net, 0, 5000)
+    grids = [name for name, field in Params.model_fields.items() if name not in type(base).model_fields]
+    assert all(getattr(full, name) == Params.model_fields[name].default for name in (*grids, "seeds"))
 
 
 @dataclass
