@@ -37,7 +37,7 @@ def final_loss(arm: str) -> Measure:
 CLAIMS = [
     ordering(
         "jing2022/stand-in/learns-shape",
-        "On the stand-in, with any hue, SimCLR of half a minute lifts a linear probe for shape by more than "
+        "On the stand-in, with any hue, SimCLR of a minute lifts a linear probe for shape by more than "
         "25 points above random initialisation.",
         source="Our stand-in of ImageNet",
         measure=gain("any hue"),
