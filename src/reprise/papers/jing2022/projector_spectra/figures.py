@@ -141,7 +141,7 @@ def _spectra(axes: Axes, tables: Tables, what: str, names: dict[str, str]) -> No
     _spectrum(axes, spectra[spectra["net"] == net], name, {"color": "black", "ls": ":", "lw": 0.9})
     axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
     axes.set(xlabel="index", ylabel=f"ln(singular value / largest), {what}")
-    axes.legend(loc="lower left")
+    axes.legend(loc="upper right")
 
 
 def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
