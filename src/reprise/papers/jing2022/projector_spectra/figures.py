@@ -140,7 +140,7 @@ def _spectra(axes: Axes, tables: Tables, what: str, names: dict[str, str]) -> No
     *_, (net, name) = names.items()
     _spectrum(axes, spectra[spectra["net"] == net], name, {"color": "black", "ls": ":", "lw": 0.9})
     axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
-    axes.set(xlabel="index", ylabel=f"ln(singular value / largest), {what}")
+    axes.set(xlabel="index", ylabel=f"{what}: ln(value / largest)")
     axes.legend(loc="upper right")
 
 
