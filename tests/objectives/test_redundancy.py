@@ -88,3 +88,8 @@ def test_a_dimension_that_does_not_vary_is_uncorrelated(views):
     rest = [0, 1, 3]
     torch.testing.assert_close(loss, 1 + barlow_twins(z1[:, rest], z2[:, rest]))
     assert all(g.isfinite().all() for g in torch.autograd.grad(loss, (z1, z2)))
+
+
+def test_barlow_twins_scale_multiplies_all(views):
+    z1, z2 = views(9, 4)
+    torch.testing.assert_close(barlow_twins(z1, z2, scale=0.1), barlow_twins(z1, z2) / 10)

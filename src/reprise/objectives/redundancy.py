@@ -61,15 +61,14 @@ def barlow_twins(
     z2: Float[Tensor, "*replica batch dim"],
     *,
     off_diagonal_weight: float = PAPER_OFF_DIAGONAL_WEIGHT,
+    scale: float = 1.0,
 ) -> Float[Tensor, "*replica"]:
     """Barlow Twins: Σ_i (1 - C_ii)² + λ Σ_{i≠j} C_ij², C the correlations of the first view's dimensions with
     the second's (Zbontar 2021, Eq. 1 and 2).
 
-    The authors' code multiplies the loss by .024, solo-learn's for CIFAR by .1; here that is the learning
-    rate's task.
-
     Args:
         off_diagonal_weight: λ: `PAPER_OFF_DIAGONAL_WEIGHT` or `SKEAN_OFF_DIAGONAL_WEIGHT`.
+        scale: of the whole loss: .024 in the authors' code, .1 in solo-learn's for CIFAR.
 
     Raises:
         RepriseError: for views of different shapes, or of a single sample.
@@ -77,4 +76,4 @@ def barlow_twins(
     check_views("barlow_twins", z1, z2, samples=2)
     correlation = unit_columns(z1).mT @ unit_columns(z2)
     on_diagonal = (1 - correlation.diagonal(dim1=-2, dim2=-1)).square().sum(-1)
-    return on_diagonal + off_diagonal_weight * off_diagonal(correlation)
+    return scale * (on_diagonal + off_diagonal_weight * off_diagonal(correlation))

@@ -151,8 +151,6 @@ def test_figure_3_and_the_tables_have_the_same_networks_in_the_default_tier():
     assert all(nets.spec(figure, run, mine) in of_tables for run in runs)
     assert tables.online_images == figure.online_images
 
-    return Path(__file__).parents[3]
-
 
 def test_a_network_is_trained_once_for_both_sets_of_labels_and_for_figure_3(tmp_path, capsys):
     methods = ("vicreg", "frossl")

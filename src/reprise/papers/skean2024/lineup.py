@@ -86,16 +86,20 @@ METHODS: dict[str, Method] = {
         {"variance_weight": 12.5},
         variant=True,
     ),
-    # λ of 6.2 and of Zbontar 2021; the scripts have d = 2048 and the loss times .1.
+    # λ of 6.2 and of Zbontar 2021; the loss times .1 as in the scripts, which have d = 2048.
     "barlow-twins": Method(
-        "Barlow Twins", "dimension-contrastive", "barlow_twins", 1024, {"off_diagonal_weight": 0.005}
+        "Barlow Twins",
+        "dimension-contrastive",
+        "barlow_twins",
+        1024,
+        {"off_diagonal_weight": 0.005, "scale": 0.1},
     ),
     "barlow-twins-b1": Method(
         "Barlow Twins, λ of B.1",
         "dimension-contrastive",
         "barlow_twins",
         1024,
-        {"off_diagonal_weight": 0.05},
+        {"off_diagonal_weight": 0.05, "scale": 0.1},
         variant=True,
     ),
     # Scripts; the whole batch is whitened at once, there and here.

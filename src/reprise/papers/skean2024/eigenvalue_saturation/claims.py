@@ -5,6 +5,7 @@ shared learning rate and at each method's own (`rates`), of the spectrum as it i
 from collections.abc import Callable
 from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
@@ -18,7 +19,7 @@ Select = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 """(table, probes) to the table's rows at some learning rates."""
 
 METRICS = {
-    "condition": ("condition number λ1/λ14", "smaller", "λ1/λ14"),
+    "condition": ("condition number λ1/λ14", "smaller", "log10 of λ1/λ14"),
     "entropy": ("eigenvalue entropy", "larger", "nats"),
     "saturation": ("14th eigenvalue", "saturated at an earlier step", "steps"),
 }
@@ -36,11 +37,12 @@ RATES: dict[str, tuple[Select, str]] = {
 
 
 def metric(name: str, select: Select, method: str) -> Measure:
-    """A column of `measures.summary` by seed."""
+    """A column of `measures.summary` by seed; of condition numbers, which span decades, the logarithm."""
 
     def measure(tables: Tables) -> pd.Series:
         rows = select(summary(tables["eigenvalues"], tables["traces"]), tables["probes"])
-        return rows[rows["method"] == method].set_index("seed")[name]
+        values = rows[rows["method"] == method].set_index("seed")[name]
+        return np.log10(values) if name.startswith("condition") else values
 
     return measure
 
