@@ -65,7 +65,7 @@ def test_progress_goes_up_to_the_whole_work(keep, workers):
 def test_at_most_so_many_processes_at_once(tmp_path):
     def make(n, progress):
         begun = time.monotonic()
-        time.sleep(0.05)
+        time.sleep(0.4)  # longer than a fork of a large process takes
         return pd.DataFrame({"begun": [begun], "ended": [time.monotonic()]})
 
     all = [Part(str(n), partial(make, n)) for n in range(7)]
@@ -119,7 +119,11 @@ def alive(pid):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_process_outlives_the_one_that_listens(tmp_path, how):
-    process = subprocess.Popen([sys.executable, "-c", LISTENER], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", LISTENER], cwd=tmp_path, stderr=subprocess.DEVNULL,
+        # A shell has its background jobs ignore it, and what they start inherits that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     deadline = time.monotonic() + 30
     while len(found := list(tmp_path.glob("pid.*"))) < 3:
         assert process.poll() is None

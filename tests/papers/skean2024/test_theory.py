@@ -66,7 +66,10 @@ def test_counter_case(tables, claim):
     assert found.observed == error
 
 
-@pytest.mark.parametrize("erratum", [e for e in ERRATA if e.shown_by], ids=lambda erratum: erratum.id)
+OWN_ERRATA = [erratum for erratum in ERRATA if set(erratum.shown_by) & set(BY_ID)]
+
+
+@pytest.mark.parametrize("erratum", OWN_ERRATA, ids=lambda erratum: erratum.id)
 def test_the_printed_form_fails_where_the_corrected_one_holds(tables, erratum):
     printed, corrected = (BY_ID[id] for id in erratum.shown_by)
     swap = {"printed": "corrected", "corrected": "printed"}
