@@ -13,7 +13,7 @@ from reprise.papers.skean2024.linear_views import LOSSES, closed_form
 from reprise.settings import departures
 
 TINY = {
-    "data_set": "photographs", "samples": 24, "components": 24, "horizon": 0.02, "records": 6, "seeds": 2,
+    "data_set": "photographs", "samples": 24, "horizon": 0.02, "records": 6, "seeds": 2,
 }  # fmt: skip
 
 
@@ -105,10 +105,10 @@ def test_settings_that_do_not_fit_are_refused():
 def test_alternatives_differ_in_what_is_unstated_and_the_stand_in_is_a_departure(tmp_path):
     for other in alternatives(Params()).values():
         assert Params(**other.model_dump()) == other != Params(seeds=3)
-    found = departures(Params(data_set="photographs", components=128))
+    found = departures(Params(data_set="photographs", samples=512))
     assert found == [
         "data_set: photographs (paper: cifar10)",
-        "components: 128 (ours: 1024)",
+        "samples: 512 (paper: 1024)",
     ]
     check(Params(data_set="photographs", root=str(tmp_path)))
     with pytest.raises(Exception, match="cifar-10-batches-py lacks"):

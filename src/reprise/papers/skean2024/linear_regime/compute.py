@@ -65,7 +65,7 @@ def _trained(
     which = Streams([seed], "images").uniform(len(images))[0].argsort(stable=True)[: params.samples]
     x = problem.centred(problem.VIEWS[views](images[which], seed))
     weights = problem.initial(x.shape[-1], params.dim, params.init_std, seed)
-    at = problem.reduced(x, weights, params.components)
+    at = problem.reduced(x, weights)
     predicted = {loss: at.predicted_sharpness(loss) for loss in LOSSES}
     rates = {loss: params.rate_share * 2 / value for loss, value in predicted.items()}
     spread = np.linspace(0, 1, params.records) ** 2  # the first eigenvalues rise hundreds of times as fast
@@ -98,7 +98,7 @@ def _trained(
 
 
 def _at(steps: np.ndarray, path: Iterator[Embeddings]) -> np.ndarray:
-    """The embeddings at the given steps, 0 among them. Shape [step, 2, component, dim]."""
+    """The embeddings at the given steps, 0 among them. Shape [step, 2, combination, dim]."""
     kept = [next(path)]
     for before, after in pairwise(steps):
         kept.append(next(islice(path, after - before - 1, None)))

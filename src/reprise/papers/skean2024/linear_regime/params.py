@@ -31,9 +31,6 @@ class Params(Settings):
         0.9, "learning rate by the largest stable one, 2 / sharpness: of Eq. 8's for both losses", gt=0, lt=1
     )
     horizon: float = unstated(6.0, "t at which training ends at that learning rate", gt=0)
-    components: int = ours(
-        1024, "leading combinations of the images that are followed; as many as these: exact", ge=SHOWN
-    )
     records: int = ours(150, "times at which a run is measured, closer at first: squares", ge=3)
     seeds: int = ours(10, "independent images, views and initial weights", ge=1)
 
@@ -41,8 +38,8 @@ class Params(Settings):
     def _sizes_fit(self) -> Self:
         if not set(VIEWS) <= set(self.views):
             raise ValueError(f"views must hold {list(VIEWS)}, of which claims speak")
-        if self.dim > self.components:
-            raise ValueError("components must be at least dim")
+        if self.dim > self.samples:
+            raise ValueError("samples must be at least dim")
         return self
 
 
