@@ -30,11 +30,11 @@ reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 .PHONY: test
 test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, environment included)
 	@$(MAKE) --no-print-directory lint
-	pytest -m "not slow" -n $$(nproc)
+	pytest -m "not slow" -n auto
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## whole DAGs, kills, second clones (under 20 minutes)
-	pytest -m slow -n $$(nproc)
+	pytest -m slow -n auto
 
 .PHONY: lint
 lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy
