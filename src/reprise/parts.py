@@ -2,7 +2,7 @@
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -16,6 +16,8 @@ Keep = Callable[[str, Callable[[], pd.DataFrame]], pd.DataFrame]
 Tell = Callable[[int, int, str], None]
 
 FORK = multiprocessing.get_context("fork")
+DONE = None
+"""What a process says when a part is kept; before, it says the share that is done."""
 
 
 def make(parts: Sequence[Part], keep: Keep, tell: Tell, workers: int) -> list[pd.DataFrame]:
@@ -52,51 +54,67 @@ class _Progress:
 
 
 def _fork(parts: Sequence[Part], keep: Keep, progress: _Progress, workers: int) -> None:
-    """A process a part, the longest first."""
+    """Processes that make one part after the other, the longest first: what a process must import or set up
+    when it first computes, it does once."""
+    named = {part.name: part for part in parts}
     waiting = sorted(parts, key=lambda part: part.work)
-    running: dict[Connection, tuple[Part, ForkProcess]] = {}
+    processes: dict[Connection, ForkProcess] = {}
+    making: dict[Connection, Part] = {}
+
+    def give(connection: Connection) -> None:
+        making[connection] = waiting.pop()
+        connection.send(making[connection].name)
+
     try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                part = waiting.pop()
-                reader, writer = FORK.Pipe(duplex=False)
-                process = FORK.Process(target=_work, args=(part, keep, writer, [reader, *running]))
-                process.start()
-                writer.close()
-                running[reader] = part, process
-            ready = wait(list(running))
-            for reader in [reader for reader in running if reader in ready]:
-                part, process = running[reader]
+        for _ in range(min(workers, len(parts))):
+            ours, theirs = FORK.Pipe()
+            process = FORK.Process(target=_work, args=(named, keep, theirs, [ours, *processes]))
+            process.start()
+            theirs.close()
+            processes[ours] = process
+            give(ours)
+        while making:
+            for connection in [ready for ready in wait(list(making)) if isinstance(ready, Connection)]:
+                part = making[connection]
                 try:
-                    news = reader.recv()
-                except EOFError:
-                    process.join()
-                    del running[reader]
-                    if process.exitcode:
-                        raise RepriseError(
-                            f"{part.name}: its process ended with exit code {process.exitcode} (negative: "
-                            "the signal that killed it; -9 may be a lack of memory); what was finished is "
-                            "kept, and the same command goes on"
-                        ) from None
-                    progress.done[part.name] = part.work
-                    continue
+                    news = connection.recv()
+                except (EOFError, ConnectionResetError):
+                    processes[connection].join()
+                    raise RepriseError(
+                        f"{part.name}: its process ended with exit code {processes[connection].exitcode} "
+                        "(negative: the signal that killed it; -9 may be a lack of memory); what was "
+                        "finished is kept, and the same command goes on"
+                    ) from None
                 if isinstance(news, RepriseError):
                     raise news
-                progress(part, news)
+                if news is not DONE:
+                    progress(part, news)
+                    continue
+                progress.done[part.name] = part.work
+                del making[connection]
+                if waiting:
+                    give(connection)
     finally:
-        for _, process in running.values():
+        for process in processes.values():
             process.terminate()
             process.join()
 
 
-def _work(part: Part, keep: Keep, writer: Connection, inherited: Sequence[Connection]) -> None:
+def _work(
+    parts: Mapping[str, Part], keep: Keep, listener: Connection, inherited: Sequence[Connection]
+) -> None:
     """Ends at the next word of progress if the process that listens has been killed: nobody else reads."""
-    for reader in inherited:
-        reader.close()
+    for connection in inherited:
+        connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the listener, who is told as well
     try:
-        keep(part.name, partial(part.make, writer.send))
+        while True:
+            part = parts[listener.recv()]
+            keep(part.name, partial(part.make, listener.send))
+            listener.send(DONE)
     except RepriseError as error:
-        writer.send(error)
+        listener.send(error)
+    except EOFError:
+        pass
     except BrokenPipeError:
         raise SystemExit(1) from None
