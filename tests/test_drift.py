@@ -153,6 +153,18 @@ def test_numbers_that_are_none_are_reported(compared, tables, bad):
     assert len(whole) == 3
 
 
+def test_a_number_of_infinite_tolerance_may_be_anything_or_missing(compared, tables, checkout):
+    file = golden_file(load_tier("smoke", checkout), ID)
+    golden = summarise(tables).assign(tolerance=1e-3)
+    free = golden["column"] == "growth"
+    golden.assign(tolerance=golden["tolerance"].mask(free, np.inf)).to_csv(file, index=False)
+    for other in (5.0, np.nan):
+        assert compared(changed(tables, "strong", "seed >= 0", "growth", other)) == []
+    assert compared(
+        changed(tables, "strong", "seed >= 0", "growth", 5.0) | {"trajectory": tables["trajectory"].head(0)}
+    )
+
+
 def test_a_tier_without_golden_numbers_says_so(compared, checkout):
     with pytest.raises(RepriseError, match="no golden numbers; they exist for the smoke tier"):
         drift.compare(load_tier("default", checkout), ["jing2022"])

@@ -44,7 +44,8 @@ def golden_file(tier: Tier, id: str) -> Path:
 
 
 def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
-    """A line for every number outside its tolerance: the experiment, the number, then and now.
+    """A line for every number outside its tolerance: the experiment, the number, then and now. With an
+    infinite tolerance it may be missing, too.
 
     Raises:
         RepriseError: when a tier has no golden summary, or an experiment no results.
@@ -62,9 +63,8 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
 
 def _differences(id: str, golden: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     both = golden.merge(now, on=KEYS, how="outer", suffixes=("_then", "_now"))
-    moved = ~(
-        (both["value_now"] - both["value_then"]).abs() <= both["tolerance"]
-    )  # also where one is missing
+    near = (both["value_now"] - both["value_then"]).abs() <= both["tolerance"]
+    moved = ~near & ~np.isinf(both["tolerance"])  # also where one is missing
     return [
         f"{id}: {row.statistic} of {row.table}.{row.column} [{row.group}]: "
         f"then {row.value_then:.9g}, now {row.value_now:.9g}, tolerance {row.tolerance:.2g}"
