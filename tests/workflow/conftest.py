@@ -16,7 +16,7 @@ from reprise.datasets import files
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
-TIMED_FIGURES = {"esser2024/fig04"}
+TIMED_FIGURES = {"esser2024/fig04", "skean2024/sec43_cost"}
 """They show measured times."""
 NEVER = shutil.ignore_patterns("*.egg-info")
 
