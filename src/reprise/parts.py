@@ -3,6 +3,7 @@
 import multiprocessing
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -63,7 +64,8 @@ def _fork(parts: Sequence[Part], keep: Keep, progress: _Progress, workers: int) 
 
     def give(connection: Connection) -> None:
         making[connection] = waiting.pop()
-        connection.send(making[connection].name)
+        with suppress(BrokenPipeError):  # of a process that was killed: the next word from it is its end
+            connection.send(making[connection].name)
 
     try:
         for _ in range(min(workers, len(parts))):
@@ -108,13 +110,18 @@ def _work(
         connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the listener, who is told as well
     try:
-        while True:
-            part = parts[listener.recv()]
-            keep(part.name, partial(part.make, listener.send))
+        while name := _next(listener):
+            keep(name, partial(parts[name].make, listener.send))
             listener.send(DONE)
     except RepriseError as error:
         listener.send(error)
-    except EOFError:
-        pass
     except BrokenPipeError:
         raise SystemExit(1) from None
+
+
+def _next(listener: Connection) -> str | None:
+    """The name of the part to make; None where nobody is left to ask for one."""
+    try:
+        return listener.recv()
+    except EOFError:
+        return None

@@ -5,6 +5,7 @@ SHA-256. They are written into a hidden folder in it and moved out when complete
 instant, a full disk or an error leaves either the former results or the new ones.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -169,6 +170,21 @@ def writing(place: Path) -> Iterator[None]:
             f"{place}: cannot be written ({error.strerror or error}); free space or give write access there; "
             "what was there before is unchanged"
         ) from None
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Held by one process at a time; the system frees it when that one ends, however it does.
+
+    Raises:
+        RepriseError: when the file cannot be written.
+    """
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        opened = file.open("w")
+    with opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
 
 
 def _sha256(file: Path) -> str:

@@ -1,5 +1,7 @@
 """MSCOCO's format through pycocotools, held against torchvision's loaders; damage is named, and counted."""
 
+import importlib.util
+
 import coco_format
 import numpy as np
 import pytest
@@ -85,7 +87,7 @@ def test_a_missing_file_of_annotations_or_folder_of_images_is_named_and_all_at_o
 
 
 def test_the_missing_package_is_named(root, monkeypatch):
-    monkeypatch.setattr(coco.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(RepriseError, match=r'the package pycocotools: pip install -e ".\[multimodal\]"'):
         coco.load(root, "val")
 

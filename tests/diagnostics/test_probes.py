@@ -6,7 +6,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from reprise.diagnostics.probes import accuracy, knn, linear_probe, representations
+from reprise.diagnostics.probes import SGD, accuracy, knn, linear_probe, representations
 from reprise.errors import RepriseError
 from reprise.training.schedules import Milestones
 
@@ -20,7 +20,7 @@ def blobs(samples=300, classes=7, dim=5, spread=1.0):
     return points[:samples], labels[:samples], points[samples:], labels[samples:]
 
 
-@pytest.mark.parametrize(("optimiser", "rate"), [("sgd", 0.1), ("adam", 0.02)])
+@pytest.mark.parametrize(("optimiser", "rate"), [(SGD, 0.1), (torch.optim.Adam, 0.02)])
 def test_a_linear_probe_finds_what_logistic_regression_does(optimiser, rate):
     train, train_labels, test, test_labels = blobs()
     found = linear_probe(

@@ -12,7 +12,6 @@ Without torch, because the plan of a run asks `check` before the first job. What
 """
 
 import contextlib
-import importlib.util
 import json
 import os
 from collections.abc import Iterable
@@ -23,10 +22,10 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy import ndarray as Array
 
+from reprise import extras
 from reprise.errors import RepriseError
 
 KINDS = ("captions", "instances")
-INSTALL = 'pip install -e ".[multimodal]"'
 
 
 class Captioned(NamedTuple):
@@ -56,7 +55,7 @@ class Captioned(NamedTuple):
 
 def missing(root: Path, splits: Iterable[str]) -> list[str]:
     """What `load` needs and does not find: a sentence each."""
-    lacks = [] if importlib.util.find_spec("pycocotools") else [f"the package pycocotools: {INSTALL}"]
+    lacks = extras.missing("pycocotools", "multimodal")
     for split in splits:
         if not (root / f"{split}2014").is_dir():
             lacks.append(f"{root / f'{split}2014'}/: the images of {split}2014.zip")

@@ -1,7 +1,8 @@
 """What a frozen representation is worth to a simple classifier."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -14,6 +15,8 @@ from reprise.streams import generator
 
 CHUNK = 256
 """Images, or rows of a table of distances, at a time."""
+
+SGD = partial(torch.optim.SGD, momentum=0.9)
 
 Features = Float[Tensor, "sample features"]
 Labels = Int[Tensor, " sample"]
@@ -59,9 +62,8 @@ def linear_probe(
     test_labels: Labels,
     *,
     schedule: Callable[[int, int], float],
-    optimiser: Literal["sgd", "adam"] = "sgd",
+    optimiser: Callable[..., torch.optim.Optimizer] = SGD,
     learning_rate: float = 0.3,
-    momentum: float = 0.9,
     weight_decay: float = 0.0,
     epochs: int = 100,
     batch: int = 256,
@@ -71,7 +73,7 @@ def linear_probe(
 
     Args:
         schedule: the factor on the learning rate: of the step and the number of steps.
-        momentum: of SGD; Adam has torch's own.
+        optimiser: of the weights, with a learning rate `lr` and a `weight_decay`, as torch's are.
 
     Raises:
         RepriseError: when the classifier diverges.
@@ -81,13 +83,7 @@ def linear_probe(
     probe = nn.Linear(train.shape[1], classes, device=train.device)
     nn.init.zeros_(probe.weight)
     nn.init.zeros_(probe.bias)
-    descent: torch.optim.Optimizer
-    if optimiser == "adam":
-        descent = torch.optim.Adam(probe.parameters(), learning_rate, weight_decay=weight_decay)
-    else:
-        descent = torch.optim.SGD(
-            probe.parameters(), learning_rate, momentum=momentum, weight_decay=weight_decay
-        )
+    descent = optimiser(probe.parameters(), lr=learning_rate, weight_decay=weight_decay)
     order = generator(seed, "linear probe")
     per_epoch = -(-len(train) // batch)
     for step in range(epochs * per_epoch):

@@ -1,10 +1,10 @@
 """Whether the files of pretrained encoders are there; without torch, because the plan of a run asks it."""
 
 import hashlib
-import importlib.util
 from pathlib import Path
 
-INSTALL = 'pip install -e ".[multimodal]"'
+from reprise import extras
+
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """Of RoBERTa, as transformers has saved it now and before."""
@@ -17,7 +17,7 @@ def missing_resnet101(file: Path) -> list[str]:
 
 def missing_roberta(folder: Path) -> list[str]:
     """What `pretrained.Roberta` needs and does not find: a sentence each."""
-    lacks = [] if importlib.util.find_spec("transformers") else [f"the package transformers: {INSTALL}"]
+    lacks = extras.missing("transformers", "multimodal")
     if not (folder / "config.json").is_file():
         lacks.append(f"{folder / 'config.json'}: of RoBERTa, as transformers saves it")
     if not any((folder / name).is_file() for name in WEIGHTS):

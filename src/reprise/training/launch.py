@@ -1,13 +1,12 @@
 """Training on all GPUs of this machine, in a process each, for a caller that is one process."""
 
-import fcntl
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from reprise.errors import RepriseError
-from reprise.store import writing
+from reprise.store import locked
 from reprise.training.models import FOLDER, Spec, data_set, trained
 from reprise.training.processes import joined
 
@@ -23,12 +22,7 @@ def train_on_all_gpus(spec: Spec, name: str, data_root: str, root: Path) -> None
     Raises:
         RepriseError: when a process fails; what it said is on stderr.
     """
-    lock = root / FOLDER / ".gpus.lock"
-    with writing(lock):
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        opened = lock.open("w")
-    with opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)
+    with locked(root / FOLDER / ".gpus.lock"):
         launch(spec, name, data_root, root, device="cuda", processes="gpu")
 
 

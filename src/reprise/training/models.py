@@ -5,7 +5,6 @@ step said) and `record.json`. KEY is a hash of all that determines the model (sp
 path) and of nothing else. Until it is complete, its resume state lies in the hidden `results/models/.KEY/`.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -27,7 +26,7 @@ from reprise.errors import RepriseError
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
 from reprise.settings import Settings
-from reprise.store import writing
+from reprise.store import locked, writing
 from reprise.training import checkpoints, methods, processes
 from reprise.training.images import Data, assemble, train
 from reprise.training.methods import Method
@@ -165,13 +164,20 @@ class Model:
         self.diverged: int | None = record["diverged"]
 
 
-def model(spec: Spec, data: Data, root: Path, told: Callable[[float], None] = lambda share: None) -> Model:
+def model(
+    spec: Spec,
+    data: Data,
+    root: Path,
+    told: Callable[[float], None] = lambda share: None,
+    *,
+    device: str = "cpu",
+) -> Model:
     """A trained model, of `trained`.
 
     Args:
         told: called now and then with the share of the training that is done.
     """
-    folder = trained(spec, data, root, progress=lambda step: told(step / max(spec.steps, 1)))
+    folder = trained(spec, data, root, device=device, progress=lambda step: told(step / max(spec.steps, 1)))
     return Model(spec, folder)
 
 
@@ -237,15 +243,11 @@ def _put(folder: Path, draft: Path, contents: dict[str, bytes]) -> None:
 
 @contextmanager
 def _lock(file: Path) -> Iterator[None]:
-    """Held by the first process of a training; the system frees it when that one ends, however it does."""
+    """Held by the first process of a training."""
     if processes.rank():
         processes.wait()
         yield
         return
-    with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        opened = file.open("w")
-    with opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)
+    with locked(file):
         processes.wait()
         yield

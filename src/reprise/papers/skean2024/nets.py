@@ -19,7 +19,7 @@ from reprise.papers.skean2024.training import PRETRAINED_ON, Training
 from reprise.streams import generator
 from reprise.training import methods
 from reprise.training.images import Data, assemble, batch_indices
-from reprise.training.models import Model, Spec, data_set, trained
+from reprise.training.models import Model, Spec, data_set, model
 from reprise.training.optimisers import LARS, SGD, OptimiserSpec
 from reprise.training.schedules import Constant, CosineRestarts, Schedule, WarmupCosine
 
@@ -177,10 +177,7 @@ def network(
     if run.method == MATCHED:
         weight = matched_weight(of, data)
         of = of.model_copy(update={"hyperparameters": {**of.hyperparameters, "variance_weight": weight}})
-    folder = trained(
-        of, data, root, device=params.device, progress=lambda step: told(step / max(of.steps, 1))
-    )
-    return Model(of, folder)
+    return model(of, data, root, told, device=params.device)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from scipy import special
 from torch import nn
 
 from reprise.datasets.augment import NORMALISATIONS
-from reprise.diagnostics.probes import Accuracy, linear_probe, representations
+from reprise.diagnostics.probes import SGD, Accuracy, linear_probe, representations
 from reprise.errors import RepriseError
 from reprise.experiment import Context, Part
 from reprise.papers.skean2024.nets import Plan, Run, Sets, network, spec
@@ -29,6 +29,8 @@ TOP = 14
 """Eigenvalues that Figure 3 shows."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Of the covariance of the embeddings as they are, and with columns of unit variance."""
+OPTIMISERS = {"sgd": SGD, "adam": torch.optim.Adam}
+"""Of linear probes."""
 HELD_OUT = 5
 """A learning rate is chosen by a probe that learns from all but every fifth labelled image."""
 
@@ -46,7 +48,7 @@ def probes(
     fit = partial(
         linear_probe,
         schedule=Milestones(at=params.probe_drops),
-        optimiser=params.probe_optimiser,
+        optimiser=OPTIMISERS[params.probe_optimiser],
         learning_rate=params.probe_learning_rate,
         epochs=params.probe_epochs,
         seed=seed,

@@ -1,8 +1,9 @@
 """The rule by which each method gets its learning rate, fixed before any run: of the grid that all methods
 share, the one with the best mean validation accuracy over the seeds.
 
-The validation images are a fifth of the labelled training images (`nets.probes`); the test images have no
-part in it. A rate at which a seed diverged cannot be chosen, unless all did; of equals the lowest is taken.
+The validation images are a fifth of the labelled training images (`observations.probes`); the test images
+have no part in it. A rate at which a seed diverged cannot be chosen, unless all did; of equals the lowest is
+taken.
 """
 
 import numpy as np
