@@ -12,7 +12,7 @@ import pytest
 
 from reprise import parts, store
 from reprise.errors import RepriseError
-from reprise.experiment import Part
+from reprise.experiment import BASE, Context, Part, evaluate
 
 
 def silent(done, total, what):
@@ -96,7 +96,7 @@ import os, time
 from functools import partial
 from pathlib import Path
 from reprise import parts, store
-from reprise.experiment import Part
+from reprise.experiment import BASE, Context, Part, evaluate
 
 def forever(progress):
     Path(f"pid.{os.getpid()}").touch()
@@ -135,3 +135,28 @@ def test_no_process_outlives_the_one_that_listens(tmp_path, how):
     while any(map(alive, pids)):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_the_settings_parts_are_made_together():
+    """In one call, whatever a computation asks for later; the tables are those of each setting alone."""
+    calls = []
+
+    def keep(asked):
+        calls.append([part.name for part in asked])
+        return [part.make(lambda share: None) for part in asked]
+
+    def compute(params, context):
+        if params == 0:
+            return {"squares": pd.DataFrame({"square": [0]})}
+        first = context.keep(some(params))
+        (last,) = context.keep([Part("last", partial(squares, 9))])
+        return {"squares": pd.concat([*first, last])[["square"]]}
+
+    settings = {BASE: 1, "two": 2, "none": 0}
+    table = evaluate(compute, settings, Context(keep=keep))["squares"]
+    together, *later = calls
+    assert together == [f"{BASE}/part 1", "two/part 1", "two/part 2"]
+    assert later == [[f"{BASE}/last"], ["two/last"]]
+    found = {name: of["square"].tolist() for name, of in table.groupby("setting")}
+    assert found == {BASE: [1, 81], "two": [1, 4, 81], "none": [0]}
+    assert table["setting"].drop_duplicates().tolist() == list(settings)

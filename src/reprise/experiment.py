@@ -3,6 +3,7 @@ themselves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,18 +92,45 @@ def evaluate(
     settings: Mapping[str, Settings],
     context: Context,
 ) -> dict[str, pd.DataFrame]:
-    """Runs `compute` at each of the named settings; a column `setting` says which rows are whose."""
+    """Runs `compute` at each of the named settings; a column `setting` says which rows are whose.
 
-    def under(setting: str) -> Context:
-        return replace(
-            context,
-            keep=lambda parts: context.keep([replace(part, name=f"{setting}/{part.name}") for part in parts]),
-        )
-
-    results = {name: compute(params, under(name)) for name, params in settings.items()}
+    The parts that the settings ask for first are made together, so that no process waits for the last part of
+    one setting before it begins the next: `compute` runs up to there, and then again with their tables.
+    """
+    results: dict[str, Mapping[str, pd.DataFrame]] = {}
+    asked: dict[str, list[Part]] = {}
+    for name, params in settings.items():
+        try:
+            results[name] = compute(params, replace(context, keep=_ask))
+        except _Asked as question:
+            asked[name] = [replace(part, name=f"{name}/{part.name}") for part in question.parts]
+    made = iter(context.keep([part for parts in asked.values() for part in parts])) if asked else iter(())
+    for name, parts in asked.items():
+        tables = list(islice(made, len(parts)))
+        results[name] = compute(settings[name], replace(context, keep=_answer(tables, name, context)))
     return {
-        table: pd.concat(
-            [result[table].assign(setting=name) for name, result in results.items()], ignore_index=True
-        )
+        table: pd.concat([results[name][table].assign(setting=name) for name in settings], ignore_index=True)
         for table in results[BASE]
     }
+
+
+class _Asked(Exception):
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+
+
+def _ask(parts: Sequence[Part]) -> list[pd.DataFrame]:
+    raise _Asked(parts)
+
+
+def _answer(
+    tables: list[pd.DataFrame], setting: str, context: Context
+) -> Callable[[Sequence[Part]], list[pd.DataFrame]]:
+    """What is there already at first, and then whatever else a computation asks for."""
+    first = [tables]
+
+    def keep(parts: Sequence[Part]) -> list[pd.DataFrame]:
+        named = [replace(part, name=f"{setting}/{part.name}") for part in parts]
+        return first.pop() if first else context.keep(named)
+
+    return keep

@@ -67,9 +67,10 @@ def test_a_seeds_data_do_not_depend_on_its_company():
         assert torch.equal(next(together).token[2:], next(apart).token)
 
 
-def test_the_index_finds_each_tokens_samples():
-    token = torch.randint(0, 6, (2, 2, 9, 3), generator=torch.Generator().manual_seed(0))
-    minibatch = sort(token, 6)
+@pytest.mark.parametrize("tokens", [6, 300])
+def test_the_index_finds_each_tokens_samples(tokens):
+    token = torch.randint(0, tokens, (2, 2, 9, 3), generator=torch.Generator().manual_seed(0))
+    minibatch = sort(token, tokens)
     for seed, field, view in itertools.product(range(2), range(3), range(2)):
         ends = minibatch.count[seed, field, view].cumsum(0)
         groups = minibatch.order[seed, field, view].tensor_split(ends[:-1].long())

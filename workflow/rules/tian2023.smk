@@ -163,14 +163,14 @@ rule tian2023_image_filters:
     benchmark:
         f"{BENCHMARKS}/tian2023/image_filters.tsv"
     priority: 10  # the longest first
-    threads: 1
+    threads: 2
     resources:
         mem_mb=4000,
         runtime=120,
     params:
         **settings("tian2023/image_filters"),
     shell:
-        f"reprise run tian2023/image_filters --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise run tian2023/image_filters --tier {TIER.name} --workers {{threads}} 2>&1 | tee {{log}}"
 
 
 rule tian2023_fig12:

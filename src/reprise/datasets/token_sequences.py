@@ -85,8 +85,8 @@ def sort(sequences: Int[Tensor, "seed view sample field"], tokens: int) -> Minib
     """The minibatch of given sequences over `tokens` tokens."""
     seeds, views, _, fields = sequences.shape
     by_field = sequences.permute(0, 3, 1, 2)
-    # NumPy sorts 8-bit numbers by their digits, several times as fast as torch sorts.
-    order = torch.from_numpy(np.argsort(by_field.to(torch.int8).numpy(), axis=-1, kind="stable")).int()
-    table = torch.arange(seeds * fields * views).view(seeds, fields, views, 1) * tokens
+    # NumPy sorts 16-bit numbers by their digits, several times as fast as torch sorts.
+    order = torch.from_numpy(np.argsort(by_field.to(torch.int16).numpy(), axis=-1, kind="stable")).int()
+    table = torch.arange(seeds * fields * views, dtype=torch.int32).view(seeds, fields, views, 1) * tokens
     count = torch.bincount((by_field + table).flatten(), minlength=seeds * fields * views * tokens).int()
     return Minibatch(sequences, order, count.view(seeds, fields, views, tokens))

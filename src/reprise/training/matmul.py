@@ -38,6 +38,7 @@ class _Matmul(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
         a, b = ctx.saved_tensors
-        return bmm(gradient, b.mT), bmm(a.mT, gradient)
+        of_a, of_b = ctx.needs_input_grad
+        return bmm(gradient, b.mT) if of_a else None, bmm(a.mT, gradient) if of_b else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import torch
 from jaxtyping import Float
@@ -54,14 +55,12 @@ def train(
     )
     data = minibatches(pool, seeds, params.batch_size)
     network = Network(params, cell, arms)
-    losses = [
-        (slice(part.start * len(seeds), part.stop * len(seeds)), objectives.resolve(name))
-        for part, name in runs([arm.objective for arm in arms])
-    ]
+    names, arms_of = runs([arm.objective for arm in arms])
+    losses, replicas = [objectives.resolve(name) for name in names], [n * len(seeds) for n in arms_of]
 
     def loss(weights: Weights) -> Tensor:
-        z1, z2 = network(weights, next(data)).flatten(1, 2).unbind(0)
-        return torch.cat([of_part(z1[part], z2[part]) for part, of_part in losses])
+        views = network(weights, next(data)).flatten(1, 2).split(replicas, 1)
+        return torch.cat([of_part(*both.unbind(0)) for of_part, both in zip(losses, views, strict=True)])
 
     *_, (_, (filters, _)) = sgd(
         network.initial(seeds),
@@ -94,9 +93,8 @@ class Network:
         short = torch.arange(params.tokens) < params.tokens // 2
         zeta = torch.tensor([arm.zeta for arm in arms])[:, None]
         self.lengths = torch.where(short, 1 / zeta, zeta)[:, None, None, :, None]
-        self.activations = [
-            (part, ACTIVATIONS[name]) for part, name in runs([arm.activation for arm in arms])
-        ]
+        names, self.arms_of = runs([arm.activation for arm in arms])
+        self.activations = [ACTIVATIONS[name] for name in names]
         self.mean = torch.tensor([arm.mean for arm in arms])
         self.variance = torch.tensor([arm.variance for arm in arms])
 
@@ -112,8 +110,8 @@ class Network:
         """The outputs, of lower weights [arm, seed, field, token, unit] and upper [arm, seed, field, unit,
         out]."""
         lower, upper = weights
-        inputs = lower * self.lengths
-        table = torch.cat([activation(inputs[part]) for part, activation in self.activations])
+        inputs = (lower * self.lengths).split(self.arms_of)
+        table = torch.cat([of(part) for of, part in zip(self.activations, inputs, strict=True)])
         views = minibatch.count.shape[2]
         if self.cell.batch_norm:
             share = (minibatch.count / minibatch.token.shape[2]).to(table.dtype)
@@ -123,8 +121,7 @@ class Network:
         return sum_over_fields(matmul(table.flatten(3, 4), upper).unflatten(3, (views, -1)), minibatch)
 
 
-def runs(names: Sequence[str]) -> list[tuple[slice, str]]:
-    """Where equal neighbours begin and end, and what they are."""
-    starts = [at for at, name in enumerate(names) if at == 0 or name != names[at - 1]]
-    stops = [*starts[1:], len(names)]
-    return [(slice(start, stop), names[start]) for start, stop in zip(starts, stops, strict=True)]
+def runs(names: Sequence[str]) -> tuple[list[str], list[int]]:
+    """What neighbours have in common, and how many they are."""
+    found = [(name, len(list(same))) for name, same in groupby(names)]
+    return [name for name, _ in found], [count for _, count in found]

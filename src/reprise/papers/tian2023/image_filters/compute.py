@@ -1,6 +1,8 @@
 """Trains the net on images without and with random crops and, as a control, a linear one without."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
 import pandas as pd
@@ -11,14 +13,15 @@ from torch import Tensor
 from reprise import objectives
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
-from reprise.experiment import Context
+from reprise.experiment import Context, Part
 from reprise.networks.activations import ACTIVATIONS, Activation
 from reprise.networks.dense import default_init
-from reprise.networks.receptive_fields import BATCH_NORM_EPS
+from reprise.networks.receptive_fields import batch_norm
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
 from reprise.streams import Streams
 from reprise.tidy import Axes, tidy
+from reprise.training.matmul import matmul
 from reprise.training.replicas import Weights, left_of_start, sgd
 
 ARMS = ("plain", "cropped", "linear")
@@ -26,16 +29,50 @@ ARMS = ("plain", "cropped", "linear")
 SPLIT = {"mnist": "train", "digits": "train+test"}
 BLOCK = 32
 """Minibatches prepared at a time."""
+FIXED_COST = 14
+"""What a training costs besides its nets, in nets."""
 
 Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The filters at the end, and what is measured of them on the way; replica = arm * seeds + seed."""
-    seeds, fields, arms = range(params.seeds), len(FIELDS), len(ARMS)
+    """The filters at the end, and what is measured of them on the way."""
+    seeds, nets, checkpoints = range(params.seeds), len(ARMS) * params.seeds, checkpoints_of(params.steps)
+    training = Part(f"{nets} nets", partial(_train, params), work=FIXED_COST + nets)
+    (kept,) = context.keep([training])
+
+    size = math.isqrt(kept.shape[1])
+    weights = torch.tensor(kept.to_numpy())
+    filters = weights.view(
+        len(checkpoints), len(ARMS), params.seeds, len(FIELDS), params.filters, size, size
+    ).double()
+    start = _start(params, size)[0].mT.unflatten(-1, (size, size)).double()
+    left = left_of_start(
+        learning_rate=params.learning_rate,
+        momentum=params.momentum,
+        weight_decay=params.weight_decay,
+        steps=params.steps,
+    )
+    learned = torch.stack(
+        [measures.learned(now, left[step] * start) for step, now in zip(checkpoints, filters, strict=True)]
+    )
+    axes: Axes = {"arm": ARMS, "seed": seeds, "field": FIELDS}
+    of_a_field: Axes = {"unit": range(params.filters), "row": range(size), "column": range(size)}
+    return {
+        "filters": tidy(
+            {**axes, **of_a_field},
+            weight=filters[-1].float(),
+            learned=learned[-1][..., None, None].expand(filters[-1].shape),
+        ),
+        "statistics": tidy({"step": checkpoints, **axes}, **statistics(filters, learned)),
+    }
+
+
+def _train(params: Params, progress: Callable[[float], None]) -> pd.DataFrame:
+    """The filters at every checkpoint: a column a pixel, a row a checkpoint, arm, seed, field and unit, in
+    this order; replica = arm * seeds + seed."""
     images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
     images = images / images.max()  # in [0, 1]: exactly the sixteenths of scikit-learn's digits
-    size = images.shape[-1] // 2
     batches = minibatches(images, params)
     loss_of = objectives.resolve(params.objective)
 
@@ -49,43 +86,26 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         )
         return loss_of(*z.unbind(1))
 
-    pixels, units = size**2, params.filters
-    first = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
-    top = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
-    start = first.mT.unflatten(-1, (size, size)).double()
-    left = left_of_start(
-        learning_rate=params.learning_rate,
-        momentum=params.momentum,
-        weight_decay=params.weight_decay,
-        steps=params.steps,
-    )
-    checkpoints = checkpoints_of(params.steps)
-    found = []
-    for step, (w, _) in sgd(
-        [first.repeat(arms, 1, 1, 1), top.repeat(arms, 1, 1, 1)],
+    descent = sgd(
+        [weights.repeat(len(ARMS), 1, 1, 1) for weights in _start(params, images.shape[-1] // 2)],
         loss,
         learning_rate=params.learning_rate,
         momentum=params.momentum,
         weight_decay=params.weight_decay,
         steps=params.steps,
-        checkpoints=checkpoints,
-        progress=lambda step: context.progress(step, params.steps, f"{arms * params.seeds} nets"),
-    ):
-        filters = w.mT.reshape(arms, params.seeds, fields, units, size, size).double()
-        learned = measures.learned(filters, left[step] * start)
-        found.append(statistics(filters, learned))
+        checkpoints=checkpoints_of(params.steps),
+        progress=lambda step: progress(step / params.steps),
+    )
+    filters = torch.stack([first.mT for _, (first, _) in descent]).flatten(0, -2)
+    return pd.DataFrame(filters.numpy(), columns=[f"pixel{pixel}" for pixel in range(filters.shape[-1])])
 
-    axes: Axes = {"arm": ARMS, "seed": seeds, "field": FIELDS}
-    of_a_field: Axes = {"unit": range(units), "row": range(size), "column": range(size)}
-    measured = {name: torch.stack([at[name] for at in found]) for name in found[0]}
-    return {
-        "filters": tidy(
-            {**axes, **of_a_field},
-            weight=filters.float(),
-            learned=learned[..., None, None].expand(filters.shape),
-        ),
-        "statistics": tidy({"step": checkpoints, **axes}, **measured),
-    }
+
+def _start(params: Params, size: int) -> Weights:
+    """Weights of both layers for each seed, [seed, field, in, out]."""
+    seeds, fields, pixels, units = range(params.seeds), len(FIELDS), size**2, params.filters
+    first = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
+    top = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
+    return [first, top]
 
 
 def checkpoints_of(steps: int) -> list[int]:
@@ -145,12 +165,18 @@ def embed(
         variance_gradient: whether the gradient flows through BatchNorm's variance; through its mean it does.
     """
     first, top = weights
-    h = x @ first
-    h = torch.cat([activation(h[:-linear]), h[-linear:]]).unflatten(2, (2, -1))
-    centred = h - h.mean(3, keepdim=True)
-    variance = (centred if variance_gradient else centred.detach()).square().mean(3, keepdim=True)
-    units = centred * (variance + BATCH_NORM_EPS).rsqrt()
-    return (units.flatten(2, 3) @ top).sum(1).unflatten(1, (2, -1))
+    h = matmul(x, first)
+    nonlinear, rest = h.split([len(h) - linear, linear])
+    views = torch.cat([activation(nonlinear), rest]).unflatten(2, (2, -1)).flatten(1, 2)
+    replicas, field_views, samples, _ = views.shape
+    # Each view of a field has its own statistics, to which its samples contribute alike.
+    units = batch_norm(
+        views[None],
+        views.new_full((replicas, field_views, 1, samples), 1 / samples),
+        mean_gradient=torch.tensor([True]),
+        variance_gradient=torch.tensor([variance_gradient]),
+    )
+    return matmul(units.view(*h.shape), top).sum(1).unflatten(1, (2, -1))
 
 
 def statistics(
