@@ -57,10 +57,12 @@ class Normalisation:
     mean: tuple[float, ...] = (0.5,)
     std: tuple[float, ...] = (0.25,)
 
-    def __call__(self, images: Batch | UInt8[Tensor, "batch channel size size"]) -> Batch:
+    def __call__(
+        self, images: Batch | UInt8[Tensor, "batch channel size size"], out: Tensor | None = None
+    ) -> Batch:
         """(images - mean) / std; bytes are taken as 255ths."""
         mean, std = (torch.tensor(of, device=images.device)[:, None, None] for of in (self.mean, self.std))
-        return (unit_floats(images) - mean) / std
+        return torch.sub(unit_floats(images), mean, out=out).div_(std)
 
 
 NORMALISATIONS = {
@@ -155,7 +157,7 @@ class Views:
             blocks = zip(view.split(block), source.split(block), drawn.split(block), strict=True)
             for made, images, of in blocks:
                 placed = place(unit_floats(images), of, how)
-                made.copy_(self.normalisation(recolour(placed, of, how)))
+                self.normalisation(recolour_(placed, of, how), out=made)
         return views
 
     @property
@@ -165,7 +167,7 @@ class Views:
 
 def unit_floats(images: Tensor) -> Tensor:
     """Bytes as floats in [0, 1]; floats as they are."""
-    return images if images.is_floating_point() else images.float() / 255
+    return images if images.is_floating_point() else images.float().div_(255)
 
 
 def parts(numbers: Float[Tensor, "batch draw"]) -> dict[str, Tensor]:
@@ -191,22 +193,22 @@ def mirror(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Stren
     return torch.where(mirrored[:, None, None, None], images.flip(-1), images)
 
 
-def recolour(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
-    """Colour jitter in a random order, grey, blur and solarisation, each of some of the images."""
+def recolour_(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
+    """Colour jitter in a random order, grey, blur and solarisation, each of some of the images, in place."""
     given, device = parts(numbers), images.device
-    images = jitter(images, *jitter_parameters(given, strengths))
+    jitter_(images, *jitter_parameters(given, strengths))
 
     def chosen(part: str, probability: float) -> Int[Tensor, " chosen"]:
         return (given[part] < probability).nonzero().squeeze(-1).to(device)
 
     if len(rows := chosen("grey", strengths.grey)):
-        images[rows] = greyscale(images[rows])
+        images.index_copy_(0, rows, greyscale(images.index_select(0, rows)))
     if len(rows := chosen("blur", strengths.blur)):
         low, high = strengths.sigma
         sigma = (low + (high - low) * given["width"]).to(device)
-        images[rows] = blur(images[rows], sigma[rows], reach(high))
+        images.index_copy_(0, rows, blur(images.index_select(0, rows), sigma[rows], reach(high)))
     if len(rows := chosen("solarise", strengths.solarise)):
-        images[rows] = solarise(images[rows])
+        images.index_copy_(0, rows, solarise(images.index_select(0, rows)))
     return images
 
 
@@ -225,12 +227,12 @@ def jitter_parameters(
     return torch.where(jittered, drawn, drawn.new_tensor(UNCHANGED)), order
 
 
-def jitter(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, "batch 4"]) -> Batch:
-    """Brightness, contrast, saturation and hue of each image by its own amounts, in its own order.
+def jitter_(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, "batch 4"]) -> Batch:
+    """Brightness, contrast, saturation and hue of each image by its own amounts, in its own order, in place.
 
     The first three blend an image with black, with its mean grey and with its greys: affine maps of colours.
     """
-    pixels = images.flatten(2).clone()
+    pixels = images.view(*images.shape[:2], -1)
     turn_of_hue = (order == HUE).int().argmax(-1)
     changed = (amounts != amounts.new_tensor(UNCHANGED)).any(-1)
     # The images whose hue has the same turn go through all four together: so few stay in a CPU's cache.
@@ -238,8 +240,8 @@ def jitter(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, 
         rows = ((turn_of_hue == turn) & changed).nonzero().squeeze(-1)
         if len(rows):
             at = rows.to(images.device)
-            pixels[at] = _jitter(pixels[at], amounts[rows], order[rows], turn)
-    return pixels.view_as(images)
+            pixels.index_copy_(0, at, _jitter(pixels.index_select(0, at), amounts[rows], order[rows], turn))
+    return images
 
 
 def _jitter(

@@ -37,13 +37,10 @@ def quadratic_cosine(
 ) -> Float[Tensor, "*replica"]:
     """The quadratic loss, in which all pairs are of equal importance, on the same similarities.
 
-    (mean_ij s_ij - (1 + 1/N) mean_i s_ii) / τ, where s_ii = c'_ii and s_ij = c_ij of `infonce_cosine`.
+    (mean_ij s_ij - (1 + 1/N) mean_i s_ii) / τ, where s_ii = c'_ii and s_ij = c_ij of `infonce_cosine`. The
+    gradient is in closed form, for speed.
     """
-    u1, u2 = z1 * _inverse_norm(z1), z2 * _inverse_norm(z2)
-    batch = z1.shape[-2]
-    positive = (u1 * u2).sum((-2, -1))
-    pairs = u1.sum(-2).square().sum(-1) - u1.square().sum((-2, -1)) + positive
-    return (pairs / batch**2 - (1 + 1 / batch) * positive / batch) / temperature
+    return closed_form(partial(_quadratic_and_gradients, temperature=temperature), z1, z2)
 
 
 def _inverse_norm(z: Float[Tensor, "*rest dim"]) -> Float[Tensor, "*rest 1"]:
@@ -91,3 +88,21 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor, temperature: float) -> tuple[Ten
     attracted.addcmul_(z2, away, value=-1).addcmul_(v, along, value=-1 / length).mul_(inverse1)
     other = (v * (away / -length)).addcmul_(z2, away * cosine * inverse2)
     return loss, attracted, other
+
+
+def _quadratic_and_gradients(z1: Tensor, z2: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
+    """With S = Σ u_i of the first view's unit vectors, Σ_{i≠j} c_ij is |S|² - Σ |u_i|²: c'_ii weighs
+    -1 / (N τ), and the gradient on u_i across itself that of 2 S·u_i / (N² τ) - c'_ii / (N τ)."""
+    batch = z1.shape[-2]
+    inverse1, inverse2 = _inverse_norm(z1), _inverse_norm(z2)
+    u1, u2 = z1 * inverse1, z2 * inverse2
+    total = u1.sum(-2, keepdim=True)
+    cosine = (u1 * u2).sum(-1, keepdim=True)
+    repelled, attracted = 2 / (batch**2 * temperature), 1 / (batch * temperature)
+    squares = u1.square().sum((-2, -1))
+    loss = (total.square().sum((-2, -1)) - squares) * (repelled / 2) - cosine.sum((-2, -1)) * attracted
+    # A gradient g on u = z/|z| is one of (g - u uᵀ g) / |z| on z.
+    along = (u1 @ total.mT).mul_(repelled).sub_(cosine, alpha=attracted)
+    first = torch.sub(repelled * total, u2, alpha=attracted).addcmul_(u1, along, value=-1).mul_(inverse1)
+    second = torch.addcmul(-u1, u2, cosine).mul_(inverse2 * attracted)
+    return loss, first, second

@@ -1,8 +1,9 @@
 """Trains the two-layer network with every activation and loss, and compares its filters with the tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product
+from itertools import chain, product
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,42 +15,59 @@ from reprise.tidy import tidy
 
 SHOWN = ("relu", "linear")
 """The activations whose filters Figure 5 draws."""
+READ_AT_ONE = "infonce_cosine"
+"""The objective of all claims about one candidate."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`matching`: χ+ and χ- after training, of every objective, activation, beta, number of candidates and
     seed. `filters`: the first seed's, at the setting of Figure 5."""
-    arms = [
-        Arm(activation, objective, variance=params.variance_gradient)
-        for objective, activation in product(params.objectives, params.activations)
-    ]
-    blocks = [
-        (
-            Cell(beta, candidates, params.batch_norm),
-            range(params.seeds_single if candidates == 1 else params.seeds),
-        )
-        for beta, candidates in product(params.over_parameterisation, params.candidates)
-    ]
-
-    def scores(cell: Cell, seeds: range, progress: Callable[[float], None]) -> pd.DataFrame:
-        trained = train(params, cell, arms, seeds, progress)
-        table = tidy({"arm": range(len(arms)), "seed": seeds}, **trained.scores)
-        of_row = [arms[arm] for arm in table.pop("arm")]
-        return table.assign(
-            objective=[arm.objective for arm in of_row],
-            activation=[arm.activation for arm in of_row],
-            beta=cell.beta,
-            candidates=cell.candidates,
-        )
-
     parts = [
-        Part(str(cell), partial(scores, cell, seeds), work(cell, len(arms) * len(seeds)))
-        for cell, seeds in blocks
+        Part(of.name, partial(_scores, params, of), work(of.cell, len(of.arms) * len(of.seeds)))
+        for of in _blocks(params)
     ]
     shown = Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)
     filters = Part("filters", partial(_filters, params, shown), work(shown, len(SHOWN)))
     *kept, drawn = context.keep([*parts, filters])
     return {"matching": pd.concat(kept, ignore_index=True), "filters": drawn}
+
+
+class Block(NamedTuple):
+    """What is trained at once."""
+
+    name: str
+    cell: Cell
+    arms: list[Arm]
+    seeds: range
+
+
+def _blocks(params: Params) -> Iterator[Block]:
+    arms = {
+        objective: [
+            Arm(activation, objective, variance=params.variance_gradient) for activation in params.activations
+        ]
+        for objective in params.objectives
+    }
+    for beta, candidates in product(params.over_parameterisation, params.candidates):
+        cell = Cell(beta, candidates, params.batch_norm)
+        if candidates > 1:
+            yield Block(str(cell), cell, list(chain(*arms.values())), range(params.seeds))
+            continue
+        for objective, of in arms.items():
+            seeds = params.seeds_single if objective == READ_AT_ONE else params.seeds
+            yield Block(f"{cell}, {objective}", cell, of, range(seeds))
+
+
+def _scores(params: Params, block: Block, progress: Callable[[float], None]) -> pd.DataFrame:
+    trained = train(params, block.cell, block.arms, block.seeds, progress)
+    table = tidy({"arm": range(len(block.arms)), "seed": block.seeds}, **trained.scores)
+    of_row = [block.arms[arm] for arm in table.pop("arm")]
+    return table.assign(
+        objective=[arm.objective for arm in of_row],
+        activation=[arm.activation for arm in of_row],
+        beta=block.cell.beta,
+        candidates=block.cell.candidates,
+    )
 
 
 def _filters(params: Params, cell: Cell, progress: Callable[[float], None]) -> pd.DataFrame:

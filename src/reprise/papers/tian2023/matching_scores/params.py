@@ -24,7 +24,9 @@ class Params(TokenSequences):
     batch_norm: bool = unstated(True, "the command in the code's README has it")
     variance_gradient: bool = unstated(False, "mean-backprop BatchNorm, as Definition 5 and that command")
     seeds: int = ours(5, "pools, data and initial weights", ge=1)
-    seeds_single: int = ours(10, "the same at one candidate, where pools of ten tokens differ more", ge=1)
+    seeds_single: int = ours(
+        10, "the same of InfoNCE at one candidate, where pools of ten tokens differ more", ge=1
+    )
     shown_over_parameterisation: int = stated(5, "Figure 5: beta", ge=1)
     shown_candidates: int = stated(3, "Figure 5: P", ge=1)
 
