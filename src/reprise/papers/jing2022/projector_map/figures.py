@@ -50,7 +50,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
         "effective rank (%)": 100 * of_nets.agg(effective_rank) / of_nets.size(),
     }
     of_sets = {name: probes[probes["labels"] == name].set_index([*POINT, "net", "seed"]) for name in sets}
-    shown |= {f"probe of {name} (%)": of["accuracy"] for name, of in of_sets.items()}
+    shown |= {f"{name} probe (%)": of["accuracy"] for name, of in of_sets.items()}
     drawn, axes = plt.subplots(
         1, len(shown), sharey=True, figsize=(WIDTH, 0.9 + 0.135 * len(rows)), squeeze=False
     )
