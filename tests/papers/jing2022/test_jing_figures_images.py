@@ -112,7 +112,7 @@ def entropy_rank(values):
 def test_the_map(smoke):
     panels, base, _ = drawn("jing2022/sec61_map", smoke)
     assert [panel.get_xlabel() for panel in panels] == [
-        "collapsed values (%)", "effective rank (%)", "probe of digits (%)",
+        "collapsed values (%)", "effective rank (%)", "digits probe (%)",
     ]  # fmt: skip
     rows = base["probes"].drop_duplicates(["factor", FACTOR])
     places = [f"{row.factor}: {getattr(row, FACTOR)}" for row in rows.itertuples()]
