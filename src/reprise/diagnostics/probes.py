@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize, one_hot
+from torch.nn.functional import normalize, one_hot, pad, softmax
 
 from reprise.datasets.folders import Images
 from reprise.errors import RepriseError
@@ -78,25 +78,23 @@ def linear_probe(
     Raises:
         RepriseError: when the classifier diverges.
     """
-    classes = int(train_labels.max()) + 1
-    train_labels = train_labels.to(train.device)
-    probe = nn.Linear(train.shape[1], classes, device=train.device)
-    nn.init.zeros_(probe.weight)
-    nn.init.zeros_(probe.bias)
-    descent = optimiser(probe.parameters(), lr=learning_rate, weight_decay=weight_decay)
+    # Classes come first: softmax and products of so few columns take a fifth of the time as of so few rows.
+    train, test = (pad(of, (0, 1), value=1.0) for of in (train, test.to(train.device)))  # the bias's input
+    targets = one_hot(train_labels.to(train.device)).T.to(train).contiguous()
+    weights = train.new_zeros(len(targets), train.shape[1])
+    descent = optimiser([weights], lr=learning_rate, weight_decay=weight_decay)
     order = generator(seed, "linear probe")
-    per_epoch = -(-len(train) // batch)
-    for step in range(epochs * per_epoch):
-        if step % per_epoch == 0:
-            batches = torch.randperm(len(train), generator=order).to(train.device).split(batch)
-        index = batches[step % per_epoch]
-        descent.param_groups[0]["lr"] = learning_rate * schedule(step, epochs * per_epoch)
-        loss = cross_entropy(probe(train[index]), train_labels[index])
-        descent.zero_grad()
-        loss.backward()
+    steps = epochs * -(-len(train) // batch)
+    for step in range(steps):
+        if step % (steps // epochs) == 0:
+            shuffled = torch.randperm(len(train), generator=order).to(train.device)
+            batches = zip(train[shuffled].split(batch), targets[:, shuffled].split(batch, 1), strict=True)
+        features, wanted = next(batches)
+        descent.param_groups[0]["lr"] = learning_rate * schedule(step, steps)
+        # The gradient of cross-entropy, without autograd.
+        weights.grad = (softmax(weights @ features.mT, 0) - wanted) @ features / len(features)
         descent.step()
-    with torch.no_grad():
-        scores = probe(test.to(train.device))
+    scores = test @ weights.mT
     if not scores.isfinite().all():
         raise RepriseError(f"the linear probe diverged at learning rate {learning_rate}; lower it")
     return Accuracy(accuracy(scores, test_labels, 1), accuracy(scores, test_labels, 5))

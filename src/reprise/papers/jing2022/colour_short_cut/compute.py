@@ -64,6 +64,7 @@ def spec(params: Params, arm: str, seed: int) -> Spec:
         batch=params.batch,
         steps=params.steps,
         seed=seed,
+        precision=params.precision,
     )
 
 

@@ -26,6 +26,7 @@ class Params(Settings):
         700, "nine epochs: the 350 of a first look gave 28 points, with an interval across the 25", ge=2
     )
     learning_rate: float = ours(3e-3, "of AdamW, weight decay 0.01", gt=0)
+    precision: Literal["float32", "bfloat16"] = ours("bfloat16", "mixed, as of the other image nets")
     probe_epochs: int = ours(50, "of the linear probe", ge=1)
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
