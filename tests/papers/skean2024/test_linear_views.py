@@ -65,10 +65,13 @@ def test_descent_in_embeddings_is_descent_of_the_layers_and_so_it_is_reduced(los
     trained = layers_descended(loss, x, w, learning_rate, steps)
     expected = np.stack([view @ each.T for view, each in zip(x, trained, strict=True)])
     start = x @ w.swapaxes(1, 2)
-    whole = next(islice(descent(LOSSES[loss], x @ x.swapaxes(1, 2), start, learning_rate), steps, None))
+    run = LOSSES[loss], learning_rate
+    beside = LOSSES["frossl"], 0.003
+    whole, other = next(islice(descent([run, beside], x @ x.swapaxes(1, 2), start), steps, None))
+    assert np.abs(other - whole).max() > 0.01
     np.testing.assert_allclose(whole, expected, rtol=1e-9, atol=1e-12)
     at = problem.reduced(x, w)
-    turned = next(islice(descent(LOSSES[loss], at.kernels, at.start, learning_rate), steps, None))
+    (turned,) = next(islice(descent([run], at.kernels, at.start), steps, None))
     for of, to in ((turned, expected), (at.start, start)):
         np.testing.assert_allclose(LOSSES[loss].value(of), LOSSES[loss].value(to), rtol=1e-9)
         np.testing.assert_allclose(
@@ -87,7 +90,7 @@ def test_the_combinations_that_are_followed_stand_for_all():
     rate = 0.9 * 2 / at.predicted_sharpness("frossl")
 
     def after(kernels, start):
-        z = next(islice(descent(LOSSES["frossl"], kernels, start, rate), int(1 / rate), None))
+        (z,) = next(islice(descent([(LOSSES["frossl"], rate)], kernels, start), int(1 / rate), None))
         return np.linalg.svd(z, compute_uv=False), LOSSES["frossl"].value(z)
 
     expected = after(kernels, start)
@@ -185,11 +188,11 @@ def test_beyond_two_by_the_sharpness_descent_leaves_the_minimum_that_it_came_to(
     nudge = 1e-4
     for x in (aligned()[0], pictures(noise=0.0), pictures(noise=0.2)):
         at = problem.reduced(x, 0.01 * np.random.default_rng(4).normal(size=(2, 2, x.shape[-1])))
-        slow = descent(LOSSES[loss], at.kernels, at.start, 0.5 / at.predicted_sharpness(loss))
-        near = next(islice(slow, 5000, None))
+        slow = descent([(LOSSES[loss], 0.5 / at.predicted_sharpness(loss))], at.kernels, at.start)
+        (near,) = next(islice(slow, 5000, None))
         found = problem.measured_sharpness(LOSSES[loss], at.kernels, near)
         assert found == pytest.approx(at.predicted_sharpness(loss), rel=0.1)
         nudged = near + nudge * np.random.default_rng(5).normal(size=near.shape)
-        path = descent(LOSSES[loss], at.kernels, nudged, share * 2 / found)
+        path = descent([(LOSSES[loss], share * 2 / found)], at.kernels, nudged)
         farthest = max(np.abs(z - near).max() for z in islice(path, 500))
         assert (farthest < 30 * nudge) == stays

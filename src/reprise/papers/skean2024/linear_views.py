@@ -5,7 +5,7 @@ Both losses depend on the layers through the embeddings Z_v = X_v W_vᵀ alone, 
 Gram matrix K_v = X_v X_vᵀ of the samples for each view, however many inputs there are.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,12 +61,20 @@ BARLOW = Loss(_barlow, _barlow_gradient)
 LOSSES = {"frossl": FROSSL, "barlow": BARLOW}
 
 
-def descent(loss: Loss, kernels: Kernels, z: Embeddings, learning_rate: float) -> Iterator[Embeddings]:
-    """Z1 and Z2 before the first step of full-batch gradient descent on both layers, after it, and so on."""
-    step = learning_rate * kernels
+def descent(
+    runs: Sequence[tuple[Loss, float]], kernels: Kernels, z: Embeddings
+) -> Iterator[Float[Array, "run 2 sample dim"]]:
+    """Z1 and Z2 before the first step of full-batch gradient descent on both layers, after it, and so on.
+
+    Args:
+        runs: each one's loss and learning rate; one product with the kernels serves all.
+    """
+    now = np.stack([z] * len(runs))
     while True:
-        yield z
-        z = z - step @ loss.gradient(z)
+        yield now
+        gradients = [rate * loss.gradient(of) for (loss, rate), of in zip(runs, now, strict=True)]
+        moved = np.concatenate(gradients, -1).swapaxes(-1, -2) @ kernels  # rows are quicker than columns
+        now = now - np.stack(np.split(moved.swapaxes(-1, -2), len(runs), -1))
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from itertools import islice, pairwise, product
 
 import numpy as np
 import pandas as pd
-from jaxtyping import UInt8
+from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from reprise.datasets.images import load
 from reprise.experiment import Context, Part
 from reprise.papers.skean2024.linear_regime import problem
 from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check
-from reprise.papers.skean2024.linear_views import LOSSES, Embeddings, descent
+from reprise.papers.skean2024.linear_views import LOSSES, descent
 from reprise.streams import Streams
 from reprise.tidy import tidy
 
@@ -70,10 +70,11 @@ def _trained(
     rates = {loss: params.rate_share * 2 / value for loss, value in predicted.items()}
     spread = np.linspace(0, 1, params.records) ** 2  # the first eigenvalues rise hundreds of times as fast
     steps = np.unique(np.rint(spread * params.horizon / rates["frossl"]).astype(int))
+    runs = [(LOSSES[loss], rates[own]) for loss, own in RUNS.values()]
+    path = _at(steps, descent(runs, at.kernels, at.start), progress)
     tables = []
-    for done, (run, (loss, own)) in enumerate(RUNS.items()):
-        learning_rate = rates[own]
-        kept = _at(steps, descent(LOSSES[loss], at.kernels, at.start, learning_rate))
+    for index, (run, (loss, own)) in enumerate(RUNS.items()):
+        kept, learning_rate = path[:, index], rates[own]
         values = np.linalg.svd(kept[:, 0], compute_uv=False)[:, :SHOWN] ** 2
         each = np.ones(values.shape)
         table = tidy(
@@ -93,13 +94,15 @@ def _trained(
                 sharpness=problem.measured_sharpness(LOSSES[loss], at.kernels, kept[-1]),
             )
         )
-        progress((done + 1) / len(RUNS))
     return pd.concat(tables, ignore_index=True)
 
 
-def _at(steps: np.ndarray, path: Iterator[Embeddings]) -> np.ndarray:
-    """The embeddings at the given steps, 0 among them. Shape [step, 2, combination, dim]."""
+def _at(
+    steps: np.ndarray, path: Iterator[np.ndarray], progress: Callable[[float], None]
+) -> Float[np.ndarray, "step run 2 combination dim"]:
+    """The embeddings at the given steps, 0 among them."""
     kept = [next(path)]
     for before, after in pairwise(steps):
         kept.append(next(islice(path, after - before - 1, None)))
+        progress(after / steps[-1])
     return np.stack(kept)
