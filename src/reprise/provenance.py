@@ -8,7 +8,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-LIBRARIES = ("reprise", "torch", "numpy", "scipy", "pandas", "matplotlib", "snakemake")
+LIBRARIES = ("reprise", "torch", "numpy", "numba", "scipy", "pandas", "matplotlib", "snakemake")
 
 
 def describe(root: Path) -> dict[str, object]:

@@ -8,8 +8,10 @@ of the work.
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
+from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
@@ -34,20 +36,36 @@ def batch_norm(
         mean_gradient: whether the gradient flows through μ (Appendix E.2), for each arm.
         variance_gradient: the same of σ². Definition 5's mean-backprop BatchNorm has μ only.
     """
-    arms = len(table)
-    flags = [flag.view(arms, *[1] * 5) for flag in (mean_gradient, variance_gradient)]
-    return _BatchNorm.apply(table, share, *flags)
+    of_device = _BatchNorm.apply if table.device.type == "cpu" else differentiated_batch_norm
+    return of_device(table, share, mean_gradient, variance_gradient)
+
+
+def differentiated_batch_norm(
+    table: Float[Tensor, "arm seed field token unit"],
+    share: Float[Tensor, "seed field view token"],
+    mean_gradient: Bool[Tensor, " arm"],
+    variance_gradient: Bool[Tensor, " arm"],
+) -> Float[Tensor, "arm seed field view token unit"]:
+    """`batch_norm` by automatic differentiation, on any device."""
+
+    def flowing(statistic: Tensor, flows: Tensor) -> Tensor:
+        return torch.where(flows.view(-1, *[1] * 5), statistic, statistic.detach())
+
+    mean = flowing((share @ table)[..., None, :], mean_gradient)
+    centred = table[..., None, :, :] - mean
+    variance = flowing(share[..., None, :] @ centred.square(), variance_gradient)
+    return centred / (variance + BATCH_NORM_EPS).sqrt()
 
 
 class _BatchNorm(torch.autograd.Function):
-    """The gradient in closed form takes half the time of automatic differentiation."""
+    """In closed form and compiled: a third of the time of PyTorch's passes over rows so short."""
 
     @staticmethod
     def forward(ctx: Any, table: Tensor, share: Tensor, mean_flows: Tensor, variance_flows: Tensor) -> Tensor:
-        centred = table[..., None, :, :] - (share @ table)[..., None, :]
-        variance = share[..., None, :] @ centred.square()
-        inverse = (variance + BATCH_NORM_EPS).rsqrt_()
-        normalised = centred.mul_(inverse)
+        arms, seeds, fields, tokens, units = table.shape
+        inverse = table.new_empty(arms, seeds, fields, share.shape[2], 1, units)
+        normalised = table.new_empty(*inverse.shape[:4], tokens, units)
+        _normalise(*_arrays(table, share, normalised, inverse))
         ctx.save_for_backward(normalised, inverse, share, mean_flows, variance_flows)
         return normalised
 
@@ -58,11 +76,64 @@ class _BatchNorm(torch.autograd.Function):
 
         The first sum comes by way of μ, the second by way of σ².
         """
-        normalised, inverse, share, mean_flows, variance_flows = ctx.saved_tensors
-        by_variance = (gradient * normalised).sum(-2, keepdim=True).mul_(variance_flows)
-        by_mean = gradient.sum(-2, keepdim=True).mul_(mean_flows)
-        back = torch.addcmul(by_mean, normalised, by_variance).mul_(share[..., None])
-        return torch.sub(gradient, back, out=back).mul_(inverse).sum(-3), None, None, None
+        back = gradient.new_zeros(*gradient.shape[:3], *gradient.shape[4:])
+        _pull_back(*_arrays(gradient, *ctx.saved_tensors, back))
+        return back, None, None, None
+
+
+def _arrays(*tensors: Tensor) -> list[np.ndarray[Any, Any]]:
+    return [tensor.detach().contiguous().numpy() for tensor in tensors]
+
+
+@njit(cache=True, error_model="numpy")
+def _normalise(table, share, normalised, inverse):  # type: ignore[no-untyped-def]
+    """To normalised [arm, seed, field, view, token, unit] and inverse [arm, seed, field, view, 1, unit]."""
+    number = table.dtype.type
+    mean = np.empty(table.shape[-1], table.dtype)
+    for arm, seed, field in np.ndindex(table.shape[:3]):
+        x = table[arm, seed, field]
+        for view in range(share.shape[2]):
+            f, over_sigma = normalised[arm, seed, field, view], inverse[arm, seed, field, view, 0]
+            weight = share[seed, field, view]
+            mean[:] = 0
+            over_sigma[:] = number(BATCH_NORM_EPS)
+            for token in range(x.shape[0]):
+                for unit in range(x.shape[1]):
+                    mean[unit] += weight[token] * x[token, unit]
+            for token in range(x.shape[0]):
+                for unit in range(x.shape[1]):
+                    f[token, unit] = x[token, unit] - mean[unit]
+                    over_sigma[unit] += weight[token] * (f[token, unit] * f[token, unit])
+            for unit in range(x.shape[1]):
+                over_sigma[unit] = number(1) / np.sqrt(over_sigma[unit])
+            for token in range(x.shape[0]):
+                for unit in range(x.shape[1]):
+                    f[token, unit] *= over_sigma[unit]
+
+
+@njit(cache=True, error_model="numpy")
+def _pull_back(gradient, normalised, inverse, share, mean_flows, variance_flows, back):  # type: ignore[no-untyped-def]
+    """Adds to back [arm, seed, field, token, unit]."""
+    number = back.dtype.type
+    by_mean, by_variance = np.empty(back.shape[-1], back.dtype), np.empty(back.shape[-1], back.dtype)
+    for arm, seed, field in np.ndindex(back.shape[:3]):
+        out = back[arm, seed, field]
+        for view in range(share.shape[2]):
+            g, f = gradient[arm, seed, field, view], normalised[arm, seed, field, view]
+            weight, over_sigma = share[seed, field, view], inverse[arm, seed, field, view, 0]
+            by_mean[:] = 0
+            by_variance[:] = 0
+            for token in range(out.shape[0]):
+                for unit in range(out.shape[1]):
+                    by_mean[unit] += g[token, unit]
+                    by_variance[unit] += g[token, unit] * f[token, unit]
+            for unit in range(out.shape[1]):
+                by_mean[unit] *= number(mean_flows[arm])
+                by_variance[unit] *= number(variance_flows[arm])
+            for token in range(out.shape[0]):
+                for unit in range(out.shape[1]):
+                    pulled = by_mean[unit] + f[token, unit] * by_variance[unit]
+                    out[token, unit] += (g[token, unit] - weight[token] * pulled) * over_sigma[unit]
 
 
 def sum_over_fields(
