@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from reprise import objectives
 from reprise.objectives import infonce_cosine, quadratic_cosine
+from reprise.objectives.cosine import differentiated_infonce_cosine
 
 
 def views(*shape, dtype=torch.float64):
@@ -38,7 +39,12 @@ def plain_quadratic(z1, z2, temperature):
 
 
 @pytest.mark.parametrize(
-    ("ours", "plain"), [(infonce_cosine, plain_infonce), (quadratic_cosine, plain_quadratic)]
+    ("ours", "plain"),
+    [
+        (infonce_cosine, plain_infonce),
+        (differentiated_infonce_cosine, plain_infonce),
+        (quadratic_cosine, plain_quadratic),
+    ],
 )
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0])
 @pytest.mark.parametrize("shape", [(2, 3), (7, 4), (40, 5)])

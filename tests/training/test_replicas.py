@@ -97,9 +97,9 @@ def test_the_number_of_threads_changes_no_bit(batch):
     assert_same_bits(found[2], found[0])
 
 
-def descent_by_torch(weights, loss, rate, steps):
+def descent_by_torch(weights, loss, steps, **rates):
     parameters = [nn.Parameter(weight.clone()) for weight in weights]
-    optimiser = torch.optim.SGD(parameters, lr=rate)
+    optimiser = torch.optim.SGD(parameters, **rates)
     path = [[p.detach().clone() for p in parameters]]
     for _ in range(steps):
         optimiser.zero_grad()
@@ -121,7 +121,8 @@ def test_what_is_left_of_a_start_is_what_torchs_sgd_leaves_without_gradients(mom
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_descent_is_torchs_sgd(layers):
+@pytest.mark.parametrize(("momentum", "weight_decay"), [(0.0, 0.0), (0.9, 5e-3), (0.0, 0.1), (0.5, 0.0)])
+def test_descent_is_torchs_sgd(layers, momentum, weight_decay):
     """In float64, on fixed pairs, at every step; the losses of the stack's replicas are of several sizes."""
     generator = torch.Generator().manual_seed(0)
 
@@ -135,7 +136,8 @@ def test_descent_is_torchs_sgd(layers):
         both = dense.product(now)
         return size * objectives.infonce_distance(x1 @ both.mT, x2 @ both.mT)
 
-    found = list(sgd(weights, loss, learning_rate=0.2, steps=15, checkpoints=range(16)))
+    rates = {"momentum": momentum, "weight_decay": weight_decay}
+    found = list(sgd(weights, loss, learning_rate=0.2, **rates, steps=15, checkpoints=range(16)))
     assert [step for step, _ in found] == list(range(16))
     for replica in range(3):
         part = slice(replica, replica + 1)
@@ -144,7 +146,7 @@ def test_descent_is_torchs_sgd(layers):
             both = dense.product(now)
             return (size[part] * objectives.infonce_distance(x1[part] @ both.mT, x2[part] @ both.mT)).sum()
 
-        path = descent_by_torch([weight[part] for weight in weights], alone, 0.2, 15)
+        path = descent_by_torch([weight[part] for weight in weights], alone, 15, lr=0.2, **rates)
         for (_, ours), theirs in zip(found, path, strict=True):
             for a, b in zip(ours, theirs, strict=True):
                 torch.testing.assert_close(a[part], b, rtol=1e-6, atol=1e-9)

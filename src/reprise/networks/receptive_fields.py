@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
 from reprise.datasets.token_sequences import Minibatch
+from reprise.training.compiled import arrays, compiled
 
 BATCH_NORM_EPS = 1e-5
 
@@ -65,7 +65,7 @@ class _BatchNorm(torch.autograd.Function):
         arms, seeds, fields, tokens, units = table.shape
         inverse = table.new_empty(arms, seeds, fields, share.shape[2], 1, units)
         normalised = table.new_empty(*inverse.shape[:4], tokens, units)
-        _normalise(*_arrays(table, share, normalised, inverse))
+        _normalise(*arrays(table, share, normalised, inverse))
         ctx.save_for_backward(normalised, inverse, share, mean_flows, variance_flows)
         return normalised
 
@@ -77,15 +77,11 @@ class _BatchNorm(torch.autograd.Function):
         The first sum comes by way of μ, the second by way of σ².
         """
         back = gradient.new_zeros(*gradient.shape[:3], *gradient.shape[4:])
-        _pull_back(*_arrays(gradient, *ctx.saved_tensors, back))
+        _pull_back(*arrays(gradient, *ctx.saved_tensors, back))
         return back, None, None, None
 
 
-def _arrays(*tensors: Tensor) -> list[np.ndarray[Any, Any]]:
-    return [tensor.detach().contiguous().numpy() for tensor in tensors]
-
-
-@njit(cache=True, error_model="numpy")
+@compiled
 def _normalise(table, share, normalised, inverse):  # type: ignore[no-untyped-def]
     """To normalised [arm, seed, field, view, token, unit] and inverse [arm, seed, field, view, 1, unit]."""
     number = table.dtype.type
@@ -111,7 +107,7 @@ def _normalise(table, share, normalised, inverse):  # type: ignore[no-untyped-de
                     f[token, unit] *= over_sigma[unit]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def _pull_back(gradient, normalised, inverse, share, mean_flows, variance_flows, back):  # type: ignore[no-untyped-def]
     """Adds to back [arm, seed, field, token, unit]."""
     number = back.dtype.type

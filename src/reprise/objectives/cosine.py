@@ -4,12 +4,15 @@
 import math
 from functools import partial
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from reprise.objectives.closed_form import closed_form
 from reprise.objectives.infonce import CACHED, LOG2_E, exp2_, filled
+from reprise.training.compiled import arrays, compiled_rows
 from reprise.training.matmul import bmm
 
 TEMPERATURE = 0.1
@@ -24,9 +27,25 @@ def infonce_cosine(
     """InfoNCE on cosine similarities.
 
     mean_i -log( exp(c'_ii / τ) / (exp(c'_ii / τ) + Σ_{j≠i} exp(c_ij / τ)) ), c'_ii of z1_i and z2_i, c_ij of
-    z1_i and z1_j. The gradient is in closed form, for speed.
+    z1_i and z1_j. On the CPU the gradient is in closed form, for speed.
     """
+    if z1.device.type != "cpu":
+        return differentiated_infonce_cosine(z1, z2, temperature=temperature)
     return closed_form(partial(_loss_and_gradients, temperature=temperature), z1, z2)
+
+
+def differentiated_infonce_cosine(
+    z1: Float[Tensor, "*replica batch dim"],
+    z2: Float[Tensor, "*replica batch dim"],
+    *,
+    temperature: float = TEMPERATURE,
+) -> Float[Tensor, "*replica"]:
+    """`infonce_cosine` by automatic differentiation, on any device."""
+    u1, u2 = normalize(z1, dim=-1), normalize(z2, dim=-1)
+    positive = (u1 * u2).sum(-1)
+    itself = torch.eye(z1.shape[-2], dtype=torch.bool, device=z1.device)
+    similarities = torch.where(itself, positive[..., None], u1 @ u1.mT) / temperature
+    return (similarities.logsumexp(-1) - positive / temperature).mean(-1)
 
 
 def quadratic_cosine(
@@ -56,38 +75,91 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor, temperature: float) -> tuple[Ten
     # Of this length, products are similarities over the temperature, in powers of two.
     length = math.sqrt(LOG2_E / temperature)
     rate = 1 / (batch * temperature)
-    inverse1, inverse2 = _inverse_norm(z1), _inverse_norm(z2)
-    v = z1 * (length * inverse1)
-    cosine = (v * z2).sum(-1, keepdim=True).mul_(inverse2).div_(length)
+    v, attracted, first, second = z1.new_empty(4, *z1.shape)
+    inverse1, inverse2, cosine, partition = z1.new_empty(4, replicas, batch)
+    _lengthen(*arrays(z1, z2, v, inverse1, inverse2, cosine), length)
     log_positive = cosine / temperature
     positive = log_positive.exp()
 
-    partition = torch.empty_like(positive)
-    attracted = torch.empty_like(z1)
     chunk = math.ceil(replicas / math.ceil(replicas * batch**2 / CACHED))
     # Zeros behind the last pair fill up the processor's vectors.
     room = z1.new_zeros(filled(chunk * batch**2))
     pairs = room[: chunk * batch**2].view(chunk, batch, batch)
-    inverse_sums = torch.empty_like(pairs)
     for start in range(0, replicas, chunk):
         part = slice(start, min(start + chunk, replicas))
         n = part.stop - start
         e = torch.bmm(v[part], v[part].mT, out=pairs[:n])
         exp2_(room[: filled(n * batch**2)])
-        e.diagonal(dim1=-2, dim2=-1).zero_()
-        z = torch.sum(e, -1, keepdim=True, out=partition[part]).add_(positive[part])
-        inverse = (rate / length) / z
-        e.mul_(torch.add(inverse, inverse.mT, out=inverse_sums[:n]))
+        _weigh(*arrays(e, positive[part], partition[part]), rate / length)
         bmm(e, v[part], out=attracted[part])
 
-    loss = (partition.log() - log_positive).mean((-2, -1))
+    loss = (partition.log() - log_positive).mean(-1)
     missed = rate * (1 - positive / partition)
-    # With u = z/|z|, a gradient g on u is one of (g - u uᵀ g) / |z| on z.
-    away = missed * inverse2
-    along = (attracted * v).sum(-1, keepdim=True).div_(length).sub_(missed * cosine)
-    attracted.addcmul_(z2, away, value=-1).addcmul_(v, along, value=-1 / length).mul_(inverse1)
-    other = (v * (away / -length)).addcmul_(z2, away * cosine * inverse2)
-    return loss, attracted, other
+    of_rows = arrays(attracted, v, z2, inverse1, inverse2, cosine, missed)
+    _project(*of_rows, *arrays(first, second), length)
+    return loss, first, second
+
+
+@compiled_rows
+def _lengthen(z1, z2, v, inverse1, inverse2, cosine, length):  # type: ignore[no-untyped-def]
+    """To v, z1 at this length, [replica, batch, dim], and to [replica, batch] 1/|z1|, 1/|z2| and c'."""
+    number = v.dtype.type
+    for replica, i in np.ndindex(cosine.shape):
+        x, y, out = z1[replica, i], z2[replica, i], v[replica, i]
+        square1 = square2 = product = number(0)
+        for k in range(len(x)):
+            square1 += x[k] * x[k]
+            square2 += y[k] * y[k]
+            product += x[k] * y[k]
+        # As in `torch.nn.functional.normalize`.
+        over1 = number(1) / max(np.sqrt(square1), number(1e-12))
+        over2 = number(1) / max(np.sqrt(square2), number(1e-12))
+        inverse1[replica, i], inverse2[replica, i] = over1, over2
+        cosine[replica, i] = product * over1 * over2
+        scale = number(length) * over1
+        for k in range(len(x)):
+            out[k] = x[k] * scale
+
+
+@compiled_rows
+def _weigh(e, positive, partition, rate):  # type: ignore[no-untyped-def]
+    """Makes e_ij [replica, batch, batch] rate e_ij (1/Z_i + 1/Z_j), without the diagonal; Z to partition."""
+    number = e.dtype.type
+    inverse = np.empty(e.shape[1], e.dtype)
+    for replica in range(len(e)):
+        for i in range(len(inverse)):
+            row = e[replica, i]
+            row[i] = 0
+            total = number(0)
+            for j in range(len(inverse)):
+                total += row[j]
+            partition[replica, i] = total + positive[replica, i]
+            inverse[i] = number(rate) / partition[replica, i]
+        for i in range(len(inverse)):
+            row = e[replica, i]
+            for j in range(len(inverse)):
+                row[j] *= inverse[i] + inverse[j]
+
+
+@compiled_rows
+def _project(  # type: ignore[no-untyped-def]
+    attracted, v, z2, inverse1, inverse2, cosine, missed, first, second, length
+):
+    """The gradients on z1 and z2: with u = z/|z|, a gradient g on u is one of (g - u uᵀ g) / |z| on z."""
+    number = v.dtype.type
+    size = number(length)
+    for replica, i in np.ndindex(cosine.shape):
+        pull, x, y = attracted[replica, i], v[replica, i], z2[replica, i]
+        out1, out2 = first[replica, i], second[replica, i]
+        along = number(0)
+        for k in range(len(x)):
+            along += pull[k] * x[k]
+        along = (along / size - missed[replica, i] * cosine[replica, i]) / size
+        away, over1 = missed[replica, i] * inverse2[replica, i], inverse1[replica, i]
+        of_v, of_z2 = away / size, away * cosine[replica, i] * inverse2[replica, i]
+        for k in range(len(x)):
+            out1[k] = (pull[k] - away * y[k] - along * x[k]) * over1
+            out2[k] = of_z2 * y[k] - of_v * x[k]
 
 
 def _quadratic_and_gradients(z1: Tensor, z2: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:

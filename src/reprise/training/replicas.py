@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.errors import RepriseError
+from reprise.training.compiled import arrays, compiled
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 
@@ -50,11 +51,10 @@ def sgd(
         RepriseError: when a weight is not finite at a checkpoint.
     """
     keep_freed_memory()
-    now = [weight.detach().clone().requires_grad_() for weight in weights]
-    # Not fused: that rounds the last numbers of a stack otherwise than the rest.
-    optimiser = torch.optim.SGD(
-        now, learning_rate, momentum=momentum, weight_decay=weight_decay, foreach=False
-    )
+    now = [
+        weight.detach().clone(memory_format=torch.contiguous_format).requires_grad_() for weight in weights
+    ]
+    velocities = [torch.zeros_like(weight, requires_grad=False) for weight in now]
     for step in range(steps + 1):
         if step in checkpoints:
             if not all(weight.isfinite().all() for weight in now):
@@ -65,13 +65,30 @@ def sgd(
         if step < steps:
             with _flushed_denormals():
                 gradients = torch.autograd.grad(loss(now).sum(), now)
-            for weight, gradient in zip(now, gradients, strict=True):
-                weight.grad = gradient
-            optimiser.step()
-            if project:
-                with torch.no_grad():
-                    for weight in now:
+            with torch.no_grad():
+                for weight, velocity, gradient in zip(now, velocities, gradients, strict=True):
+                    _descend(weight, velocity, gradient, learning_rate, momentum, weight_decay)
+                    if project:
                         weight.copy_(project(weight))
+
+
+def _descend(
+    weight: Tensor, velocity: Tensor, gradient: Tensor, learning_rate: float, momentum: float, decay: float
+) -> None:
+    """A step of `torch.optim.SGD`; on the CPU in one pass, a third of its time."""
+    if weight.device.type == "cpu":
+        flat = [array.reshape(-1) for array in arrays(weight, velocity, gradient)]
+        _descend_each(*flat, *(flat[0].dtype.type(rate) for rate in (learning_rate, momentum, decay)))
+    else:
+        velocity.mul_(momentum).add_(gradient).add_(weight, alpha=decay)
+        weight.sub_(velocity, alpha=learning_rate)
+
+
+@compiled
+def _descend_each(weight, velocity, gradient, learning_rate, momentum, decay):  # type: ignore[no-untyped-def]
+    for i in range(len(weight)):
+        velocity[i] = momentum * velocity[i] + (gradient[i] + decay * weight[i])
+        weight[i] -= learning_rate * velocity[i]
 
 
 def left_of_start(*, learning_rate: float, momentum: float, weight_decay: float, steps: int) -> list[float]:
