@@ -33,7 +33,7 @@ def probes(best, *, spread=0.1, start=20.0):
     return {"probes": pd.DataFrame(rows)}
 
 
-EQUAL = 2
+EQUAL = 1
 """Its place among the weights."""
 
 
