@@ -32,7 +32,7 @@ WEAK = Strengths(
 LEADING, PRODUCTS, LEFT_OUT = 32, 2, 3e-4
 """How descent is followed: eigenvectors, products of kernels, and the least share of the largest product. On
 1024 images the eigenvalues are those of all combinations to 3e-5, and Eq. 8's loss, which falls from 20 to
-0.03 at the least, to 5e-4; a step takes a fifteenth of the time."""
+0.03 at the least, to 5e-4; a step takes less than a tenth of the time."""
 PIXELS = Normalisation((0.0,), (1.0,))
 """Pixels as they are, in [0, 1]."""
 
