@@ -6,11 +6,12 @@ of the work.
 """
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
@@ -146,8 +147,8 @@ class _SumOverFields(torch.autograd.Function):
     def forward(ctx: Any, table: Tensor, minibatch: Minibatch) -> Tensor:
         ctx.minibatch = minibatch
         *places, tokens, out = table.shape
-        row = torch.arange(math.prod(places), dtype=torch.int32, device=table.device).view(places) * tokens
-        rows = row.permute(3, 0, 1, 2)[..., None, :] + minibatch.token.transpose(0, 1)[:, None]
+        first = _numbered(*places, every=tokens, device=table.device).permute(3, 0, 1, 2)
+        rows = first[..., None, :] + minibatch.token.transpose(0, 1)[:, None]
         summed = embedding_bag(rows.flatten(0, -2), table.reshape(-1, out), mode="sum")
         return summed.view(*rows.shape[:-1], out)
 
@@ -156,14 +157,15 @@ class _SumOverFields(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         order, count = ctx.minibatch.order, ctx.minibatch.count
         views, arms, seeds, samples, out = gradient.shape
-        first = (
-            torch.arange(views * arms * seeds, dtype=torch.int32, device=gradient.device).view(
-                views, arms, seeds
-            )
-            * samples
-        )
+        first = _numbered(views, arms, seeds, every=samples, device=gradient.device)
         rows = first.permute(1, 2, 0)[:, :, None, :, None] + order
         counts = count.expand(arms, *count.shape).flatten()
         starts = counts.cumsum(0, dtype=torch.int32) - counts
         summed = embedding_bag(rows.flatten(), gradient.reshape(-1, out), starts, mode="sum")
         return summed.view(arms, *count.shape, out), None
+
+
+@cache
+def _numbered(*places: int, every: int, device: torch.device) -> Int[Tensor, "*places"]:
+    """The first row of each place, of as many rows each."""
+    return torch.arange(0, math.prod(places) * every, every, dtype=torch.int32, device=device).view(places)

@@ -13,7 +13,6 @@ from torch.nn.functional import normalize
 from reprise.objectives.closed_form import closed_form
 from reprise.objectives.infonce import CACHED, LOG2_E, exp2_, filled
 from reprise.training.compiled import arrays, compiled_rows
-from reprise.training.matmul import bmm
 
 TEMPERATURE = 0.1
 
@@ -72,32 +71,33 @@ def _loss_and_gradients(z1: Tensor, z2: Tensor, temperature: float) -> tuple[Ten
     (1/Z_i + 1/Z_j): one exponential a pair. No similarity exceeds 1/τ, so none is subtracted.
     """
     replicas, batch, _ = z1.shape
+    x1, x2 = arrays(z1, z2)
     # Of this length, products are similarities over the temperature, in powers of two.
     length = math.sqrt(LOG2_E / temperature)
     rate = 1 / (batch * temperature)
-    v, attracted, first, second = z1.new_empty(4, *z1.shape)
-    inverse1, inverse2, cosine, partition = z1.new_empty(4, replicas, batch)
-    _lengthen(*arrays(z1, z2, v, inverse1, inverse2, cosine), length)
+    v, attracted, first, second = np.empty((4, *x1.shape), x1.dtype)
+    inverse1, inverse2, cosine, partition = np.empty((4, replicas, batch), x1.dtype)
+    _lengthen(x1, x2, v, inverse1, inverse2, cosine, length)
     log_positive = cosine / temperature
-    positive = log_positive.exp()
+    positive = np.exp(log_positive)
 
     chunk = math.ceil(replicas / math.ceil(replicas * batch**2 / CACHED))
     # Zeros behind the last pair fill up the processor's vectors.
     room = z1.new_zeros(filled(chunk * batch**2))
-    pairs = room[: chunk * batch**2].view(chunk, batch, batch)
+    pairs, lengthened = room[: chunk * batch**2].view(chunk, batch, batch), torch.from_numpy(v)
     for start in range(0, replicas, chunk):
         part = slice(start, min(start + chunk, replicas))
         n = part.stop - start
-        e = torch.bmm(v[part], v[part].mT, out=pairs[:n])
+        torch.bmm(lengthened[part], lengthened[part].mT, out=pairs[:n])
         exp2_(room[: filled(n * batch**2)])
-        _weigh(*arrays(e, positive[part], partition[part]), rate / length)
-        bmm(e, v[part], out=attracted[part])
+        e = pairs[:n].numpy()
+        _weigh(e, positive[part], partition[part], rate / length)
+        np.matmul(e, v[part], out=attracted[part])
 
-    loss = (partition.log() - log_positive).mean(-1)
+    loss = (np.log(partition) - log_positive).mean(-1)
     missed = rate * (1 - positive / partition)
-    of_rows = arrays(attracted, v, z2, inverse1, inverse2, cosine, missed)
-    _project(*of_rows, *arrays(first, second), length)
-    return loss, first, second
+    _project(attracted, v, x2, inverse1, inverse2, cosine, missed, first, second, length)
+    return torch.from_numpy(loss), torch.from_numpy(first), torch.from_numpy(second)
 
 
 @compiled_rows

@@ -20,4 +20,4 @@ What is written must not share memory with what is read: the loop would go numbe
 
 def arrays(*tensors: Tensor) -> list[np.ndarray[Any, Any]]:
     """Tensors of the CPU as contiguous arrays, which share the memory of those that are."""
-    return [tensor.detach().contiguous().numpy() for tensor in tensors]
+    return [tensor.contiguous().numpy(force=True) for tensor in tensors]

@@ -56,11 +56,11 @@ def train(
     data = minibatches(pool, seeds, params.batch_size)
     network = Network(params, cell, arms)
     names, arms_of = runs([arm.objective for arm in arms])
-    losses, replicas = [objectives.resolve(name) for name in names], [n * len(seeds) for n in arms_of]
+    losses, replicas = [_of_views(name) for name in names], [n * len(seeds) for n in arms_of]
 
     def loss(weights: Weights) -> Tensor:
-        views = network(weights, next(data)).flatten(1, 2).split(replicas, 1)
-        return torch.cat([of_part(*both.unbind(0)) for of_part, both in zip(losses, views, strict=True)])
+        views = network(weights, next(data)).flatten(1, 2)
+        return piecewise(losses, views, replicas, dim=1)
 
     *_, (_, (filters, _)) = sgd(
         network.initial(seeds),
@@ -85,6 +85,12 @@ def train(
     return Trained(filters, scores, pool)
 
 
+def _of_views(name: str) -> Callable[[Tensor], Tensor]:
+    """The loss of both views in one tensor."""
+    loss = objectives.resolve(name)
+    return lambda views: loss(*views.unbind(0))
+
+
 class Network:
     """fields x (tokens -> units), activation, BatchNorm or none, one linear layer; no biases (Section 5)."""
 
@@ -92,6 +98,7 @@ class Network:
         self.params, self.cell, self.arms = params, cell, arms
         short = torch.arange(params.tokens) < params.tokens // 2
         zeta = torch.tensor([arm.zeta for arm in arms])[:, None]
+        self.even = bool((zeta == 1).all())
         self.lengths = torch.where(short, 1 / zeta, zeta)[:, None, None, :, None]
         names, self.arms_of = runs([arm.activation for arm in arms])
         self.activations = [ACTIVATIONS[name] for name in names]
@@ -110,8 +117,7 @@ class Network:
         """The outputs, of lower weights [arm, seed, field, token, unit] and upper [arm, seed, field, unit,
         out]."""
         lower, upper = weights
-        inputs = (lower * self.lengths).split(self.arms_of)
-        table = torch.cat([of(part) for of, part in zip(self.activations, inputs, strict=True)])
+        table = piecewise(self.activations, lower if self.even else lower * self.lengths, self.arms_of)
         views = minibatch.count.shape[2]
         if self.cell.batch_norm:
             share = (minibatch.count / minibatch.token.shape[2]).to(table.dtype)
@@ -119,6 +125,16 @@ class Network:
         else:
             table = table[..., None, :, :].expand(*table.shape[:3], views, *table.shape[3:])
         return sum_over_fields(matmul(table.flatten(3, 4), upper).unflatten(3, (views, -1)), minibatch)
+
+
+def piecewise(
+    functions: Sequence[Callable[[Tensor], Tensor]], values: Tensor, sizes: list[int], dim: int = 0
+) -> Tensor:
+    """Each function of its piece of the values, one after the other; a single piece is not copied."""
+    if len(functions) == 1:
+        return functions[0](values)
+    pieces = values.split(sizes, dim)
+    return torch.cat([of(piece) for of, piece in zip(functions, pieces, strict=True)])
 
 
 def runs(names: Sequence[str]) -> tuple[list[str], list[int]]:
