@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, product
+from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
@@ -15,8 +15,8 @@ from reprise.tidy import tidy
 
 SHOWN = ("relu", "linear")
 """The activations whose filters Figure 5 draws."""
-READ_AT_ONE = "infonce_cosine"
-"""The objective of all claims about one candidate."""
+READ_AT_ONE = ("relu", "linear")
+"""The activations that claims read at beta = 1."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -42,20 +42,29 @@ class Block(NamedTuple):
 
 
 def _blocks(params: Params) -> Iterator[Block]:
-    arms = {
-        objective: [
-            Arm(activation, objective, variance=params.variance_gradient) for activation in params.activations
-        ]
-        for objective in params.objectives
-    }
+    arms = [
+        Arm(activation, objective, variance=params.variance_gradient)
+        for objective, activation in product(params.objectives, params.activations)
+    ]
     for beta, candidates in product(params.over_parameterisation, params.candidates):
         cell = Cell(beta, candidates, params.batch_norm)
-        if candidates > 1:
-            yield Block(str(cell), cell, list(chain(*arms.values())), range(params.seeds))
-            continue
-        for objective, of in arms.items():
-            seeds = params.seeds_single if objective == READ_AT_ONE else params.seeds
-            yield Block(f"{cell}, {objective}", cell, of, range(seeds))
+        of_seeds: dict[int, list[Arm]] = {}
+        for arm in arms:
+            of_seeds.setdefault(_seeds(params, cell, arm), []).append(arm)
+        for seeds, together in of_seeds.items():
+            if seeds:
+                yield Block(f"{cell}, {seeds} seeds", cell, together, range(seeds))
+
+
+def _seeds(params: Params, cell: Cell, arm: Arm) -> int:
+    """Claims read at beta = 1 and Figure 5's; at one candidate of the first objective, InfoNCE."""
+    single = cell.candidates == 1
+    read = cell.beta == params.shown_over_parameterisation or (
+        cell.beta == 1 and arm.activation in READ_AT_ONE
+    )
+    if not read or (single and arm.objective != params.objectives[0]):
+        return params.seeds_unread
+    return params.seeds_single if single else params.seeds
 
 
 def _scores(params: Params, block: Block, progress: Callable[[float], None]) -> pd.DataFrame:
