@@ -18,7 +18,7 @@ UNITS = (5, 25, 100)
 """Filters of a field, M."""
 SEEDS, ARMS = 10, 4
 FIELDS, TOKENS, OUTPUTS, BATCH, CANDIDATES = 10, 20, 50, 128, 5
-STEPS, PLAIN_STEPS = 40, 10
+STEPS, PLAIN_STEPS = 200, 10  # a run has 5000: what it does once, as much as a step takes, must not count
 LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 0.9, 5e-3
 FLOPS_PER_SECOND_OF = (2048, 2048, 2048)
 """The product whose speed is taken for the machine's."""
