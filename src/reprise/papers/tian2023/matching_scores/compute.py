@@ -57,7 +57,7 @@ def _blocks(params: Params) -> Iterator[Block]:
 
 
 def _seeds(params: Params, cell: Cell, arm: Arm) -> int:
-    """Claims read at beta = 1 and Figure 5's; at one candidate of the first objective, InfoNCE."""
+    """More where claims read: at Figure 5's beta, and at beta = 1 some; at one candidate, InfoNCE only."""
     single = cell.candidates == 1
     read = cell.beta == params.shown_over_parameterisation or (
         cell.beta == 1 and arm.activation in READ_AT_ONE
