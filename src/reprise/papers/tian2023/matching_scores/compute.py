@@ -15,8 +15,10 @@ from reprise.tidy import tidy
 
 SHOWN = ("relu", "linear")
 """The activations whose filters Figure 5 draws."""
-READ_AT_ONE = ("relu", "linear")
+READ_AT_BETA_ONE = ("relu", "linear")
 """The activations that claims read at beta = 1."""
+READ_AT_ONE_CANDIDATE = "infonce_cosine"
+"""The objective that claims read there; so is a user's own, where it comes first."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -60,9 +62,9 @@ def _seeds(params: Params, cell: Cell, arm: Arm) -> int:
     """More where claims read: at Figure 5's beta, and at beta = 1 some; at one candidate, InfoNCE only."""
     single = cell.candidates == 1
     read = cell.beta == params.shown_over_parameterisation or (
-        cell.beta == 1 and arm.activation in READ_AT_ONE
+        cell.beta == 1 and arm.activation in READ_AT_BETA_ONE
     )
-    if not read or (single and arm.objective != params.objectives[0]):
+    if not read or (single and arm.objective not in (READ_AT_ONE_CANDIDATE, params.objectives[0])):
         return params.seeds_unread
     return params.seeds_single if single else params.seeds
 

@@ -25,7 +25,7 @@ class Params(TokenSequences):
     variance_gradient: bool = unstated(False, "mean-backprop BatchNorm, as Definition 5 and that command")
     seeds: int = ours(5, "pools, data and initial weights", ge=1)
     seeds_single: int = ours(
-        10, "the same of InfoNCE at one candidate, where pools of ten tokens differ more", ge=1
+        10, "the same of InfoNCE at one candidate, where pools differ more and claims read", ge=1
     )
     seeds_unread: int = ours(5, "the same of what no claim reads, but figures draw; 0 leaves it out", ge=0)
     shown_over_parameterisation: int = stated(5, "Figure 5: beta", ge=1)
