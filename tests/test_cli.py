@@ -95,9 +95,9 @@ def test_without_results_every_claim_is_not_run_and_says_why(checkout, capsys):
 
 
 def test_check_of_one_paper_writes_that_papers_claims_alone(checkout, capsys):
-    assert main(["check", "tian2023"]) == 0
+    assert main(["check", "tian2023", "--write"]) == 0
     assert [path.name for path in (checkout / "results" / "default").iterdir()] == ["tian2023"]
-    assert main(["check"]) == 0
+    assert main(["check", "--write"]) == 0
     assert {path.name for path in (checkout / "results" / "default").iterdir()} == set(registry.papers())
 
 
@@ -114,9 +114,9 @@ def test_damaged_results_are_one_message_and_exit_code_2(checkout, capsys):
 
 def test_a_place_that_cannot_be_written_is_one_message_and_exit_code_2(checkout, capsys):
     (checkout / "results").write_text("a file, not a folder")
-    assert main(["check", "tian2023"]) == 2
+    assert main(["check", "tian2023", "--write"]) == 2
     (message,) = capsys.readouterr().err.splitlines()
-    assert f"{checkout}/results/default/tian2023/claims.parquet: cannot be written" in message
+    assert f"{checkout}/results/default/tian2023: cannot be written" in message
 
 
 @pytest.fixture
@@ -163,6 +163,16 @@ def test_json_stays_json_beside_what_check_fails_on(checkout, capsys, verdicts):
     assert main(["check", "tian2023", "--json", "--fail-on", "contradicted"]) == 3
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["verdict"], row["observed"]) == ("contradicted", 0.25)
+
+
+def test_a_reader_that_has_had_enough_is_no_crash(checkout):
+    """As `head` is of `reprise list`."""
+    command = [sys.executable, "-m", "reprise.cli", "list"]
+    listing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    listing.stdout.readline()
+    listing.stdout.close()
+    assert listing.stderr.read() == ""
+    assert listing.wait(60) == 141
 
 
 def test_ctrl_c_is_no_crash(monkeypatch, capsys):

@@ -60,6 +60,21 @@ def four(x):
 def nine(x):
     return tools.thrice(tools.thrice(x))
 """,
+    "printed.csv": "row,value\na,1\n",
+    "page.j2": "{% include 'style.j2' %} {{ title }}\n",
+    "style.j2": "body {}\n",
+    "shapes/reader.py": """
+def printed():
+    return open("printed.csv")
+
+
+def page():
+    return template("page.j2")
+
+
+def elsewhere():
+    return "printed.csv", "other.csv"
+""",
     "work.py": '''
 import demo.helpers
 import demo.relative
@@ -168,7 +183,7 @@ class Demo:
         path.write_text(text.replace(old, new))
 
     def hash(self, name, module="demo.work"):
-        closure._module.cache_clear()
+        closure.read_again()
         return closure.closure_hash((module, name))
 
 
@@ -179,7 +194,7 @@ def demo(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
     yield package
-    closure._module.cache_clear()
+    closure.read_again()
     for name in [name for name in sys.modules if name.split(".")[0] == "demo"]:
         del sys.modules[name]
 
@@ -280,6 +295,59 @@ def test_a_package_that_imports_its_own_module_is_no_endless_loop(demo):
     demo.edit("work.py", "from demo import helpers", "from demo import helpers, shapes")
     demo.edit("work.py", "return area(r)", "return area(r) + shapes.round.Round.sides")
     assert ("demo.shapes.round", "Round") in closure.closure(("demo.work", "through_init"))
+
+
+@pytest.mark.parametrize(
+    ("name", "touched"), [("printed", {"printed.csv"}), ("page", {"page.j2", "style.j2"})]
+)
+def test_a_data_file_counts_where_it_is_named(demo, name, touched):
+    """Beside the module or in a folder above, and what a template includes."""
+    for file, word in (("printed.csv", "1"), ("page.j2", "title"), ("style.j2", "body")):
+        before = demo.hash(name, "demo.shapes.reader")
+        demo.edit(file, word, "2")
+        assert (demo.hash(name, "demo.shapes.reader") != before) == (file in touched), file
+
+
+MINE = """
+from helper import scale
+from demo.helpers import twice
+
+def loss(x):
+    from nested.deep import late
+    return twice(scale(late(x)))
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A user's file, beside it a module and a package that it imports, and a module that it does not."""
+    folder = tmp_path / "user"
+    (folder / "nested").mkdir(parents=True)
+    (folder / "mine.py").write_text(MINE)
+    (folder / "helper.py").write_text("import numpy\nFACTOR = 100\ndef scale(x):\n    return FACTOR * x\n")
+    (folder / "nested" / "__init__.py").write_text("")
+    (folder / "nested" / "deep.py").write_text("from .other import late\n")
+    (folder / "nested" / "other.py").write_text(
+        "from demo import helpers\ndef late(x):\n    return helpers.thrice(x)\n"
+    )
+    (folder / "stranger.py").write_text("")
+    return folder / "mine.py"
+
+
+def test_a_users_file_brings_the_modules_beside_it_and_what_they_use_of_the_package(demo, mine):
+    brought = closure.foreign(mine)
+    names = ["__init__.py", "deep.py", "helper.py", "mine.py", "other.py"]
+    assert [file.name for file in brought.files] == names
+    assert brought.symbols == {("demo.helpers", "twice"), ("demo.helpers", "thrice")}
+
+
+@pytest.mark.parametrize("file", ["mine.py", "helper.py", "nested/other.py"])
+def test_an_edit_of_one_of_them_changes_its_content_and_another_place_does_not(demo, mine, tmp_path, file):
+    before = closure.foreign(mine).content
+    shutil.copytree(mine.parent, tmp_path / "elsewhere")
+    assert closure.foreign(tmp_path / "elsewhere" / "mine.py").content == before
+    (mine.parent / file).write_text((mine.parent / file).read_text() + "ONE = 1\n")
+    assert closure.foreign(mine).content != before
 
 
 @pytest.mark.parametrize("symbol", [("demo.work", "nothing"), ("demo.nowhere", "compute"), ("nowhere", "")])

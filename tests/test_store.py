@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from reprise import store
 from reprise.errors import RepriseError
 
 AGAIN = "reprise run p/e"
+KEY = "0123456789abcdef"
+MARKER = f".{KEY}.done"
 
 
 def tables(offset=0.0):
@@ -33,7 +36,7 @@ def content(folder):
 def folder(tmp_path):
     """A folder with good results."""
     folder = tmp_path / "results" / "e"
-    store.save_tables(folder, tables(), {"commit": "abc", "params": {}})
+    store.save_tables(folder, tables(), KEY, {"commit": "abc", "params": {}})
     return folder
 
 
@@ -45,17 +48,22 @@ def test_what_is_read_is_what_was_written(folder):
     record = store.load_record(folder, AGAIN)
     assert record["commit"] == "abc"
     assert set(record["sha256"]) == {"spectrum.parquet", "loss.parquet"}
-    assert set(content(folder.parent)) == {"e/run.json", "e/spectrum.parquet", "e/loss.parquet"}
+    assert set(content(folder.parent)) == {
+        "e/run.json",
+        "e/spectrum.parquet",
+        "e/loss.parquet",
+        f"e/{MARKER}",
+    }
 
 
 def test_the_same_tables_are_the_same_bytes(folder):
     before = content(folder)
-    store.save_tables(folder, tables(), {"commit": "abc", "params": {}})
+    store.save_tables(folder, tables(), KEY, {"commit": "abc", "params": {}})
     assert content(folder) == before
 
 
 def test_new_results_replace_old_ones(folder):
-    store.save_tables(folder, {"loss": tables(1.0)["loss"]}, {"commit": "def", "params": {}})
+    store.save_tables(folder, {"loss": tables(1.0)["loss"]}, KEY, {"commit": "def", "params": {}})
     read = store.load_tables(folder, AGAIN)
     assert list(read) == ["loss"]
     assert read["loss"]["loss"].tolist() == [2.5, 2.5]
@@ -66,7 +74,7 @@ def test_a_table_that_cannot_be_stored_leaves_the_old_results_as_they_were(folde
     before = content(folder.parent)
     broken = {**tables(1.0), "mixed": pd.DataFrame({"x": [1, "one", object()]})}
     with pytest.raises(Exception, match=r"x|mixed|object"):
-        store.save_tables(folder, broken, {})
+        store.save_tables(folder, broken, KEY, {})
     assert content(folder.parent) == before
     assert os.listdir(folder.parent) == ["e"]
 
@@ -74,7 +82,7 @@ def test_a_table_that_cannot_be_stored_leaves_the_old_results_as_they_were(folde
 def test_a_record_that_cannot_be_stored_leaves_the_old_results_as_they_were(folder):
     before = content(folder.parent)
     with pytest.raises(TypeError):
-        store.save_tables(folder, tables(1.0), {"params": object()})
+        store.save_tables(folder, tables(1.0), KEY, {"params": object()})
     assert content(folder.parent) == before
     assert os.listdir(folder.parent) == ["e"]
 
@@ -83,7 +91,7 @@ def test_an_empty_table_is_refused(folder):
     before = content(folder.parent)
     empty = {**tables(1.0), "spectrum": tables()["spectrum"].iloc[:0]}
     with pytest.raises(RepriseError, match="spectrum: the table is empty"):
-        store.save_tables(folder, empty, {})
+        store.save_tables(folder, empty, KEY, {})
     assert content(folder.parent) == before
 
 
@@ -117,11 +125,40 @@ def test_a_missing_table_is_named(folder):
         store.load_tables(folder, AGAIN)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"commit": "abc"}', '{"sha256": []}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"commit": "abc"}', '{"seal": []}', "\x00"])
 def test_a_damaged_record_is_named(folder, text):
     (folder / "run.json").write_text(text)
-    with pytest.raises(RepriseError, match=rf"run\.json: damaged, expected a JSON record; .*{AGAIN}"):
+    with pytest.raises(RepriseError, match=rf"run\.json: damaged, not the record .*{AGAIN}"):
         store.load_tables(folder, AGAIN)
+
+
+def test_no_flipped_bit_of_a_record_is_read(folder):
+    file = folder / "run.json"
+    good, record = file.read_bytes(), store.load_record(folder, AGAIN)
+    for place in range(8 * len(good)):
+        flipped = bytearray(good)
+        flipped[place // 8] ^= 1 << place % 8
+        file.write_bytes(flipped)
+        with suppress(RepriseError):  # or it is a space that became another
+            assert store.load_record(folder, AGAIN) == record
+
+
+def test_a_new_key_takes_the_markers_place(folder):
+    store.save_tables(folder, tables(1.0), "f" * 16, {})
+    assert [file.name for file in folder.glob(".*")] == [store.marker("f" * 16)]
+    assert store.load_record(folder, AGAIN)["key"] == "f" * 16
+
+
+def test_of_two_who_want_a_lock_the_second_waits_and_says_so(tmp_path, capfd):
+    lock = tmp_path / "e" / store.LOCK
+    program = "import sys; from pathlib import Path; from reprise import store\n"
+    program += "with store.locked(Path(sys.argv[1])) as waited: print(waited)"
+    with store.locked(lock) as waited:
+        assert not waited
+        second = subprocess.Popen([sys.executable, "-c", program, lock], stderr=subprocess.PIPE, text=True)
+        assert second.stderr.readline() == f"{lock.parent}: waiting for another process at work here\n"
+    second.communicate(timeout=60)
+    assert capfd.readouterr().out == "True\n"
 
 
 def test_a_record_that_is_no_text_is_named(folder):
@@ -141,7 +178,7 @@ def test_a_file_where_the_folder_should_be_is_one_message(tmp_path, place):
     blocked = tmp_path / Path(place).parts[0]
     blocked.write_text("mine")
     with pytest.raises(RepriseError, match=f"{tmp_path / place}: cannot be written"):
-        store.save_tables(tmp_path / place, tables(), {})
+        store.save_tables(tmp_path / place, tables(), KEY, {})
     assert content(tmp_path) == {blocked.name: b"mine"}
     assert os.listdir(tmp_path) == [blocked.name]
 
@@ -149,7 +186,7 @@ def test_a_file_where_the_folder_should_be_is_one_message(tmp_path, place):
 def test_a_place_that_takes_no_files_is_one_message():
     """/proc refuses even root."""
     with pytest.raises(RepriseError, match="/proc/reprise/e: cannot be written"):
-        store.save_tables(Path("/proc/reprise/e"), tables(), {})
+        store.save_tables(Path("/proc/reprise/e"), tables(), KEY, {})
     with pytest.raises(RepriseError, match=r"/proc/reprise/fig\.pdf: cannot be written"):
         store.write_files({Path("/proc/reprise/fig.pdf"): lambda file: file.write_text("x")})
 
@@ -162,7 +199,7 @@ def on_a_full_disk(code, folder):
         import pandas as pd
         from reprise import store
         from reprise.errors import RepriseError
-        folder = Path(sys.argv[1])
+        folder, KEY = Path(sys.argv[1]), "0123456789abcdef"
         small = pd.DataFrame({"seed": [0], "x": [1.0]})
         large = pd.DataFrame({"x": [float(i) ** 0.5 for i in range(5000)]})
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
@@ -181,7 +218,7 @@ def on_a_full_disk(code, folder):
 
 def test_a_full_disk_leaves_the_old_results_and_no_draft(folder):
     before = content(folder.parent)
-    said = on_a_full_disk('store.save_tables(folder, {"loss": small, "spectrum": large}, {})', folder)
+    said = on_a_full_disk('store.save_tables(folder, {"loss": small, "spectrum": large}, KEY, {})', folder)
     assert said.startswith(f"{folder}: cannot be written (")
     assert "what was there before is unchanged" in said
     assert content(folder.parent) == before
@@ -190,7 +227,7 @@ def test_a_full_disk_leaves_the_old_results_and_no_draft(folder):
 
 def test_a_full_disk_while_writing_the_record_leaves_the_old_results_and_no_draft(folder):
     before = content(folder.parent)
-    said = on_a_full_disk('store.save_tables(folder, {"loss": small}, {"note": "x" * 5000})', folder)
+    said = on_a_full_disk('store.save_tables(folder, {"loss": small}, KEY, {"note": "x" * 5000})', folder)
     assert said.startswith(f"{folder}: cannot be written (")
     assert content(folder.parent) == before
 
@@ -220,7 +257,7 @@ def test_files_are_written_all_or_none(tmp_path):
     assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
 
 
-@pytest.mark.parametrize("moved", [0, 1, 2])
+@pytest.mark.parametrize("moved", [0, 1, 2, 3])
 def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new(folder, moved):
     """The new results are complete, `moved` of their files have taken their place, the others have not."""
     before = store.load_tables(folder, AGAIN)
@@ -239,22 +276,22 @@ def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new
 
         os.replace = replace_or_die
         table = pd.DataFrame({"seed": [0], "loss": [9.0]})
-        store.save_tables(Path(sys.argv[1]), {"loss": table, "spectrum": table}, {"params": {}})
+        store.save_tables(Path(sys.argv[1]), {"loss": table, "spectrum": table}, "0123456789abcdef", {})
     """)
     done = subprocess.run([sys.executable, "-c", program, folder, str(moved)], check=False)
     assert done.returncode == -9
     read = store.load_tables(folder, AGAIN)
     assert set(read) == set(before)
     assert [table["loss"].tolist() for table in read.values()] == [[9.0], [9.0]]
-    assert sorted(os.listdir(folder)) == ["loss.parquet", "run.json", "spectrum.parquet"]
+    assert sorted(os.listdir(folder)) == [MARKER, "loss.parquet", "run.json", "spectrum.parquet"]
 
 
 def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
     (folder / ".draft-killed").mkdir()
     (folder / ".draft-killed" / "loss.parquet").write_bytes(b"half")
     pd.testing.assert_frame_equal(store.load_tables(folder, AGAIN)["loss"], tables()["loss"])
-    store.save_tables(folder, tables(1.0), {"params": {}})
-    assert sorted(os.listdir(folder)) == ["loss.parquet", "run.json", "spectrum.parquet"]
+    store.save_tables(folder, tables(1.0), KEY, {"params": {}})
+    assert sorted(os.listdir(folder)) == [MARKER, "loss.parquet", "run.json", "spectrum.parquet"]
 
 
 class TestKept:

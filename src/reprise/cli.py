@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from reprise import config, drift, provenance, registry, running, store
+from reprise import config, drift, provenance, registry, running
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground, summary
 
@@ -23,21 +23,28 @@ FOUND = 3
 """Exit code of `check --fail-on` when it found what it was asked to fail on."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+NOBODY_READS = 141
+"""Exit code when what reads the output has closed it, as shells have it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Exit codes: 0 done, 2 a mistake that the user can mend, 3 `--fail-on` found
-    something, 130 interrupted."""
+    something, 130 interrupted, 141 nobody reads the output."""
     options = _parser().parse_args(arguments)
     # A second thread slows stacks of small matrices: torch's, before it is imported, and NumPy's, which is.
     # Snakemake sets these variables to a rule's threads, which are processes here; torch heeds MKL's first.
     os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     threadpool_limits(1, user_api="blas")
     try:
-        return options.command(options) or 0
+        code = options.command(options) or 0
+        sys.stdout.flush()
+        return code
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader had enough: reprise list | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return NOBODY_READS
     except KeyboardInterrupt:
         print(
             "reprise: interrupted; what was finished is kept, and the same command goes on", file=sys.stderr
@@ -69,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     check = add("check", _check, "verdicts on the claims of a paper (of all: leave it out)")
     check.add_argument("paper", nargs="?", metavar="KEY")
     check.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    check.add_argument("--write", action="store_true", help="keep them in results/TIER/KEY, for the report")
     check.add_argument(
         "--fail-on", action="append", choices=("contradicted", "drift"), default=[],
         help=f"exit with {FOUND} on a contradicted claim, or on numbers that differ from tests/golden",
@@ -100,7 +108,7 @@ def _list(options: argparse.Namespace) -> None:
             artifacts = ", ".join(artifact.id for artifact in experiment.artifacts) or "none"
             print(f"  {id}: artifacts {artifacts}; {len(experiment.claims)} claims")
             for tier in tiers:
-                has_run = (tier.results / id / store.RECORD).is_file()
+                has_run = running.has_results(id, tier)
                 state = "has results" if has_run else f"missing; reprise run {id} --tier {tier.name}"
                 print(f"    {tier.name:8} {state}")
         for claim, _ in paper.claims.values():
@@ -151,7 +159,11 @@ def _draw(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> int:
     tier = config.load_tier(options.tier)
     keys = [options.paper] if options.paper else list(registry.papers())
-    claims = pd.concat([running.check(key, tier) for key in keys], ignore_index=True)
+    verdicts = {key: running.check(key, tier) for key in keys}
+    if options.write:
+        for key, table in verdicts.items():
+            running.save_claims(key, tier, table)
+    claims = pd.concat(verdicts.values(), ignore_index=True)
     if options.json:
         print(claims.to_json(orient="records", indent=1))
     else:

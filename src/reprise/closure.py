@@ -1,22 +1,26 @@
 """A hash of everything that a function's result depends on in this package, and of nothing else.
 
 The hash runs over the syntax trees, without comments and docstrings, of the function, the top-level names it
-uses, and theirs, across modules. Snakemake gets it as a parameter of each job, so that an edit reruns exactly
-what it touches.
+uses, and theirs, across modules; and over the package's data files (`published.csv`, a template) that they
+name. Snakemake gets it as a parameter of each job, so that an edit reruns exactly what it touches.
 
 When in doubt a name counts as used: a local variable that is called like a top-level function, say. Not seen
-are names that the program puts together (of `getattr(module, name)` the whole module counts) and files that
-it reads.
+are names that the program puts together: of `getattr(module, name)` the whole module counts, and a data file
+must be named in one string.
 """
 
 import ast
 import hashlib
 import importlib.util
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = "reprise"
+DATA_FILE = re.compile(r"[\w.-]+\.(?:csv|j2)")
+"""What the package holds beside its code."""
 
 Symbol = tuple[str, str]
 """(module, top-level name); an empty name stands for the whole module."""
@@ -30,22 +34,86 @@ def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
         LookupError: when a module or one of the names does not exist.
     """
     digest = hashlib.sha256(extra)
-    for module, name in sorted(closure(*symbols)):
-        dump = "\n".join(ast.dump(node) for node in _module(module).nodes_of(name))
-        digest.update(f"{module}:{name}\n{dump}\n".encode())
+    for symbol in sorted(closure(*symbols)):
+        digest.update(_content(symbol))
     return digest.hexdigest()[:16]
 
 
 def closure(*symbols: Symbol) -> set[Symbol]:
     """Where the symbols are defined, and every symbol of the package that they use, directly or not."""
-    found: set[Symbol] = set()
+    reached: set[Symbol] = set()
     waiting = [defined for symbol in symbols for defined in _follow(symbol)]
     while waiting:
         symbol = waiting.pop()
-        if symbol not in found:
-            found.add(symbol)
+        if symbol not in reached:
+            reached.add(symbol)
             waiting.extend(_uses(symbol))
-    return found
+    return reached
+
+
+class Foreign(NamedTuple):
+    """What a file outside the package brings into a computation.
+
+    Attributes:
+        symbols: of the package, that the file and its local modules use.
+        files: the file and the local modules that it imports, directly or not, in the order of their names.
+    """
+
+    symbols: frozenset[Symbol]
+    files: tuple[Path, ...]
+
+    @property
+    def content(self) -> bytes:
+        """Of all the files, wherever they lie."""
+        return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in self.files)
+
+
+def foreign(file: Path) -> Foreign:
+    """A user's file with the modules beside it that it imports, and what they use of the package.
+
+    Raises:
+        SyntaxError: when one of them is not Python.
+    """
+    symbols: set[Symbol] = set()
+    files: set[Path] = set()
+    waiting = [file.resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path in files:
+            continue
+        files.add(path)
+        module = _Module(path.stem, path)
+        symbols.update(symbol for symbol in _uses_of(module, module.tree.body) if _is_ours(symbol[0]))
+        waiting.extend(_local_imports(module.tree, path.parent, file.resolve().parent))
+    return Foreign(frozenset(symbols), tuple(sorted(files, key=lambda path: path.name)))
+
+
+def _local_imports(tree: ast.AST, folder: Path, top: Path) -> Iterator[Path]:
+    """The files of the modules that a tree imports: from `top` downwards, or relative to `folder`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [(top, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = folder.joinpath(*[".."] * (node.level - 1)) if node.level else top
+            module = node.module or ""
+            names = [(base, f"{module}.{alias.name}".strip(".")) for alias in node.names]
+        else:
+            continue
+        for base, name in names:
+            parts = name.split(".")
+            for depth in range(1, len(parts) + 1):  # a package's __init__.py runs before what it holds
+                yield from _source_files(base.joinpath(*parts[:depth]))
+
+
+def _source_files(place: Path) -> Iterator[Path]:
+    candidates = (place / "__init__.py", place.with_suffix(".py"))
+    return (file.resolve() for file in candidates if file.is_file())
+
+
+def read_again() -> None:
+    """Forgets what the package's files held, for a program that edits them."""
+    for remembered in (_module, _uses, _content):
+        remembered.cache_clear()
 
 
 def functions(module: str, *arguments: str) -> list[str]:
@@ -67,21 +135,54 @@ def _needed(function: ast.FunctionDef) -> list[str]:
     return [one.arg for one in (*positional[: len(positional) - len(of.defaults)], *named)]
 
 
-def _uses(symbol: Symbol) -> Iterator[Symbol]:
+@cache
+def _content(symbol: Symbol) -> bytes:
+    """What stands at a symbol's definition, and in the data files that it names."""
     module = _module(symbol[0])
     nodes = module.nodes_of(symbol[1])
+    content = f"{symbol[0]}:{symbol[1]}\n" + "\n".join(map(ast.dump, nodes)) + "\n"
+    return content.encode() + b"".join(file.read_bytes() for file in _data_files(module.path, nodes))
+
+
+def _data_files(path: Path, nodes: Iterable[ast.AST]) -> list[Path]:
+    """The package's data files that strings in a module's code name: beside it or in a folder above; and
+    those that these name in turn, as a template does which includes another."""
+    strings = (n.value for node in nodes for n in ast.walk(node) if isinstance(n, ast.Constant))
+    waiting = [(path, value) for value in strings if isinstance(value, str) and DATA_FILE.fullmatch(value)]
+    files: set[Path] = set()
+    while waiting:
+        origin, name = waiting.pop()
+        folders = [folder for folder in origin.parents if (folder / "__init__.py").is_file()]
+        file = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        if file and file not in files:
+            files.add(file)
+            if file.suffix == ".j2":
+                waiting.extend((file, inner) for inner in DATA_FILE.findall(file.read_text()))
+    return sorted(files)
+
+
+@cache
+def _uses(symbol: Symbol) -> frozenset[Symbol]:
+    """The symbols that stand in a symbol's definition."""
+    module = _module(symbol[0])
+    used = set(_uses_of(module, module.nodes_of(symbol[1])))
+    if not symbol[1]:  # what a module imports can be got at through it
+        for targets in module.imports.values():
+            used.update(defined for target in targets for defined in _follow(target))
+    return frozenset(used)
+
+
+def _uses_of(module: "_Module", nodes: Sequence[ast.stmt]) -> Iterator[Symbol]:
+    """The symbols that some of a module's statements use."""
     imports = {name: set(targets) for name, targets in module.imports.items()}
     for inner in (inner for node in nodes for inner in ast.walk(node)):
         if isinstance(inner, (ast.Import, ast.ImportFrom)):  # inside a function
             _bind(imports, module.imported_by(inner))
     for name, *attributes in (chain for node in nodes for chain in _chains(node)):
         if name in module.definitions:
-            yield (symbol[0], name)
+            yield (module.name, name)
         for target in imports.get(name, ()):
             yield from _follow(target, *attributes)
-    if not symbol[1]:  # what a module imports can be got at through it
-        for target in (target for targets in imports.values() for target in targets):
-            yield from _follow(target)
 
 
 def _follow(symbol: Symbol, *attributes: str) -> Iterator[Symbol]:
@@ -123,7 +224,7 @@ class _Module:
     """A module's top-level definitions, and the names that its imports bind to symbols of the package."""
 
     def __init__(self, name: str, path: Path) -> None:
-        self.name = name
+        self.name, self.path = name, path
         self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         self.tree = _without_docstrings(ast.parse(path.read_text(), str(path)))
         self.definitions: dict[str, list[ast.stmt]] = {}
@@ -149,12 +250,13 @@ class _Module:
         """The names that an import statement binds to the package's symbols."""
         if isinstance(node, ast.Import):
             for alias in node.names:
-                root = alias.name.split(".")[0]
-                if root == PACKAGE:
-                    yield (alias.asname, (alias.name, "")) if alias.asname else (root, (root, ""))
+                if _is_ours(alias.name):
+                    yield (alias.asname, (alias.name, "")) if alias.asname else (PACKAGE, (PACKAGE, ""))
+            return
+        if node.level and not self.package:  # beside a user's file
             return
         source = importlib.util.resolve_name("." * node.level + (node.module or ""), self.package)
-        if source.split(".")[0] != PACKAGE:
+        if not _is_ours(source):
             return
         for alias in node.names:
             if alias.name == "*":
@@ -170,6 +272,10 @@ def _module(name: str) -> _Module:
     if file is None:
         raise LookupError(f"no module {name} with a file of its own")
     return _Module(name, file)
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".")[0] == PACKAGE
 
 
 def _is_module(name: str) -> bool:

@@ -2,19 +2,21 @@
 experiment."""
 
 import csv
+import hashlib
 import importlib
 import importlib.util
+import io
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reprise.closure import closure_hash
+from reprise import losses
+from reprise.closure import Symbol, closure_hash
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
@@ -50,24 +52,37 @@ class Experiment:
         """`params` and, for what the paper leaves unstated, other plausible values of them."""
         return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
 
-    def code(self, params: Settings) -> str:
-        """The hash of all that the tables depend on, bar the parameters' values: our code and a user's
-        objective."""
+    def symbols(self, params: Settings) -> list[Symbol]:
+        """What of the package the tables depend on; a user's loss apart."""
         symbols = [(f"{self.module}.compute", "compute"), ("reprise.experiment", "evaluate")]
         if self.alternatives:
             symbols.append((f"{self.module}.params", "alternatives"))
-        extra = b""
-        for objective in getattr(params, "objectives", None) or filter(
-            None, [getattr(params, "objective", "")]
-        ):
-            if ":" in objective:
-                file = Path(objective.rpartition(":")[0])
-                if not file.is_file():
-                    raise RepriseError(f"{self.id}: objective '{objective}': no file {file.resolve()}")
-                extra += file.read_bytes()
-            else:
-                symbols.append((OBJECTIVES, objective))
-        return closure_hash(*symbols, extra=extra)
+        return symbols + [(OBJECTIVES, name) for name in self._losses(params) if ":" not in name]
+
+    def code(self, params: Settings) -> str:
+        """The hash of all that the tables depend on, bar the parameters' values: our code, and a user's loss
+        with the modules that it imports.
+
+        Raises:
+            RepriseError: when the file of a user's loss is missing or is not Python.
+        """
+        symbols, content = self.symbols(params), b""
+        for name in self._losses(params):
+            if ":" in name:
+                loss = losses.foreign(name)
+                symbols += loss.symbols
+                content += loss.content
+        return closure_hash(*symbols, extra=content)
+
+    def key(self, params: Settings) -> str:
+        """16 hexadecimal digits over all that the tables depend on: the code and the parameters."""
+        return hashlib.sha256(f"{self.code(params)} {params.model_dump_json()}".encode()).hexdigest()[:16]
+
+    @staticmethod
+    def _losses(params: Settings) -> list[str]:
+        """The losses that the parameters name."""
+        one = getattr(params, "objective", "")
+        return list(getattr(params, "objectives", ())) or ([one] if one else [])
 
     def check(self, params: Settings) -> None:
         """That the experiment finds what it needs, by its `params.py`'s own `check` if it has one.
@@ -109,11 +124,7 @@ class Paper:
 
     def published(self) -> pd.DataFrame:
         """The numbers that the paper's tables and text print."""
-        return pd.read_csv(self.published_file)
-
-    @property
-    def published_file(self) -> Path:
-        return Path(str(files(f"{ROOM}.{self.key}") / "published.csv"))
+        return pd.read_csv(io.BytesIO(_data(self.key, "published.csv")))
 
 
 @cache
@@ -153,25 +164,50 @@ def artifact(id: str) -> Artifact:
     return artifacts()[id]
 
 
+def artifact_symbols(id: str) -> list[Symbol]:
+    """What of the package drawing the artifact depends on."""
+    draw = artifact(id).draw
+    return [
+        (draw.__module__, draw.__name__),
+        *(("reprise.report.style", name) for name in ("styled", "save")),
+    ]
+
+
 def artifact_code(id: str) -> str:
     """The hash of all that drawing the artifact depends on, bar the tables."""
-    draw = artifact(id).draw
-    style = [("reprise.report.style", name) for name in ("styled", "save")]
-    return closure_hash((draw.__module__, draw.__name__), *style)
+    return closure_hash(*artifact_symbols(id))
 
 
-def claims_code(key: str) -> str:
-    """The hash of all that the verdicts of a paper depend on, bar the tables."""
+def claims_symbols(key: str) -> list[Symbol]:
+    """What of the package the verdicts of a paper depend on."""
     symbols = [(f"{e.module}.claims", "CLAIMS") for e in paper(key).experiments.values() if e.claims]
     for name in ("pending", "printed"):
         if getattr(paper(key), name):
             symbols.append((f"{ROOM}.{key}.{name}", "CLAIMS"))
-    return closure_hash(*symbols, ("reprise.evidence.verdicts", "judge_all"))
+    return [*symbols, ("reprise.evidence.verdicts", "judge_all")]
+
+
+def claims_code(key: str) -> str:
+    """The hash of all that the verdicts of a paper depend on, bar the tables."""
+    return closure_hash(*claims_symbols(key), extra=_data(key, "published.csv"))
+
+
+def report_symbols() -> list[Symbol]:
+    """What of the package the report depends on."""
+    symbols = [("reprise.report.html", "write"), ("reprise.running", "join")]
+    for key, paper in papers().items():
+        symbols += [(f"{ROOM}.{key}", "TITLE"), (f"{ROOM}.{key}", "BIBTEX")]
+        symbols += [(f"{ROOM}.{key}.errata", "ERRATA")] if paper.errata else []
+    return symbols
 
 
 def report_code() -> str:
-    """The hash of all that the report depends on, bar verdicts, figures and the papers' own files."""
-    return closure_hash(("reprise.report.html", "write"), ("reprise.running", "join"))
+    """The hash of all that the report depends on, bar verdicts and figures."""
+    return closure_hash(*report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers()))
+
+
+def _data(key: str, name: str) -> bytes:
+    return (files(f"{ROOM}.{key}") / name).read_bytes()
 
 
 def _folders(package: str) -> list[str]:
@@ -183,7 +219,7 @@ def _paper(key: str) -> Paper:
     package = f"{ROOM}.{key}"
     about = importlib.import_module(package)
     ids = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
-    rows = (files(package) / "artifacts.csv").read_text().splitlines()
+    rows = _data(key, "artifacts.csv").decode().splitlines()
     return Paper(
         key=key,
         title=about.TITLE,

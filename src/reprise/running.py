@@ -23,10 +23,13 @@ from reprise.settings import Settings
 Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path], None]
 
+CLAIMS = "claims"
+"""The table of a paper's verdicts."""
+
 
 def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None, workers: int = 1) -> Path:
     """Computes an experiment's tables into `results/TIER/KEY/NAME/`; goes on from what a killed run with the
-    same code and parameters had kept.
+    same code and parameters had kept. Of several processes at once one computes, and the others wait for it.
 
     Args:
         progress: called with (steps done, steps in all, what is being done).
@@ -37,45 +40,67 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
-    start = time.perf_counter()
     folder = tier.results / id
-    code = experiment.code(params)
-    key = hashlib.sha256(f"{code} {params.model_dump_json()}".encode()).hexdigest()[:16]
-    keep = partial(store.keep, folder, key)
-    context = Context(progress, lambda all: parts.make(all, keep, progress, workers), tier.root)
-    tables = evaluate(experiment.compute(), experiment.settings(params), context)
-    if set(tables) != set(experiment.tables):
-        raise RepriseError(
-            f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
-        )
-    record = {
-        **provenance.describe(tier.root),
-        "experiment": id,
-        "params": params.model_dump(mode="json"),
-        "code": code,
-        "duration_seconds": round(time.perf_counter() - start, 3),
-    }
-    store.save_tables(folder, tables, record)
-    store.forget(folder)
+    code, key = experiment.code(params), experiment.key(params)
+    with store.locked(folder / store.LOCK) as waited:
+        if waited and has_results(id, tier) and not staleness(id, tier):
+            return folder
+        start = time.perf_counter()
+        keep = partial(store.keep, folder, key)
+        context = Context(progress, lambda all: parts.make(all, keep, progress, workers), tier.root)
+        tables = evaluate(experiment.compute(), experiment.settings(params), context)
+        if set(tables) != set(experiment.tables):
+            raise RepriseError(
+                f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
+            )
+        record = {
+            **provenance.describe(tier.root),
+            "experiment": id,
+            "params": params.model_dump(mode="json"),
+            "code": code,
+            "duration_seconds": round(time.perf_counter() - start, 3),
+        }
+        store.save_tables(folder, tables, key, record)
+        store.forget(folder)
     return folder
+
+
+def has_results(id: str, tier: Tier) -> bool:
+    """Whether a run of the experiment has finished, fresh or not."""
+    return (tier.results / id / store.RECORD).is_file()
+
+
+def staleness(id: str, tier: Tier) -> str:
+    """Why an experiment's results are not those that a run would give now; empty when they are.
+
+    Raises:
+        RepriseError: when there are none, or their record is damaged.
+    """
+    record = store.load_record(tier.results / id, _again(id, tier))
+    params = tier.params[id]
+    if record["params"] != params.model_dump(mode="json"):
+        return f"made with other parameters than configs/{tier.name}.yaml now asks for"
+    if record["key"] != registry.experiment(id).key(params):
+        return "made by other code than is here now"
+    return ""
+
+
+def _again(id: str, tier: Tier) -> str:
+    return f"reprise run {id} --tier {tier.name}"
 
 
 def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
     """An experiment's tables, and the parameters of the run that made them.
 
     Raises:
-        RepriseError: when they are missing, damaged, or were made with other parameters than the tier now
-        has.
+        RepriseError: when they are missing or damaged, or were made with other parameters or by other code
+            than are here now.
     """
     experiment = registry.experiment(id)
     folder = tier.results / id
-    again = f"reprise run {id} --tier {tier.name}"
-    params = store.load_record(folder, again)["params"]
-    if params != tier.params[id].model_dump(mode="json"):
-        raise RepriseError(
-            f"{folder}: made with other parameters than configs/{tier.name}.yaml now asks for; make it "
-            f"again with: {again}"
-        )
+    again = _again(id, tier)
+    if reason := staleness(id, tier):
+        raise RepriseError(f"{folder}: {reason}; make it again with: {again}")
     tables = store.load_tables(folder, again)
     if set(tables) != set(experiment.tables):
         raise RepriseError(
@@ -119,51 +144,63 @@ def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
 
 
 def check(key: str, tier: Tier) -> pd.DataFrame:
-    """The verdicts on a paper's claims, written to `results/TIER/KEY/claims.parquet`."""
+    """The verdicts on a paper's claims, from the results that are there.
+
+    Raises:
+        RepriseError: of `load`, for an experiment that has run.
+    """
     paper = registry.paper(key)
     published = {"published": paper.published().assign(setting=BASE)}
     rows = [judge_all(paper.pending, None, None), judge_all(paper.printed, published, None)]
     for id, experiment in paper.experiments.items():
         if not experiment.claims:
             continue
-        if (tier.results / id / store.RECORD).is_file():
+        if has_results(id, tier):
             rows.append(judge_all(experiment.claims, *load(id, tier)))
         else:
-            missing = f"no results; they are made by: reprise run {id} --tier {tier.name}"
+            missing = f"no results; they are made by: {_again(id, tier)}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
-    claims = _concat(rows)
-    store.write_files(
-        {tier.results / key / "claims.parquet": lambda file: claims.to_parquet(file, index=False)}
-    )
-    return claims
-
-
-def join(tier: Tier) -> pd.DataFrame:
-    """The verdicts on every paper: each paper's own, and `not run` from the registry for claims that it has
-    not checked."""
-    rows = []
-    for key, paper in registry.papers().items():
-        file = tier.results / key / "claims.parquet"
-        checked = (
-            _read_claims(file, f"reprise check {key} --tier {tier.name}") if file.is_file() else _concat([])
-        )
-        known = checked[checked["claim"].isin(paper.claims)]
-        rest = [claim for id, (claim, _) in paper.claims.items() if id not in set(known["claim"])]
-        missing = f"not checked; that is done by: make reproduce PAPER={key} TIER={tier.name}"
-        rows += [known, judge_all(rest, None, None, missing=missing)]
     return _concat(rows)
 
 
-def _read_claims(file: Path, again: str) -> pd.DataFrame:
-    try:
-        claims = pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise RepriseError(
-            f"{file}: truncated or not Parquet ({error}); make it again with: {again}"
-        ) from None
-    if list(claims.columns) != list(COLUMNS):
-        raise RepriseError(f"{file}: has other columns than this version writes; make it again with: {again}")
-    return claims
+def save_claims(key: str, tier: Tier, claims: pd.DataFrame) -> None:
+    """Writes a paper's verdicts, of `check`, to `results/TIER/KEY/claims.parquet`.
+
+    Raises:
+        RepriseError: when the folder cannot be written.
+    """
+    record = {**provenance.describe(tier.root), "paper": key}
+    store.save_tables(tier.results / key, {CLAIMS: claims}, _claims_key(key, tier), record)
+
+
+def _claims_key(key: str, tier: Tier) -> str:
+    """16 hexadecimal digits over all that a paper's verdicts depend on: the code, and which results are
+    there."""
+    experiments = registry.paper(key).experiments
+    ran = {id: e.key(tier.params[id]) for id, e in experiments.items() if has_results(id, tier)}
+    return hashlib.sha256(f"{registry.claims_code(key)} {ran}".encode()).hexdigest()[:16]
+
+
+def join(tier: Tier) -> pd.DataFrame:
+    """The verdicts on every paper: each paper's own, and `not run` from the registry for a paper that has not
+    been checked since its results or its code last changed.
+
+    Raises:
+        RepriseError: when a paper's verdicts are damaged.
+    """
+    rows = []
+    for key, paper in registry.papers().items():
+        folder = tier.results / key
+        again = f"make reproduce PAPER={key} TIER={tier.name}"
+        reason = "not checked"
+        if (folder / store.RECORD).is_file():
+            if store.load_record(folder, again)["key"] == _claims_key(key, tier):
+                rows.append(store.load_tables(folder, again)[CLAIMS])
+                continue
+            reason = "checked with other results or by other code than are here now"
+        claims = [claim for claim, _ in paper.claims.values()]
+        rows.append(judge_all(claims, None, None, missing=f"{reason}; that is done by: {again}"))
+    return _concat(rows)
 
 
 def _concat(rows: list[pd.DataFrame]) -> pd.DataFrame:

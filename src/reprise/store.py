@@ -1,8 +1,10 @@
 """Result tables on disk: written all or none, checked when read.
 
-A folder of results holds `TABLE.parquet` files and `run.json`, which names how they were made and each one's
-SHA-256. They are written into a hidden folder in it and moved out when complete, so that a run killed at any
-instant, a full disk or an error leaves either the former results or the new ones.
+A folder of results holds `TABLE.parquet` files and `run.json`, which names how they were made, each one's
+SHA-256 and its own. They are written into a hidden folder in it and moved out when complete, so that a run
+killed at any instant, a full disk or an error leaves either the former results or the new ones. The record's
+`key` stands for all that the tables depend on; an empty file `.KEY.done` says it to those who look at names
+alone, as Snakemake does.
 """
 
 import fcntl
@@ -10,22 +12,30 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
 from reprise.errors import RepriseError
 
 RECORD = "run.json"
-DRAFT, READY, KEPT = ".draft-", ".ready", ".kept"
+DRAFT, READY, KEPT, LOCK = ".draft-", ".ready", ".kept", ".lock"
+DONE, SEAL = ".done", "seal"
 
 
-def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mapping[str, Any]) -> None:
+def save_tables(
+    folder: Path, tables: Mapping[str, pd.DataFrame], key: str, record: Mapping[str, Any]
+) -> None:
     """Writes `tables` and the record of their making into `folder`, replacing what was there only at the end.
+
+    Args:
+        key: hexadecimal digits over all that the tables depend on.
+        record: how they were made.
 
     Raises:
         RepriseError: when a table is empty or the folder cannot be written.
@@ -45,7 +55,8 @@ def save_tables(folder: Path, tables: Mapping[str, pd.DataFrame], record: Mappin
                 file = draft / f"{name}.parquet"
                 table.to_parquet(file, index=False)
                 sums[file.name] = _sha256(file)
-            (draft / RECORD).write_text(json.dumps({**record, "sha256": sums}, indent=1) + "\n")
+            (draft / RECORD).write_text(seal({**record, "key": key, "sha256": sums}))
+            (draft / marker(key)).touch()
             os.rename(draft, folder / READY)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -56,9 +67,38 @@ def _move_into_place(folder: Path) -> None:
     """Moves complete results to their names; after a kill in between, the next reader or writer goes on."""
     ready = folder / READY
     if ready.is_dir():
-        for file in sorted(ready.iterdir(), key=lambda file: file.name == RECORD):
+        for former in folder.glob(marker("*")):
+            former.unlink()
+        # The record follows the tables, and the marker the record.
+        for file in sorted(ready.iterdir(), key=lambda file: (file.suffix == DONE, file.name == RECORD)):
             os.replace(file, folder / file.name)
         ready.rmdir()
+
+
+def marker(key: str) -> str:
+    """The name of the file that says that a folder holds the finished results of this key."""
+    return f".{key}{DONE}"
+
+
+def seal(record: Mapping[str, Any]) -> str:
+    """A record as JSON, with the SHA-256 of all the rest as its last entry."""
+    return json.dumps({**record, SEAL: _digest(record)}, indent=1) + "\n"
+
+
+def unseal(text: str) -> dict[str, Any]:
+    """The record that `seal` wrote.
+
+    Raises:
+        ValueError: when it is not whole.
+    """
+    record = json.loads(text)
+    if not isinstance(record, dict) or record.pop(SEAL, None) != _digest(record):
+        raise ValueError("not the record that was written")
+    return record
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
 def keep(folder: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -105,14 +145,11 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
     if not file.is_file():
         raise RepriseError(f"{file}: no finished results here; make them with: {how_to_make}")
     try:
-        record = json.loads(file.read_text())
-        assert isinstance(record["sha256"], dict)
-        assert isinstance(record["params"], dict)
-    except (ValueError, KeyError, TypeError, AssertionError):
+        return unseal(file.read_text())
+    except ValueError:
         raise RepriseError(
-            f"{file}: damaged, expected a JSON record; make it again with: {how_to_make}"
+            f"{file}: damaged, not the record that was written; make it again with: {how_to_make}"
         ) from None
-    return record
 
 
 def load_tables(folder: Path, how_to_make: str) -> dict[str, pd.DataFrame]:
@@ -173,18 +210,35 @@ def writing(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Held by one process at a time; the system frees it when that one ends, however it does.
+def locked(file: Path) -> Iterator[bool]:
+    """Held by one process at a time; the system frees it when that one ends, however it does. Who has to wait
+    says so on stderr.
+
+    Yields:
+        Whether another process held it first, and may have made what this one wants.
 
     Raises:
-        RepriseError: when the file cannot be written.
+        RepriseError: when the file cannot be written or locked.
     """
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         opened = file.open("w")
     with opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)
-        yield
+        with writing(file):
+            waited = not _lock_at_once(opened)
+            if waited:
+                print(f"{file.parent}: waiting for another process at work here", file=sys.stderr, flush=True)
+                fcntl.flock(opened, fcntl.LOCK_EX)
+        yield waited
+
+
+def _lock_at_once(opened: IO[str]) -> bool:
+    """Whether nobody else held it."""
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _sha256(file: Path) -> str:

@@ -1,7 +1,6 @@
 """The report is one offline file, shows every claim once, adds no grounds, changes only with the results."""
 
 import base64
-import json
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise import registry
+from reprise import registry, store
 from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.claims import count, identity, ordering, printed, value
@@ -104,6 +103,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
         "old1999": _paper("old1999", {}, OLD),
     }
     monkeypatch.setattr(registry, "papers", lambda: papers)
+    monkeypatch.setattr(Experiment, "code", lambda experiment, params: "abc")
     made = Tier("mini", tmp_path, {}, {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
     _write_figures(made)
@@ -116,11 +116,11 @@ def _write_run(tier: Tier, **changes: object) -> Path:
         "versions": {"torch": "2.11"}, "experiment": "new2030/toy",
         "hardware": {"processor": "a CPU", "cores": 2, "memory_gib": 8.0, "system": "Linux"},
         "params": tier.params["new2030/toy"].model_dump(mode="json"), "code": "abc", "duration_seconds": 83.2,
-        "sha256": {}, **changes,
+        "key": registry.experiment("new2030/toy").key(tier.params["new2030/toy"]), "sha256": {}, **changes,
     }  # fmt: skip
     file = tier.results / "new2030" / "toy" / "run.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(record))
+    file.write_text(store.seal(record))
     return file
 
 
@@ -307,9 +307,7 @@ def test_coverage_is_counted(page: Page) -> None:
         assert text in page.words
 
 
-@pytest.mark.parametrize(
-    "damage", ["{", "[]", '{"sha256": {}}', '{"sha256": {}, "command": "", "duration_seconds": "x"}']
-)
+@pytest.mark.parametrize("damage", ["{", "[]", '{"sha256": {}}'])
 def test_a_damaged_record_is_named(tier: Tier, claims: pd.DataFrame, damage: str) -> None:
     file = tier.results / "new2030" / "toy" / "run.json"
     file.write_text(damage)
@@ -318,10 +316,23 @@ def test_a_damaged_record_is_named(tier: Tier, claims: pd.DataFrame, damage: str
     assert not (tier.results / "report.html").exists()
 
 
-def test_results_of_other_parameters_are_refused(tier: Tier, claims: pd.DataFrame) -> None:
-    _write_run(tier, params=Params().model_dump(mode="json"))
-    with pytest.raises(RepriseError, match="made with other parameters"):
+def test_a_record_without_a_duration_is_named(tier: Tier, claims: pd.DataFrame) -> None:
+    _write_run(tier, duration_seconds="x")
+    with pytest.raises(RepriseError, match=r"run\.json: damaged.*reprise run new2030/toy --tier mini"):
         html.write(tier, claims)
+
+
+@pytest.mark.parametrize("change", [{"params": Params().model_dump(mode="json")}, {"key": "f" * 16}])
+def test_what_other_parameters_or_other_code_made_is_not_shown(
+    tier: Tier, claims: pd.DataFrame, change: dict
+):
+    fresh = html.write(tier, claims).read_text(encoding="utf-8")
+    _write_run(tier, **change)
+    stale = html.write(tier, claims).read_text(encoding="utf-8")
+    picture = "data:image/png;base64"
+    assert picture in fresh
+    assert picture not in stale
+    assert "reprise run new2030/toy --tier mini\nreprise draw new2030/fig06a --tier mini" in Page(stale).words
 
 
 def test_a_truncated_figure_is_named(tier: Tier, claims: pd.DataFrame) -> None:

@@ -10,7 +10,7 @@ import pytest
 import tiny
 import torch
 
-from reprise import closure
+from reprise import closure, objectives, store
 from reprise.datasets.augment import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
@@ -130,7 +130,8 @@ def test_of_two_that_ask_at_once_one_trains(tmp_path, capfd):
         process.join()
     assert [process.exitcode for process in processes] == [0, 0]
     key = model_key(SPEC, DATA)
-    assert capfd.readouterr().err == f"MISS {key} nt_xent\nHIT {key} nt_xent\n"
+    said = capfd.readouterr().err.splitlines()
+    assert sorted(line for line in said if key in line) == [f"HIT {key} nt_xent", f"MISS {key} nt_xent"]
 
 
 @pytest.fixture
@@ -139,7 +140,7 @@ def edited(tmp_path, monkeypatch):
     package = tmp_path / "package" / "reprise"
     shutil.copytree(closure._file("reprise").parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     find = closure._file
-    closure._module.cache_clear()
+    closure.read_again()
     real = find("reprise").parent
 
     def file(name):
@@ -152,10 +153,10 @@ def edited(tmp_path, monkeypatch):
         path = package / name
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
-        closure._module.cache_clear()
+        closure.read_again()
 
     yield edit
-    closure._module.cache_clear()
+    closure.read_again()
 
 
 @pytest.mark.parametrize(
@@ -193,12 +194,66 @@ def test_of_a_users_loss_the_content_counts_and_not_the_place(tmp_path):
         model_key(tiny.spec(f"{tmp_path / 'd.py'}:my_loss"), DATA)
 
 
+def test_of_a_users_loss_the_modules_beside_it_count_too(tmp_path):
+    """And are found where it is trained; a loss in another folder has its own."""
+    keys, losses = [], []
+    for folder, factor in (("one", 1), ("two", 1), ("three", 100)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "helper.py").write_text(f"FACTOR = {factor}\n")
+        file = tmp_path / folder / "mine.py"
+        body = "return helper.FACTOR * (z1 - z2).square().mean()"
+        file.write_text(f"import helper\n\n\ndef my_loss(z1, z2):\n    {body}\n")
+        keys.append(model_key(tiny.spec(f"{file}:my_loss"), DATA))
+        losses.append(objectives.resolve(f"{file}:my_loss")(torch.ones(2, 1), torch.zeros(2, 1)).item())
+    assert keys[0] == keys[1] != keys[2]
+    assert losses == [1, 1, 100]
+
+
+def test_of_a_users_loss_what_it_calls_of_ours_counts_too(tmp_path, edited):
+    for name in ("vicreg", "nt_xent"):
+        (tmp_path / f"{name}.py").write_text(f"from reprise.objectives import {name}\nmy_loss = {name}\n")
+    specs = {name: tiny.spec(f"{tmp_path / name}.py:my_loss") for name in ("vicreg", "nt_xent")}
+    before = {name: model_key(spec, DATA) for name, spec in specs.items()}
+    edited("objectives/contrastive.py", "/ temperature", "* temperature")
+    changed = {name for name, spec in specs.items() if model_key(spec, DATA) != before[name]}
+    assert changed == {"nt_xent"}
+
+
+@pytest.mark.parametrize("library", ["torch", "torchvision"])
+def test_another_version_or_kind_of_device_is_another_model(monkeypatch, library):
+    before = model_key(SPEC, DATA)
+    assert model_key(SPEC, DATA, "cpu:0") == before
+    assert model_key(SPEC, DATA, "cuda:1") == model_key(SPEC, DATA, "cuda") != before
+    monkeypatch.setitem(models.VERSIONS, library, "1.0")
+    assert model_key(SPEC, DATA) != before
+
+
 def test_a_users_loss_is_trained(tmp_path):
     (tmp_path / "mine.py").write_text("def my_loss(z1, z2):\n    return (z1 - z2).square().mean()\n")
     spec = tiny.spec(f"{tmp_path / 'mine.py'}:my_loss", steps=3)
     shares = []
     assert len(models.model(spec, DATA, tmp_path, shares.append).log) == 3
     assert shares[-1] == 1
+
+
+def test_no_flipped_bit_of_the_record_is_taken_for_whole(tmp_path, capsys):
+    """Nor does one stop a later run: it trains again."""
+    file = trained(SPEC, DATA, tmp_path) / "record.json"
+    good = file.read_bytes()
+    record = json.loads(good)
+    for place in range(8 * len(good)):
+        flipped = bytearray(good)
+        flipped[place // 8] ^= 1 << place % 8
+        file.write_bytes(flipped)
+        try:
+            alike = json.loads(flipped) == record  # a space that became another
+        except ValueError:
+            alike = False
+        assert models._is_whole(file.parent) == alike, place
+    file.write_text(store.seal({**store.unseal(good.decode()), "sha256": {}}))
+    assert not models._is_whole(file.parent)
+    assert capsys.readouterr().err.count("truncated or altered; trained again") > 2000
+    assert Model(SPEC, trained(SPEC, DATA, tmp_path)).log
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "log.jsonl", "record.json"])

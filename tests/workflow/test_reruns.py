@@ -117,8 +117,33 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
             f"{PAPER}/published.csv",
             None,
             None,
-            VERDICTS,
-            id="a printed number: the verdicts",
+            {*VERDICTS, f"{KEY}_table1", f"{KEY}_sec63"},
+            id="a printed number: the verdicts, and the tables that show it",
+        ),
+        pytest.param(
+            "src/reprise/report/report.html.j2",
+            "<main>",
+            '<main id="all">',
+            {"report"},
+            id="the report's page: the report",
+        ),
+        pytest.param(
+            "src/reprise/report/report.css.j2",
+            "h1 { font-size: 2.1rem",
+            "h1 { font-size: 2rem",
+            {"report"},
+            id="the report's style: the report",
+        ),
+        pytest.param(f"{PAPER}/artifacts.csv", None, None, {"report"}, id="what a paper claims: the report"),
+        pytest.param(
+            f"{PAPER}/errata.py",
+            "Corollary 1",
+            "Corollary 2",
+            {"report"},
+            id="an error in a paper: the report",
+        ),
+        pytest.param(
+            f"{PAPER}/__init__.py", "TITLE = ", 'TITLE = "On " + ', {"report"}, id="a title: the report"
         ),
         pytest.param(
             "configs/smoke.yaml",

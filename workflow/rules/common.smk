@@ -8,6 +8,7 @@ from snakemake.exceptions import WorkflowError
 from reprise import registry
 from reprise.config import load_tier
 from reprise.errors import RepriseError
+from reprise.store import marker
 
 if unknown := set(config) - {"tier", "paper", "experiments"}:
     raise WorkflowError(
@@ -22,6 +23,7 @@ try:
         else list(registry.papers())
     )
     CODE = {id: e.code(TIER.params[id]) for id, e in registry.experiments().items()}
+    KEYS = {id: e.key(TIER.params[id]) for id, e in registry.experiments().items()}
     for id, experiment in registry.experiments().items():
         if experiment.paper in PAPERS:
             experiment.check(TIER.params[id])
@@ -51,7 +53,8 @@ def tables(id):
     """The files that `reprise run` makes, by table.
 
     Snakemake deletes a job's outputs before it starts: good tables would be lost to a run that then fails. Those
-    marked `update` it leaves, but after a failure it takes them for finished: hence `done`, which is not marked.
+    marked `update` it leaves, but after a failure it takes them for finished: hence `done`, which is not marked,
+    and whose name stands for the code and the settings, so that results of others never count as these.
     """
     names = {
         name: f"{RESULTS}/{id}/{name}.parquet"
@@ -60,7 +63,7 @@ def tables(id):
     files = {**names, "record": f"{RESULTS}/{id}/run.json"}
     return {
         **{name: update(file) for name, file in files.items()},
-        "done": touch(f"{RESULTS}/{id}/.done"),
+        "done": f"{RESULTS}/{id}/{marker(KEYS[id])}",
     }
 
 
@@ -99,4 +102,6 @@ def look(id):
 
 def published(key):
     """The numbers that a paper prints, as a file, for the claims about them; by a name that moves with the checkout."""
-    return os.path.relpath(registry.paper(key).published_file)
+    return os.path.relpath(
+        f"{os.path.dirname(registry.__file__)}/papers/{key}/published.csv"
+    )

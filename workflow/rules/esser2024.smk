@@ -189,4 +189,4 @@ rule esser2024_claims:
     params:
         code=registry.claims_code("esser2024"),
     shell:
-        f"reprise check esser2024 --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise check esser2024 --write --tier {TIER.name} 2>&1 | tee {{log}}"

@@ -455,4 +455,4 @@ rule jing2022_claims:
     params:
         code=registry.claims_code("jing2022"),
     shell:
-        f"reprise check jing2022 --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise check jing2022 --write --tier {TIER.name} 2>&1 | tee {{log}}"

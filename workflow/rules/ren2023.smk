@@ -247,4 +247,4 @@ rule ren2023_claims:
     params:
         code=registry.claims_code("ren2023"),
     shell:
-        f"reprise check ren2023 --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise check ren2023 --write --tier {TIER.name} 2>&1 | tee {{log}}"

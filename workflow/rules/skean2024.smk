@@ -440,4 +440,4 @@ rule skean2024_claims:
     params:
         code=registry.claims_code("skean2024"),
     shell:
-        f"reprise check skean2024 --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise check skean2024 --write --tier {TIER.name} 2>&1 | tee {{log}}"

@@ -363,4 +363,4 @@ rule tian2023_claims:
     params:
         code=registry.claims_code("tian2023"),
     shell:
-        f"reprise check tian2023 --tier {TIER.name} 2>&1 | tee {{log}}"
+        f"reprise check tian2023 --write --tier {TIER.name} 2>&1 | tee {{log}}"

@@ -7,7 +7,9 @@ returned.
 
 import importlib.util
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -128,7 +130,23 @@ def _from_file(name: str) -> Objective:
         raise RepriseError(f"objective '{name}': no file {file.resolve()}")
     spec = importlib.util.spec_from_file_location(f"objective_{file.stem}", file)
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    with _modules_beside(file):
+        spec.loader.exec_module(module)  # type: ignore[union-attr]
     if not callable(getattr(module, function, None)):
         raise RepriseError(f"objective '{name}': {file} defines no function '{function}'")
     return getattr(module, function)
+
+
+@contextmanager
+def _modules_beside(file: Path) -> Iterator[None]:
+    """Lets a file import the modules that lie beside it, and forgets them afterwards: a loss from another
+    folder may call its own by the same names."""
+    folder, known = str(file.resolve().parent), set(sys.modules)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        for name in set(sys.modules) - known:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{folder}/"):
+                del sys.modules[name]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise import registry, store
+from reprise import registry, running, store
 from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import GROUNDS, ground
@@ -147,28 +147,25 @@ def _duration(seconds: float) -> str:
 
 
 def runs(tier: Tier) -> dict[str, RunView]:
-    """How each experiment was run, by id, as far as it was.
+    """How each experiment was run, by id, as far as its results are those that a run would give now.
 
     Raises:
-        RepriseError: when a record is damaged, or is of other parameters than the tier's.
+        RepriseError: when a record is damaged.
     """
-    ids = [id for id in registry.experiments() if (tier.results / id / store.RECORD).is_file()]
-    return {id: _run(tier, id) for id in ids}
+    there = [id for id in registry.experiments() if running.has_results(id, tier)]
+    return {id: _run(tier, id) for id in there if not running.staleness(id, tier)}
 
 
 def _run(tier: Tier, id: str) -> RunView:
-    folder, again = tier.results / id, f"make it again with: reprise run {id} --tier {tier.name}"
-    record = store.load_record(folder, f"reprise run {id} --tier {tier.name}")
+    folder, again = tier.results / id, f"reprise run {id} --tier {tier.name}"
+    record = store.load_record(folder, again)
     try:
-        params, seconds = record["params"], float(record["duration_seconds"])
-        view = RunView(id, record["command"], _duration(seconds), _facts(record))
+        seconds = float(record["duration_seconds"])
+        return RunView(id, record["command"], _duration(seconds), _facts(record))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise RepriseError(f"{folder / store.RECORD}: damaged, lacks a readable {error}; {again}") from None
-    if params != tier.params[id].model_dump(mode="json"):
         raise RepriseError(
-            f"{folder}: made with other parameters than configs/{tier.name}.yaml now asks for; {again}"
-        )
-    return view
+            f"{folder / store.RECORD}: damaged, lacks a readable {error}; make it again with: {again}"
+        ) from None
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:
@@ -256,7 +253,7 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
 
     Args:
         claims: the paper's rows of the joint table.
-        have_run: ids of the experiments that have results.
+        have_run: ids of the experiments whose results are fresh; drawings of others are not shown.
 
     Raises:
         RepriseError: when a figure or table is damaged.
@@ -365,7 +362,7 @@ def _artifact(tier: Tier, artifact: Artifact, claims: Iterable[Link], has_run: b
 def _content(tier: Tier, artifact: Artifact, has_run: bool) -> dict[str, Any]:
     file = tier.figures / f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
     again = f"reprise draw {artifact.id} --tier {tier.name}"
-    if not file.is_file():
+    if not (has_run and file.is_file()):
         first = () if has_run else (f"reprise run {artifact.experiment} --tier {tier.name}",)
         return {"commands": (*first, again)}
     return _image(file, again) if artifact.kind == "figure" else _table(file, again)

@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+import torchvision
 from jaxtyping import Float
 from torch import Tensor
 
 from reprise.closure import closure_hash
-from reprise.store import writing
+from reprise.store import locked, writing
 from reprise.training import checkpoints
 
 code_of = cache(closure_hash)
 """The hash of all that symbols need; the code does not change while it runs."""
 
+VERSIONS = {"torch": torch.__version__, "torchvision": torchvision.__version__}
+"""What a network's numbers depend on beside our code."""
 SHARD = 4096
 """Items whose features lie in one file."""
 FEATURES = "features"
@@ -39,7 +42,8 @@ def kept(folder: Path, key: str, make: Callable[[], Mapping[str, Tensor]]) -> Ke
     """The tensors that `make` computes, or that an earlier call under this key had computed.
 
     Both ways they are those of the file, KEY.SHA256.safetensors; one that is truncated or altered is reported
-    on stderr, and made again.
+    on stderr, and made again. Of several processes that ask for them at once, one computes and the others
+    wait.
 
     Args:
         key: of `key_of`.
@@ -47,17 +51,17 @@ def kept(folder: Path, key: str, make: Callable[[], Mapping[str, Tensor]]) -> Ke
     Raises:
         RepriseError: when the folder cannot be written.
     """
-    for file in folder.glob(f"{key}.*.safetensors"):
-        content = file.read_bytes()
-        if hashlib.sha256(content).hexdigest() == file.suffixes[-2][1:]:
-            return Kept(checkpoints.unpack(content)[0], True)
-        print(f"{file}: truncated or altered; made again", file=sys.stderr, flush=True)
-        file.unlink()
-    content = checkpoints.pack(make(), {})
-    file = folder / f"{key}.{hashlib.sha256(content).hexdigest()}.safetensors"
-    with writing(file):
-        folder.mkdir(parents=True, exist_ok=True)
-        checkpoints.write(file, content)
+    with locked(folder / f".{key}.lock"):
+        for file in folder.glob(f"{key}.*.safetensors"):
+            content = file.read_bytes()
+            if hashlib.sha256(content).hexdigest() == file.suffixes[-2][1:]:
+                return Kept(checkpoints.unpack(content)[0], True)
+            print(f"{file}: truncated or altered; made again", file=sys.stderr, flush=True)
+            file.unlink()
+        content = checkpoints.pack(make(), {})
+        file = folder / f"{key}.{hashlib.sha256(content).hexdigest()}.safetensors"
+        with writing(file):
+            checkpoints.write(file, content)
     return Kept(checkpoints.unpack(content)[0], False)
 
 
@@ -90,5 +94,5 @@ def features(
 
 
 def key_of(*what: object) -> str:
-    """32 hexadecimal digits over what JSON makes of it."""
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
+    """32 hexadecimal digits over what JSON makes of it, and the versions of torch and torchvision."""
+    return hashlib.sha256(json.dumps([*what, VERSIONS], sort_keys=True).encode()).hexdigest()[:32]

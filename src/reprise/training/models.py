@@ -19,6 +19,7 @@ import torch
 from pydantic import BaseModel, Field
 from torch import Tensor
 
+from reprise import losses
 from reprise.closure import Symbol, closure_hash
 from reprise.datasets.augment import Normalisation, Recipe
 from reprise.datasets.images import load
@@ -26,9 +27,10 @@ from reprise.errors import RepriseError
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
 from reprise.settings import Settings
-from reprise.store import locked, writing
+from reprise.store import locked, seal, unseal, writing
 from reprise.training import checkpoints, methods, processes
 from reprise.training.images import Data, assemble, train
+from reprise.training.kept import VERSIONS
 from reprise.training.methods import Method
 from reprise.training.optimisers import OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
@@ -67,21 +69,27 @@ class Spec(Settings):
     probe_every: int = Field(default=0, ge=0)
 
 
-def model_key(spec: Spec, data: Data) -> str:
-    """32 hexadecimal digits over all that determines a model: the spec, the data's content, the code.
+def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
+    """32 hexadecimal digits over all that determines a model: the spec, the data's content, the code, the
+    versions of torch and torchvision, and the kind of device.
 
-    Of a user's loss the file's content counts, not where it lies. How many processes share
-    the work, on which device, and where the results lie does not count.
+    Of a user's loss its file counts with the modules beside it that it imports and what they use of ours, not
+    where it lies. How many processes share the work, and where the results lie, does not count.
 
     Raises:
         RepriseError: for an unknown objective, or a user's that is not there.
     """
-    code = list(_code(spec))
-    path, _, objective = spec.objective.rpartition(":")
+    code, content = list(_code(spec)), b""
+    if ":" in spec.objective:
+        loss = losses.foreign(spec.objective)
+        code += loss.symbols
+        content = loss.content
     what = {
-        "spec": spec.model_dump(mode="json") | {"objective": objective},
+        "spec": spec.model_dump(mode="json") | {"objective": spec.objective.rpartition(":")[2]},
         "data": fingerprint(data),
-        "code": closure_hash(*code, extra=Path(path).read_bytes() if path else b""),
+        "code": closure_hash(*code, extra=content),
+        "versions": VERSIONS,
+        "device": torch.device(device).type,
     }
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -107,7 +115,7 @@ def trained(
     Raises:
         RepriseError: of the training, and when the folder cannot be written.
     """
-    key = model_key(spec, data)
+    key = model_key(spec, data, device)
     folder, draft = root / FOLDER / key, root / FOLDER / f".{key}"
     with _lock(root / FOLDER / f".{key}.lock"):
         hit = _is_whole(folder)
@@ -126,10 +134,11 @@ def trained(
                 "spec": spec.model_dump(mode="json"),
                 "channels": data.channels,
                 "diverged": outcome.diverged,
-                "torch": torch.__version__,
+                "versions": VERSIONS,
+                "device": torch.device(device).type,
                 "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
             }
-            contents[RECORD] = json.dumps(record, indent=1, sort_keys=True).encode() + b"\n"
+            contents[RECORD] = seal(record).encode()
             with writing(folder):
                 _put(folder, draft, contents)
         processes.wait()
@@ -156,7 +165,7 @@ class Model:
         """
         if not _is_whole(folder):
             raise RepriseError(f"{folder}: no whole model; train it again")
-        record = json.loads((folder / RECORD).read_text())
+        record = unseal((folder / RECORD).read_text())
         self.method: Method = assemble(spec, record["channels"])
         self.method.load_state_dict(checkpoints.unpack((folder / MODEL).read_bytes())[0])
         self.method.eval()
@@ -220,10 +229,10 @@ def _is_whole(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     try:
-        sums = json.loads((folder / RECORD).read_text())["sha256"]
-        if all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == sums[name] for name in sums):
+        sums = unseal((folder / RECORD).read_text())["sha256"]
+        if sums == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (MODEL, LOG)}:
             return True
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         pass
     print(f"{folder}: truncated or altered; trained again", file=sys.stderr, flush=True)
     return False

@@ -127,7 +127,7 @@ def trained(
     def make(told: Callable[[float], None]) -> pd.DataFrame:
         if training.device == "cuda":
             train_on_all_gpus(of, training.data_set, training.root, root)
-        found = model(of, data, root, told)
+        found = model(of, data, root, told, device=training.device)
         if found.diverged is None:
             return measured(found.method.student, training, seed, data, labels, parts)
         start = assemble(of, data.channels).eval().student  # for the rows, none of which has a number

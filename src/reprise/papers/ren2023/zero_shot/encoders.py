@@ -73,7 +73,7 @@ def text_encoder(params: Params, root: Path, told: Told = lambda share: None) ->
 
 
 def _key(params: Params, made_by: str) -> str:
-    return key_of(data_key(params), params.encoder_steps, code_of((__name__, made_by)))
+    return key_of(data_key(params), params.encoder_steps, params.device, code_of((__name__, made_by)))
 
 
 def _trained_on_images(params: Params, root: Path, key: str, told: Told) -> nn.Module:

@@ -89,7 +89,8 @@ def image_features(
     files = Files(data.files, params.image_size)
     encoder = image_encoder(params, root, told)
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
-    key = key_of(encoder.key, data_key(params), params.image_size, code_of((__name__, "image_features")))
+    code = code_of((__name__, "image_features"))
+    key = key_of(encoder.key, data_key(params), params.image_size, params.device, code)
     return features(
         root / KEPT / "features", key, names, _encode(encoder, lambda rows: files[torch.tensor(rows)]), what
     )
@@ -100,7 +101,7 @@ def text_features(
 ) -> Float[Tensor, "text features"]:
     """Of texts; `what` they are, for a message."""
     encoder = text_encoder(params, root, told)
-    key = key_of(encoder.key, code_of((__name__, "text_features")))
+    key = key_of(encoder.key, params.device, code_of((__name__, "text_features")))
     take = _encode(encoder, lambda rows: texts[rows.start : rows.stop])
     return features(root / KEPT / "features", key, texts, take, what)
 
