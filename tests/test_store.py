@@ -314,7 +314,7 @@ class TestKept:
     )
     def test_a_damaged_part_is_made_again(self, tmp_path, damage):
         store.keep(tmp_path, "key", "part", self.table)
-        (file,) = (tmp_path / store.KEPT / "key").iterdir()
+        (file,) = (tmp_path / store.KEPT / "key").glob("*.parquet")
         file.write_bytes(damage(file.read_bytes()))
         assert store.keep(tmp_path, "key", "part", self.table)["x"].tolist() == [0.1, 2.0]
 

@@ -69,8 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     run = add("run", _run, "compute an experiment's result tables")
     run.add_argument("id", metavar="KEY/NAME")
     run.add_argument(
-        "--workers", type=_positive, default=1, metavar="N",
-        help="processes, for an experiment that comes in parts (default: 1)",
+        "--share", type=_share, metavar="I/N",
+        help="of an experiment that is cut into tasks: do this share of them, of so many, and make no tables",
     )  # fmt: skip
     add("draw", _draw, "draw a figure or table from result tables").add_argument("id", metavar="KEY/fig04")
     check = add("check", _check, "verdicts on the claims of a paper (of all: leave it out)")
@@ -92,10 +92,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
+def _share(text: str) -> tuple[int, int]:
+    number, _, shares = text.partition("/")
+    if not (number.isdecimal() and shares.isdecimal() and 1 <= int(number) <= int(shares)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 3/16")
+    return int(number), int(shares)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -121,8 +122,12 @@ def _run(options: argparse.Namespace) -> None:
     made_by = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
     print(json.dumps(made_by, ensure_ascii=False), file=sys.stderr, flush=True)
     with _progress(options.id) as show:
-        folder = running.run(options.id, tier, show, options.workers)
-    print(folder)
+        if options.share:
+            number, shares = options.share
+            running.run_share(options.id, tier, number, shares, show)
+        else:
+            running.run(options.id, tier, show)
+    print(tier.results / options.id)
 
 
 @contextmanager

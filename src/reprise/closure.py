@@ -116,6 +116,11 @@ def read_again() -> None:
         remembered.cache_clear()
 
 
+def defines(module: str, name: str) -> bool:
+    """Whether a module has this top-level definition of its own."""
+    return name in _module(module).definitions
+
+
 def functions(module: str, *arguments: str) -> list[str]:
     """The functions that a module takes from others of the package, and that need these arguments alone."""
     found = []

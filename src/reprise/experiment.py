@@ -1,9 +1,8 @@
 """The contract of an experiment: what a folder `papers/KEY/NAME/` must hold, and how its parts declare
 themselves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,13 +18,13 @@ BASE = "published"
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a long computation.
+class Task:
+    """An independent piece of a long computation, declared by `tasks(params, context)` in its `compute.py`.
 
     Attributes:
-        name: which part it is: unique, and the same in every run.
-        make: computes its table, and calls its argument now and then with the share that is done, 0 to 1.
-        work: how long it takes, in a unit common to all parts.
+        name: unique among the experiment's tasks, and the same in every run.
+        make: computes a table, and calls its argument now and then with the share that is done, 0 to 1.
+        work: how long it takes, in a unit common to all tasks of the experiment.
     """
 
     name: str
@@ -39,16 +38,24 @@ class Context:
 
     Attributes:
         progress: called with (steps done, steps in all, what is being done).
-        keep: parts to their tables. Several may be made at once; where a run was killed, the next one finds
-            those that it had finished.
+        keep: a task to its table, which is computed once: by this process, by one beside it, or by one that
+            was killed since.
         root: the checkout, under which trained models are kept (`training.models`).
+        setting: which of the experiment's settings is computed.
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
-    keep: Callable[[Sequence[Part]], list[pd.DataFrame]] = lambda parts: [
-        part.make(lambda share: None) for part in parts
-    ]
+    keep: Callable[[Task], pd.DataFrame] = lambda task: task.make(lambda share: None)
     root: Path = Path()
+    setting: str = BASE
+
+    def result(self, task: Task) -> pd.DataFrame:
+        """The table of a task of this setting."""
+        return self.keep(replace(task, name=f"{self.setting}/{task.name}"))
+
+    def results(self, tasks: Iterable[Task]) -> list[pd.DataFrame]:
+        """The table of each task."""
+        return [self.result(task) for task in tasks]
 
 
 @dataclass(frozen=True)
@@ -92,45 +99,37 @@ def evaluate(
     settings: Mapping[str, Settings],
     context: Context,
 ) -> dict[str, pd.DataFrame]:
-    """Runs `compute` at each of the named settings; a column `setting` says which rows are whose.
-
-    The parts that the settings ask for first are made together, so that no process waits for the last part of
-    one setting before it begins the next: `compute` runs up to there, and then again with their tables.
-    """
-    results: dict[str, Mapping[str, pd.DataFrame]] = {}
-    asked: dict[str, list[Part]] = {}
-    for name, params in settings.items():
-        try:
-            results[name] = compute(params, replace(context, keep=_ask))
-        except _Asked as question:
-            asked[name] = [replace(part, name=f"{name}/{part.name}") for part in question.parts]
-    made = iter(context.keep([part for parts in asked.values() for part in parts])) if asked else iter(())
-    for name, parts in asked.items():
-        tables = list(islice(made, len(parts)))
-        results[name] = compute(settings[name], replace(context, keep=_answer(tables, name, context)))
+    """Runs `compute` at each of the named settings; a column `setting` says which rows are whose."""
+    results = {name: compute(params, replace(context, setting=name)) for name, params in settings.items()}
     return {
         table: pd.concat([results[name][table].assign(setting=name) for name in settings], ignore_index=True)
         for table in results[BASE]
     }
 
 
-class _Asked(Exception):
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = parts
+def all_tasks(
+    tasks: Callable[[Any, Context], list[Task]], settings: Mapping[str, Settings], context: Context
+) -> list[Task]:
+    """The tasks of all settings, by the names that `Context.result` gives them."""
+    return [
+        replace(task, name=f"{name}/{task.name}")
+        for name, params in settings.items()
+        for task in tasks(params, replace(context, setting=name))
+    ]
 
 
-def _ask(parts: Sequence[Part]) -> list[pd.DataFrame]:
-    raise _Asked(parts)
+def share_of(tasks: Sequence[Task], number: int, shares: int) -> list[Task]:
+    """The tasks of one of several shares of about equal work: each task goes to the share that has least, the
+    longest first.
 
-
-def _answer(
-    tables: list[pd.DataFrame], setting: str, context: Context
-) -> Callable[[Sequence[Part]], list[pd.DataFrame]]:
-    """What is there already at first, and then whatever else a computation asks for."""
-    first = [tables]
-
-    def keep(parts: Sequence[Part]) -> list[pd.DataFrame]:
-        named = [replace(part, name=f"{setting}/{part.name}") for part in parts]
-        return first.pop() if first else context.keep(named)
-
-    return keep
+    Args:
+        number: of the share, from 1.
+    """
+    loads = [0] * shares
+    chosen = []
+    for task in sorted(tasks, key=lambda task: -task.work):
+        least = loads.index(min(loads))
+        loads[least] += task.work
+        if least == number - 1:
+            chosen.append(task)
+    return chosen

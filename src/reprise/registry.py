@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from reprise import losses
-from reprise.closure import Symbol, closure_hash
+from reprise.closure import Symbol, closure_hash, defines
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
@@ -47,6 +47,15 @@ class Experiment:
 
     def compute(self) -> Callable:
         return importlib.import_module(f"{self.module}.compute").compute
+
+    def tasks(self) -> Callable | None:
+        """What cuts the computation into tasks; None where it is one."""
+        return getattr(importlib.import_module(f"{self.module}.compute"), "tasks", None)
+
+    @property
+    def has_tasks(self) -> bool:
+        """The same, without importing the computation."""
+        return defines(f"{self.module}.compute", "tasks")
 
     def settings(self, params: Settings) -> dict[str, Settings]:
         """`params` and, for what the paper leaves unstated, other plausible values of them."""

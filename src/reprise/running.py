@@ -3,7 +3,8 @@ directly."""
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from reprise import parts, provenance, registry, store
+from reprise import provenance, registry, store
 from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import COLUMNS, judge_all
-from reprise.experiment import BASE, Artifact, Context, Tables, evaluate
+from reprise.experiment import BASE, Artifact, Context, Tables, Task, all_tasks, evaluate, share_of
 from reprise.report.style import save, styled
 from reprise.settings import Settings
 
@@ -27,13 +28,13 @@ CLAIMS = "claims"
 """The table of a paper's verdicts."""
 
 
-def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None, workers: int = 1) -> Path:
-    """Computes an experiment's tables into `results/TIER/KEY/NAME/`; goes on from what a killed run with the
-    same code and parameters had kept. Of several processes at once one computes, and the others wait for it.
+def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None) -> Path:
+    """Computes an experiment's tables into `results/TIER/KEY/NAME/`, from the tasks that are done: by shares,
+    or by a killed run with the same code and parameters. Of several processes at once one computes, and the
+    others wait for it.
 
     Args:
         progress: called with (steps done, steps in all, what is being done).
-        workers: the number of processes, for an experiment that comes in parts.
 
     Raises:
         RepriseError: when the computation's tables are not the declared ones, or cannot be written.
@@ -46,9 +47,12 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
         start = time.perf_counter()
-        keep = partial(store.keep, folder, key)
-        context = Context(progress, lambda all: parts.make(all, keep, progress, workers), tier.root)
-        tables = evaluate(experiment.compute(), experiment.settings(params), context)
+        settings = experiment.settings(params)
+        context = Context(progress, root=tier.root)
+        if tasks := experiment.tasks():
+            declared = all_tasks(tasks, settings, context)
+            context = replace(context, keep=_Keeper(folder, key, declared, progress))
+        tables = evaluate(experiment.compute(), settings, context)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
                 f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
@@ -63,6 +67,61 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         store.save_tables(folder, tables, key, record)
         store.forget(folder)
     return folder
+
+
+def run_share(
+    id: str, tier: Tier, number: int, shares: int, progress: Progress = lambda done, total, what: None
+) -> None:
+    """Does one of several shares of an experiment's tasks, which `run` then finds done; shares may be done
+    side by side.
+
+    Args:
+        number: of the share, from 1 to `shares`.
+
+    Raises:
+        RepriseError: for an experiment that is not cut into tasks, of a task, or when its table cannot be
+            written.
+    """
+    experiment = registry.experiment(id)
+    params = tier.params[id]
+    folder = tier.results / id
+    tasks = experiment.tasks()
+    if tasks is None:
+        raise RepriseError(f"{id}: is one task and has no shares; run it by: {_again(id, tier)}")
+    with store.locked(folder / store.LOCK, shared=True):
+        context = Context(root=tier.root)
+        keeper = _Keeper(folder, experiment.key(params), [], progress)
+        declared = all_tasks(tasks, experiment.settings(params), replace(context, keep=keeper))
+        own = share_of(declared, number, shares)
+        keeper.expect(own)
+        for task in own:
+            keeper(task)
+
+
+class _Keeper:
+    """A task to its table: that which lies in the folder, or else what it computes now.
+
+    Progress is that of all tasks that are expected; what one of them asks for beside them is part of it.
+    """
+
+    def __init__(self, folder: Path, key: str, expected: Sequence[Task], progress: Progress) -> None:
+        self._keep = partial(store.keep, folder, key)
+        self._progress = progress
+        self.expect(expected)
+
+    def expect(self, tasks: Sequence[Task]) -> None:
+        self._done = {task.name: 0.0 for task in tasks}
+        self._total = sum(task.work for task in tasks)
+
+    def __call__(self, task: Task) -> pd.DataFrame:
+        table = self._keep(task.name, partial(task.make, partial(self._tell, task)))
+        self._tell(task, 1.0)
+        return table
+
+    def _tell(self, task: Task, share: float) -> None:
+        if task.name in self._done:
+            self._done[task.name] = task.work * share
+            self._progress(round(sum(self._done.values())), self._total, task.name)
 
 
 def has_results(id: str, tier: Tier) -> bool:

@@ -105,26 +105,27 @@ def keep(folder: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) ->
     """The table that `make` computes, or that an earlier run under the same `key` had computed as `name`.
 
     It is kept in a hidden folder in `folder` until `forget`, its SHA-256 in the file's name; a damaged one is
-    made again. Both ways the table comes from the file, so that a resumed run ends with the same bytes.
+    made again. Both ways the table comes from the file, so that a resumed run ends with the same bytes. Of
+    several processes that want it at once, one computes and the others wait.
 
     Raises:
         RepriseError: when the folder cannot be written.
     """
     kept = folder / KEPT / key
     stem = hashlib.sha256(name.encode()).hexdigest()[:16]
-    for file in kept.glob(f"{stem}.*.parquet"):
-        if _sha256(file) == file.suffixes[0][1:]:
-            return pd.read_parquet(file)
-    table = make()
-    with writing(folder):
-        kept.mkdir(parents=True, exist_ok=True)
-        draft = kept / f".{os.getpid()}.{stem}"
-        try:
-            table.to_parquet(draft, index=False)
-            file = kept / f"{stem}.{_sha256(draft)}.parquet"
-            os.replace(draft, file)
-        finally:
-            draft.unlink(missing_ok=True)
+    with locked(kept / f".{stem}{LOCK}"):
+        for file in kept.glob(f"{stem}.*.parquet"):
+            if _sha256(file) == file.suffixes[0][1:]:
+                return pd.read_parquet(file)
+        table = make()
+        draft = kept / f".{stem}"
+        with writing(folder):
+            try:
+                table.to_parquet(draft, index=False)
+                file = kept / f"{stem}.{_sha256(draft)}.parquet"
+                os.replace(draft, file)
+            finally:
+                draft.unlink(missing_ok=True)
     return pd.read_parquet(file)
 
 
@@ -210,9 +211,9 @@ def writing(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[bool]:
-    """Held by one process at a time; the system frees it when that one ends, however it does. Who has to wait
-    says so on stderr.
+def locked(file: Path, *, shared: bool = False) -> Iterator[bool]:
+    """Held by one process at a time, or by several that are content to share it; the system frees it when a
+    process ends, however it does. Who has to wait says so on stderr.
 
     Yields:
         Whether another process held it first, and may have made what this one wants.
@@ -220,22 +221,23 @@ def locked(file: Path) -> Iterator[bool]:
     Raises:
         RepriseError: when the file cannot be written or locked.
     """
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         opened = file.open("w")
     with opened:
         with writing(file):
-            waited = not _lock_at_once(opened)
+            waited = not _lock_at_once(opened, how)
             if waited:
                 print(f"{file.parent}: waiting for another process at work here", file=sys.stderr, flush=True)
-                fcntl.flock(opened, fcntl.LOCK_EX)
+                fcntl.flock(opened, how)
         yield waited
 
 
-def _lock_at_once(opened: IO[str]) -> bool:
+def _lock_at_once(opened: IO[str], how: int) -> bool:
     """Whether nobody else held it."""
     try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(opened, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -60,7 +60,7 @@ def summarise() -> None:
     with TemporaryDirectory() as empty:  # where no trained model is kept
         tier = replace(config.load_tier("smoke"), root=Path(empty))
         for id in registry.experiments():
-            running.run(id, tier, workers=2)
+            running.run(id, tier)
         parts = {id: drift.summarise(running.load(id, tier)[0]) for id in registry.experiments()}
     table = pd.concat(parts, names=["experiment"]).reset_index(level="experiment")
     table.to_csv(sys.stdout, index=False)

@@ -20,9 +20,9 @@ def kept(folder):
     return {file: file.stat().st_mtime_ns for file in files if not file.name.startswith(".")}
 
 
-def killed_after(checkout, folder, blocks, how, workers=1):
+def killed_after(checkout, folder, blocks, how, *share):
     """Runs until there are so many blocks, then kills the run and all that it has started."""
-    process = checkout.start(*RUN, "--workers", str(workers))
+    process = checkout.start(*RUN, *share)
     deadline = time.monotonic() + 120
     while len(kept(folder)) < blocks:
         assert process.poll() is None, process.communicate()[0]
@@ -39,7 +39,7 @@ def test_a_killed_run_goes_on_where_it_stopped_and_ends_with_the_same_bytes(fini
     assert tables
     assert not (folder / store.KEPT).exists()
     first = killed_after(finished, folder, 5, signal.SIGKILL)
-    second = killed_after(finished, folder, len(first) + 5, signal.SIGTERM, workers=2)
+    second = killed_after(finished, folder, len(first) + 5, signal.SIGTERM, "--share", "1/1")
     assert first.items() <= second.items()  # none was made again
     damaged = next(iter(first))
     damaged.write_bytes(damaged.read_bytes()[:-10])

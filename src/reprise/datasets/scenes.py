@@ -8,7 +8,7 @@ Scene i of a seed's split is the same whatever the number of scenes.
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from reprise.datasets.shapes import (
     pixels,
     turned,
 )
-from reprise.store import write_files, writing
+from reprise.store import locked, write_files, writing
 
 SPLITS = ("pretrain", "train", "val")
 """Disjoint: `pretrain` is for encoders that are frozen afterwards, as ImageNet and a text corpus are."""
@@ -169,8 +169,12 @@ def write(root: Path, split: str, count: int, *, seed: int, size: int) -> None:
         RepriseError: when it cannot be written.
     """
     files = {kind: root / "annotations" / f"{kind}_{split}2014.json" for kind in ("captions", "instances")}
-    if all(file.is_file() for file in files.values()):
-        return
+    with locked(root / f".{split}.lock"):
+        if not all(file.is_file() for file in files.values()):
+            _render(root, split, count, files, seed=seed, size=size)
+
+
+def _render(root: Path, split: str, count: int, files: Mapping[str, Path], *, seed: int, size: int) -> None:
     folder, draft = root / f"{split}2014", root / f".{os.getpid()}.{split}2014"
     layout = lay_out(count, seed=seed, split=split)
     names = [f"COCO_{split}2014_{i + 1:012d}.jpg" for i in range(count)]

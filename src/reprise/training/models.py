@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -190,8 +191,10 @@ def model(
     return Model(spec, folder)
 
 
+@lru_cache(maxsize=4)
 def data_set(name: str, root: str | Path, split: str = "train") -> Data:
-    """A data set of `datasets.images.load`: a split to train on, and the test split.
+    """A data set of `datasets.images.load`: a split to train on, and the test split. The last few are kept in
+    memory: not to be changed.
 
     Raises:
         RepriseError: of the loader.

@@ -13,7 +13,7 @@ from reprise.datasets.augment import NORMALISATIONS, Normalisation
 from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.diagnostics.probes import linear_probe, representations
 from reprise.diagnostics.spectra import normalised_log_spectrum
-from reprise.experiment import Part
+from reprise.experiment import Task
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
 from reprise.papers.jing2022.image_settings import PARTS, Training
@@ -116,7 +116,7 @@ def trained(
     labels: Labels,
     root: Path,
     parts: tuple[str, ...] = ("all",),
-) -> Part:
+) -> Task:
     """A net that is trained, or found among those kept, and then measured; see `measured` for its table.
 
     Args:
@@ -133,7 +133,7 @@ def trained(
         start = assemble(of, data.channels).eval().student  # for the rows, none of which has a number
         return measured(start, training, seed, data, labels, parts).assign(value=np.nan)
 
-    return Part(name, make, work=of.steps * training.width**2)
+    return Task(name, make, work=of.steps * training.width**2)
 
 
 def untrained(
@@ -143,7 +143,7 @@ def untrained(
     data: Data,
     labels: Labels,
     parts: tuple[str, ...] = ("all",),
-) -> Part:
+) -> Task:
     """The same of the net that SimCLR with a nonlinear projector starts from; all nets of a seed start from
     its encoder."""
     of = spec(training, "nonlinear", seed, len(data.labels))
@@ -152,7 +152,7 @@ def untrained(
         student = assemble(of, data.channels).eval().student
         return measured(student, training, seed, data, labels, parts)
 
-    return Part(name, make, work=1)
+    return Task(name, make, work=1)
 
 
 def measured(

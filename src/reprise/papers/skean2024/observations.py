@@ -15,7 +15,7 @@ from torch import nn
 from reprise.datasets.augment import NORMALISATIONS
 from reprise.diagnostics.probes import SGD, Accuracy, linear_probe, representations
 from reprise.errors import RepriseError
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024.nets import Plan, Run, Sets, network, spec
 from reprise.papers.skean2024.training import Training
 from reprise.streams import generator
@@ -63,25 +63,22 @@ def probes(
         yield from ({"what": what, "labels": labels, "value": 100 * share} for what, share in found.items())
 
 
-def observed(
-    params: Training, plan: Plan, runs: Sequence[Run], loaded: Sets, context: Context
-) -> pd.DataFrame:
-    """All that is seen of the runs, a row a number: the run's columns, `what`, and `value`, with the `step`,
+def tasks(params: Training, plan: Plan, runs: Sequence[Run], loaded: Sets, context: Context) -> list[Task]:
+    """One for each run, which sees a row a number: the run's columns, `what`, and `value`, with the `step`,
     the `index` of an eigenvalue or the `labels` of a linear probe where there is one.
 
     `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or of `probes`. Of the networks at
     initialisation, whose method is `start`, there are only the latter; all of a seed have the same encoder.
     """
     starts = {(run.images, run.seed): run._replace(method=START) for run in runs}
-    parts = [
-        Part(
+    return [
+        Task(
             "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run),
             partial(_observe, params, plan, run, loaded, context.root),
             work=1 if run.method == START else plan.steps,
         )
         for run in (*starts.values(), *runs)
     ]
-    return pd.concat(context.keep(parts), ignore_index=True)
 
 
 def _observe(

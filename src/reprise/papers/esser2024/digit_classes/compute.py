@@ -3,8 +3,9 @@
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from torch import Tensor
 from reprise.bench.timing import seconds
 from reprise.datasets.images import load
 from reprise.errors import RepriseError
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.esser2024.digit_classes.params import Params, check
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
@@ -59,48 +60,94 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `accuracy`: embeddings of the two chosen, a row a `z`, method and seed, mean over the same splits.
     `step_seconds`: CPU time of a step of (11) and of (12), a row a method, width and repeat (`seed`).
     """
+    pairs, *accuracies = context.results(tasks(params, context))
+    chosen = _chosen(_images(params), pairs, params)
+    pixels = {
+        "seed": range(params.seeds),
+        "first": chosen.first,
+        "second": chosen.second,
+        "accuracy": _classified(chosen.x, chosen, params),
+    }
+    return {
+        "pairs": pairs,
+        "pixels": pd.DataFrame(pixels),
+        "accuracy": pd.concat(accuracies, ignore_index=True),
+        "step_seconds": _times(chosen.c[0], chosen.eigenvalues[0], chosen.vectors[0], params),
+    }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """Raw pixels, which tell the two classes, and one for each embedding dimension, which needs them."""
     check(params)
+    images = _images(params)
+    pairs = Task("raw pixels of all pairs", lambda _: _pairs(images, params))
+
+    @cache
+    def chosen() -> Chosen:
+        return _chosen(images, context.result(pairs), params)
+
+    return [pairs, *(Task(f"z = {z}", partial(_embedded, params, chosen, z)) for z in params.embedding_dims)]
+
+
+def _images(params: Params) -> Images:
     images, labels = load(params.data_set, params.root, SPLIT[params.data_set])
     brightness = torch.as_tensor(images).flatten(1).double()
-    all_of = Images((brightness / brightness.max()).numpy(), labels.numpy())
-    (pairs,) = context.keep([Part("raw pixels of all pairs", lambda _: _pairs(all_of, params))])
+    return Images((brightness / brightness.max()).numpy(), labels.numpy())
+
+
+class Chosen(NamedTuple):
+    """The two classes that raw pixels separate least.
+
+    Attributes:
+        samples: as many images of each class, for each seed.
+        x: these images, centred if the settings say so.
+        c, eigenvalues, vectors: the matrix C of each seed and its eigenpairs.
+    """
+
+    first: int
+    second: int
+    samples: list[Images]
+    x: Float[Tensor, "seed sample pixel"]
+    c: Tensor
+    eigenvalues: Tensor
+    vectors: Tensor
+
+
+def _chosen(images: Images, pairs: pd.DataFrame, params: Params) -> Chosen:
     first, second = least_separable(pairs)
-    chosen = [
-        _sample(all_of, (first, second), params.per_class, _stream(seed, "images"))
+    samples = [
+        _sample(images, (first, second), params.per_class, _stream(seed, "images"))
         for seed in range(params.seeds)
     ]
-    x = torch.from_numpy(np.stack([data.x for data in chosen]))
+    x = torch.from_numpy(np.stack([data.x for data in samples]))
     if params.centred:
         x = x - x.mean(1, keepdim=True)
     c = _c(x, params)
     values, vectors = eigenpairs(c)
     where = f"{params.per_class} images of each class"
     check_step(values.numpy(), params.embedding_dims, params.learning_rate, where)
+    return Chosen(first, second, samples, x, c, values, vectors)
 
-    def classified(of: Float[Tensor, "seed sample z"]) -> list[float]:
-        """Mean accuracy over the splits, by seed."""
-        return [
-            _over_splits(Images(z, data.y), seed, params)
-            for seed, (z, data) in enumerate(zip(of.numpy(), chosen, strict=True))
-        ]
 
-    def embedded(z: int, progress: Callable[[float], None]) -> pd.DataFrame:
-        trained = _trained(c, values, vectors, z, params, progress)
-        rows = [
-            {"z": z, "method": method, "seed": seed, "accuracy": accuracy}
-            for method, q in zip(METHODS, trained, strict=True)
-            for seed, accuracy in enumerate(classified(x @ (vectors @ q)))
-        ]
-        return pd.DataFrame(rows)
+def _classified(embeddings: Float[Tensor, "seed sample z"], chosen: Chosen, params: Params) -> list[float]:
+    """Mean accuracy over the splits, by seed."""
+    return [
+        _over_splits(Images(z, data.y), seed, params)
+        for seed, (z, data) in enumerate(zip(embeddings.numpy(), chosen.samples, strict=True))
+    ]
 
-    found = context.keep([Part(f"z = {z}", partial(embedded, z)) for z in params.embedding_dims])
-    of_pixels = {"seed": range(params.seeds), "first": first, "second": second, "accuracy": classified(x)}
-    return {
-        "pairs": pairs,
-        "pixels": pd.DataFrame(of_pixels),
-        "accuracy": pd.concat(found, ignore_index=True),
-        "step_seconds": _times(c[0], values[0], vectors[0], params),
-    }
+
+def _embedded(
+    params: Params, choose: Callable[[], Chosen], z: int, progress: Callable[[float], None]
+) -> pd.DataFrame:
+    chosen = choose()
+    trained = _trained(chosen.c, chosen.eigenvalues, chosen.vectors, z, params, progress)
+    rows = [
+        {"z": z, "method": method, "seed": seed, "accuracy": accuracy}
+        for method, q in zip(METHODS, trained, strict=True)
+        for seed, accuracy in enumerate(_classified(chosen.x @ (chosen.vectors @ q), chosen, params))
+    ]
+    return pd.DataFrame(rows)
 
 
 def least_separable(pairs: pd.DataFrame) -> tuple[int, int]:

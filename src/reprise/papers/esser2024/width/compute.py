@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.datasets.half_moons import HalfMoons, draw
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.networks.hidden_layer import outputs
 from reprise.papers.esser2024 import two_layers
 from reprise.papers.esser2024.losses import Reduction, contrastive
@@ -33,13 +33,18 @@ CURVATURES = {"tanh": 4 / 3**1.5, "scaled_sigmoid": 2 / 3**1.5}
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`differences` of each network's outputs from its linear twin's, at the recorded epochs; `bounds`: what
     Theorem 1 says of them at the start."""
-    parts = [
-        Part(
+    differences = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    return {"differences": differences, "bounds": _bounds(params)}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each reduction of the loss and width."""
+    return [
+        Task(
             f"{reduction}, width {width}", partial(_differences, params, reduction, width), width + FIXED_COST
         )
         for reduction, width in product(params.reductions, params.widths)
     ]
-    return {"differences": pd.concat(context.keep(parts), ignore_index=True), "bounds": _bounds(params)}
 
 
 def train(

@@ -9,7 +9,7 @@ import pandas as pd
 from reprise.datasets.augment import NORMALISATIONS
 from reprise.datasets.recipes import RECIPES
 from reprise.diagnostics.probes import linear_probe, representations
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params, check
@@ -26,10 +26,19 @@ STRETCHES = 20
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`losses`: the mean loss of each stretch of a training, by its last step. `probes`: a linear probe's
     accuracy for shape, in % of the test images, at the start and at the end."""
+    table = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    return {
+        name: table.loc[table["table"] == name, ["arm", "seed", "step", column]].reset_index(drop=True)
+        for name, column in (("losses", "loss"), ("probes", "accuracy"))
+    }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each net."""
     check(params)
     data = {arm: part_of(params, data_set(name, "")) for arm, (name, _) in ARMS.items()}
 
-    def part(arm: str, seed: int) -> Part:
+    def task(arm: str, seed: int) -> Task:
         of, images = spec(params, arm, seed), data[arm]
 
         def make(told: Callable[[float], None]) -> pd.DataFrame:
@@ -41,14 +50,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             tables = {"losses": stretches(found.log, of.steps), "probes": probes}
             return pd.concat(tables, names=["table"]).reset_index("table").assign(arm=arm, seed=seed)
 
-        return Part(f"{arm}, seed {seed}", make, work=of.steps)
+        return Task(f"{arm}, seed {seed}", make, work=of.steps)
 
-    nets = [part(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
-    table = pd.concat(context.keep(nets), ignore_index=True)
-    return {
-        name: table.loc[table["table"] == name, ["arm", "seed", "step", column]].reset_index(drop=True)
-        for name, column in (("losses", "loss"), ("probes", "accuracy"))
-    }
+    return [task(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
 
 
 def spec(params: Params, arm: str, seed: int) -> Spec:

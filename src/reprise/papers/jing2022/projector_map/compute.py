@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.jing2022.image_nets import spec, trained, untrained
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT, Point, points
@@ -18,34 +18,46 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     value of the covariance of the representations as unit vectors, of the net before training (`start`) too.
     `probes`: top-1 accuracy in % of a linear probe for the data set's labels and any others, and the same
     before training, `initial`."""
-    data = data_set(params.data_set, params.root)
-    sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
-    read = {name: data_set(name, params.root) for name in sets[1:]} | {params.data_set: data}
-    labels = {name: (read[name].labels, read[name].test_labels) for name in sets}
-
-    parts: dict[str, Part] = {}
-    rows: list[tuple[Point, str, int, str]] = []
-    dim = spec(params, WITH, 0, len(data.labels)).encoder.dim
-    for point in points(params, dim):
-        for net, training in nets(point, params):
-            for seed in range(params.base_seeds if training == params else params.seeds):
-                of = spec(training, net, seed, len(data.labels))
-                key, start = of.model_dump_json(), f"{START} {of.encoder.model_dump_json()} {seed}"
-                name = f"{point.factor} {point.value}: {net}, seed {seed}"
-                if key not in parts:
-                    parts[key] = trained(name, training, net, seed, data, labels, context.root)
-                if start not in parts:
-                    parts[start] = untrained(f"{name}, {START}", training, seed, data, labels)
-                rows += [(point, net, seed, key), (point, START, seed, start)]
-    found = dict(zip(parts, context.keep(list(parts.values())), strict=True))
+    declared, rows = _declared(params, context)
+    measured = dict(zip(declared, context.results(declared.values()), strict=True))
     return _tables(
         [
-            found[key].assign(
+            measured[key].assign(
                 net=net, seed=seed, factor=point.factor, value_of_factor=point.value, base=point.base
             )
             for point, net, seed, key in rows
         ]
     )
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each net, trained or not."""
+    return list(_declared(params, context)[0].values())
+
+
+def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[tuple[Point, str, int, str]]]:
+    """The tasks by what determines them, and what is shown: a point, a net, a seed, and which task's."""
+    data = data_set(params.data_set, params.root)
+    sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
+    read = {name: data_set(name, params.root) for name in sets[1:]} | {params.data_set: data}
+    labels = {name: (read[name].labels, read[name].test_labels) for name in sets}
+
+    declared: dict[str, Task] = {}
+    rows: list[tuple[Point, str, int, str]] = []
+    dim = spec(params, WITH, 0, len(data.labels)).encoder.dim
+    for point in points(params, dim):
+        for net, training in nets(point, params):
+            for seed in range(params.base_seeds if training == params else params.seeds):
+                trained_with = spec(training, net, seed, len(data.labels))
+                key = trained_with.model_dump_json()
+                start = f"{START} {trained_with.encoder.model_dump_json()} {seed}"
+                name = f"{point.factor} {point.value}: {net}, seed {seed}"
+                if key not in declared:
+                    declared[key] = trained(name, training, net, seed, data, labels, context.root)
+                if start not in declared:
+                    declared[start] = untrained(f"{name}, {START}", training, seed, data, labels)
+                rows += [(point, net, seed, key), (point, START, seed, start)]
+    return declared, rows
 
 
 def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:

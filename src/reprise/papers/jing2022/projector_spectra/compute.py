@@ -1,44 +1,69 @@
 """Trains the nets of Table 1, Section 6.3 and Figure 10, and measures each and what it started from."""
 
+from typing import NamedTuple
+
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Task
 from reprise.papers.jing2022.image_nets import trained, untrained
-from reprise.papers.jing2022.image_settings import NETS, OTHER_LABELS, PARTS
+from reprise.papers.jing2022.image_settings import NETS, OTHER_LABELS, PARTS, Shortcut
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.training.models import data_set
 
-START = {"identity": "start", "none": "start, no shortcut"}
+START: dict[Shortcut, str] = {"identity": "start", "none": "start, no shortcut"}
 """The net before training, by the shortcut around its last block."""
+WITHOUT_SHORTCUT = "directclr, no shortcut"
+
+
+class Cell(NamedTuple):
+    """What is measured: a net of `NETS`, DirectCLR without the last shortcut, or one before training."""
+
+    net: str
+    shortcut: Shortcut
+    seed: int
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`spectra`: ln of the `index`-th singular value of the covariance of unit vectors, of the representation
     and of the embedding; `probes`: top-1 accuracy in % of a linear probe on parts of the representation, and
     the same before training, `initial`."""
-    data = data_set(params.data_set, params.root)
-    name = params.data_set if params.labels == "own" else OTHER_LABELS[params.data_set]
-    of = data if params.labels == "own" else data_set(name, params.root)
-    labels = {name: (of.labels, of.test_labels)}
-    without = params.model_copy(update={"last_shortcut": "none"})
-
-    keys, parts = [], []
-    for seed in range(params.seeds):
-        for shortcut, training in (("identity", params), ("none", without)):
-            keys.append((START[shortcut], shortcut, seed))
-            parts.append(untrained(f"{START[shortcut]}/{seed}", training, seed, data, labels, PARTS))
-        for net in NETS:
-            probed = PARTS if net == "directclr" else PARTS[:1]
-            keys.append((net, "identity", seed))
-            parts.append(trained(f"{net}/{seed}", params, net, seed, data, labels, context.root, probed))
-        name = "directclr, no shortcut"
-        keys.append((name, "none", seed))
-        parts.append(trained(f"{name}/{seed}", without, "directclr", seed, data, labels, context.root, PARTS))
     tables = [
-        table.assign(net=net, shortcut=shortcut, seed=seed)
-        for table, (net, shortcut, seed) in zip(context.keep(parts), keys, strict=True)
+        table.assign(**cell._asdict())
+        for table, cell in zip(context.results(tasks(params, context)), _cells(params), strict=True)
     ]
     return split(pd.concat(tables, ignore_index=True))
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each cell."""
+    data = data_set(params.data_set, params.root)
+    name = params.data_set if params.labels == "own" else OTHER_LABELS[params.data_set]
+    labelled = data if params.labels == "own" else data_set(name, params.root)
+    labels = {name: (labelled.labels, labelled.test_labels)}
+
+    def task(cell: Cell) -> Task:
+        training = params.model_copy(update={"last_shortcut": cell.shortcut})
+        if cell.net == START[cell.shortcut]:
+            return untrained(f"{cell.net}/{cell.seed}", training, cell.seed, data, labels, PARTS)
+        net = "directclr" if cell.net == WITHOUT_SHORTCUT else cell.net
+        probed = PARTS if net == "directclr" else PARTS[:1]
+        return trained(
+            f"{cell.net}/{cell.seed}", training, net, cell.seed, data, labels, context.root, probed
+        )
+
+    return [task(cell) for cell in _cells(params)]
+
+
+def _cells(params: Params) -> list[Cell]:
+    return [
+        cell
+        for seed in range(params.seeds)
+        for cell in (
+            *(Cell(net, shortcut, seed) for shortcut, net in START.items()),
+            *(Cell(net, "identity", seed) for net in NETS),
+            Cell(WITHOUT_SHORTCUT, "none", seed),
+        )
+    ]
 
 
 def split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -14,7 +14,7 @@ from reprise.diagnostics.balance import (
     intrinsic_dimension,
     stable_rank,
 )
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Stage, solve
 from reprise.papers.ren2023.learners import (
     Learner,
@@ -43,8 +43,13 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     Stable ranks are those of the output on fresh pairs, of its exact covariance (`exact_`) and, on the same
     pairs, of the latent z itself (`best_`). The loss at the stage boundary is that of Stage 1.
     """
-    parts = [Part(f"seed {seed}", partial(_trajectory, params, seed)) for seed in range(params.seeds)]
-    return {"trajectory": pd.concat(context.keep(parts), ignore_index=True), "limit": limit(params)}
+    trajectory = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    return {"trajectory": trajectory, "limit": limit(params)}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each seed."""
+    return [Task(f"seed {seed}", partial(_trajectory, params, seed)) for seed in range(params.seeds)]
 
 
 def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:

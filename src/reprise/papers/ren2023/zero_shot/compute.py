@@ -1,7 +1,7 @@
 """Trains the heads of Figure 2, and looks at them on the way."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from reprise.datasets.scenes import SPLITS as SCENES
 from reprise.diagnostics.balance import (
     alignment_score,
     condition_number,
@@ -18,7 +17,7 @@ from reprise.diagnostics.balance import (
     stable_rank,
 )
 from reprise.diagnostics.zero_shot import most_frequent_accuracy, zero_shot_accuracy
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.ren2023.zero_shot.data import captioned
 from reprise.papers.ren2023.zero_shot.heads import Heads, trained
 from reprise.papers.ren2023.zero_shot.inputs import (
@@ -33,31 +32,33 @@ from reprise.papers.ren2023.zero_shot.params import MODALITIES, SPLITS, Params
 
 Told = Callable[[float], None]
 PERCENT = 100
+FEATURES_WORK = 10
+"""What the features of a modality take, in heads of a seed."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`course`: what Figure 2 shows of the heads of each loss and seed at each look. `baselines`: what they
     are held against. `counts`: images, captions, and what was odd about them.
 
-    Scenes, encoders and features are made first, image and text side by side, and kept on the disk.
+    Scenes, encoders and features are made by whoever needs them first, and kept on the disk.
     """
-    root = context.root
-    if params.data_set == "scenes":
-        rendered = [Part(f"scenes {split}", partial(_rendered, params, root, split)) for split in SCENES]
-        context.keep(rendered)
-    made = [Part(f"{modality} features", partial(_made, params, root, modality)) for modality in MODALITIES]
-    counts, _ = context.keep(made)
-    inputs = read(params, root)
-    seeds = [Part(f"seed {seed}", partial(_course, params, inputs, seed)) for seed in range(params.seeds)]
+    counts, _, *courses = context.results(tasks(params, context))
     return {
-        "course": pd.concat(context.keep(seeds), ignore_index=True),
-        "baselines": baselines(inputs),
+        "course": pd.concat(courses, ignore_index=True),
+        "baselines": baselines(read(params, context.root)),
         "counts": counts,
     }
 
 
-def _rendered(params: Params, root: Path, split: str, told: Told) -> pd.DataFrame:
-    return pd.DataFrame({"split": [split], "images": len(captioned(params, root, split).files)})
+def tasks(params: Params, context: Context) -> list[Task]:
+    """The features of images and of texts, which count what they are of, and the heads of each seed."""
+    features = [
+        Task(f"{modality} features", partial(_made, params, context.root, modality), work=FEATURES_WORK)
+        for modality in MODALITIES
+    ]
+    inputs = cache(partial(read, params, context.root))
+    heads = [Task(f"seed {seed}", partial(_course, params, inputs, seed)) for seed in range(params.seeds)]
+    return [*features, *heads]
 
 
 def _made(params: Params, root: Path, modality: str, told: Told) -> pd.DataFrame:
@@ -84,7 +85,8 @@ def looks_of(params: Params, images: int) -> list[int]:
     return [0, *sorted({round(step) for step in np.geomspace(1, last, params.looks)})]
 
 
-def _course(params: Params, inputs: Inputs, seed: int, told: Told) -> pd.DataFrame:
+def _course(params: Params, read_inputs: Callable[[], Inputs], seed: int, told: Told) -> pd.DataFrame:
+    inputs = read_inputs()
     looks = looks_of(params, len(inputs.images))
     rows = []
     for step, heads, losses in trained(params, inputs, seed, looks):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.early_lead.params import EPOCHS, PAIR, Params
 
@@ -10,14 +10,23 @@ from reprise.papers.skean2024.early_lead.params import EPOCHS, PAIR, Params
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`online`: accuracies of the online probe after every so many epochs; `probes`: of linear probes of the
     end. In %."""
-    every = params.steps * params.probe_every // EPOCHS
-    plan = nets.Plan(params.steps, probe_every=every, probed=(params.data_set,))
-    loaded = nets.sets(params, params.data_set, plan.probed, params.online_images)
-    runs = nets.grid(params, PAIR, params.learning_rates, params.data_set)
-    seen = observations.observed(params, plan, runs, loaded, context)
+    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     epochs = range(params.probe_every, EPOCHS + 1, params.probe_every)
+    every = _steps_between_looks(params)
     looks = pd.DataFrame({"epoch": epochs, "step": range(every, params.steps + 1, every)})
     return {
         "online": observations.online_table(seen, looks).assign(data_set=params.data_set),
         "probes": observations.probe_table(seen),
     }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each run."""
+    plan = nets.Plan(params.steps, probe_every=_steps_between_looks(params), probed=(params.data_set,))
+    loaded = nets.sets(params, params.data_set, plan.probed, params.online_images)
+    runs = nets.grid(params, PAIR, params.learning_rates, params.data_set)
+    return observations.tasks(params, plan, runs, loaded, context)
+
+
+def _steps_between_looks(params: Params) -> int:
+    return params.steps * params.probe_every // EPOCHS

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.training import SAME_IMAGES
@@ -15,11 +15,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`eigenvalues`: the largest of view 1's embedding covariance, of one batch, at every trace.
     `traces`: the entropy of all eigenvalues, and the mean correlation of the views' dimensions. `probes`: of
     the end."""
-    images = SAME_IMAGES.get(params.data_set, params.data_set)
-    plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
-    loaded = nets.sets(params, images, plan.probed, params.online_images)
-    runs = nets.grid(params, params.methods, params.learning_rates, images)
-    seen = observations.observed(params, plan, runs, loaded, context)
+    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     traced = {
         "eigenvalues": _columns(seen, SHORT, [*observations.RUN, "step", "index"]),
         "traces": _columns(
@@ -34,6 +30,15 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     }
     tables = {name: table.assign(data_set=params.data_set) for name, table in traced.items()}
     return {**tables, "probes": observations.probe_table(seen)}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each run."""
+    images = SAME_IMAGES.get(params.data_set, params.data_set)
+    plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
+    loaded = nets.sets(params, images, plan.probed, params.online_images)
+    runs = nets.grid(params, params.methods, params.learning_rates, images)
+    return observations.tasks(params, plan, runs, loaded, context)
 
 
 def _columns(seen: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:

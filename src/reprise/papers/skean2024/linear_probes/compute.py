@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS
@@ -14,18 +14,23 @@ from reprise.papers.skean2024.training import SAME_IMAGES
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`probes`: of each run, accuracies of linear probes of the end. `online`: those of the online probe at
     Table 3's epochs, NaN after a divergence. In %."""
-    seen = []
-    for name, plan in plans(params).items():
-        loaded = nets.sets(params, name, plan.probed, params.online_images)
-        runs = nets.grid(params, params.methods, params.learning_rates, name)
-        seen.append(observations.observed(params, plan, runs, loaded, context))
-    found = pd.concat(seen, ignore_index=True)
-    probes = observations.probe_table(found)
+    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    probes = observations.probe_table(seen)
     places = {name: place for place, name in enumerate(params.data_sets)}
     return {
         "probes": probes.assign(place=probes["data_set"].map(places)),
-        "online": online(params, found),
+        "online": online(params, seen),
     }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each run on each set of images."""
+    declared = []
+    for name, plan in plans(params).items():
+        loaded = nets.sets(params, name, plan.probed, params.online_images)
+        runs = nets.grid(params, params.methods, params.learning_rates, name)
+        declared += observations.tasks(params, plan, runs, loaded, context)
+    return declared
 
 
 def plans(params: Params) -> dict[str, nets.Plan]:

@@ -10,7 +10,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from reprise.datasets.images import load
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024.linear_regime import problem
 from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check
 from reprise.papers.skean2024.linear_views import LOSSES, descent
@@ -30,17 +30,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `modes`: what the closed form of the loss needs, the mode that grows fastest first.
     `runs`: the learning rate, the sharpness that it was chosen by, and the Hessian's at the end.
     """
-    check(params)
-    images, _ = load(params.data_set, params.root)
-    cells = [(views, seed) for seed, views in product(range(params.seeds), params.views)]
-    parts = [
-        Part(f"{views}, seed {seed}", partial(_trained, images, params, views, seed)) for views, seed in cells
-    ]
-    found = [
-        table.assign(views=views, seed=seed)
-        for table, (views, seed) in zip(context.keep(parts), cells, strict=True)
-    ]
-    rows = pd.concat(found, ignore_index=True)
+    rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     of_a_run = ["views", "run", "seed"]
     first, start = rows["index"] == 1, rows["step"] == 0
     return {
@@ -51,6 +41,16 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             start & first, [*of_a_run, "learning_rate", "predicted_sharpness", "sharpness"]
         ].reset_index(drop=True),
     }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each kind of views and seed."""
+    check(params)
+    images, _ = load(params.data_set, params.root)
+    return [
+        Task(f"{views}, seed {seed}", partial(_trained, images, params, views, seed))
+        for seed, views in product(range(params.seeds), params.views)
+    ]
 
 
 def _trained(
@@ -94,7 +94,7 @@ def _trained(
                 sharpness=problem.measured_sharpness(LOSSES[loss], at.kernels, kept[-1]),
             )
         )
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True).assign(views=views, seed=seed)
 
 
 def _at(

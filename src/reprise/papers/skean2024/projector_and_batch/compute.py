@@ -2,17 +2,22 @@
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.projector_and_batch.params import Params
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`probes`: linear probes of the end, at each `dim` and each `batch`."""
+    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    return {"probes": observations.probe_table(seen)}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
     loaded = nets.sets(params, params.data_set, plan.probed)
     base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)
     runs = [run._replace(dim=dim) for dim in params.dims for run in base]
     runs += [run._replace(batch=batch) for batch in params.batches for run in base]
-    seen = observations.observed(params, plan, list(dict.fromkeys([*base, *runs])), loaded, context)
-    return {"probes": observations.probe_table(seen)}
+    return observations.tasks(params, plan, list(dict.fromkeys([*base, *runs])), loaded, context)

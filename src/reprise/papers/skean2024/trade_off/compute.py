@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.experiment import Context
+from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.lineup import weighted
 from reprise.papers.skean2024.trade_off.params import Params
@@ -10,9 +10,19 @@ from reprise.papers.skean2024.trade_off.params import Params
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`probes`: linear probes of the end, at each learning rate and `weight` of the invariance."""
+    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    probes = observations.probe_table(seen)
+    return {"probes": probes.assign(weight=probes["method"].map(_weights(params)))}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One for each run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
     loaded = nets.sets(params, params.data_set, plan.probed)
-    names = {weighted("frossl", weight): weight for weight in params.weights}
-    runs = nets.grid(params, list(names), params.learning_rates, params.data_set)
-    probes = observations.probe_table(observations.observed(params, plan, runs, loaded, context))
-    return {"probes": probes.assign(weight=probes["method"].map(names))}
+    runs = nets.grid(params, list(_weights(params)), params.learning_rates, params.data_set)
+    return observations.tasks(params, plan, runs, loaded, context)
+
+
+def _weights(params: Params) -> dict[str, float]:
+    """The weight of the invariance by method."""
+    return {weighted("frossl", weight): weight for weight in params.weights}

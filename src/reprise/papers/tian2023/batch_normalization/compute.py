@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train, work
@@ -15,7 +15,12 @@ from reprise.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`matching`: χ+ and χ- after training, of every zeta, beta, number of candidates, BatchNorm and seed.
+    """`matching`: χ+ and χ- after training, of every zeta, beta, number of candidates, BatchNorm and seed."""
+    return {"matching": pd.concat(context.results(tasks(params, context)), ignore_index=True)}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """The blocks of Table 1, of the text and of Figure 11.
 
     Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm its flags say nothing.
     """
@@ -34,16 +39,15 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         blocks.append(Block("figure", params, without, plain, range(params.figure_seeds)))
         if beta == params.text_over_parameterisation:
             blocks.append(Block("text", at_text, cell, variants, range(params.text_seeds)))
-    blocks = [block for block in blocks if block.arms]
-    parts = [
-        Part(
+    return [
+        Task(
             f"{block.run}: {block.cell}",
             partial(_scores, block),
             work(block.cell, len(block.arms) * len(block.seeds)),
         )
         for block in blocks
+        if block.arms
     ]
-    return {"matching": pd.concat(context.keep(parts), ignore_index=True)}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from torch import Tensor
 from reprise import objectives
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.networks.activations import ACTIVATIONS, Activation
 from reprise.networks.dense import default_init
 from reprise.networks.receptive_fields import batch_norm
@@ -37,12 +37,10 @@ Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """The filters at the end, and what is measured of them on the way."""
-    seeds, nets, checkpoints = range(params.seeds), len(ARMS) * params.seeds, checkpoints_of(params.steps)
-    training = Part(f"{nets} nets", partial(_train, params), work=FIXED_COST + nets)
-    (kept,) = context.keep([training])
-
-    size = math.isqrt(kept.shape[1])
-    weights = torch.tensor(kept.to_numpy())
+    seeds, checkpoints = range(params.seeds), checkpoints_of(params.steps)
+    (trained,) = context.results(tasks(params, context))
+    size = math.isqrt(trained.shape[1])
+    weights = torch.tensor(trained.to_numpy())
     filters = weights.view(
         len(checkpoints), len(ARMS), params.seeds, len(FIELDS), params.filters, size, size
     ).double()
@@ -66,6 +64,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         ),
         "statistics": tidy({"step": checkpoints, **axes}, **statistics(filters, learned)),
     }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One: all nets at once."""
+    nets = len(ARMS) * params.seeds
+    return [Task(f"{nets} nets", partial(_train, params), work=FIXED_COST + nets)]
 
 
 def _train(params: Params, progress: Callable[[float], None]) -> pd.DataFrame:

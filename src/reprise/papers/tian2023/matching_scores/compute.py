@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reprise.experiment import Context, Part
+from reprise.experiment import Context, Task
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train, work
@@ -24,14 +24,15 @@ READ_AT_ONE_CANDIDATE = "infonce_cosine"
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`matching`: χ+ and χ- after training, of every objective, activation, beta, number of candidates and
     seed. `filters`: the first seed's, at the setting of Figure 5."""
-    parts = [
-        Part(of.name, partial(_scores, params, of), work(of.cell, len(of.arms) * len(of.seeds)))
-        for of in _blocks(params)
-    ]
+    *scores, filters = context.results(tasks(params, context))
+    return {"matching": pd.concat(scores, ignore_index=True), "filters": filters}
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """The scores of each block, and last the filters that are drawn."""
+    scores = [Task(block.name, partial(_scores, params, block), block.work) for block in _blocks(params)]
     shown = Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)
-    filters = Part("filters", partial(_filters, params, shown), work(shown, len(SHOWN)))
-    *kept, drawn = context.keep([*parts, filters])
-    return {"matching": pd.concat(kept, ignore_index=True), "filters": drawn}
+    return [*scores, Task("filters", partial(_filters, params, shown), work(shown, len(SHOWN)))]
 
 
 class Block(NamedTuple):
@@ -41,6 +42,10 @@ class Block(NamedTuple):
     cell: Cell
     arms: list[Arm]
     seeds: range
+
+    @property
+    def work(self) -> int:
+        return work(self.cell, len(self.arms) * len(self.seeds))
 
 
 def _blocks(params: Params) -> Iterator[Block]:
