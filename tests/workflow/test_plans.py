@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reprise import registry
+from reprise import registry, store
+from reprise.config import load_tier
 
 ROOT = Path(__file__).parents[2]
 RULE_FILES = ROOT / "workflow" / "rules"
@@ -46,11 +47,13 @@ def test_every_experiment_and_artifact_is_made_and_nothing_else(blank):
     expected = {
         f"results/smoke/{name}" for name in ("report.html", "summary.md", "claims.parquet", "claims.csv")
     }
+    tier = load_tier("smoke", blank.root)
     for key, paper in registry.papers().items():
         if paper.experiments:
             expected.add(f"results/smoke/{key}/claims.parquet")
         for id, experiment in paper.experiments.items():
-            names = [*(f"{table}.parquet" for table in experiment.tables), "run.json", ".done"]
+            done = store.marker(experiment.key(tier.params[id]))
+            names = [*(f"{table}.parquet" for table in experiment.tables), "run.json", done]
             expected |= {f"results/smoke/{id}/{name}" for name in names}
         for id, artifact in paper.artifacts.items():
             endings = ("pdf", "png") if artifact.kind == "figure" else ("csv", "md")
