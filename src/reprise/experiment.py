@@ -19,6 +19,21 @@ BASE = "published"
 
 
 @dataclass(frozen=True)
+class Resources:
+    """What running an experiment takes at most, in any tier; `RESOURCES` in its `params.py` declares others.
+
+    Attributes:
+        minutes: after which a cluster may kill it. The longest experiments start first.
+        memory_mb: of all processes together.
+        workers: processes, a core each; more than one for an experiment that comes in parts.
+    """
+
+    minutes: int = 20
+    memory_mb: int = 2000
+    workers: int = 1
+
+
+@dataclass(frozen=True)
 class Part:
     """A part of a long computation.
 
