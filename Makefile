@@ -14,6 +14,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # One thread a process: Snakemake runs the processes side by side.
 export OMP_NUM_THREADS := 1
 
+# They go into commands: what is no plain word stops make before it runs anything.
+plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
+$(foreach name,TIER PAPER CORES,$(if $(call plain,$(name)),,$(error \
+	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with none of the last two)))
+
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
 WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
 STAMP := .venv/built-from-$(WANTED)
@@ -25,7 +30,7 @@ help:
 .PHONY: reproduce
 reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 	@snakemake --cores $(CORES) --config tier=$(TIER) $(if $(PAPER),paper=$(PAPER))
-	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $(CURDIR)/results/$(TIER)/report.html"
+	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $$PWD/results/$(TIER)/report.html"
 
 .PHONY: test
 test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, environment included)
@@ -61,7 +66,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) cannot make virtual environments; on Debian: apt install python3-venv"; exit 1; }
 	@free=$$(df -Pk . | awk 'NR == 2 {print int($$4 / 1048576)}'); (( free >= 10 )) || [[ -d .venv ]] || \
-		{ echo "The environment (PyTorch) needs 10 GiB of free disk; $(CURDIR) has $$free GiB"; exit 1; }
+		{ echo "The environment (PyTorch) needs 10 GiB of free disk; $$PWD has $$free GiB"; exit 1; }
 	@echo "building .venv (a minute or two) ..."
 	@rm -f .venv/built-from-*
 	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv

@@ -14,11 +14,7 @@ min_version("9.0")
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/esser2024.smk"
-include: "workflow/rules/jing2022.smk"
-include: "workflow/rules/tian2023.smk"
-include: "workflow/rules/ren2023.smk"
-include: "workflow/rules/skean2024.smk"
+include: "workflow/rules/papers.smk"
 include: "workflow/rules/report.smk"
 
 

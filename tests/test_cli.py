@@ -77,6 +77,14 @@ def test_list_names_every_experiment_artifact_and_claim_and_what_is_missing(chec
             assert id in shown
 
 
+def test_list_says_which_config_has_a_name_that_no_tier_may_have(checkout, capsys):
+    (checkout / "configs" / "my tier.yaml").write_text("tier: my tier\n")
+    assert main(["list"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("reprise: error: configs/my tier.yaml: a tier's name has letters")
+    assert captured.out == ""
+
+
 def test_without_results_every_claim_is_not_run_and_says_why(checkout, capsys):
     assert main(["check", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON

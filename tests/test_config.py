@@ -139,6 +139,18 @@ def test_an_unknown_tier_is_an_error_that_names_the_known_ones(write, tmp_path, 
     assert str(caught.value) == f"unknown tier '{name}'; configs/ holds: default, mine"
 
 
+@pytest.mark.parametrize("name", ["a b", "a;b", "it's", "$(a)", "-a", ".a", "ä", "a\n"])
+def test_a_file_name_that_would_break_a_command_is_refused(write, tmp_path, name):
+    with pytest.raises(RepriseError, match="a tier's name has letters, digits") as caught:
+        write(f"tier: {name!r}\n", name)
+    assert f"configs/{name}.yaml: " in str(caught.value)
+    assert config.load_tier("default", tmp_path).name == "default"  # which another file's name does not stop
+
+
+def test_letters_digits_and_some_signs_make_a_tiers_name(write):
+    assert write("tier: my-Tier_2.b\n", "my-Tier_2.b").name == "my-Tier_2.b"
+
+
 def test_every_tier_of_this_checkout_is_valid(checkout):
     names = [path.stem for path in (checkout / "configs").glob("*.yaml")]
     assert "default" in names

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -93,10 +94,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _share(text: str) -> tuple[int, int]:
-    number, _, shares = text.partition("/")
-    if not (number.isdecimal() and shares.isdecimal() and 1 <= int(number) <= int(shares)):
+    written = re.fullmatch(r"(\d+)(?:/|-of-)(\d+)", text)  # as people write it, and Snakemake
+    number, shares = map(int, written.groups()) if written else (0, 0)
+    if not 1 <= number <= shares:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 3/16")
-    return int(number), int(shares)
+    return number, shares
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -15,6 +15,8 @@ from reprise.errors import RepriseError
 from reprise.settings import Settings
 
 KEYS = ("tier", "experiments")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""What a tier may be called: its name goes into paths and commands."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,18 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
     """Reads and checks `configs/NAME.yaml` of the checkout at `root` (that of the working directory).
 
     Raises:
-        RepriseError: for an unknown tier, unreadable YAML, or any key or value that is not allowed, naming
-            the file, the key, the value and what was allowed.
+        RepriseError: for an unknown tier, a file name that no tier may have, unreadable YAML, or any key or
+            value that is not allowed, naming the file, the key, the value and what was allowed.
     """
     root = root or project.root()
     if name not in names(root):
         raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
     file = root / "configs" / f"{name}.yaml"
+    if not NAME.fullmatch(name):
+        raise RepriseError(
+            f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, and begins with "
+            "none of the last two; rename the file, and the tier in it"
+        )
     content = _read(file)
     where = str(file.relative_to(root))
     for key in content:

@@ -18,6 +18,19 @@ BASE = "published"
 
 
 @dataclass(frozen=True)
+class Resources:
+    """What running an experiment takes at most, in any tier; `RESOURCES` in its `params.py` declares others.
+
+    Attributes:
+        minutes: after which a cluster may kill it, or a share of it. The longest experiments start first.
+        memory_mb: of one process.
+    """
+
+    minutes: int = 20
+    memory_mb: int = 2000
+
+
+@dataclass(frozen=True)
 class Task:
     """An independent piece of a long computation, declared by `tasks(params, context)` in its `compute.py`.
 

@@ -8,7 +8,7 @@ import importlib.util
 import io
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -20,7 +20,7 @@ from reprise.closure import Symbol, closure_hash, defines
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.experiment import BASE, Artifact
+from reprise.experiment import BASE, Artifact, Resources
 from reprise.settings import Settings
 
 ROOM = "reprise.papers"
@@ -40,6 +40,7 @@ class Experiment:
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
     needs: Callable[[Any], None] | None = None
+    resources: Resources = field(default_factory=Resources)
 
     @property
     def paper(self) -> str:
@@ -252,6 +253,7 @@ def _experiment(id: str, module: str) -> Experiment:
         params=params.Params,
         alternatives=getattr(params, "alternatives", None),
         needs=getattr(params, "check", None),
+        resources=getattr(params, "RESOURCES", Resources()),
         tables=params.TABLES,
         artifacts=tuple(
             Artifact(id=f"{key}/{draw.__name__}", experiment=id, draw=draw, **draw.artifact)

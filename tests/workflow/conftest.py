@@ -1,7 +1,9 @@
-"""Copies of the checkout in which real `snakemake` and `reprise` processes run."""
+"""Copies of the checkout in which real `snakemake` and `reprise` processes run. Their folders have names with
+spaces and quotes, as a user's may have."""
 
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
 TIMED_FIGURES = {"esser2024/fig04", "skean2024/sec43_cost"}
 """They show measured times."""
+JOB = re.compile(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)(?:Shell command: (.+))?", re.MULTILINE)
+"""A job as Snakemake's plan prints it: its rule, its fields, its command."""
 NEVER = shutil.ignore_patterns("*.egg-info")
 
 
@@ -70,6 +74,14 @@ class Checkout:
             return set()
         jobs = printed.partition("\nJob stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
         return {line.split()[0] for line in jobs} - {"all", "total"}
+
+    def jobs(self, *arguments, config=("tier=smoke",)):
+        """Every job that a run from nothing would have, by rule, as the words that Snakemake prints of it."""
+        printed = self.done("-n", "-p", "--forceall", *arguments, config=config)
+        return {
+            name: {**dict(re.findall(r"^ +(\w+): (.+)", fields, re.MULTILINE)), "shell": shell}
+            for name, fields, shell in JOB.findall(printed)
+        }
 
     def edit(self, file, old, new):
         """Replaces the one place where `old` stands."""
@@ -161,7 +173,7 @@ class Checkout:
 @pytest.fixture(scope="session")
 def source(tmp_path_factory):
     """The checkout as it is when the tests start, without results, tests and history; not to be changed."""
-    to = tmp_path_factory.mktemp("source") / "checkout"
+    to = tmp_path_factory.mktemp("source") / "the user's checkout"
     to.mkdir()
     for part in PARTS:
         if (ROOT / part).is_dir() and not (ROOT / part).is_symlink():
@@ -174,14 +186,14 @@ def source(tmp_path_factory):
 @pytest.fixture
 def blank(source, tmp_path):
     """A copy of the checkout without results."""
-    return source.copy(tmp_path / "blank")
+    return source.copy(tmp_path / "user's blank")
 
 
 @pytest.fixture(scope="session")
 def smoke_run(source, tmp_path_factory, worker_id):
     """One run of the whole smoke tier on two cores, for all processes that test; not to be changed."""
     base = tmp_path_factory.getbasetemp()
-    checkout = Checkout((base if worker_id == "master" else base.parent) / "smoke_run")
+    checkout = Checkout((base if worker_id == "master" else base.parent) / "user's smoke run")
     done = checkout.root / ".whole"
     with FileLock(f"{checkout.root}.lock"):
         if not done.exists():
@@ -194,7 +206,7 @@ def smoke_run(source, tmp_path_factory, worker_id):
 @pytest.fixture
 def finished(smoke_run, tmp_path):
     """A copy of the finished run, to be changed."""
-    return smoke_run.copy(tmp_path / "finished")
+    return smoke_run.copy(tmp_path / "user's finished")
 
 
 @pytest.fixture
@@ -202,7 +214,7 @@ def clone(source, tmp_path):
     """A git clone of the checkout, in another place, with what is not committed yet."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    root = tmp_path / "elsewhere" / "clone"
+    root = tmp_path / "elsewhere" / "user's clone"
     subprocess.run(["git", "clone", "--quiet", ROOT, root], check=True)
     for part in PARTS:
         if (root / part).is_dir() and not (root / part).is_symlink():

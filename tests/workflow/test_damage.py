@@ -6,6 +6,8 @@ import resource
 
 import pytest
 
+from reprise import store
+
 pytestmark = pytest.mark.slow
 
 ID = "jing2022/layer_alignment"
@@ -24,7 +26,7 @@ def readable(checkout):
     return {
         name: data
         for name, data in content(checkout.root / "results" / "smoke" / ID).items()
-        if name != ".done"
+        if not name.startswith(".")
     }
 
 
@@ -74,10 +76,10 @@ def test_a_computation_that_fails_loses_nothing_and_does_not_count_as_done(finis
         code, printed = finished.snakemake("--cores", "2")
         assert code != 0
         assert "ValueError: no luck" in printed
-        assert readable(finished) == good
+        assert content(finished.root / "results" / "smoke" / ID).items() >= good.items()
         assert finished.plan() >= {"jing2022_layer_alignment", "jing2022_fig04", "jing2022_fig05", "report"}
     finished.edit(COMPUTE, '    raise ValueError("no luck")\n', "")
-    assert "jing2022_layer_alignment" in finished.plan()
+    assert readable(finished) == good
     finished.done("--cores", "2")
     assert finished.results() == smoke_run.results()
     assert finished.plan() == set()
@@ -90,7 +92,7 @@ def test_a_computation_that_fails_at_first_leaves_no_results(blank):
     assert code != 0
     assert "ValueError: no luck" in printed
     folder = blank.root / "results" / "smoke" / ID
-    assert not folder.exists() or content(folder) == {}
+    assert not folder.exists() or set(content(folder)) == {store.LOCK}
 
 
 def test_a_full_disk_is_said_and_loses_nothing(finished, smoke_run):

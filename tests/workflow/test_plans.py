@@ -7,21 +7,51 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reprise import registry
+from reprise import registry, store
+from reprise.config import load_tier
 
 ROOT = Path(__file__).parents[2]
-RULE_FILES = ROOT / "workflow" / "rules"
-RULES = {
-    match["name"]: match["body"]
-    for file in sorted(RULE_FILES.glob("*.smk"))
-    for match in re.finditer(r"^rule (?P<name>\w+):\n(?P<body>(?:[ \t].*\n|\n)+)", file.read_text(), re.M)
-}
-EXPERIMENTS = [pytest.param(e, id=id) for id, e in registry.experiments().items()]
+SMOKE = load_tier("smoke", ROOT)
+RULE_FILES = (ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk")))
 
 
 def rule_of(id):
-    """The name of the rule that makes an experiment or an artifact."""
+    """The name of the rule that makes an experiment, an artifact, or the verdicts `KEY/claims`."""
     return id.replace("/", "_")
+
+
+CLAIMS = [f"{key}/claims" for key in registry.papers()]
+RULES = {*map(rule_of, (*registry.experiments(), *registry.artifacts(), *CLAIMS)), "report"}
+
+
+@pytest.fixture(scope="module")
+def jobs(source, tmp_path_factory):
+    """The jobs of the whole smoke tier."""
+    return source.copy(tmp_path_factory.mktemp("jobs") / "checkout").jobs()
+
+
+def results_of(id):
+    """The files that an experiment's rule makes."""
+    experiment = registry.experiment(id)
+    done = store.marker(experiment.key(SMOKE.params[id]))
+    names = (*(f"{table}.parquet" for table in experiment.tables), "run.json", done)
+    return {f"results/smoke/{id}/{name}" for name in names}
+
+
+def verdicts_of(key):
+    """The files that a paper's rule for its claims makes."""
+    return {f"results/smoke/{key}/{name}" for name in ("claims.parquet", "run.json")}
+
+
+def drawings_of(id):
+    """The files that an artifact's rule makes."""
+    endings = ("pdf", "png") if registry.artifact(id).kind == "figure" else ("csv", "md")
+    return {f"figures/smoke/{id}.{ending}" for ending in endings}
+
+
+def files(listed):
+    """The names in a list of files, which may say `(update)` behind one."""
+    return {file.split()[0] for file in listed.split(", ")}
 
 
 def test_the_copys_own_package_runs_in_it(blank):
@@ -37,63 +67,101 @@ def test_every_tier_plans_every_rule(blank, tier):
     assert blank.plan("--config", f"tier={tier}") == set(RULES)
 
 
-def test_every_experiment_and_artifact_is_made_and_nothing_else(blank):
-    code, printed = blank.snakemake("--summary")
-    assert code == 0, printed
-    planned = {
-        line.split("\t")[0] for line in printed.splitlines() if line.startswith(("results/", "figures/"))
-    }
-    expected = {
+def test_every_experiment_is_a_job_with_the_resources_that_it_declares(jobs):
+    for id, experiment in registry.experiments().items():
+        job, needs = jobs[rule_of(id)], experiment.resources
+        assert files(job["output"]) == results_of(id)
+        assert "input" not in job
+        assert int(job["priority"]) == needs.minutes
+        assert {f"runtime={needs.minutes}", f"mem_mb={needs.memory_mb}"} <= set(job["resources"].split(", "))
+        assert job["shell"].startswith(f"reprise run {id} --tier smoke 2>&1 | tee ")
+
+
+def test_resources_differ_from_one_experiment_to_another():
+    """Else the test above would not see that a rule takes those of another."""
+    needs = [experiment.resources for experiment in registry.experiments().values()]
+    for name in ("minutes", "memory_mb"):
+        assert len({getattr(one, name) for one in needs}) > 1
+
+
+def test_every_artifact_is_a_job_that_takes_the_tables_of_its_experiment(jobs):
+    for id, artifact in registry.artifacts().items():
+        job = jobs[rule_of(id)]
+        assert files(job["output"]) == drawings_of(id)
+        assert files(job["input"]) == results_of(artifact.experiment)
+        assert job["shell"].startswith(f"reprise draw {id} --tier smoke 2>&1 | tee ")
+
+
+def test_a_papers_verdicts_take_the_tables_of_every_experiment_with_claims(jobs):
+    for key, paper in registry.papers().items():
+        job = jobs[f"{key}_claims"]
+        assert files(job["output"]) == verdicts_of(key)
+        deciding = [results_of(id) for id, experiment in paper.experiments.items() if experiment.claims]
+        assert files(job["input"]) == set().union(*deciding)
+        assert job["shell"].startswith(f"reprise check {key} --write --tier smoke 2>&1 | tee ")
+
+
+def test_the_report_and_the_whole_run_leave_nothing_out(jobs):
+    shown = set().union(
+        *map(verdicts_of, registry.papers()),
+        *map(results_of, registry.experiments()),
+        *map(drawings_of, registry.artifacts()),
+    )
+    written = {
         f"results/smoke/{name}" for name in ("report.html", "summary.md", "claims.parquet", "claims.csv")
     }
-    for key, paper in registry.papers().items():
-        if paper.experiments:
-            expected.add(f"results/smoke/{key}/claims.parquet")
-        for id, experiment in paper.experiments.items():
-            names = [*(f"{table}.parquet" for table in experiment.tables), "run.json", ".done"]
-            expected |= {f"results/smoke/{id}/{name}" for name in names}
-        for id, artifact in paper.artifacts.items():
-            endings = ("pdf", "png") if artifact.kind == "figure" else ("csv", "md")
-            expected |= {f"figures/smoke/{id}.{ending}" for ending in endings}
-    assert planned == expected
+    assert files(jobs["report"]["input"]) == shown
+    assert files(jobs["report"]["output"]) == written
+    assert files(jobs["all"]["input"]) == shown | written
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_every_rule_says_what_a_scheduler_and_a_reader_need(name):
-    body = RULES[name]
-    for keyword in ("output", "params", "log", "benchmark", "threads", "resources", "shell"):
-        assert re.search(rf"^    {keyword}:", body, re.M), keyword
-    for resource in ("mem_mb", "runtime"):
-        assert re.search(rf"^        {resource}=\d+,", body, re.M), resource
-    assert re.search(
-        r'reprise \w+ .*--tier \{TIER\.name\}( --workers \{\{threads\}\})? 2>&1 \| tee \{\{log\}\}"', body
+def test_every_job_has_a_log_a_benchmark_and_resources(jobs):
+    ids = {rule_of(id): id for id in (*registry.experiments(), *registry.artifacts(), *CLAIMS, "report")}
+    assert set(jobs) == {*ids, "all"}
+    for name, id in ids.items():
+        assert jobs[name]["log"] == f"results/smoke/logs/{id}.log"
+        assert jobs[name]["benchmark"] == f"results/smoke/benchmarks/{id}.tsv"
+        assert jobs[name]["shell"].endswith(f" 2>&1 | tee results/smoke/logs/{id}.log")
+        assert {"mem_mb", "runtime"} <= {
+            item.partition("=")[0] for item in jobs[name]["resources"].split(", ")
+        }
+
+
+def test_a_rule_can_be_given_other_threads_and_resources_by_its_name(blank):
+    jobs = blank.jobs(
+        "--cores", "4", "--set-threads", "esser2024_width=3", "--set-resources", "esser2024_fig02:mem_mb=7",
+        config=("tier=smoke", "paper=esser2024"),
+    )  # fmt: skip
+    assert "--workers 3 " in jobs["esser2024_width"]["shell"]
+    assert "mem_mb=7," in jobs["esser2024_fig02"]["resources"]
+
+
+def test_a_new_figure_needs_no_rule(blank):
+    figures = blank.root / "src/reprise/papers/esser2024/width/figures.py"
+    with figures.open("a") as file:
+        file.write('\n\n@figure("Figure 99", caption="New.")\ndef fig99(tables, params):\n    ...\n')
+    jobs = blank.jobs(config=("tier=smoke", "paper=esser2024"))
+    assert files(jobs["esser2024_fig99"]["input"]) == results_of("esser2024/width")
+    assert "figures/smoke/esser2024/fig99.pdf" in files(jobs["report"]["input"])
+
+
+def test_the_rules_name_no_paper_and_no_experiment():
+    """A line in a rule file is true of every one of them."""
+    names = {name for id in registry.experiments() for name in id.split("/")}
+    for file in RULE_FILES:
+        code = "\n".join(line.partition("#")[0] for line in file.read_text().splitlines())
+        assert set(re.findall(r"\w+", code)) & names == set()
+        assert not re.search(r"^ *(run:|checkpoint )|protected\(", code, re.MULTILINE)
+
+
+def test_a_plan_does_not_import_torch(blank):
+    code = (
+        "import sys; from reprise import config; config.load_tier('smoke'); sys.exit('torch' in sys.modules)"
     )
-    assert not re.search(r"^    run:|protected\(", body, re.M)
+    assert blank.call("python", "-c", code) == (0, "")
 
 
-def test_no_rule_is_a_checkpoint():
-    assert not any("\ncheckpoint " in file.read_text() for file in RULE_FILES.glob("*.smk"))
-
-
-@pytest.mark.parametrize("key", [key for key, paper in registry.papers().items() if paper.experiments])
-def test_a_papers_verdicts_and_the_report_leave_nothing_of_it_out(key):
-    paper = registry.paper(key)
-    used = set(re.findall(r"rules\.(\w+)\.output", RULES[f"{key}_claims"]))
-    assert used >= {rule_of(id) for id, experiment in paper.experiments.items() if experiment.claims}
-    parts = (
-        (ROOT / "workflow" / "rules" / "report.smk").read_text().partition(f'"{key}": [')[2].partition("]")[0]
-    )
-    shown = set(re.findall(r"rules\.(\w+)\.(?:output|input)", parts))
-    assert shown == {f"{key}_claims", *map(rule_of, paper.artifacts)}
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_a_drawing_takes_the_tables_of_its_experiment(experiment):
-    for artifact in experiment.artifacts:
-        assert f"rules.{rule_of(experiment.id)}.output," in RULES[rule_of(artifact.id)]
-
-
-@pytest.mark.parametrize("key", ["esser2024", "jing2022", "ren2023", "skean2024", "tian2023"])
+@pytest.mark.parametrize("key", registry.papers())
 def test_a_run_limited_to_a_paper_touches_no_other(blank, key):
     own = {name for name in RULES if name.startswith(f"{key}_")}
     assert blank.plan("--config", "tier=smoke", f"paper={key}") == own | {"report"}

@@ -1,6 +1,7 @@
 """After a whole run: what an edit runs again, and above all what it does not."""
 
 import re
+import shutil
 
 import pytest
 
@@ -175,6 +176,28 @@ def test_an_edit_runs_what_it_touches_and_nothing_else(finished, file, old, new,
 def test_a_missing_file_is_made_again(finished, file, expected):
     (finished.root / file).unlink()
     assert finished.plan() == expected
+
+
+COMPUTE = f"{PAPER}/layer_alignment/compute.py"
+WEIGHTS = 'Streams(seeds, "public weights")', 'Streams(seeds, "other weights")'
+
+
+def test_results_of_another_commit_are_neither_read_nor_taken_for_finished(finished):
+    finished.edit(COMPUTE, *WEIGHTS)
+    code, printed = finished.call("reprise", "run", f"{KEY}/layer_alignment", "--tier", "smoke")
+    assert code == 0, printed
+    finished.edit(COMPUTE, *reversed(WEIGHTS))
+    for command in (("draw", f"{KEY}/fig04"), ("check", KEY)):
+        code, printed = finished.call("reprise", *command, "--tier", "smoke")
+        assert code == 2
+        assert "made by other code than is here now" in printed
+    assert finished.plan() == LAYER_ALIGNMENT
+
+
+def test_an_edit_is_seen_without_what_snakemake_remembers(finished):
+    shutil.rmtree(finished.root / ".snakemake")
+    finished.edit(COMPUTE, *WEIGHTS)
+    assert finished.plan() == LAYER_ALIGNMENT
 
 
 def test_a_users_objective_reruns_the_experiment_that_names_it_and_no_other(blank):

@@ -1,6 +1,5 @@
-# What the rules share: the checked config, and the file names and hashes that belong to an experiment or artifact.
+# What the rules share: the checked config, what it asks for, and the files of a job.
 
-import json
 import os
 
 from snakemake.exceptions import WorkflowError
@@ -18,15 +17,15 @@ if unknown := set(config) - {"tier", "paper", "experiments"}:
 try:
     TIER = load_tier(str(config.get("tier", "default")))
     PAPERS = (
-        [registry.paper(str(config["paper"])).key]
+        [registry.paper(str(config["paper"]))]
         if config.get("paper")
-        else list(registry.papers())
+        else list(registry.papers().values())
     )
-    CODE = {id: e.code(TIER.params[id]) for id, e in registry.experiments().items()}
-    KEYS = {id: e.key(TIER.params[id]) for id, e in registry.experiments().items()}
-    for id, experiment in registry.experiments().items():
-        if experiment.paper in PAPERS:
-            experiment.check(TIER.params[id])
+    EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]
+    ARTIFACTS = [a for paper in PAPERS for a in paper.artifacts.values()]
+    KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
+    for experiment in EXPERIMENTS:
+        experiment.check(TIER.params[experiment.id])
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
@@ -45,63 +44,66 @@ for folder in ("results", "figures"):
 
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
-LOGS = f"results/{TIER.name}/logs"
-BENCHMARKS = f"results/{TIER.name}/benchmarks"
+LOGS = f"{RESULTS}/logs"
+BENCHMARKS = f"{RESULTS}/benchmarks"
 
 
-def tables(id):
+def rule_name(id):
+    """The rule of an experiment, a figure or table, or a paper's `KEY/claims`."""
+    return id.replace("/", "_")
+
+
+# Into how many shares an experiment's tasks are cut, by the name of its rule: a profile or --set-scatter says more.
+scattergather:
+    **{rule_name(e.id): 1 for e in EXPERIMENTS if e.has_tasks},
+
+
+# Of a drawing, of verdicts, of the report.
+QUICK = {"mem_mb": 1000, "runtime": 5}
+
+
+def outputs(id):
+    """The files that the rule makes."""
+    return getattr(rules, rule_name(id)).output
+
+
+def tables(experiment):
     """The files that `reprise run` makes, by table.
 
     Snakemake deletes a job's outputs before it starts: good tables would be lost to a run that then fails. Those
-    marked `update` it leaves, but after a failure it takes them for finished: hence `done`, which is not marked,
-    and whose name stands for the code and the settings, so that results of others never count as these.
+    marked `update` it leaves, but after a failure it takes them for finished: hence `done`, which is not marked.
+    Its name stands for the code and the settings: results of others never count as these.
     """
-    names = {
-        name: f"{RESULTS}/{id}/{name}.parquet"
-        for name in registry.experiment(id).tables
-    }
-    files = {**names, "record": f"{RESULTS}/{id}/run.json"}
+    folder = f"{RESULTS}/{experiment.id}"
+    names = {name: f"{name}.parquet" for name in experiment.tables}
     return {
-        **{name: update(file) for name, file in files.items()},
-        "done": f"{RESULTS}/{id}/{marker(KEYS[id])}",
+        **{
+            name: update(f"{folder}/{file}")
+            for name, file in {**names, "record": "run.json"}.items()
+        },
+        "done": f"{folder}/{marker(KEYS[experiment.id])}",
     }
 
 
-def settings(id):
-    """What an experiment's tables depend on: an edit of either reruns it."""
-    return {
-        "code": CODE[id],
-        "settings": json.dumps(TIER.params[id].model_dump(mode="json")),
-    }
+def shares(experiment):
+    """The marks of an experiment's shares, a job each; none where there is one share, which is the experiment's own
+    job."""
+    if not experiment.has_tasks:
+        return []
+    gathered = getattr(gather, rule_name(experiment.id))
+    marks = gathered(
+        f"{RESULTS}/{experiment.id}/.{KEYS[experiment.id]}.{{scatteritem}}"
+    )
+    return marks if len(marks) > 1 else []
 
 
-def drawing(id):
-    """The files that `reprise draw` makes of a figure; the PNG goes into Snakemake's own report too."""
-    key, name = id.split("/")
-    stem = f"{FIGURES}/{id}"
+def drawing(artifact):
+    """The files that `reprise draw` makes; the PNG of a figure goes into Snakemake's own report too."""
+    key, name = artifact.id.split("/")
+    stem = f"{FIGURES}/{artifact.id}"
+    if artifact.kind == "table":
+        return {"csv": f"{stem}.csv", "md": f"{stem}.md"}
     picture = report(
         f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
     )
     return {"pdf": f"{stem}.pdf", "png": picture}
-
-
-def listing(id):
-    """The files that `reprise draw` makes of a table."""
-    return {ending: f"{FIGURES}/{id}.{ending}" for ending in ("csv", "md")}
-
-
-def look(id):
-    """What a figure or table depends on beside its results, and its caption."""
-    artifact = registry.artifact(id)
-    return {
-        "code": registry.artifact_code(id),
-        "number": artifact.number,
-        "caption": artifact.caption,
-    }
-
-
-def published(key):
-    """The numbers that a paper prints, as a file, for the claims about them; by a name that moves with the checkout."""
-    return os.path.relpath(
-        f"{os.path.dirname(registry.__file__)}/papers/{key}/published.csv"
-    )

@@ -2,9 +2,11 @@
 
 from typing import Literal
 
+from reprise.experiment import Resources
 from reprise.settings import Settings, ours, stated, unstated
 
 TABLES = ("differences", "bounds")
+RESOURCES = Resources(minutes=30)
 
 Activation = Literal["tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmoid"]
 Reduction = Literal["mean", "sum"]

@@ -5,10 +5,12 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.experiment import Resources
 from reprise.losses import Loss
 from reprise.settings import Settings, ours, stated, unstated
 
 TABLES = ("singular_values", "strong_block")
+RESOURCES = Resources(minutes=30)
 
 CLAIMED_ONE_VIEW = (0.9, 1.1, 1.25)
 CLAIMED_BOTH_VIEWS = (4.0,)

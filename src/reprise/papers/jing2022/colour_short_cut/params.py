@@ -3,10 +3,12 @@
 from typing import Literal
 
 from reprise.errors import RepriseError
+from reprise.experiment import Resources
 from reprise.losses import Loss
 from reprise.settings import Settings, ours, stated
 
 TABLES = ("losses", "probes")
+RESOURCES = Resources(memory_mb=4000)
 
 ARMS = {"any hue": ("shapes", "shapes"), "short cut": ("shapes-bright", "colour_short_cut")}
 """Data set and recipe of augmentation."""

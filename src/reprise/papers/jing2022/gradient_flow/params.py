@@ -1,8 +1,10 @@
 """Settings of the checks of the theory: how many points, which, and how large."""
 
+from reprise.experiment import Resources
 from reprise.settings import Settings, ours
 
 TABLES = ("identities",)
+RESOURCES = Resources(minutes=5)
 
 
 class Params(Settings):

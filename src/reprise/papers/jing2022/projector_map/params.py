@@ -4,11 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from reprise.experiment import Resources
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import Count, Optimiser, Shortcut, Training
 from reprise.settings import ours
 
 TABLES = ("spectra", "probes")
+RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 check = image_settings.check
 

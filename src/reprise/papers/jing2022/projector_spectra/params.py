@@ -3,11 +3,13 @@ the rest."""
 
 from typing import Literal
 
+from reprise.experiment import Resources
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
 from reprise.settings import ours
 
 TABLES = ("spectra", "probes")
+RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 check = image_settings.check
 

@@ -4,9 +4,11 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.experiment import Resources
 from reprise.settings import Settings, lost, ours
 
 TABLES = ("widths", "steps", "batches")
+RESOURCES = Resources(minutes=30, memory_mb=4000)
 
 
 class Params(Settings):

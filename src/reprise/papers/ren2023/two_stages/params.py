@@ -4,9 +4,11 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.experiment import Resources
 from reprise.settings import Settings, lost, ours
 
 TABLES = ("trajectory", "limit")
+RESOURCES = Resources(minutes=30, memory_mb=4000)
 
 TIME_SCALE = 2
 """A step of Stage 1 is two of non-contrastive descent: Eq. 3 has two softmaxes, Eq. 4 one inner product."""

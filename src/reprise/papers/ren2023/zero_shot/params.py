@@ -7,10 +7,12 @@ from pydantic import model_validator
 
 from reprise.datasets import coco
 from reprise.errors import RepriseError
+from reprise.experiment import Resources
 from reprise.networks import weights
 from reprise.settings import Settings, lost, ours, place, stated, unstated
 
 TABLES = ("course", "baselines", "counts")
+RESOURCES = Resources(minutes=600, memory_mb=16_000)
 
 LOSSES = ("contrastive", "non-contrastive")
 MODALITIES = ("image", "text")

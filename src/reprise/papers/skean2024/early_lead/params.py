@@ -4,10 +4,12 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from reprise.experiment import Resources
 from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Share, Training, check_data
 from reprise.settings import ours, place, stated, unstated
 
 TABLES = ("probes", "online")
+RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100

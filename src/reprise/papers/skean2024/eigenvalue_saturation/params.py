@@ -4,11 +4,13 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from reprise.experiment import Resources
 from reprise.papers.skean2024.lineup import FIGURE3
 from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Training, check_data, check_methods
 from reprise.settings import ours, stated, unstated
 
 TABLES = ("eigenvalues", "traces", "probes")
+RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""

@@ -5,9 +5,11 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from reprise.datasets import files
+from reprise.experiment import Resources
 from reprise.settings import Settings, ours, place, stated, unstated
 
 TABLES = ("spectrum", "loss", "modes", "runs")
+RESOURCES = Resources(minutes=120, memory_mb=4000)
 
 VIEWS = ("same", "noise", "crops", "strong")
 """How the two views are made."""

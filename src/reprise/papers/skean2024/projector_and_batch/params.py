@@ -4,10 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from reprise.experiment import Resources
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
 from reprise.settings import lost
 
 TABLES = ("probes",)
+RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 Size = Annotated[int, Field(ge=8)]
 

@@ -4,10 +4,12 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from reprise.experiment import Resources
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
 from reprise.settings import ours, unstated
 
 TABLES = ("probes",)
+RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 OTHERS = (0.25, 4.0)
 """Weights of the invariance that claims set beside equal ones. A sixteenth and 16 were tried as well; their

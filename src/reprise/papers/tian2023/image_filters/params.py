@@ -6,10 +6,12 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from reprise.datasets import files
+from reprise.experiment import Resources
 from reprise.papers.tian2023.sequences import OBJECTIVE
 from reprise.settings import Settings, from_code, ours, place, stated, unstated
 
 TABLES = ("filters", "statistics")
+RESOURCES = Resources(minutes=120, memory_mb=4000)
 
 FIELDS = ("upper left", "upper right", "lower left", "lower right")
 """The receptive fields: the image's quadrants."""

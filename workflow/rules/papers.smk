@@ -1,0 +1,97 @@
+# The rules of every paper, each form written once. Names are ids: `snakemake jing2022_fig06a`.
+# Commands take an id from `params`: an f-string would be read when the job runs, after the last turn of the loop.
+
+for experiment in EXPERIMENTS:
+
+    rule:
+        name:
+            rule_name(experiment.id)
+        input:
+            shares(experiment),
+        output:
+            **tables(experiment),
+        log:
+            f"{LOGS}/{experiment.id}.log",
+        benchmark:
+            f"{BENCHMARKS}/{experiment.id}.tsv"
+        priority: experiment.resources.minutes  # the longest first
+        resources:
+            mem_mb=experiment.resources.memory_mb,
+            runtime=experiment.resources.minutes,
+        params:
+            id=experiment.id,
+            key=KEYS[experiment.id],
+        shell:
+            "reprise run {params.id} --tier {TIER.name:q} 2>&1 | tee {log:q}"
+
+
+for experiment in filter(shares, EXPERIMENTS):
+
+    rule:
+        name:
+            rule_name(f"{experiment.id}/share")
+        output:
+            temp(
+                touch(
+                    f"{RESULTS}/{experiment.id}/.{KEYS[experiment.id]}.{{scatteritem}}"
+                )
+            ),
+        log:
+            f"{LOGS}/{experiment.id}.{{scatteritem}}.log",
+        benchmark:
+            f"{BENCHMARKS}/{experiment.id}.{{scatteritem}}.tsv"
+        priority: experiment.resources.minutes
+        resources:
+            mem_mb=experiment.resources.memory_mb,
+            runtime=experiment.resources.minutes,
+        params:
+            id=experiment.id,
+        shell:
+            "reprise run {params.id} --tier {TIER.name:q} --share {wildcards.scatteritem} 2>&1 | tee {log:q}"
+
+
+for artifact in ARTIFACTS:
+
+    rule:
+        name:
+            rule_name(artifact.id)
+        input:
+            outputs(artifact.experiment),
+        output:
+            **drawing(artifact),
+        log:
+            f"{LOGS}/{artifact.id}.log",
+        benchmark:
+            f"{BENCHMARKS}/{artifact.id}.tsv"
+        resources:
+            **QUICK,
+        params:
+            id=artifact.id,
+            code=registry.artifact_code(artifact.id),
+            number=artifact.number,
+            caption=artifact.caption,
+        shell:
+            "reprise draw {params.id} --tier {TIER.name:q} 2>&1 | tee {log:q}"
+
+
+for paper in PAPERS:
+
+    rule:
+        name:
+            rule_name(f"{paper.key}/claims")
+        input:
+            [outputs(e.id) for e in paper.experiments.values() if e.claims],
+        output:
+            f"{RESULTS}/{paper.key}/claims.parquet",
+            f"{RESULTS}/{paper.key}/run.json",
+        log:
+            f"{LOGS}/{paper.key}/claims.log",
+        benchmark:
+            f"{BENCHMARKS}/{paper.key}/claims.tsv"
+        resources:
+            **QUICK,
+        params:
+            key=paper.key,
+            code=registry.claims_code(paper.key),
+        shell:
+            "reprise check {params.key} --write --tier {TIER.name:q} 2>&1 | tee {log:q}"
