@@ -20,8 +20,15 @@ def rule_of(id):
     return id.replace("/", "_")
 
 
+def profile(name):
+    return yaml.safe_load((ROOT / "workflow" / "profiles" / name / "config.yaml").read_text())
+
+
 CLAIMS = [f"{key}/claims" for key in registry.papers()]
+SHARES = profile("default")["set-scatter"]
+"""Into how many shares this machine's profile cuts an experiment, by the name of its rule."""
 RULES = {*map(rule_of, (*registry.experiments(), *registry.artifacts(), *CLAIMS)), "report"}
+HERE = RULES | {f"{name}_share" for name in SHARES}
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +71,14 @@ def test_the_copys_own_package_runs_in_it(blank):
 @pytest.mark.parametrize("tier", ["smoke", "default", "paper"])
 def test_every_tier_plans_every_rule(blank, tier):
     blank.put_data_sets()
-    assert blank.plan("--config", f"tier={tier}") == set(RULES)
+    assert blank.plan("--config", f"tier={tier}") == HERE
 
 
 def test_every_experiment_is_a_job_with_the_resources_that_it_declares(jobs):
     for id, experiment in registry.experiments().items():
         job, needs = jobs[rule_of(id)], experiment.resources
         assert files(job["output"]) == results_of(id)
-        assert "input" not in job
+        assert len(files(job["input"]) if "input" in job else ()) == SHARES.get(rule_of(id), 0)
         assert int(job["priority"]) == needs.minutes
         assert {f"runtime={needs.minutes}", f"mem_mb={needs.memory_mb}"} <= set(job["resources"].split(", "))
         assert job["shell"].startswith(f"reprise run {id} --tier smoke 2>&1 | tee ")
@@ -117,7 +124,7 @@ def test_the_report_and_the_whole_run_leave_nothing_out(jobs):
 
 def test_every_job_has_a_log_a_benchmark_and_resources(jobs):
     ids = {rule_of(id): id for id in (*registry.experiments(), *registry.artifacts(), *CLAIMS, "report")}
-    assert set(jobs) == {*ids, "all"}
+    assert set(jobs) == {*HERE, "all"}
     for name, id in ids.items():
         assert jobs[name]["log"] == f"results/smoke/logs/{id}.log"
         assert jobs[name]["benchmark"] == f"results/smoke/benchmarks/{id}.tsv"
@@ -127,13 +134,23 @@ def test_every_job_has_a_log_a_benchmark_and_resources(jobs):
         }
 
 
-def test_a_rule_can_be_given_other_threads_and_resources_by_its_name(blank):
+def test_a_rule_can_be_given_other_threads_resources_and_shares_by_its_name(blank):
     jobs = blank.jobs(
-        "--cores", "4", "--set-threads", "esser2024_width=3", "--set-resources", "esser2024_fig02:mem_mb=7",
+        "--cores", "4", "--set-threads", "esser2024_fig01=3", "--set-resources", "esser2024_fig02:mem_mb=7",
+        "--set-scatter", "esser2024_width=2",
         config=("tier=smoke", "paper=esser2024"),
     )  # fmt: skip
-    assert "--workers 3 " in jobs["esser2024_width"]["shell"]
+    assert jobs["esser2024_fig01"]["threads"] == "3"
     assert "mem_mb=7," in jobs["esser2024_fig02"]["resources"]
+    assert len(files(jobs["esser2024_width"]["input"])) == 2
+    assert re.search(r"run esser2024/width .* --share \d-of-2 ", jobs["esser2024_width_share"]["shell"])
+
+
+@pytest.mark.parametrize("profile", sorted((ROOT / "workflow" / "profiles").glob("*/config.yaml")), ids=str)
+def test_shares_that_a_profile_asks_for_are_of_experiments_that_have_tasks(profile):
+    """Snakemake ignores a name that it does not know."""
+    cut = {rule_of(id) for id, experiment in registry.experiments().items() if experiment.has_tasks}
+    assert set(yaml.safe_load(profile.read_text()).get("set-scatter", {})) <= cut
 
 
 def test_a_new_figure_needs_no_rule(blank):
@@ -219,10 +236,6 @@ def test_bad_input_is_one_message_before_the_first_job(blank, prepare, arguments
     assert not (blank.root / "results").exists()
 
 
-def profile(name):
-    return yaml.safe_load((ROOT / "workflow" / "profiles" / name / "config.yaml").read_text())
-
-
 def test_this_machines_profile_is_where_snakemake_finds_it():
     assert (ROOT / "profiles" / "default" / "config.yaml").is_file()
     assert profile("default")["cores"] == "all"
@@ -243,7 +256,7 @@ def test_the_cluster_profile_plans_every_rule(blank):
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip('needs pip install -e ".[cluster]"')
     blank.put_data_sets()
-    assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == set(RULES)
+    assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == RULES
 
 
 def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):
