@@ -23,9 +23,9 @@ try:
     )
     EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]
     ARTIFACTS = [a for paper in PAPERS for a in paper.artifacts.values()]
+    KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
     for experiment in EXPERIMENTS:
         experiment.check(TIER.params[experiment.id])
-    KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
