@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 
 from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.networks.projectors import MLP
+from reprise.objectives.embeddings import unit_rows
 from reprise.training.processes import gather
 
 Views = Float[Tensor, "2 share channel height width"]
@@ -319,6 +319,9 @@ def _random_queue(size: int, dim: int) -> Float[Tensor, "size dim"]:
 class SwAV(Method):
     """Caron et al. 2020, with two views and no queue.
 
+    As in the authors' code, prototypes are set to unit length before each forward pass, and the gradient is
+    that on them as they then are, not through their normalisation.
+
     Args:
         prototypes: their number.
         frozen: for how many steps the prototypes stay as they are.
@@ -344,9 +347,8 @@ class SwAV(Method):
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         with torch.no_grad():
-            self.prototypes.weight.copy_(normalize(self.prototypes.weight))
-        weight = self.prototypes.weight
-        return self.of_scores(*(gather(objectives.prototype_scores(z, weight)) for z in (z1, z2)))
+            self.prototypes.weight.copy_(unit_rows(self.prototypes.weight))
+        return self.of_scores(*(gather(self.prototypes(unit_rows(z))) for z in (z1, z2)))
 
     def before_update(self, step: int) -> None:
         if step < self.frozen:

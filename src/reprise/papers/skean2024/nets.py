@@ -131,6 +131,7 @@ def _optimiser(params: Training, learning_rate: float) -> OptimiserSpec:
         momentum=params.momentum,
         weight_decay=params.weight_decay,
         trust=params.trust,
+        clip=params.clip,
     )
 
 
