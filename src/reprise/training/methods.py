@@ -132,6 +132,12 @@ def build(name: str, student: Student, steps: int, hyperparameters: Mapping[str,
     return Stateless(student, steps, loss=partial(found, **checked))
 
 
+def name_of(objective: type[Method] | Loss) -> str:
+    """The name by which `find` finds an objective. An experiment that takes it from the objective itself has
+    the objective's code in its hash; of a string the hash sees no code."""
+    return objective.__name__.lower() if isinstance(objective, type) else objective.__name__
+
+
 def find(name: str) -> type[Method] | Loss:
     """The method of an objective that is wired in its own way, or else a loss of embeddings alone.
 
@@ -139,7 +145,7 @@ def find(name: str) -> type[Method] | Loss:
         RepriseError: when it is neither.
     """
     # By name among what there is: so the hash of a model's code does not hang on the other methods.
-    named = {method.__name__.lower(): method for method in Method.__subclasses__() if method is not Stateless}
+    named = {name_of(method): method for method in Method.__subclasses__() if method is not Stateless}
     if name in named:
         return named[name]
     try:
