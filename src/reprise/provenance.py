@@ -1,18 +1,25 @@
-"""What made a result: command, commit, versions, hardware."""
+"""What made a result: command, commit, versions, hardware, and the arithmetic that its last bits hang on."""
 
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+from threadpoolctl import threadpool_info
+
 LIBRARIES = ("reprise", "torch", "numpy", "numba", "scipy", "pandas", "matplotlib", "snakemake")
+VARIABLES = ("ATEN_", "BLIS_", "CUBLAS_", "MKL_", "NPY_", "NUMBA_", "OMP_", "ONEDNN_", "OPENBLAS_")
+"""How the names of the environment variables begin that choose instructions, kernels and threads."""
 
 
 def describe(root: Path) -> dict[str, object]:
-    """The exact command, the commit (with `+changes` when the tree is dirty), versions and hardware."""
+    """The exact command, the commit (with `+changes` when the tree is dirty), versions, hardware, and what
+    this process computes with by now."""
     return {
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "commit": _commit(root),
@@ -24,7 +31,32 @@ def describe(root: Path) -> dict[str, object]:
             "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
             "system": platform.platform(terse=True),
         },
+        "arithmetic": {
+            "libraries": sorted(_arithmetic_libraries(), key=str),
+            "variables": {
+                name: os.environ[name] for name in sorted(os.environ) if name.startswith(VARIABLES)
+            },
+        },
     }
+
+
+def _arithmetic_libraries() -> Iterator[dict[str, object]]:
+    """What computes, as far as it is loaded (nothing is for this): libraries of linear algebra and of
+    threads, PyTorch, compiled loops. `kernel` is the processor or the instruction set that each has chosen
+    code for, where it says so."""
+
+    def library(name: str, version: str | None, kernel: str | None, threads: int) -> dict[str, object]:
+        return {"name": name, "version": version, "kernel": kernel, "threads": threads}
+
+    for pool in threadpool_info():
+        yield library(pool["prefix"], pool["version"], pool.get("architecture"), pool["num_threads"])
+    if torch := sys.modules.get("torch"):
+        threads = torch.get_num_threads()
+        yield library("torch", torch.__version__, torch.backends.cpu.get_cpu_capability(), threads)
+        for version in re.findall(r"Math Kernel Library Version (\S+)", torch.__config__.show()):
+            yield library("MKL in torch", version, None, threads)
+    if llvm := sys.modules.get("llvmlite.binding"):
+        yield library("numba", _version("numba"), llvm.get_host_cpu_name(), 1)
 
 
 def _commit(root: Path) -> str:

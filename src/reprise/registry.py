@@ -177,10 +177,7 @@ def artifact(id: str) -> Artifact:
 def artifact_symbols(id: str) -> list[Symbol]:
     """What of the package drawing the artifact depends on."""
     draw = artifact(id).draw
-    return [
-        (draw.__module__, draw.__name__),
-        *(("reprise.report.style", name) for name in ("styled", "save")),
-    ]
+    return [(draw.__module__, draw.__name__), ("reprise.running", "draw")]
 
 
 def artifact_code(id: str) -> str:
@@ -194,7 +191,7 @@ def claims_symbols(key: str) -> list[Symbol]:
     for name in ("pending", "printed"):
         if getattr(paper(key), name):
             symbols.append((f"{ROOM}.{key}.{name}", "CLAIMS"))
-    return [*symbols, ("reprise.evidence.verdicts", "judge_all")]
+    return [*symbols, ("reprise.running", "check")]
 
 
 def claims_code(key: str) -> str:

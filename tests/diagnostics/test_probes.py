@@ -1,10 +1,13 @@
 """Probes against scikit-learn, on blobs."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from torch.profiler import ProfilerActivity, profile
 
 from reprise.diagnostics.probes import SGD, accuracy, knn, linear_probe, representations
 from reprise.errors import RepriseError
@@ -51,6 +54,30 @@ def test_a_linear_probe_that_diverges_says_so():
     train, train_labels, *test = blobs(60)
     with pytest.raises(RepriseError, match="diverged at learning rate 1e\\+38"):
         linear_probe(1e20 * train, train_labels, *test, schedule=Milestones(), learning_rate=1e38, epochs=3)
+
+
+def most_memory(function, trace):
+    """The most bytes of tensors that a call holds at a time, beside those that were there."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+        function()
+    profiled.export_chrome_trace(str(trace))
+    events = json.loads(trace.read_text())["traceEvents"]
+    return max(event["args"]["Total Allocated"] for event in events if event["name"] == "[memory]")
+
+
+def test_a_probe_takes_a_few_minibatches_and_the_order_beside_the_features(tmp_path):
+    samples, features, batch = 20_000, 256, 256
+    data = torch.randn(samples, features), torch.arange(samples) % 200
+    found = most_memory(
+        lambda: linear_probe(*data, *data, schedule=Milestones(), epochs=2, batch=batch), tmp_path / "trace"
+    )
+    assert found < 8 * (4 * batch * features) + 2 * (8 * samples) < 0.2 * data[0].nbytes
+
+
+def test_reading_representations_takes_them_once(tmp_path):
+    images = torch.randn(20_000, 256)
+    found = most_memory(lambda: representations(torch.nn.Identity(), lambda x: x, images), tmp_path / "trace")
+    assert images.nbytes <= found < 1.2 * images.nbytes
 
 
 def test_the_nearest_neighbours_are_those_of_scikit_learn():

@@ -62,6 +62,52 @@ def test_losses_and_gradients_are_those_of_automatic_differentiation(ours, plain
         assert other.abs().max() > 1e-4
 
 
+def lines(name, batch):
+    """Two views close to a line: all embeddings alike, or the first against all others and its own
+    positive."""
+    generator = torch.Generator().manual_seed(0)
+    signs = torch.ones(batch, 1, dtype=torch.float64)
+    if name == "opposite":
+        signs[0] = -1
+    noise = 0.01 * torch.randn(2, batch, 4, generator=generator, dtype=torch.float64)
+    z1, z2 = signs * torch.ones(4, dtype=torch.float64) + noise
+    return z1, -z2 if name == "opposite" else z2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("temperature", [0.001, 0.0015, 0.005, 0.011, 0.0142, 0.0152, 0.02])
+@pytest.mark.parametrize("batch", [2, 40])
+@pytest.mark.parametrize("name", ["spread", "alike", "opposite"])
+def test_low_temperatures_neither_overflow_nor_lose_digits(name, batch, temperature, dtype):
+    """Against cross-entropy in float64. What is lost of a cosine in rounding, the temperature enlarges."""
+    drawn = [z[1] for z in views(batch, 4)] if name == "spread" else lines(name, batch)
+    z1, z2 = (z.detach().to(dtype).requires_grad_() for z in drawn)
+    exact = [z.detach().double().requires_grad_() for z in (z1, z2)]
+    found = infonce_cosine(z1, z2, temperature=temperature)
+    expected = functional.cross_entropy(similarities(*exact) / temperature, torch.arange(batch))
+    digits = 4 * torch.finfo(dtype).eps / temperature
+    torch.testing.assert_close(found.double(), expected, rtol=digits, atol=digits)
+    largest = 1 / (batch * temperature)  # of a sample's gradient on a vector of unit length
+    for one, other in zip(
+        torch.autograd.grad(found, (z1, z2)), torch.autograd.grad(expected, exact), strict=True
+    ):
+        torch.testing.assert_close(one.double(), other, rtol=digits, atol=digits * largest)
+
+
+@pytest.mark.parametrize("temperature", [0.005, 0.1])
+@pytest.mark.parametrize("batch", [3, 33, 128])
+def test_no_bit_depends_on_the_place_in_the_stack(batch, temperature):
+    drawn = torch.randn(2, 19, batch, 4, generator=torch.Generator().manual_seed(0))
+
+    def gradients(z1, z2):
+        z1, z2 = z1.clone().requires_grad_(), z2.clone().requires_grad_()
+        return torch.autograd.grad(infonce_cosine(z1, z2, temperature=temperature).sum(), (z1, z2))
+
+    alone = [gradients(*drawn[:, replica : replica + 1]) for replica in range(19)]
+    for together, each in zip(gradients(*drawn), zip(*alone, strict=True), strict=True):
+        assert torch.equal(together, torch.cat(each))
+
+
 def test_the_length_of_an_embedding_does_not_count():
     z1, z2 = views(6, 4)
     for loss in (infonce_cosine, quadratic_cosine):

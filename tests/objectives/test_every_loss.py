@@ -19,11 +19,15 @@ from reprise.objectives import (
     frossl_as_given,
     frossl_no_logs,
     frossl_no_logs_unit_trace,
+    infonce_cosine,
+    infonce_distance,
+    infonce_dot,
     infonce_other_view,
     moco,
     negative_cosine,
     nt_xent,
     prototype_scores,
+    quadratic_cosine,
     sinkhorn,
     swapped_prediction,
     swav,
@@ -59,6 +63,11 @@ def corinfomax_from(state, z1, z2):
 LOSSES = {
     "nt_xent": nt_xent,
     "infonce_other_view": infonce_other_view,
+    "infonce_distance": infonce_distance,
+    "infonce_dot": infonce_dot,
+    "infonce_cosine": infonce_cosine,
+    "infonce_cosine, cold": partial(infonce_cosine, temperature=0.001),
+    "quadratic_cosine": quadratic_cosine,
     "directclr": partial(directclr, dimensions=2),
     "moco": partial(moco, queue=QUEUE),
     "negative_cosine": negative_cosine,
@@ -91,6 +100,12 @@ CORRELATIONS = {"both views shifted", "samples permuted", "views swapped", "dime
 HELD = {
     "nt_xent": ANGLES,
     "infonce_other_view": ANGLES,
+    "infonce_distance": {"both views turned", "both views shifted", "samples permuted"},
+    "infonce_dot": {"both views turned", "samples permuted"},
+    # Negatives are of the first view alone.
+    "infonce_cosine": ANGLES - {"views swapped"},
+    "infonce_cosine, cold": ANGLES - {"views swapped"},
+    "quadratic_cosine": ANGLES - {"views swapped"},
     "directclr": ANGLES - {"both views turned"},
     "moco": {"samples permuted", "samples lengthened"},
     "negative_cosine": ANGLES,
@@ -174,7 +189,15 @@ def test_the_gradient_at_fixed_codes_is_that_of_finite_differences(views):
     )
 
 
-WIDE = ["nt_xent", "infonce_other_view", "vicreg", "barlow_twins", "frossl", "frossl_no_logs"]
+WIDE = [
+    "nt_xent",
+    "infonce_other_view",
+    "infonce_cosine",
+    "vicreg",
+    "barlow_twins",
+    "frossl",
+    "frossl_no_logs",
+]
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -209,7 +232,9 @@ def test_single_precision_gives_the_same_to_its_digits(views, name):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize(("first", "second"), [((8, 4), (6, 4)), ((8, 4), (8, 3)), ((4,), (4,))])
+@pytest.mark.parametrize(
+    ("first", "second"), [((8, 4), (6, 4)), ((8, 4), (1, 4)), ((8, 4), (8, 3)), ((4,), (4,))]
+)
 def test_views_of_different_shapes_are_told_so(name, first, second):
     if name == "swav":  # scores of different dimensions are embeddings' of the same
         loss = swav

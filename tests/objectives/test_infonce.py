@@ -1,5 +1,4 @@
-"""InfoNCE in its two forms: values and gradients against slow literal forms, symmetries, underflow,
-replicas."""
+"""InfoNCE in its two forms: values and gradients against slow literal forms, underflow, replicas."""
 
 import math
 from itertools import product
@@ -56,13 +55,6 @@ def test_infonce_dot_has_the_temperature_of_the_authors_code():
     assert infonce_dot(z1, z2) == infonce_dot(z1, z2, temperature=0.1) != infonce_dot(z1, z2, temperature=0.2)
 
 
-@LOSSES
-@pytest.mark.parametrize("shape", [(2, 3), (5, 2), (3, 4, 2)])
-def test_gradients_are_those_of_finite_differences(loss, shape):
-    inputs = [z.requires_grad_() for z in views(*shape)]
-    assert torch.autograd.gradcheck(loss, inputs, atol=1e-7)
-
-
 @pytest.mark.parametrize(("batch", "dim"), [(2, 1), (2, 16), (3, 2), (64, 16), (128, 7), (700, 3)])
 def test_gradients_are_those_of_automatic_differentiation(batch, dim):
     z1, z2 = views(batch, dim)
@@ -115,38 +107,11 @@ def test_leading_axes_are_replicas(loss, leading):
         torch.testing.assert_close(found[at], loss(z1[at], z2[at]), rtol=1e-13, atol=0)
 
 
-def rotation(dim, seed=1):
-    return torch.linalg.qr(torch.randn(dim, dim, generator=torch.Generator().manual_seed(seed)).double()).Q
-
-
-SHIFT = torch.tensor([0.3, -1.2, 0.5], dtype=torch.float64)
-ORDER = torch.tensor([4, 2, 0, 6, 1, 3, 5])
-SYMMETRIES = {
-    "both views turned": lambda z1, z2: (z1 @ rotation(3), z2 @ rotation(3)),
-    "one view turned": lambda z1, z2: (z1, z2 @ rotation(3)),
-    "both views shifted": lambda z1, z2: (z1 + SHIFT, z2 + SHIFT),
-    "first view shifted": lambda z1, z2: (z1 + SHIFT, z2),
-    "second view shifted": lambda z1, z2: (z1, z2 + SHIFT),
-    "batch permuted": lambda z1, z2: (z1[ORDER], z2[ORDER]),
-    "one view permuted": lambda z1, z2: (z1, z2[ORDER]),
-    "views swapped": lambda z1, z2: (z2, z1),
-}
-HELD = {
-    infonce_distance: {"both views turned", "both views shifted", "batch permuted"},
-    infonce_dot: {"both views turned", "second view shifted", "batch permuted"},
-}
-
-
-@LOSSES
-@pytest.mark.parametrize("symmetry", SYMMETRIES)
-def test_symmetries_held_and_lacked(loss, symmetry):
-    """Neither is symmetric in the views: negatives of the distance form are of the first branch alone."""
-    z1, z2 = views(7, 3)
-    moved = loss(*SYMMETRIES[symmetry](z1, z2)).item()
-    if symmetry in HELD[loss]:
-        assert moved == pytest.approx(loss(z1, z2).item(), rel=1e-12)
-    else:
-        assert abs(moved - loss(z1, z2).item()) > 1e-3
+def test_only_dot_products_with_the_other_branch_do_not_see_its_shift():
+    (z1, z2), shift = views(7, 3), torch.tensor([0.3, -1.2, 0.5], dtype=torch.float64)
+    torch.testing.assert_close(infonce_dot(z1, z2 + shift), infonce_dot(z1, z2), rtol=1e-12, atol=0)
+    for loss, moved in ((infonce_dot, (z1 + shift, z2)), (infonce_distance, (z1, z2 + shift))):
+        assert (loss(*moved) - loss(z1, z2)).abs() > 1e-3
 
 
 def test_negatives_are_of_the_same_branch():

@@ -124,6 +124,16 @@ def _write_run(tier: Tier, **changes: object) -> Path:
     return file
 
 
+ARITHMETIC = {
+    "libraries": [
+        {"name": "libgomp", "version": None, "kernel": None, "threads": 1},
+        {"name": "libopenblas", "version": "0.3.30", "kernel": "Haswell", "threads": 1},
+        {"name": "torch", "version": "2.11", "kernel": "AVX2", "threads": 2},
+    ],
+    "variables": {"OMP_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell"},
+}
+
+
 def _write_figures(tier: Tier) -> None:
     folder = tier.figures / "new2030"
     folder.mkdir(parents=True)
@@ -253,6 +263,14 @@ def test_figures_and_tables_are_embedded(tier: Tier, page: Page) -> None:
     assert int(image["width"]) > int(image["height"]) > 0
     assert ["InfoNCE", "—"] in page.rows
     assert ["a<b", "66.51"] in page.rows
+
+
+def test_what_last_bits_hang_on_is_three_rows(tier: Tier, claims: pd.DataFrame) -> None:
+    _write_run(tier, arithmetic=ARITHMETIC)
+    rows = Page(html.write(tier, claims).read_text(encoding="utf-8")).rows
+    assert ["Kernels", "libgomp, libopenblas 0.3.30 Haswell, torch 2.11 AVX2"] in rows
+    assert ["Threads", "1, 2"] in rows
+    assert ["Variables", "OMP_NUM_THREADS=1 OPENBLAS_CORETYPE=Haswell"] in rows
 
 
 def test_tables_have_scoped_headers(page: Page) -> None:

@@ -10,7 +10,7 @@ from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.networks.projectors import Identity
 from reprise.training.images import assemble
-from reprise.training.methods import find
+from reprise.training.methods import find, name_of
 
 VIEWS = Views(tiny.RECIPE)(tiny.data().images[:16], torch.Generator().manual_seed(1))
 
@@ -111,6 +111,26 @@ def test_swav_has_prototypes_of_unit_length_that_may_be_frozen_at_first():
     assert found.prototypes.weight.grad is None
 
 
+def test_swavs_prototypes_move_by_the_gradient_at_a_constant_normalisation():
+    found = method("swav", prototypes=12)
+    optimiser = torch.optim.SGD([found.prototypes.weight], lr=0.5)
+    lengths = []
+    for _ in range(3):
+        optimiser.zero_grad()
+        found(VIEWS, 0).loss.backward()
+        weight = found.prototypes.weight.detach().clone().requires_grad_()
+        torch.testing.assert_close(weight.norm(dim=1), torch.ones(12))
+        scores = [normalize(z) @ weight.T for z in embeddings(found)]
+        (expected,) = torch.autograd.grad(objectives.swav(*scores), weight)
+        torch.testing.assert_close(found.prototypes.weight.grad, expected)
+        optimiser.step()
+        torch.testing.assert_close(found.prototypes.weight, weight - 0.5 * expected)
+        lengths.append(found.prototypes.weight.norm(dim=1))
+    assert (
+        torch.stack(lengths) - 1
+    ).abs().max() > 1e-3  # the step leaves the sphere, to which the next returns
+
+
 def test_dino_moves_its_centre_and_warms_its_teacher():
     found = method("dino", prototypes=12, warmup=10)
     unit = normalize(found.prototypes.weight, dim=1)
@@ -136,8 +156,9 @@ def test_corinfomax_carries_its_moments():
 
 
 def test_each_stateful_method_is_found_by_name():
-    assert [find(name).__name__.lower() for name in tiny.STATEFUL] == list(tiny.STATEFUL)
     assert find("nt_xent") is objectives.nt_xent
+    for name in (*tiny.STATEFUL, "directclr", "infonce_other_view"):
+        assert name_of(find(name)) == name
 
 
 @pytest.mark.parametrize(

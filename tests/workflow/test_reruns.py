@@ -17,11 +17,20 @@ DRAWINGS = {
 VERDICTS = {f"{KEY}_claims", "report"}
 LAYER_ALIGNMENT = {f"{KEY}_layer_alignment", f"{KEY}_fig04", f"{KEY}_fig05", *VERDICTS}
 TOYS = ("augmentation_threshold", "layer_alignment", "projector_alignment", "depth_and_nonlinearity")
-SIMULATIONS = {f"{KEY}_{name}" for name in TOYS} | {
-    artifact.id.replace("/", "_")
-    for artifact in registry.paper(KEY).artifacts.values()
-    if artifact.experiment in {f"{KEY}/{name}" for name in TOYS}
-}
+
+
+def and_drawings(*names):
+    """The rules of some experiments, and of the figures and tables that show their results."""
+    shown = [
+        artifact.id
+        for artifact in registry.paper(KEY).artifacts.values()
+        if artifact.experiment in {f"{KEY}/{name}" for name in names}
+    ]
+    return {f"{KEY}_{name}" for name in names} | {id.replace("/", "_") for id in shown}
+
+
+SIMULATIONS = and_drawings(*TOYS)
+IMAGE_NETS = and_drawings("projector_spectra", "projector_map")
 
 
 def test_a_whole_run_makes_every_file_and_a_second_run_does_nothing(smoke_run):
@@ -106,6 +115,20 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
             "temperature: float = 0.2",
             {"ren2023_zero_shot_share", "ren2023_zero_shot", "ren2023_fig02", "ren2023_claims", "report"},
             id="another loss of the same file: the one experiment that is set to it",
+        ),
+        pytest.param(
+            "src/reprise/objectives/contrastive.py",
+            "(partition - positives).mean(-1)",
+            "(partition - positives).mean(-1) / 2",
+            {*IMAGE_NETS, *VERDICTS},
+            id="a loss that image networks are trained by: those experiments",
+        ),
+        pytest.param(
+            "src/reprise/training/methods.py",
+            "self.of_representations(gather(z1), gather(z2))",
+            "self.of_representations(gather(z1), gather(z2)) / 2",
+            {*IMAGE_NETS, *VERDICTS},
+            id="how such a loss is wired: the same experiments",
         ),
         pytest.param(
             f"{PAPER}/gradient_flow/compute.py",

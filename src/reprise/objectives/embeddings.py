@@ -13,16 +13,16 @@ def check_views(loss: str, first: Tensor, second: Tensor, *, samples: int = 1) -
     Raises:
         RepriseError: naming the loss, the shapes and what was expected.
     """
-    shapes = f"{list(first.shape)} and {list(second.shape)}"
-    if first.shape != second.shape or first.ndim < 2:
-        raise RepriseError(
-            f"{loss}: embeddings of shapes {shapes}; expected one shape [batch, dim] for both views"
+    shape = first.shape
+    if shape != second.shape or len(shape) < 2:
+        expected = "expected one shape [batch, dim] for both views"
+    elif shape[-2] < samples:
+        expected = (
+            f"it is undefined for fewer than {samples} samples: use larger batches, or drop the last one"
         )
-    if first.shape[-2] < samples:
-        raise RepriseError(
-            f"{loss}: embeddings of shapes {shapes}; it is undefined for fewer than {samples} samples: "
-            "use larger batches, or drop the last one"
-        )
+    else:
+        return
+    raise RepriseError(f"{loss}: embeddings of shapes {list(shape)} and {list(second.shape)}; {expected}")
 
 
 def unit_rows(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:

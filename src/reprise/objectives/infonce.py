@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.objectives.closed_form import closed_form
+from reprise.objectives.embeddings import check_views
 
 LOG2_E = math.log2(math.e)
 CACHED = 2**18
@@ -27,7 +28,11 @@ def infonce_distance(
 
     Eq. 2 sums over i; the mean is the same loss at `batch` times the learning rate. The gradient is Eq. 4 in
     closed form: it takes a third of the time of automatic differentiation, and a test compares the two.
+
+    Raises:
+        RepriseError: for views of different shapes, or of a single sample, which has no negatives.
     """
+    check_views("infonce_distance", z1, z2, samples=2)
     return closed_form(_loss_and_gradients, z1, z2)
 
 
@@ -41,7 +46,11 @@ def infonce_dot(
     toy code).
 
     mean_i -log( exp(z1_i·z2_i / τ) / Σ_j exp(z1_i·z2_j / τ) )
+
+    Raises:
+        RepriseError: for views of different shapes, or of a single sample, which has no negatives.
     """
+    check_views("infonce_dot", z1, z2, samples=2)
     similarities = z1 @ z2.mT / temperature
     return (similarities.logsumexp(-1) - similarities.diagonal(dim1=-2, dim2=-1)).mean(-1)
 

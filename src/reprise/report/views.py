@@ -111,7 +111,7 @@ class PaperView:
 
 @dataclass(frozen=True)
 class RunView:
-    """How one experiment's tables were made. `facts`: commit, versions and hardware."""
+    """How one experiment's tables were made. `facts`: commit, versions, hardware and arithmetic."""
 
     experiment: str
     command: str
@@ -176,6 +176,20 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
         "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
         "hardware": f"{hardware['processor']}, {hardware['cores']} cores, "
         f"{hardware['memory_gib']} GiB, {hardware['system']}",
+        **_arithmetic(record),
+    }
+
+
+def _arithmetic(record: Mapping[str, Any]) -> dict[str, str]:
+    """What last bits hang on; nothing for results of versions that did not record it."""
+    if "arithmetic" not in record:
+        return {}
+    libraries, variables = record["arithmetic"]["libraries"], record["arithmetic"]["variables"]
+    named = [(library["name"], library["version"], library["kernel"]) for library in libraries]
+    return {
+        "kernels": ", ".join(" ".join(filter(None, words)) for words in named),
+        "threads": ", ".join(sorted({str(library["threads"]) for library in libraries})),
+        "variables": " ".join(f"{name}={value}" for name, value in variables.items()),
     }
 
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 
 from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.networks.projectors import MLP
+from reprise.objectives.embeddings import unit_rows
 from reprise.training.processes import gather
 
 Views = Float[Tensor, "2 share channel height width"]
@@ -132,6 +132,12 @@ def build(name: str, student: Student, steps: int, hyperparameters: Mapping[str,
     return Stateless(student, steps, loss=partial(found, **checked))
 
 
+def name_of(objective: type[Method] | Loss) -> str:
+    """The name by which `find` finds an objective. An experiment that takes it from the objective itself has
+    the objective's code in its hash; of a string the hash sees no code."""
+    return objective.__name__.lower() if isinstance(objective, type) else objective.__name__
+
+
 def find(name: str) -> type[Method] | Loss:
     """The method of an objective that is wired in its own way, or else a loss of embeddings alone.
 
@@ -139,7 +145,7 @@ def find(name: str) -> type[Method] | Loss:
         RepriseError: when it is neither.
     """
     # By name among what there is: so the hash of a model's code does not hang on the other methods.
-    named = {method.__name__.lower(): method for method in Method.__subclasses__() if method is not Stateless}
+    named = {name_of(method): method for method in Method.__subclasses__() if method is not Stateless}
     if name in named:
         return named[name]
     try:
@@ -319,6 +325,9 @@ def _random_queue(size: int, dim: int) -> Float[Tensor, "size dim"]:
 class SwAV(Method):
     """Caron et al. 2020, with two views and no queue.
 
+    As in the authors' code, prototypes are set to unit length before each forward pass, and the gradient is
+    that on them as they then are, not through their normalisation.
+
     Args:
         prototypes: their number.
         frozen: for how many steps the prototypes stay as they are.
@@ -344,9 +353,8 @@ class SwAV(Method):
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         with torch.no_grad():
-            self.prototypes.weight.copy_(normalize(self.prototypes.weight))
-        weight = self.prototypes.weight
-        return self.of_scores(*(gather(objectives.prototype_scores(z, weight)) for z in (z1, z2)))
+            self.prototypes.weight.copy_(unit_rows(self.prototypes.weight))
+        return self.of_scores(*(gather(self.prototypes(unit_rows(z))) for z in (z1, z2)))
 
     def before_update(self, step: int) -> None:
         if step < self.frozen:

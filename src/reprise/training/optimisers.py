@@ -47,11 +47,16 @@ class LARS(Settings):
     code.
 
     For a parameter w of more than one dimension with gradient g: u = g + wd w, u <- η |w|/|u| u (as it is
-    where either norm is 0), m <- μ m + u, w <- w - lr m. Biases and BatchNorm's parameters, of one
-    dimension, have neither decay nor adaptation: u = g.
+    where either norm is 0), m <- μ m + u, w <- w - lr m, with lr of the schedule. Biases and BatchNorm's
+    parameters, of one dimension, have neither decay nor adaptation: u = g.
+
+    Solo-learn's exempts the same parameters (`exclude_bias_n_norm`) and has the same momentum, which holds
+    what was scaled. It divides by |g| + wd |w| in place of |u|, and where g is 0 leaves out the decay.
 
     Attributes:
         trust: η.
+        clip: solo-learn's `clip_lr`, u <- min(η |w|/|u| / lr, 1) u: a step of lr u has the length η |w| where
+            that is shorter, and else is SGD's.
     """
 
     kind: Literal["lars"] = "lars"
@@ -59,6 +64,7 @@ class LARS(Settings):
     momentum: float = Field(default=0.9, ge=0, lt=1)
     weight_decay: float = Field(default=1e-6, ge=0)
     trust: float = Field(default=1e-3, gt=0)
+    clip: bool = False
 
     def build(self, parameters: Parameters) -> Optimizer:
         defaults = {
@@ -66,6 +72,7 @@ class LARS(Settings):
             "momentum": self.momentum,
             "weight_decay": self.weight_decay,
             "trust": self.trust,
+            "clip": self.clip,
         }
         return _LARS(parameters, defaults)
 
@@ -93,5 +100,8 @@ def _update(weight: Tensor, group: dict[str, Any]) -> Tensor:
         return weight.grad
     update = weight.grad.add(weight, alpha=group["weight_decay"])
     length, other = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
+    rate = group["trust"] * length / other
+    if group["clip"]:
+        rate = (rate / group["lr"]).clamp(max=1)
     # On the device: asking for the norms' values would wait for it.
-    return update * torch.where((length > 0) & (other > 0), group["trust"] * length / other, 1.0)
+    return update * torch.where((length > 0) & (other > 0), rate, 1.0)

@@ -123,8 +123,10 @@ class GlobalBatchNorm(nn.Module):
             mean = (x - centred).mean(others)
             self.running_mean.lerp_(mean, self.momentum)
             self.running_var.lerp_(variance * n / (n - 1), self.momentum)
-        scale = self.weight * (variance + self.eps).rsqrt()
-        return centred * scale.view(shape) + self.bias.view(shape)
+        scale = (variance + self.eps).rsqrt()
+        if self.weight is None:  # not affine
+            return centred * scale.view(shape)
+        return centred * (self.weight * scale).view(shape) + self.bias.view(shape)
 
 
 class _Sum(torch.autograd.Function):

@@ -26,6 +26,7 @@ from reprise.papers.skean2024.projector_and_batch.compute import compute as proj
 from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import TABLE2_METHODS
 from reprise.training.images import assemble, batch_indices
+from reprise.training.optimisers import LARS
 
 ROOT = Path(__file__).parents[3]
 TINY = {
@@ -85,6 +86,12 @@ def test_the_published_widths_are_the_settings_of_a_batch_of_256():
     of, _ = spec_of(params.model_copy(update={"seeds": 1}), "frossl")
     assert of.projector.dims == (2048, 2048, 1024)
     assert spec_of(params, "byol")[0].hyperparameters["hidden"] == 4096
+
+
+def test_the_published_optimiser():
+    of, _ = spec_of(LinearProbes(), "frossl", learning_rate=0.3)
+    published = {"learning_rate": 0.3, "momentum": 0.9, "weight_decay": 1e-6, "trust": 0.02, "clip": True}
+    assert of.optimiser == LARS(**published)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -16,10 +16,11 @@ from reprise.diagnostics.spectra import normalised_log_spectrum
 from reprise.experiment import Task
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
+from reprise.objectives import infonce_other_view
 from reprise.papers.jing2022.image_settings import PARTS, Training
 from reprise.training.images import Data, assemble
 from reprise.training.launch import train_on_all_gpus
-from reprise.training.methods import Student
+from reprise.training.methods import DirectCLR, Student, name_of
 from reprise.training.models import Spec, model
 from reprise.training.optimisers import LARS, SGD, AdamW, OptimiserSpec
 from reprise.training.schedules import WarmupCosine
@@ -39,12 +40,12 @@ def spec(training: Training, net: str, seed: int, samples: int) -> Spec:
         samples: images to train on.
     """
     steps = max(1, round(training.epochs * (samples // training.batch)))
-    loss: dict[str, float | int | bool | None] = {"temperature": training.temperature}
+    hyperparameters: dict[str, float | int | bool | None] = {"temperature": training.temperature}
     if net == "directclr":
-        loss["dimensions"] = training.d0
+        hyperparameters["dimensions"] = training.d0
     return Spec(
-        objective="directclr" if net == "directclr" else "infonce_other_view",
-        hyperparameters=loss,
+        objective=name_of(DirectCLR if net == "directclr" else infonce_other_view),
+        hyperparameters=hyperparameters,
         augmentation=augmentation(training),
         normalisation=normalisation(training),
         encoder=ResNet(

@@ -23,7 +23,7 @@ from reprise.training.models import Model, Spec, data_set, model
 from reprise.training.optimisers import LARS, SGD, OptimiserSpec
 from reprise.training.schedules import Constant, CosineRestarts, Schedule, WarmupCosine
 
-OBJECTIVES = {
+OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
     "nt_xent": objectives.nt_xent,
     "vicreg": objectives.vicreg,
     "barlow_twins": objectives.barlow_twins,
@@ -100,7 +100,7 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
     hidden = narrowed(params.projector_hidden, params.width)
     weaker, stronger = RECIPES[run.images]
     return Spec(
-        objective=next(name for name in OBJECTIVES if name == method.objective),
+        objective=methods.name_of(OBJECTIVES[method.objective]),
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
         normalisation=NORMALISATIONS[run.images],
@@ -131,6 +131,7 @@ def _optimiser(params: Training, learning_rate: float) -> OptimiserSpec:
         momentum=params.momentum,
         weight_decay=params.weight_decay,
         trust=params.trust,
+        clip=params.clip,
     )
 
 

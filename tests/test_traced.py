@@ -1,0 +1,145 @@
+"""What runs must be in the hash: an edit of any code of the package that a step of the smoke tier runs must
+change the hash by which the step's results count as fresh.
+
+The hash is that of a closure over syntax trees, which sees no function that is reached by a name put together
+at run time; a tracer does. What numba has compiled shows up in the closure only.
+"""
+
+import importlib
+import pkgutil
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import reprise
+from reprise import closure, objectives, registry, running, store
+from reprise.config import load_tier
+from reprise.experiment import Context, evaluate
+from reprise.networks.activations import ACTIVATIONS
+from reprise.report import html
+
+ROOT = Path(__file__).parents[1]
+SOURCE = Path(reprise.__file__).parent
+BESIDE = Path(registry.__file__)
+"""Finds the functions that a hash is of, and computes nothing itself."""
+Z = torch.eye(2)
+
+
+@contextmanager
+def traced():
+    """The code objects that run meanwhile, in this thread and in those that start meanwhile."""
+    ran = set()
+
+    def trace(frame, event, argument):
+        ran.add(frame.f_code)  # and returns None, so that the function's lines are not traced
+
+    before, before_of_threads = sys.gettrace(), threading.gettrace()
+    threading.settrace(trace)
+    sys.settrace(trace)
+    try:
+        yield ran
+    finally:
+        sys.settrace(before)
+        threading.settrace(before_of_threads)
+
+
+def unhashed(ran, symbols):
+    """The functions of the package among the code that ran of which the hash of `symbols` sees nothing."""
+    hashed = set()
+    for module, name in closure.closure(*symbols):
+        file = closure._module(module).path
+        for node in closure._module(module).nodes_of(name):
+            first = min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
+            hashed.update((file, line) for line in range(first, node.end_lineno + 1))
+    places = {(Path(code.co_filename), code.co_firstlineno): code.co_qualname for code in ran}
+    return {
+        f"{file.relative_to(SOURCE)}:{line} {name}"
+        for (file, line), name in places.items()
+        if file.suffix == ".py" and file.is_relative_to(SOURCE) and file != BESIDE
+        if (file, line) not in hashed
+    }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def every_module_is_imported():
+    """What a module runs when it is imported is no part of a step."""
+    for module in pkgutil.walk_packages(reprise.__path__, "reprise."):
+        importlib.import_module(module.name)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered():
+    """What another test has computed would not run again."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("reprise.")]
+    for value in (value for module in ours for value in vars(module).values()):
+        if hasattr(value, "cache_clear") and value.__module__ != closure.__name__:
+            value.cache_clear()
+
+
+@pytest.fixture
+def tier(tmp_path):
+    return replace(load_tier("smoke", ROOT), root=tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", registry.experiments())
+def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes(id, tier):
+    experiment, params = registry.experiment(id), tier.params[id]
+    with traced() as ran:
+        tables = evaluate(experiment.compute(), experiment.settings(params), Context(root=tier.root))
+    missing = {"tables": unhashed(ran, experiment.symbols(params))}
+    record = {"params": params.model_dump(mode="json")}
+    store.save_tables(tier.results / id, tables, experiment.key(params), record)
+    for artifact in experiment.artifacts:
+        with traced() as ran:
+            running.draw(artifact.id, tier)
+        missing[artifact.id] = unhashed(ran, registry.artifact_symbols(artifact.id))
+    with traced() as ran:
+        running.check(experiment.paper, tier)
+    missing["verdicts"] = unhashed(ran, registry.claims_symbols(experiment.paper))
+    lines = [f"{step}: {function}" for step, functions in missing.items() for function in sorted(functions)]
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.slow
+def test_what_the_report_runs_is_in_its_hash(tier):
+    """Of an experiment with a figure, a table and verdicts; the others have not run."""
+    id = "tian2023/batch_normalization"
+    running.run(id, tier)
+    for artifact in registry.experiment(id).artifacts:
+        running.draw(artifact.id, tier)
+    running.save_claims("tian2023", tier, running.check("tian2023", tier))
+    with traced() as ran:
+        html.write(tier, running.join(tier))
+    assert unhashed(ran, registry.report_symbols()) == set()
+
+
+def in_a_thread(function, *arguments):
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(function, *arguments).result()
+
+
+@pytest.mark.parametrize("call", [lambda function, *arguments: function(*arguments), in_a_thread])
+def test_a_function_that_is_reached_by_its_name_alone_is_found(call):
+    with traced() as ran:
+        call(lambda name: objectives.resolve(name)(Z, Z), "nt_xent")
+    resolve = ("reprise.objectives", "resolve")
+    found = unhashed(ran, [resolve])
+    assert {name.split()[1] for name in found} == {"nt_xent", "check_views", "unit_rows"}
+    assert unhashed(ran, [resolve, ("reprise.objectives", "nt_xent")]) == set()
+
+
+def test_a_function_without_a_name_belongs_to_what_it_is_the_value_of():
+    module = "reprise.networks.activations"
+    with traced() as ran:
+        ACTIVATIONS["linear"](Z)
+    (found,) = unhashed(ran, [(module, "Activation")])
+    assert found.startswith("networks/activations.py:")
+    assert found.endswith(" <lambda>")
+    assert unhashed(ran, [(module, "ACTIVATIONS")]) == set()
