@@ -181,22 +181,28 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _arithmetic(record: Mapping[str, Any]) -> dict[str, str]:
-    """What last bits hang on; nothing for results of versions that did not record it."""
+    """What last bits hang on, a row each; none for results of versions that did not record it."""
     if "arithmetic" not in record:
         return {}
     libraries, variables = record["arithmetic"]["libraries"], record["arithmetic"]["variables"]
-    named = [(library["name"], library["version"], library["kernel"]) for library in libraries]
+    kernels: dict[str, set[str]] = {}
+    for library in libraries:
+        if words := [word for word in (library["version"], library["kernel"]) if word]:
+            kernels.setdefault(library["name"], set()).add(" ".join(words))
     return {
-        "kernels": ", ".join(" ".join(filter(None, words)) for words in named),
+        **{f"kernels of {name}": ", ".join(sorted(used)) for name, used in kernels.items()},
         "threads": ", ".join(sorted({str(library["threads"]) for library in libraries})),
         "variables": " ".join(f"{name}={value}" for name, value in variables.items()),
     }
 
 
 def common(runs: Iterable[RunView]) -> dict[str, str]:
-    """The facts that are the same for all runs."""
-    facts = [run.facts.items() for run in runs]
-    return dict(item for item in facts[0] if all(item in others for others in facts)) if facts else {}
+    """The facts that are the same for all runs that have them: not every run loads every library."""
+    facts: dict[str, set[str]] = {}
+    for run in runs:
+        for name, text in run.facts.items():
+            facts.setdefault(name, set()).add(text)
+    return {name: texts.pop() for name, texts in facts.items() if len(texts) == 1}
 
 
 # Claims.
