@@ -155,8 +155,8 @@ def test_every_probe_stands_beside_its_start(run):
 def test_a_net_that_diverged_has_no_numbers(tmp_path, monkeypatch):
     model = image_nets.model
 
-    def diverged(*given):
-        found = model(*given)
+    def diverged(*given, **options):
+        found = model(*given, **options)
         found.diverged = 1
         return found
 
