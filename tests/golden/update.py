@@ -4,10 +4,10 @@ Runs every experiment once for each set of vector instructions that PyTorch and 
 tolerance of a number is ten times its spread over them, and at least 1e-6 of its size: a change of code moves
 it by more, another processor by less.
 
-`python tests/golden/update.py` writes new numbers, after an intended change. With `--widen` the numbers stay, and
-the tolerances come to cover this processor too: from the results of the smoke tier here, of a commit whose
-numbers are golden elsewhere. The instructions of convolutions, which the processor alone decides, cannot be
-imitated.
+`python tests/golden/update.py` writes new numbers, after an intended change. With `--widen` the numbers stay,
+and the tolerances come to cover this processor too: from the results of the smoke tier here, of a commit
+whose numbers are golden elsewhere. The instructions of convolutions, which the processor alone decides,
+cannot be imitated.
 """
 
 import io
