@@ -92,7 +92,10 @@ def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
 
 
 def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
+    """And counts the time that they took."""
+    start = time.perf_counter()
     running.run_share(ID, tier, 1, 1)
+    lasted = time.perf_counter() - start
 
     def never(folder, key, name, make):
         def forbidden():
@@ -102,7 +105,11 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
 
     keep = store.keep
     monkeypatch.setattr(store, "keep", never)
+    start = time.perf_counter()
     running.run(ID, tier)
+    collecting = time.perf_counter() - start
+    seconds = store.load_record(tier.results / ID, "again")["duration_seconds"]
+    assert lasted / 2 < seconds < lasted + collecting
 
 
 def test_an_experiment_in_one_piece_has_no_shares(tier):

@@ -56,16 +56,16 @@ class Foreign(NamedTuple):
 
     Attributes:
         symbols: of the package, that the file and its local modules use.
-        files: the file and the local modules that it imports, directly or not, in the order of their names.
+        files: the file and the local modules that it imports, directly or not.
     """
 
     symbols: frozenset[Symbol]
-    files: tuple[Path, ...]
+    files: frozenset[Path]
 
     @property
     def content(self) -> bytes:
-        """Of all the files, wherever they lie."""
-        return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in self.files)
+        """Of all the files, wherever they lie and in no order."""
+        return b"".join(sorted(hashlib.sha256(file.read_bytes()).digest() for file in self.files))
 
 
 def foreign(file: Path) -> Foreign:
@@ -85,7 +85,7 @@ def foreign(file: Path) -> Foreign:
         module = _Module(path.stem, path)
         symbols.update(symbol for symbol in _uses_of(module, module.tree.body) if _is_ours(symbol[0]))
         waiting.extend(_local_imports(module.tree, path.parent, file.resolve().parent))
-    return Foreign(frozenset(symbols), tuple(sorted(files, key=lambda path: path.name)))
+    return Foreign(frozenset(symbols), frozenset(files))
 
 
 def _local_imports(tree: ast.AST, folder: Path, top: Path) -> Iterator[Path]:

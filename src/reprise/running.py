@@ -1,5 +1,4 @@
-"""The steps of the way of the data: run, draw, check, join. Snakemake calls them through the CLI; a notebook
-directly."""
+"""The pipeline's stages: run, draw, check, join. Snakemake calls them by the CLI, a notebook directly."""
 
 import hashlib
 import time
@@ -46,7 +45,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     with store.locked(folder / store.LOCK) as waited:
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
-        start = time.perf_counter()
+        start, before = time.perf_counter(), store.seconds_spent(folder, key)
         settings = experiment.settings(params)
         context = Context(progress, root=tier.root)
         if tasks := experiment.tasks():
@@ -62,7 +61,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             "experiment": id,
             "params": params.model_dump(mode="json"),
             "code": code,
-            "duration_seconds": round(time.perf_counter() - start, 3),
+            "duration_seconds": round(before + time.perf_counter() - start, 3),
         }
         store.save_tables(folder, tables, key, record)
         store.forget(folder)

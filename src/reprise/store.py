@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,9 +105,9 @@ def _digest(record: Mapping[str, Any]) -> str:
 def keep(folder: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     """The table that `make` computes, or that an earlier run under the same `key` had computed as `name`.
 
-    It is kept in a hidden folder in `folder` until `forget`, its SHA-256 in the file's name; a damaged one is
-    made again. Both ways the table comes from the file, so that a resumed run ends with the same bytes. Of
-    several processes that want it at once, one computes and the others wait.
+    It is kept in a hidden folder in `folder` until `forget`; its file's name has its SHA-256 and how long it
+    took. A damaged one is made again. Both ways the table comes from the file, so that a resumed run ends with
+    the same bytes. Of several processes that want it at once, one computes and the others wait.
 
     Raises:
         RepriseError: when the folder cannot be written.
@@ -117,16 +118,24 @@ def keep(folder: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) ->
         for file in kept.glob(f"{stem}.*.parquet"):
             if _sha256(file) == file.suffixes[0][1:]:
                 return pd.read_parquet(file)
+            file.unlink()
+        start = time.perf_counter()
         table = make()
         draft = kept / f".{stem}"
         with writing(folder):
             try:
                 table.to_parquet(draft, index=False)
-                file = kept / f"{stem}.{_sha256(draft)}.parquet"
+                milliseconds = round(1000 * (time.perf_counter() - start))
+                file = kept / f"{stem}.{_sha256(draft)}.{milliseconds}.parquet"
                 os.replace(draft, file)
             finally:
                 draft.unlink(missing_ok=True)
     return pd.read_parquet(file)
+
+
+def seconds_spent(folder: Path, key: str) -> float:
+    """How long all that is kept under a key took to make."""
+    return sum(int(file.suffixes[1][1:]) for file in (folder / KEPT / key).glob("*.parquet")) / 1000
 
 
 def forget(folder: Path) -> None:

@@ -40,12 +40,12 @@ def joined(device: str) -> Iterator[str]:
 
 
 def count() -> int:
-    """How many processes train together."""
+    """Number of processes that train together."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def rank() -> int:
-    """Which of them this one is."""
+    """Rank of this process."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
