@@ -106,8 +106,8 @@ def keep(folder: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) ->
     """The table that `make` computes, or that an earlier run under the same `key` had computed as `name`.
 
     It is kept in a hidden folder in `folder` until `forget`; its file's name has its SHA-256 and how long it
-    took. A damaged one is made again. Both ways the table comes from the file, so that a resumed run ends with
-    the same bytes. Of several processes that want it at once, one computes and the others wait.
+    took. A damaged one is made again. Both ways the table comes from the file, so that a resumed run ends
+    with the same bytes. Of several processes that want it at once, one computes and the others wait.
 
     Raises:
         RepriseError: when the folder cannot be written.

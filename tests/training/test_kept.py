@@ -1,5 +1,8 @@
 """Features are computed once: shown by what did not run."""
 
+import multiprocessing
+import time
+
 import pytest
 import torch
 
@@ -77,6 +80,25 @@ def test_a_damaged_shard_is_reported_and_computed_again(tmp_path, damage, capfd)
     assert torch.equal(found, first)
     assert f"{file}: truncated or altered; made again" in capfd.readouterr().err
     assert run(tmp_path)[1] == []
+
+
+def test_of_two_that_ask_at_once_one_computes(tmp_path):
+    asked = tmp_path / "asked"
+
+    def make():
+        with asked.open("a") as file:
+            file.write("computed\n")
+        time.sleep(0.5)
+        return {"x": torch.ones(2)}
+
+    fork = multiprocessing.get_context("fork")
+    both = [fork.Process(target=kept.kept, args=(tmp_path / "kept", "key", make)) for _ in range(2)]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    assert asked.read_text() == "computed\n"
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
