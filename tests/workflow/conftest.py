@@ -48,7 +48,7 @@ class Checkout:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options,
         )  # fmt: skip
 
-    def call(self, *command, timeout=1200):
+    def call(self, *command, timeout=2400):
         """The exit code, and all that the command printed."""
         process = self.start(*command)
         try:
