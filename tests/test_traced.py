@@ -57,7 +57,9 @@ def unhashed(ran, symbols):
         for node in closure._module(module).nodes_of(name):
             first = min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
             hashed.update((file, line) for line in range(first, node.end_lineno + 1))
-    places = {(Path(code.co_filename), code.co_firstlineno): code.co_qualname for code in ran}
+    # A module's body runs when it is imported, or when numba first compiles what is in it.
+    functions = [code for code in ran if code.co_name != "<module>"]
+    places = {(Path(code.co_filename), code.co_firstlineno): code.co_qualname for code in functions}
     return {
         f"{file.relative_to(SOURCE)}:{line} {name}"
         for (file, line), name in places.items()
