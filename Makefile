@@ -17,7 +17,7 @@ export OMP_NUM_THREADS := 1
 # They go into commands: what is no plain word stops make before it runs anything.
 plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
 $(foreach name,TIER PAPER CORES,$(if $(call plain,$(name)),,$(error \
-	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with none of the last two)))
+	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
 
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
 WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)

@@ -88,7 +88,7 @@ def test_verdicts_are_joined_as_long_as_nothing_changed_that_they_hang_on(tier, 
 
 
 def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
-    """One of ten in a file of some thousands; every one is refused with what to do."""
+    """Of 150 spread over the file every one is refused, with what to do."""
     claims = running.check(KEY, tier)
     running.save_claims(KEY, tier, claims)
     file = tier.results / KEY / "claims.parquet"

@@ -113,7 +113,7 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
 
 
 def test_an_experiment_in_one_piece_has_no_shares(tier):
-    with pytest.raises(RepriseError, match=r"jing2022/gradient_flow: is one task .* reprise run"):
+    with pytest.raises(RepriseError, match=r"jing2022/gradient_flow: is in one piece .* reprise run"):
         running.run_share("jing2022/gradient_flow", tier, 1, 2)
 
 

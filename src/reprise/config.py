@@ -64,7 +64,7 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
     if not NAME.fullmatch(name):
         raise RepriseError(
             f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, and begins with "
-            "none of the last two; rename the file, and the tier in it"
+            "a letter, a digit or '_'; rename the file, and the tier in it"
         )
     content = _read(file)
     where = str(file.relative_to(root))

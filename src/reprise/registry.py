@@ -50,12 +50,12 @@ class Experiment:
         return importlib.import_module(f"{self.module}.compute").compute
 
     def tasks(self) -> Callable | None:
-        """What cuts the computation into tasks; None where it is one."""
+        """The function that cuts the computation into tasks; None where it is in one piece."""
         return getattr(importlib.import_module(f"{self.module}.compute"), "tasks", None)
 
     @property
     def has_tasks(self) -> bool:
-        """The same, without importing the computation."""
+        """Whether the computation is cut into tasks; known without importing it."""
         return defines(f"{self.module}.compute", "tasks")
 
     def settings(self, params: Settings) -> dict[str, Settings]:

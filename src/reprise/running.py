@@ -86,7 +86,7 @@ def run_share(
     folder = tier.results / id
     tasks = experiment.tasks()
     if tasks is None:
-        raise RepriseError(f"{id}: is one task and has no shares; run it by: {_again(id, tier)}")
+        raise RepriseError(f"{id}: is in one piece and has no shares; run it by: {_again(id, tier)}")
     with store.locked(folder / store.LOCK, shared=True):
         context = Context(root=tier.root)
         keeper = _Keeper(folder, experiment.key(params), [], progress)
