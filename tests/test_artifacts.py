@@ -2,7 +2,7 @@
 
 import pytest
 
-from reprise import registry
+from reprise.execute import registry
 
 UNCOVERED = ("illustration", "proof step")
 

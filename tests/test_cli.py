@@ -8,10 +8,10 @@ import sys
 import pandas as pd
 import pytest
 
-from reprise import config, registry, running
 from reprise.cli import main
 from reprise.evidence import claims as c
 from reprise.evidence.verdicts import COLUMNS, judge_all
+from reprise.execute import pipeline, registry, tiers
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_list_names_every_experiment_artifact_and_claim_and_what_is_missing(chec
         assert key in shown
         assert paper.title in shown
         for id, experiment in paper.experiments.items():
-            for tier in config.names():
+            for tier in tiers.names():
                 assert f"missing; reprise run {id} --tier {tier}" in shown
             for artifact in experiment.artifacts:
                 assert artifact.id.split("/")[1] in shown
@@ -147,7 +147,7 @@ def verdicts(monkeypatch):
                 claims.append(judge_all([claim], table, None))
             return pd.concat(claims, ignore_index=True)
 
-        monkeypatch.setattr(running, "check", check)
+        monkeypatch.setattr(pipeline, "check", check)
 
     return find
 
@@ -187,7 +187,7 @@ def test_ctrl_c_is_no_crash(monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reprise.running.run", interrupted)
+    monkeypatch.setattr("reprise.execute.pipeline.run", interrupted)
     assert main(["run", "jing2022/layer_alignment", "--tier", "smoke"]) == 130
     captured = capsys.readouterr()
     assert "reprise: interrupted; what was finished is kept" in captured.err

@@ -18,11 +18,13 @@ import pytest
 import torch
 
 import reprise
-from reprise import closure, objectives, registry, running, store
-from reprise.config import load_tier
-from reprise.experiment import Context, evaluate
+from reprise import objectives
+from reprise.execute import pipeline, registry
+from reprise.execute.tiers import load_tier
 from reprise.networks.activations import ACTIVATIONS
 from reprise.report import html
+from reprise.storage import closure, store
+from reprise.study.experiment import Context, evaluate
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(reprise.__file__).parent
@@ -100,10 +102,10 @@ def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes
     store.save_tables(tier.results / id, tables, experiment.key(params), record)
     for artifact in experiment.artifacts:
         with traced() as ran:
-            running.draw(artifact.id, tier)
+            pipeline.draw(artifact.id, tier)
         missing[artifact.id] = unhashed(ran, registry.artifact_symbols(artifact.id))
     with traced() as ran:
-        running.check(experiment.paper, tier)
+        pipeline.check(experiment.paper, tier)
     missing["verdicts"] = unhashed(ran, registry.claims_symbols(experiment.paper))
     lines = [f"{step}: {function}" for step, functions in missing.items() for function in sorted(functions)]
     assert not lines, "\n".join(lines)
@@ -113,12 +115,12 @@ def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes
 def test_what_the_report_runs_is_in_its_hash(tier):
     """Of an experiment with a figure, a table and verdicts; the others have not run."""
     id = "tian2023/batch_normalization"
-    running.run(id, tier)
+    pipeline.run(id, tier)
     for artifact in registry.experiment(id).artifacts:
-        running.draw(artifact.id, tier)
-    running.save_claims("tian2023", tier, running.check("tian2023", tier))
+        pipeline.draw(artifact.id, tier)
+    pipeline.save_claims("tian2023", tier, pipeline.check("tian2023", tier))
     with traced() as ran:
-        html.write(tier, running.join(tier))
+        html.write(tier, pipeline.join(tier))
     assert unhashed(ran, registry.report_symbols()) == set()
 
 

@@ -19,16 +19,16 @@ def load(id: str, tier: str = "default") -> Any:
     Raises:
         RepriseError: when there is no such id, or its results are missing, damaged or of other parameters.
     """
-    from reprise import config, registry, running
+    from reprise.execute import pipeline, registry, tiers
 
-    settings = config.load_tier(tier)
+    settings = tiers.load_tier(tier)
     if id in registry.experiments():
-        return running.load(id, settings)[0]
+        return pipeline.load(id, settings)[0]
     artifact = registry.artifact(id)
     return (
-        running.make(id, settings)
+        pipeline.make(id, settings)
         if artifact.kind == "table"
-        else running.load(artifact.experiment, settings)[0]
+        else pipeline.load(artifact.experiment, settings)[0]
     )
 
 
@@ -38,6 +38,6 @@ def draw(id: str, tier: str = "default") -> Any:
     Raises:
         RepriseError: as `load`.
     """
-    from reprise import config, running
+    from reprise.execute import pipeline, tiers
 
-    return running.make(id, config.load_tier(tier))
+    return pipeline.make(id, tiers.load_tier(tier))

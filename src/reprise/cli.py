@@ -16,9 +16,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from reprise import config, drift, provenance, registry, running
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground, summary
+from reprise.execute import drift, pipeline, provenance, registry, tiers
 
 FOUND = 3
 """Exit code of `check --fail-on` when it found what it was asked to fail on."""
@@ -102,7 +102,7 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def _list(options: argparse.Namespace) -> None:
-    tiers = [config.load_tier(name) for name in config.names()]
+    every_tier = [tiers.load_tier(name) for name in tiers.names()]
     for key, paper in registry.papers().items():
         print(f"\n{key}: {paper.title}")
         if not paper.experiments:
@@ -110,8 +110,8 @@ def _list(options: argparse.Namespace) -> None:
         for id, experiment in paper.experiments.items():
             artifacts = ", ".join(artifact.id for artifact in experiment.artifacts) or "none"
             print(f"  {id}: artifacts {artifacts}; {len(experiment.claims)} claims")
-            for tier in tiers:
-                has_run = running.has_results(id, tier)
+            for tier in every_tier:
+                has_run = pipeline.has_results(id, tier)
                 state = "has results" if has_run else f"missing; reprise run {id} --tier {tier.name}"
                 print(f"    {tier.name:8} {state}")
         for claim, _ in paper.claims.values():
@@ -119,21 +119,21 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    tier = config.load_tier(options.tier)
+    tier = tiers.load_tier(options.tier)
     params = tier.params[registry.experiment(options.id).id].model_dump(mode="json")
     made_by = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
     print(json.dumps(made_by, ensure_ascii=False), file=sys.stderr, flush=True)
     with _progress(options.id) as show:
         if options.share:
             number, shares = options.share
-            running.run_share(options.id, tier, number, shares, show)
+            pipeline.run_share(options.id, tier, number, shares, show)
         else:
-            running.run(options.id, tier, show)
+            pipeline.run(options.id, tier, show)
     print(tier.results / options.id)
 
 
 @contextmanager
-def _progress(id: str) -> Iterator[running.Progress]:
+def _progress(id: str) -> Iterator[pipeline.Progress]:
     """A bar with an estimate on a terminal; elsewhere, as in a log, a line every tenth of the way."""
     if sys.stderr.isatty():
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
@@ -159,17 +159,17 @@ def _progress(id: str) -> Iterator[running.Progress]:
 
 
 def _draw(options: argparse.Namespace) -> None:
-    for file in running.draw(options.id, config.load_tier(options.tier)):
+    for file in pipeline.draw(options.id, tiers.load_tier(options.tier)):
         print(file)
 
 
 def _check(options: argparse.Namespace) -> int:
-    tier = config.load_tier(options.tier)
+    tier = tiers.load_tier(options.tier)
     keys = [options.paper] if options.paper else list(registry.papers())
-    verdicts = {key: running.check(key, tier) for key in keys}
+    verdicts = {key: pipeline.check(key, tier) for key in keys}
     if options.write:
         for key, table in verdicts.items():
-            running.save_claims(key, tier, table)
+            pipeline.save_claims(key, tier, table)
     claims = pd.concat(verdicts.values(), ignore_index=True)
     if options.json:
         print(claims.to_json(orient="records", indent=1))
@@ -192,27 +192,17 @@ def _check(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> None:
     from reprise.report import html  # jinja2 is needed here only
 
-    tier = config.load_tier(options.tier)
-    claims = running.join(tier)
+    tier = tiers.load_tier(options.tier)
+    claims = pipeline.join(tier)
     file = html.write(tier, claims)
     _print_summary(claims)
     print(f"report: {file}")
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from reprise.bench import (  # need torch
-        dense_layers,
-        image_training,
-        projected_descent,
-        receptive_fields,
-    )
+    from reprise.bench import image_training
 
-    measured = {
-        "two linear layers (jing2022)": dense_layers.replica_engine(),
-        "receptive fields (tian2023)": receptive_fields.token_table(),
-        "projected hidden layer (esser2024)": projected_descent.hidden_layer(),
-        "training on images (jing2022, skean2024)": image_training.whole_step(),
-    }
+    measured = {bench.TITLE: bench.measure() for bench in (*registry.benches(), image_training)}
     if options.json:
         print(json.dumps({name: table.to_dict("records") for name, table in measured.items()}, indent=1))
     else:

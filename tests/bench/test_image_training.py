@@ -56,7 +56,7 @@ def test_a_row_is_a_net_and_an_augmentation_with_both_speeds(monkeypatch):
     taken = iter([[2.0, 1.5], [3.0, 1.5]])
     monkeypatch.setattr(bench, "in_turns", lambda works, *_, **__: [work() for work in works] and next(taken))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    found = bench.whole_step()
+    found = bench.measure()
     assert found["augmentation"].tolist() == ["simclr_cifar", "directclr"]
     assert found["device"].tolist() == ["cpu", "cpu"]
     assert found["images_per_s"].tolist() == pytest.approx([12, 8])

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits, load_sample_images
 from torchvision.datasets import ImageFolder
 from torchvision.transforms import InterpolationMode, v2
 
-from reprise.datasets import files, images, photographs
+from reprise.datasets import catalogue, images, photographs
 from reprise.datasets.augment import NORMALISATIONS, Normalisation, Views
 from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Recipe, Strengths
@@ -54,7 +54,7 @@ def test_digits_are_scikit_learns_and_need_no_files(tmp_path):
 
 def message(root, name="mnist"):
     with pytest.raises(RepriseError) as planned:
-        files.check(name, root)
+        catalogue.check(name, root)
     with pytest.raises(RepriseError) as loaded:
         images.load(name, root)
     assert str(planned.value) == str(loaded.value)
@@ -64,34 +64,34 @@ def message(root, name="mnist"):
 
 def test_an_unknown_data_set_is_an_error_that_names_the_known_ones(tmp_path):
     said = message(tmp_path, "mnits")
-    assert said == f"unknown data set 'mnits'; allowed: {', '.join(files.SPLITS)}"
-    assert len(files.SPLITS) == 10
+    assert said == f"unknown data set 'mnits'; allowed: {', '.join(catalogue.SPLITS)}"
+    assert len(catalogue.SPLITS) == 10
 
 
 def test_a_missing_folder_is_an_error_that_says_what_where_and_what_to_do(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = message("data")
-    for part in (str(tmp_path / "data" / "MNIST" / "raw"), *files.MNIST, "root", "'digits'"):
+    for part in (str(tmp_path / "data" / "MNIST" / "raw"), *catalogue.MNIST, "root", "'digits'"):
         assert part in said
 
 
-@pytest.mark.parametrize("name", files.MNIST)
+@pytest.mark.parametrize("name", catalogue.MNIST)
 def test_each_file_that_torchvision_wants_is_missed_by_name(written, name):
     (written[0] / "MNIST" / "raw" / name).unlink()
     said = message(written[0])
-    assert [file for file in files.MNIST if file in said] == [name]
+    assert [file for file in catalogue.MNIST if file in said] == [name]
 
 
 def test_packed_files_are_to_be_unpacked(written):
     """torchvision reads none of them unless it downloads."""
-    for name in files.MNIST:
+    for name in catalogue.MNIST:
         file = written[0] / "MNIST" / "raw" / name
         file.with_name(f"{name}.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
     assert "gunzip" in message(written[0])
 
 
-@pytest.mark.parametrize("name", files.MNIST)
+@pytest.mark.parametrize("name", catalogue.MNIST)
 @pytest.mark.parametrize("left", [0, 3, 4, 7, -1])
 def test_a_truncated_file_is_named(written, name, left):
     file = written[0] / "MNIST" / "raw" / name
@@ -122,7 +122,7 @@ def test_images_without_labels_are_an_error(written):
 
 def test_the_check_needs_no_torch():
     """The plan of a run imports it."""
-    code = "import sys, reprise.datasets.files; sys.exit('torch' in sys.modules)"
+    code = "import sys, reprise.datasets.catalogue; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -132,7 +132,7 @@ def test_the_check_needs_no_torch():
 @pytest.mark.parametrize("name", ["cifar10", "cifar100"])
 def test_cifar_is_what_its_pickles_hold(name, tmp_path, monkeypatch):
     arrays = official_formats.cifar(name, tmp_path, monkeypatch)
-    for split, parts in files.CIFAR[name].images.items():
+    for split, parts in catalogue.CIFAR[name].images.items():
         found, labels = images.load(name, tmp_path, split)
         assert (found.dtype, labels.dtype, found.is_contiguous()) == (torch.uint8, torch.int64, True)
         np.testing.assert_array_equal(found, np.concatenate([arrays[part][0] for part in parts]))
@@ -331,11 +331,11 @@ def test_a_changed_byte_is_found_before_a_pickle_is_read(name, tmp_path, monkeyp
         file = tmp_path / "stl10_binary" / "train_X.bin"
     else:
         official_formats.cifar(name, tmp_path, monkeypatch)
-        file = tmp_path / files.CIFAR[name].folder / next(iter(files.CIFAR[name].images["test"]))
+        file = tmp_path / catalogue.CIFAR[name].folder / next(iter(catalogue.CIFAR[name].images["test"]))
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    files.check(name, tmp_path)
+    catalogue.check(name, tmp_path)
     monkeypatch.setattr("pickle.load", lambda *_, **__: pytest.fail("unpickled"))
     with pytest.raises(RepriseError, match="MD5"):
         images.load(name, tmp_path)
@@ -367,7 +367,7 @@ def test_imagenets_count_is_checked_when_it_is_loaded(tmp_path, monkeypatch):
 
 def test_labels_out_of_range_are_an_error(tmp_path, monkeypatch):
     official_formats.stl10(tmp_path, monkeypatch)
-    monkeypatch.setitem(files.CLASSES, "stl10", 3)
+    monkeypatch.setitem(catalogue.CLASSES, "stl10", 3)
     with pytest.raises(RepriseError, match="expected 6 of 3"):
         images.load("stl10", tmp_path)
 
@@ -377,7 +377,7 @@ def test_an_unknown_split_is_an_error_that_names_the_known_ones(tmp_path):
         images.load("stl10", tmp_path, "val")
 
 
-@pytest.mark.parametrize("name", files.STAND_INS)
+@pytest.mark.parametrize("name", catalogue.STAND_INS)
 def test_stand_ins_need_no_files_and_their_splits_differ(name, tmp_path):
     (train, train_labels), (test, test_labels) = (
         images.load(name, tmp_path / "none", split) for split in ("train", "test")
@@ -385,7 +385,7 @@ def test_stand_ins_need_no_files_and_their_splits_differ(name, tmp_path):
     assert train.dtype == test.dtype == torch.uint8
     assert train.shape[1:] == test.shape[1:]
     for labels in (train_labels, test_labels):
-        assert sorted(labels.unique().tolist()) == list(range(files.CLASSES[name]))
+        assert sorted(labels.unique().tolist()) == list(range(catalogue.CLASSES[name]))
     seen = {image.numpy().tobytes() for image in train}
     assert not any(image.numpy().tobytes() in seen for image in test)
     mean, std = (train / 255).mean(), (train / 255).std((0, 2, 3)).mean()
@@ -414,4 +414,4 @@ def test_shapes_80_are_the_same_images_with_the_colour_in_the_class(tmp_path):
 
 
 def test_every_data_set_has_splits_classes_and_a_normalisation():
-    assert set(files.SPLITS) == set(files.CLASSES) == set(NORMALISATIONS)
+    assert set(catalogue.SPLITS) == set(catalogue.CLASSES) == set(NORMALISATIONS)

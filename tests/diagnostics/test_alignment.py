@@ -11,8 +11,8 @@ from reprise.diagnostics.alignment import (
     subspace_mass_outside,
 )
 from reprise.networks.dense import decaying_spectrum, random_orthogonal
+from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance
-from reprise.streams import Streams
 from reprise.training.replicas import sgd
 
 DIM = 16

@@ -15,7 +15,7 @@ from reprise.evidence.identities import (
     tried,
 )
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
+from reprise.study.experiment import Context
 
 
 def square(rng, largest):

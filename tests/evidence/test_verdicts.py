@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reprise.evidence import claims as c
 from reprise.evidence.verdicts import COLUMNS, judge, judge_all, summary
-from reprise.settings import Settings, from_code, lost, ours, stated, unstated
+from reprise.study.settings import Settings, from_code, lost, ours, stated, unstated
 
 
 def tables(values, reference=None, setting="published"):

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from reprise import config, drift, registry, running
+from reprise.execute import drift, pipeline, registry, tiers
 
 CAPABILITIES = {"default": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
 """PyTorch's names of them, and OpenBLAS's of a processor that has no more."""
@@ -30,7 +30,7 @@ SUMMARISE, WIDEN = "--summarise", "--widen"
 
 def main() -> None:
     """Runs the smoke tier three times and writes tests/golden/smoke/KEY/NAME.csv."""
-    tier = config.load_tier("smoke")
+    tier = tiers.load_tier("smoke")
     values = pd.concat([_summaries(capability) for capability in CAPABILITIES], axis=1)
     floor = (1e-6 * values.iloc[:, -1].abs()).clip(lower=1e-9)
     tolerance = (10 * (values.max(axis=1) - values.min(axis=1))).clip(lower=floor)
@@ -47,11 +47,11 @@ def main() -> None:
 
 def widen() -> None:
     """Takes the smoke tier's results here as those of one more processor: the golden values stay."""
-    tier = config.load_tier("smoke")
+    tier = tiers.load_tier("smoke")
     for id in registry.experiments():
         file = drift.golden_file(tier, id)
         golden = pd.read_csv(file, keep_default_na=False, dtype={"value": float, "tolerance": float})
-        here = drift.summarise(running.load(id, tier)[0])
+        here = drift.summarise(pipeline.load(id, tier)[0])
         both = golden.merge(here, on=drift.KEYS, how="outer", suffixes=("", "_here"))
         spread = (both["value_here"] - both["value"]).abs()
         # With some instructions only is it a finite number: then it may be anything, or missing.
@@ -78,10 +78,10 @@ def _summaries(capability: str) -> pd.Series:
 def summarise() -> None:
     """Computes every experiment of the smoke tier and prints its summary."""
     with TemporaryDirectory() as empty:  # where no trained model is kept
-        tier = replace(config.load_tier("smoke"), root=Path(empty))
+        tier = replace(tiers.load_tier("smoke"), root=Path(empty))
         for id in registry.experiments():
-            running.run(id, tier)
-        parts = {id: drift.summarise(running.load(id, tier)[0]) for id in registry.experiments()}
+            pipeline.run(id, tier)
+        parts = {id: drift.summarise(pipeline.load(id, tier)[0]) for id in registry.experiments()}
     table = pd.concat(parts, names=["experiment"]).reset_index(level="experiment")
     table.to_csv(sys.stdout, index=False)
 

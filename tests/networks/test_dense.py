@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from reprise.networks.dense import decaying_spectrum, default_init, linear, product, random_orthogonal, relu
-from reprise.streams import Streams
+from reprise.numerics.streams import Streams
 
 WIDTHS = (3, 5, 4, 2)
 

@@ -7,13 +7,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from reprise.objectives import (
-    frossl,
-    frossl_as_given,
-    frossl_no_logs,
-    frossl_no_logs_unit_trace,
-    gram_energy,
-)
+from reprise.objectives import frossl, frossl_as_given, frossl_no_logs, frossl_no_logs_unit_trace, gram_energy
 
 SHAPES = pytest.mark.parametrize("shape", [(9, 4), (4, 9), (5, 5), (2, 3)])
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from reprise.bench.dense_layers import plain_infonce
 from reprise.objectives import infonce, infonce_distance, infonce_dot
+from reprise.papers.jing2022.bench import plain_infonce
 
 LOSSES = pytest.mark.parametrize("loss", [infonce_distance, infonce_dot], ids=lambda loss: loss.__name__)
 

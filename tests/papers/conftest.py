@@ -5,9 +5,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
-from reprise import registry
-from reprise.config import load_tier
-from reprise.experiment import Context, evaluate
+from reprise.execute import registry
+from reprise.execute.tiers import load_tier
+from reprise.study.experiment import Context, evaluate
 
 ROOT = Path(__file__).parents[2]
 

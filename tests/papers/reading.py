@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from reprise import registry
-from reprise.experiment import BASE
-from reprise.report.style import styled
+from reprise.execute import registry
+from reprise.plotting.style import styled
+from reprise.study.experiment import BASE
 
 READS = {
     "ren2023/fig01": ("trajectory", "limit"),

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from reading import ARMS, READS, draw, drawn, labels, panels_of, series, share_x, share_y
 
-from reprise import registry
 from reprise.errors import RepriseError
-from reprise.experiment import BASE
-from reprise.report.style import band
+from reprise.execute import registry
+from reprise.plotting.style import band
+from reprise.study.experiment import BASE
 
 FIGURES = [id for id, artifact in registry.artifacts().items() if artifact.kind == "figure"]
 EACH = pytest.mark.parametrize("id", FIGURES)

@@ -10,16 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise import registry, store
-from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.claims import count, identity, ordering, printed, value
 from reprise.evidence.errata import Erratum
 from reprise.evidence.verdicts import VERDICTS, judge_all, summary
-from reprise.experiment import BASE, Artifact
-from reprise.registry import Experiment, Paper
+from reprise.execute import registry
+from reprise.execute.registry import Experiment, Paper
+from reprise.execute.tiers import Tier
 from reprise.report import html, views
-from reprise.settings import Settings, ours, stated, unstated
+from reprise.storage import store
+from reprise.study.experiment import BASE, Artifact
+from reprise.study.settings import Settings, ours, stated, unstated
 
 NASTY = "norms <script>alert('x')</script> & \"quotes\" | pipes stay text"
 

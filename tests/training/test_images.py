@@ -11,8 +11,9 @@ from reprise import objectives
 from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.networks.encoders import ResNet
-from reprise.streams import generator
-from reprise.training import checkpoints, images
+from reprise.numerics.streams import generator
+from reprise.storage import checkpoints
+from reprise.training import images
 from reprise.training.images import Data, assemble, batch_indices, train
 from reprise.training.optimisers import SGD
 from reprise.training.schedules import WarmupCosine

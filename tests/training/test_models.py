@@ -10,10 +10,11 @@ import pytest
 import tiny
 import torch
 
-from reprise import closure, objectives, store
+from reprise import objectives
 from reprise.datasets.augment import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
+from reprise.storage import closure, store
 from reprise.training import models
 from reprise.training.models import Model, Spec, model_key, trained
 from reprise.training.optimisers import AdamW

@@ -7,7 +7,7 @@ from torch import nn
 from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.networks import dense
-from reprise.streams import Streams, spread
+from reprise.numerics.streams import Streams, spread
 from reprise.training import replicas
 from reprise.training.replicas import left_of_start, sgd
 

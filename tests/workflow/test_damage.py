@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from reprise import store
+from reprise.storage import store
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from killing import kill_all
 
-from reprise import store
+from reprise.storage import store
 
 pytestmark = pytest.mark.slow
 

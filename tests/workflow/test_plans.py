@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reprise import registry, store
-from reprise.config import load_tier
+from reprise.execute import registry
+from reprise.execute.tiers import load_tier
+from reprise.storage import store
 
 ROOT = Path(__file__).parents[2]
 SMOKE = load_tier("smoke", ROOT)
@@ -173,7 +174,8 @@ def test_the_rules_name_no_paper_and_no_experiment():
 
 def test_a_plan_does_not_import_torch(blank):
     code = (
-        "import sys; from reprise import config; config.load_tier('smoke'); sys.exit('torch' in sys.modules)"
+        "import sys; from reprise.execute.tiers import load_tier;"
+        "load_tier('smoke'); sys.exit('torch' in sys.modules)"
     )
     assert blank.call("python", "-c", code) == (0, "")
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from reprise import registry
+from reprise.execute import registry
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
             id="a drawing: that drawing",
         ),
         pytest.param(
-            "src/reprise/report/style.py",
+            "src/reprise/plotting/style.py",
             "WIDTH = ",
             "WIDTH = 0.5 + ",
             {*DRAWINGS, "report"},

@@ -4,10 +4,10 @@ import os
 
 from snakemake.exceptions import WorkflowError
 
-from reprise import registry
-from reprise.config import load_tier
+from reprise.execute import registry
+from reprise.execute.tiers import load_tier
 from reprise.errors import RepriseError
-from reprise.store import marker
+from reprise.storage.store import marker
 
 if unknown := set(config) - {"tier", "paper", "experiments"}:
     raise WorkflowError(

@@ -14,7 +14,7 @@ from reprise.datasets.augment import NORMALISATIONS, Views
 from reprise.datasets.recipes import RECIPES
 from reprise.networks.encoders import RESNET10_W16, Conv4, Encoder, ResNet
 from reprise.networks.projectors import MLP
-from reprise.streams import generator
+from reprise.numerics.streams import generator
 from reprise.training.images import Data, assemble, train
 from reprise.training.models import Spec
 from reprise.training.optimisers import SGD
@@ -35,7 +35,7 @@ CASES = (
 BATCH, IMAGES, STEPS = 256, 1024, 8
 
 
-def whole_step() -> pd.DataFrame:
+def measure() -> pd.DataFrame:
     """Images of 32 pixels a second, each with two views: of the training, from bytes on, with a trace of the
     embeddings' spectrum every 8 steps; of forward pass, loss, backward pass and optimiser alone, on views
     that are there; and the share of the step that is spent outside these.

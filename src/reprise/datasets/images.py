@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from reprise.datasets import files, photographs, shapes
+from reprise.datasets import catalogue, photographs, shapes
 from reprise.datasets.folders import Folder, Images
 from reprise.errors import RepriseError
 
@@ -40,20 +40,20 @@ def load(name: str, root: str | Path, split: str = "train") -> tuple[Images, Lab
     | `shapes-bright` | | | | bright backdrops: the negative control |
 
     Args:
-        root: see `files.check`; a stand-in takes no notice of it.
+        root: see `catalogue.check`; a stand-in takes no notice of it.
 
     Raises:
-        RepriseError: see `files.check`; also for a file whose MD5 sum is not the published one, and where
+        RepriseError: see `catalogue.check`; also for a file whose MD5 sum is not the published one, and where
             the loader finds another number of images or classes than published.
     """
-    files.check(name, root, split)
+    catalogue.check(name, root, split)
     root = Path(root).expanduser()
     if name == "digits":
         return _digits(split)
     if name == "photographs":
         found, labels = photographs.crops(max(part.stop for part in PHOTOGRAPHS.values()))
         return found[PHOTOGRAPHS[split]], labels[PHOTOGRAPHS[split]]
-    if name in files.STAND_INS:
+    if name in catalogue.STAND_INS:
         return _shapes(name, split)
     if name == "imagenet":
         return _imagenet(root, split)
@@ -78,9 +78,10 @@ def _digits(split: str) -> tuple[Images, Labels]:
 
 def _shapes(name: str, split: str) -> tuple[Images, Labels]:
     style = shapes.BRIGHT if name == "shapes-bright" else shapes.DARK
-    found = shapes.render(SHAPES[split], seed=SHAPES_SEED, split=files.SPLITS[name].index(split), style=style)
-    labels = found.shape_and_colour if name == "shapes-80" else found.shape
-    return torch.from_numpy(found.images), torch.from_numpy(labels).long()
+    number = catalogue.SPLITS[name].index(split)
+    rendered = shapes.render(SHAPES[split], seed=SHAPES_SEED, split=number, style=style)
+    labels = rendered.shape_and_colour if name == "shapes-80" else rendered.shape
+    return torch.from_numpy(rendered.images), torch.from_numpy(labels).long()
 
 
 def _mnist(name: str, root: Path, split: str) -> tuple[Images, Labels]:
@@ -96,7 +97,7 @@ def _cifar(name: str, root: Path, split: str) -> tuple[Images, Labels]:
 
     found = {"cifar10": CIFAR10, "cifar100": CIFAR100}[name](root, train=split == "train", download=False)
     images = torch.from_numpy(found.data).permute(0, 3, 1, 2).contiguous()
-    expected = sum(files.CIFAR[name].images[split].values())
+    expected = sum(catalogue.CIFAR[name].images[split].values())
     return _as_published(name, images, torch.tensor(found.targets), expected, found.classes)
 
 
@@ -106,7 +107,7 @@ def _stl10(name: str, root: Path, split: str) -> tuple[Images, Labels]:
     spelt = split.replace("unlabelled", "unlabeled")
     found = STL10(root, split=spelt, download=False)
     labels = torch.from_numpy(found.labels.astype(np.int64))
-    expected = sum(files.STL10[part] for part in spelt.split("+"))
+    expected = sum(catalogue.STL10[part] for part in spelt.split("+"))
     images = torch.from_numpy(np.ascontiguousarray(found.data))
     return _as_published(name, images, labels, expected, found.classes)
 
@@ -117,17 +118,17 @@ def _imagenet(root: Path, split: str) -> tuple[Images, Labels]:
         found = Folder(root / part)
     except FileNotFoundError as error:  # a class without images
         raise RepriseError(f"data set 'imagenet': {root.absolute() / part}: {error}") from None
-    return _as_published("imagenet", found, found.labels, files.IMAGENET[part], found.classes)
+    return _as_published("imagenet", found, found.labels, catalogue.IMAGENET[part], found.classes)
 
 
 def _as_published(
     name: str, images: Images, labels: Labels, expected: int, classes: list[str]
 ) -> tuple[Images, Labels]:
-    outside = ((labels < -1) | (labels >= files.CLASSES[name])).any()
-    if len(images) != expected or len(classes) != files.CLASSES[name] or outside:
+    outside = ((labels < -1) | (labels >= catalogue.CLASSES[name])).any()
+    if len(images) != expected or len(classes) != catalogue.CLASSES[name] or outside:
         raise RepriseError(
             f"data set '{name}': {len(images)} images of {len(classes)} classes, labels from "
-            f"{int(labels.min())} to {int(labels.max())}; expected {expected} of {files.CLASSES[name]}, "
+            f"{int(labels.min())} to {int(labels.max())}; expected {expected} of {catalogue.CLASSES[name]}, "
             f"labels from 0; copy the data set again"
         )
     return images, labels

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int, UInt8
 from torch import Tensor
 
-from reprise.streams import generator
+from reprise.numerics.streams import generator
 
 SIZE = 32
 """Side of a crop, in pixels."""

@@ -12,7 +12,7 @@ from torch.nn.functional import normalize, one_hot, pad, softmax
 
 from reprise.datasets.folders import Images
 from reprise.errors import RepriseError
-from reprise.streams import generator
+from reprise.numerics.streams import generator
 
 CHUNK = 256
 """Images, or rows of a table of distances, at a time."""

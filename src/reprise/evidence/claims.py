@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 Kind = Literal["value", "ordering", "trend", "count", "identity", "printed"]
 Relation = Literal["near", "above", "below", "at least", "at most"]

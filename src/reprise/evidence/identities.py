@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, identity
-from reprise.experiment import Context, Tables
+from reprise.study.experiment import Context, Tables
 
 Array = np.ndarray
 Random = np.random.Generator

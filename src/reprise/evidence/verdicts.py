@@ -14,8 +14,8 @@ import pandas as pd
 
 from reprise.evidence.claims import LEARNED, Claim
 from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
-from reprise.experiment import BASE, Tables
-from reprise.settings import Settings, assumptions, departures
+from reprise.study.experiment import BASE, Tables
+from reprise.study.settings import Settings, assumptions, departures
 
 Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "inconclusive", "not run")

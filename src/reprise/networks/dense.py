@@ -7,8 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.streams import Streams
-from reprise.training.replicas import Weights
+from reprise.numerics.streams import Streams
+
+Weights = Sequence[Float[Tensor, "replica out in"]]
+"""The layers of a stack of nets, the first one first."""
 
 
 def linear(

@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torchvision.models import resnet
 
-from reprise.settings import Settings
+from reprise.study.settings import Settings
 
 TORCHVISION_WIDTH = 64
 STAGES = 4

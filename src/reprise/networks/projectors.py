@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from reprise.errors import RepriseError
-from reprise.settings import Settings
+from reprise.study.settings import Settings
 
 Count = Annotated[int, Field(ge=1)]
 

@@ -10,10 +10,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from reprise.numerics.compiled import arrays, compiled_rows
 from reprise.objectives.closed_form import closed_form
 from reprise.objectives.embeddings import check_views
 from reprise.objectives.infonce import CACHED, LOG2_E, exp2_, filled
-from reprise.training.compiled import arrays, compiled_rows
 
 TEMPERATURE = 0.1
 

@@ -10,12 +10,13 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from reprise import registry, store
-from reprise.config import Tier
 from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, LEARNED, MARGINS, RELATIVE
 from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import GROUNDS, MIN_POINTS, MIN_SEEDS, VERDICTS, summary
+from reprise.execute import registry
+from reprise.execute.tiers import Tier
 from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
+from reprise.storage import store
 
 SHOWN = 6
 """Findings of a ground that the summary shows unfolded."""

@@ -11,13 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from reprise import registry, running, store
-from reprise.config import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import GROUNDS, ground
-from reprise.experiment import Artifact
-from reprise.registry import Paper
-from reprise.settings import assumptions, departures
+from reprise.execute import pipeline, registry
+from reprise.execute.registry import Paper
+from reprise.execute.tiers import Tier
+from reprise.storage import store
+from reprise.study.experiment import Artifact
+from reprise.study.settings import assumptions, departures
 
 NONE = "—"
 
@@ -152,8 +153,8 @@ def runs(tier: Tier) -> dict[str, RunView]:
     Raises:
         RepriseError: when a record is damaged.
     """
-    there = [id for id in registry.experiments() if running.has_results(id, tier)]
-    return {id: _run(tier, id) for id in there if not running.staleness(id, tier)}
+    there = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
+    return {id: _run(tier, id) for id in there if not pipeline.staleness(id, tier)}
 
 
 def _run(tier: Tier, id: str) -> RunView:

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from reprise.streams import generator
+from reprise.numerics.streams import generator
 
 T = TypeVar("T")
 

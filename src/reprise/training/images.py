@@ -22,8 +22,9 @@ from reprise.datasets.folders import Folder, Images
 from reprise.diagnostics.probes import accuracy, representations
 from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
 from reprise.errors import RepriseError
-from reprise.streams import generator
-from reprise.training import checkpoints, processes
+from reprise.numerics.streams import generator
+from reprise.storage import checkpoints
+from reprise.training import processes
 from reprise.training.batches import Ahead, Batch, batch_indices
 from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from reprise.errors import RepriseError
-from reprise.store import locked
+from reprise.storage.store import locked
 from reprise.training.models import FOLDER, Spec, data_set, trained
 from reprise.training.processes import joined
 

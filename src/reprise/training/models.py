@@ -20,18 +20,19 @@ import torch
 from pydantic import BaseModel, Field
 from torch import Tensor
 
-from reprise import losses
-from reprise.closure import Symbol, closure_hash
 from reprise.datasets.augment import Normalisation, Recipe
 from reprise.datasets.images import load
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
-from reprise.settings import Settings
-from reprise.store import locked, seal, unseal, writing
-from reprise.training import checkpoints, methods, processes
+from reprise.storage import checkpoints
+from reprise.storage.closure import Symbol, closure_hash
+from reprise.storage.kept import VERSIONS
+from reprise.storage.store import locked, seal, unseal, writing
+from reprise.study import losses
+from reprise.study.settings import Settings
+from reprise.training import methods, processes
 from reprise.training.images import Data, assemble, train
-from reprise.training.kept import VERSIONS
 from reprise.training.methods import Method
 from reprise.training.optimisers import OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine

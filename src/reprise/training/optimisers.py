@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.optim.optimizer import Optimizer
 
-from reprise.settings import Settings
+from reprise.study.settings import Settings
 
 Parameters = Iterable[Any]
 """Tensors, or groups of them, as torch's optimisers take them."""

@@ -2,11 +2,11 @@
 
 One batched matrix product serves all replicas where others start a process each. A replica's numbers do not
 depend, to the last bit on the CPU, on which others share its stack: all arithmetic is per replica, and
-random numbers come from the stream of its own seed (`reprise.streams`).
+random numbers come from the stream of its own seed (`reprise.numerics.streams`).
 """
 
 import ctypes
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
@@ -15,11 +15,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.errors import RepriseError
-from reprise.training.compiled import arrays, compiled
+from reprise.networks.dense import Weights
+from reprise.numerics.compiled import arrays, compiled
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
-
-Weights = Sequence[Float[Tensor, "replica out in"]]
 
 
 def sgd(

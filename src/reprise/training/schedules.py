@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reprise.settings import Settings
+from reprise.study.settings import Settings
 
 
 class Constant(Settings):

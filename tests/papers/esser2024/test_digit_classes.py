@@ -9,17 +9,17 @@ import pytest
 import torch
 from sklearn.svm import SVC
 
-from reprise import registry
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
+from reprise.execute import registry
 from reprise.papers.esser2024.digit_classes import compute as room
 from reprise.papers.esser2024.digit_classes import params as settings
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
 from reprise.papers.esser2024.limiting_dynamics.dynamics import eigenpairs
+from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.settings import departures
-from reprise.training.projection import polar
+from reprise.study.experiment import Context
+from reprise.study.settings import departures
 
 ID = "esser2024/digit_classes"
 CLAIMS = {claim.id: claim for claim in registry.experiment(ID).claims}

@@ -9,13 +9,13 @@ import torch
 from reprise.errors import RepriseError
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.esser2024.limiting_dynamics import compute as room
 from reprise.papers.esser2024.limiting_dynamics import dynamics, formulas
 from reprise.papers.esser2024.limiting_dynamics.claims import CLAIMS
 from reprise.papers.esser2024.limiting_dynamics.params import WIDTHS, Params, alternatives
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.settings import departures
+from reprise.study.experiment import Context
+from reprise.study.settings import departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = sorted(id for id, claim in BY_ID.items() if claim.kind == "identity")

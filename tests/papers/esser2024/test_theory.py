@@ -8,14 +8,14 @@ from scipy.optimize import minimize
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.esser2024.errata import ERRATA
 from reprise.papers.esser2024.theory import collapse, constraints, outputs, points, trace_loss, wide_networks
 from reprise.papers.esser2024.theory import compute as room
 from reprise.papers.esser2024.theory.claims import CLAIMS
 from reprise.papers.esser2024.theory.compute import compute
 from reprise.papers.esser2024.theory.params import Params
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 COUPLED = "esser2024/remark2/spectral"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from reprise.datasets.half_moons import draw
-from reprise.networks.hidden_layer import outputs as fast_outputs
+from reprise.numerics.streams import Streams
+from reprise.papers.esser2024.half_moons import draw
+from reprise.papers.esser2024.hidden_layer import outputs as fast_outputs
 from reprise.papers.esser2024.losses import contrastive, cross_moment, non_contrastive, symmetric
 from reprise.papers.esser2024.two_layers import orthonormal_start, outputs
-from reprise.streams import Streams
 
 
 def normal(*shape, purpose="numbers", seeds=range(3)):

@@ -8,17 +8,17 @@ import scipy.linalg
 import torch
 from scipy import stats
 
-from reprise import registry
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
+from reprise.execute import registry
 from reprise.networks.activations import ACTIVATIONS
-from reprise.networks.hidden_layer import IN_PLACE
+from reprise.papers.esser2024.hidden_layer import IN_PLACE
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.width import compute as width
 from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params, alternatives
 from reprise.papers.esser2024.width.slopes import slope_of_means
+from reprise.study.experiment import Context
 
 TINY = Params(widths=(4, 9, 30), epochs=6, samples=8, seeds=3, records=3)
 

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise import losses, registry
 from reprise.cli import main
 from reprise.errors import RepriseError
-from reprise.experiment import Context
+from reprise.execute import registry
+from reprise.study import losses
+from reprise.study.experiment import Context
 
 TOYS = {
     "jing2022/augmentation_threshold": {"steps": 8},

@@ -9,14 +9,14 @@ import pytest
 import torch
 from reading import assert_mean, drawn, labels, where
 
-from reprise import registry
 from reprise.cli import main
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge, judge_all
-from reprise.experiment import BASE, Context
+from reprise.execute import registry
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
 from reprise.papers.jing2022.colour_short_cut.claims import CLAIMS
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
+from reprise.study.experiment import BASE, Context
 from reprise.training.images import Data, assemble
 from reprise.training.optimisers import AdamW
 

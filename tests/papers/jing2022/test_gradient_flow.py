@@ -6,14 +6,14 @@ import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.jing2022 import theory
 from reprise.papers.jing2022.errata import ERRATA
 from reprise.papers.jing2022.gradient_flow import formulas, motion, one_layer, points
 from reprise.papers.jing2022.gradient_flow.claims import CLAIMS
 from reprise.papers.jing2022.gradient_flow.compute import compute
 from reprise.papers.jing2022.gradient_flow.params import Params
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 WRONG = {id for id in BY_ID if id.endswith("/printed")}

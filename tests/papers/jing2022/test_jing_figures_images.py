@@ -6,9 +6,9 @@ import pytest
 from reading import draw, drawn, labels, series, where
 from scipy import stats
 
-from reprise import registry
-from reprise.experiment import BASE
+from reprise.execute import registry
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT
+from reprise.study.experiment import BASE
 
 FACTOR = "value_of_factor"
 

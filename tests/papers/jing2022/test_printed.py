@@ -2,9 +2,9 @@
 
 import pytest
 
-from reprise import registry, running
-from reprise.config import load_tier
 from reprise.evidence.verdicts import judge
+from reprise.execute import pipeline, registry
+from reprise.execute.tiers import load_tier
 from reprise.papers.jing2022.printed import CLAIMS
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS as IMAGES
 
@@ -43,7 +43,7 @@ def test_values_to_reach_are_the_printed_ones(published, claim):
 
 
 def test_check_judges_printed_claims_without_any_run(checkout):
-    found = running.check("jing2022", load_tier("default", checkout)).set_index("claim")
+    found = pipeline.check("jing2022", load_tier("default", checkout)).set_index("claim")
     assert set(found.loc[[claim.id for claim in CLAIMS], "verdict"]) == {"reproduced"}
     assert set(found.loc[[claim.id for claim in CLAIMS], "scale"]) == {""}
     assert set(found.loc[[claim.id for claim in IMAGES], "verdict"]) == {"not run"}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reprise.config import load_tier
-from reprise.experiment import Context
+from reprise.execute.tiers import load_tier
 from reprise.papers.jing2022.image_nets import spec
 from reprise.papers.jing2022.projector_map import compute as computing
 from reprise.papers.jing2022.projector_map.grid import BOTH, DIRECTCLR, FACTORS, START, WITH, WITHOUT, points
 from reprise.papers.jing2022.projector_map.params import Params
+from reprise.study.experiment import Context
 
 ROOT = Path(__file__).parents[3]
 SMALL = load_tier("smoke", ROOT).params["jing2022/projector_map"].model_copy(update={"base_seeds": 2})

@@ -10,10 +10,9 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from reprise.config import load_tier
 from reprise.datasets.recipes import DIRECTCLR, SHAPES
 from reprise.evidence.verdicts import judge, judge_all
-from reprise.experiment import BASE, Context
+from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import RESNET50
 from reprise.papers.jing2022 import image_nets
 from reprise.papers.jing2022.image_nets import measured, spec
@@ -22,6 +21,7 @@ from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.params import Params, alternatives
 from reprise.papers.jing2022.spectra import effective_rank, relative
+from reprise.study.experiment import BASE, Context
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 from reprise.training.optimisers import LARS

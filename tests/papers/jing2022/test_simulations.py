@@ -9,16 +9,17 @@ import pytest
 import scipy.linalg
 import torch
 
-from reprise import objectives, registry
-from reprise.bench.dense_layers import plain_infonce
+from reprise import objectives
 from reprise.evidence.verdicts import judge, judge_all
-from reprise.experiment import BASE, Context
+from reprise.execute import registry
+from reprise.numerics.streams import Streams
 from reprise.papers.jing2022 import theory, two_layers
 from reprise.papers.jing2022.augmentation_threshold import compute as threshold
+from reprise.papers.jing2022.bench import plain_infonce
 from reprise.papers.jing2022.depth_and_nonlinearity import compute as depth
 from reprise.papers.jing2022.layer_alignment import compute as alignment
 from reprise.papers.jing2022.projector_alignment import compute as projector
-from reprise.streams import Streams
+from reprise.study.experiment import BASE, Context
 from reprise.training.replicas import sgd
 
 SIMULATIONS = {

@@ -5,11 +5,11 @@ import pytest
 from pydantic import ValidationError
 
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
 from reprise.papers.ren2023.dimension.claims import CLAIMS
 from reprise.papers.ren2023.dimension.compute import compute, final_condition, until_aligned, variances
 from reprise.papers.ren2023.dimension.params import Params, alternatives
 from reprise.papers.ren2023.infinite_width import InfiniteWidth
+from reprise.study.experiment import Context
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 DIMS = (10, 20, 40, 80)

@@ -5,13 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Stage, solve
-from reprise.papers.ren2023.theory.population import (
-    Learners,
-    Modality,
-    random_limit,
-    random_mixing,
-    tensor,
-)
+from reprise.papers.ren2023.theory.population import Learners, Modality, random_limit, random_mixing, tensor
 
 LINEAR = np.linspace(4, 1, 10)
 BOTH = np.array([True, False])

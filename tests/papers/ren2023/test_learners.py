@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners, model
 from reprise.papers.ren2023.learners import Learner
-from reprise.streams import Streams
 
 DIM, SIGNALS, SAMPLES, NEGATIVES = 6, 3, 9, 5.0
 SCALE = torch.from_numpy(model.scales(model.signal_variances("linear", DIM, SIGNALS), 0.5, DIM))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import model
-from reprise.streams import Streams
 
 DIM, SIGNALS = 7, 3
 

@@ -6,10 +6,10 @@ from pydantic import ValidationError
 from scipy.integrate import solve_ivp
 
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
 from reprise.papers.ren2023.temperature.claims import CLAIMS, power, stages, two_stages
 from reprise.papers.ren2023.temperature.compute import compute, looks, variances
 from reprise.papers.ren2023.temperature.params import Params, alternatives
+from reprise.study.experiment import Context
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = Params(

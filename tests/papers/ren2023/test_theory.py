@@ -6,13 +6,13 @@ import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.claims import CLAIMS
 from reprise.papers.ren2023.theory.compute import compute
 from reprise.papers.ren2023.theory.params import Params
 from reprise.papers.ren2023.theory.population import Learners, random_learners, random_limit, signs
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 NEEDED = "ren2023/lemma-44/needs-condition"

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
+from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners, model
 from reprise.papers.ren2023.two_stages import claims, compute
 from reprise.papers.ren2023.two_stages.params import Params, alternatives
-from reprise.streams import Streams
+from reprise.study.experiment import Context
 
 TINY = {
     "dim": 6, "signals": 3, "width": 40, "batch_size": 16, "negatives": 15.0, "stage1_steps": 8,

@@ -10,14 +10,13 @@ import pretrained_formats
 import pytest
 import torch
 
-from reprise.datasets import scenes
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
 from reprise.papers.ren2023 import learners
-from reprise.papers.ren2023.zero_shot import claims, compute, encoders, heads, inputs
+from reprise.papers.ren2023.zero_shot import claims, compute, encoders, heads, inputs, scenes
 from reprise.papers.ren2023.zero_shot.params import LOSSES, Params, alternatives, check
+from reprise.study.experiment import Context
 
 TINY = {
     "data_set": "scenes", "encoders": "presence", "image_size": 32, "width": 8, "batch_size": 16, "epochs": 2,

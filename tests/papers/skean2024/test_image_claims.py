@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from reprise.evidence.verdicts import judge, judge_all
-from reprise.experiment import BASE
 from reprise.papers.skean2024.early_lead import claims as early_lead
 from reprise.papers.skean2024.early_lead.params import PAIR
 from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation
@@ -13,6 +12,7 @@ from reprise.papers.skean2024.linear_probes import claims as linear_probes
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
 from reprise.papers.skean2024.published import rows_of, slug
+from reprise.study.experiment import BASE
 
 SEEDS, RATES, START = range(4), (0.01, 0.1), 20.0
 noise = np.random.default_rng(0)

@@ -7,11 +7,10 @@ import official_formats
 import pytest
 import torch
 
-from reprise import objectives, registry
-from reprise.closure import closure
-from reprise.config import load_tier
+from reprise import objectives
 from reprise.errors import RepriseError
-from reprise.experiment import Context
+from reprise.execute import registry
+from reprise.execute.tiers import load_tier
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.early_lead.compute import compute as early_lead
@@ -25,6 +24,8 @@ from reprise.papers.skean2024.lineup import FIGURE3, METHODS, ROWS
 from reprise.papers.skean2024.projector_and_batch.compute import compute as projector_and_batch
 from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import TABLE2_METHODS
+from reprise.storage.closure import closure
+from reprise.study.experiment import Context
 from reprise.training.images import assemble, batch_indices
 from reprise.training.optimisers import LARS
 

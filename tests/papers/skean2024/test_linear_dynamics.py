@@ -8,13 +8,13 @@ import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.skean2024.errata import APPENDIX_D
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, compute, formulas, gradients, points
 from reprise.papers.skean2024.linear_dynamics.claims import CLAIMS
 from reprise.papers.skean2024.linear_dynamics.params import Params
 from reprise.papers.skean2024.linear_views import LOSSES
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind == "identity"]

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
 from reprise.papers.skean2024.linear_regime import claims, compute, problem
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params, alternatives, check
 from reprise.papers.skean2024.linear_views import LOSSES, closed_form
-from reprise.settings import departures
+from reprise.study.experiment import Context
+from reprise.study.settings import departures
 
 TINY = {
     "data_set": "photographs", "samples": 24, "horizon": 0.02, "records": 6, "seeds": 2,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reprise import registry
 from reprise.evidence.claims import MARGINS
 from reprise.evidence.verdicts import judge
+from reprise.execute import registry
 from reprise.papers.skean2024.printed import CLAIMS
 from reprise.papers.skean2024.published import DATA_SETS, EPOCHS, TABLE2_METHODS, slug
 

@@ -2,10 +2,10 @@
 
 from reading import assert_mean, drawn, labels, where
 
-from reprise import registry
+from reprise.execute import registry
 from reprise.papers.skean2024.theory.figures import METHODS, READINGS, TERMS
 from reprise.papers.skean2024.theory.readings import COMPARED
-from reprise.report.style import styled
+from reprise.plotting.style import styled
 
 
 def test_table_1(smoke):

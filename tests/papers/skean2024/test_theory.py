@@ -10,14 +10,14 @@ import torch
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.identities import tried
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.objectives import frossl, frossl_as_given, gram_energy
 from reprise.papers.skean2024.errata import ERRATA
 from reprise.papers.skean2024.theory import cost, duality, entropy, losses, points, readings, table1
 from reprise.papers.skean2024.theory.claims import CLAIMS
 from reprise.papers.skean2024.theory.compute import CHECKS, SIZES, compute
 from reprise.papers.skean2024.theory.params import Params
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [claim for claim in CLAIMS if claim.kind == "identity"]

@@ -12,7 +12,7 @@ from reprise.objectives import frossl
 from reprise.papers.skean2024 import lineup, nets
 from reprise.papers.skean2024.trade_off.claims import CLAIMS
 from reprise.papers.skean2024.trade_off.params import OTHERS, Params
-from reprise.settings import departures
+from reprise.study.settings import departures
 from reprise.training.methods import build
 
 

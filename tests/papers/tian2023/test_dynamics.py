@@ -6,13 +6,13 @@ import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.tian2023 import contrastive
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, points, roughness, two_layers
 from reprise.papers.tian2023.dynamics.claims import CLAIMS
 from reprise.papers.tian2023.dynamics.compute import compute
 from reprise.papers.tian2023.dynamics.params import Params
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 WRONG = {id for id in BY_ID if id.endswith("/printed")}

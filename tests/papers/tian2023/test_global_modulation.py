@@ -7,12 +7,12 @@ from scipy.integrate import solve_ivp
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
 from reprise.papers.tian2023.global_modulation.claims import CLAIMS
 from reprise.papers.tian2023.global_modulation.compute import compute
 from reprise.papers.tian2023.global_modulation.params import Params
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind == "identity"]

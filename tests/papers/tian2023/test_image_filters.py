@@ -9,16 +9,16 @@ import pytest
 import torch
 from torch.nn import functional
 
-from reprise import registry
 from reprise.datasets import images
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge
-from reprise.experiment import Context
+from reprise.execute import registry
 from reprise.networks.dense import default_init
+from reprise.numerics.streams import Streams
 from reprise.papers.tian2023.image_filters import compute as experiment
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters import params as settings
-from reprise.streams import Streams
+from reprise.study.experiment import Context
 from reprise.training.replicas import left_of_start
 
 ID = "tian2023/image_filters"

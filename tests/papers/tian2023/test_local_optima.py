@@ -12,13 +12,13 @@ from scipy import integrate
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import MIN_POINTS, judge, judge_all
-from reprise.experiment import BASE, Context, evaluate
 from reprise.papers.tian2023.local_optima import circle
 from reprise.papers.tian2023.local_optima.circle import Unit, optima
 from reprise.papers.tian2023.local_optima.claims import CLAIMS
 from reprise.papers.tian2023.local_optima.compute import compute
 from reprise.papers.tian2023.local_optima.params import Params, alternatives
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import BASE, Context, evaluate
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = {"grid": 1000, "repeats": 3, "data_sets": MIN_POINTS, "rotations": (0.0, 30.0, 180.0)}

@@ -8,18 +8,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from reprise import registry, running, store
-from reprise.config import load_tier
 from reprise.errors import RepriseError
 from reprise.evidence.claims import MARGINS
 from reprise.evidence.verdicts import judge, judge_all
-from reprise.experiment import BASE, Context, evaluate
+from reprise.execute import pipeline, registry
+from reprise.execute.tiers import load_tier
 from reprise.papers.tian2023 import printed
 from reprise.papers.tian2023.batch_normalization import compute as normalization
 from reprise.papers.tian2023.batch_normalization.figures import table1
 from reprise.papers.tian2023.matching_scores import compute as matching
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
+from reprise.storage import store
+from reprise.study.experiment import BASE, Context, evaluate
 
 MATCHING, NORMALIZATION = "tian2023/matching_scores", "tian2023/batch_normalization"
 COMPUTE = {MATCHING: matching, NORMALIZATION: normalization}
@@ -751,7 +752,7 @@ def test_a_killed_computation_goes_on_where_it_was(id, blocks, monkeypatch, tmp_
 @pytest.mark.parametrize("id", HOLDING)
 def test_progress_never_goes_back(id, checkout):
     seen = []
-    running.run(id, load_tier("smoke"), lambda done, total, what: seen.append((done, total)))
+    pipeline.run(id, load_tier("smoke"), lambda done, total, what: seen.append((done, total)))
     assert len(seen) > 10
     assert seen == sorted(seen)
     assert len({total for _, total in seen}) == 1

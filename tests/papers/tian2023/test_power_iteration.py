@@ -11,14 +11,14 @@ from scipy import integrate
 from reprise.errors import RepriseError
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import MIN_POINTS, judge
-from reprise.experiment import Context
 from reprise.papers.tian2023.power_iteration import checks, irregularity
 from reprise.papers.tian2023.power_iteration import compute as room
 from reprise.papers.tian2023.power_iteration.claims import CLAIMS
 from reprise.papers.tian2023.power_iteration.compute import compute
 from reprise.papers.tian2023.power_iteration.params import Params, alternatives
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
-from reprise.settings import assumptions, departures
+from reprise.study.experiment import Context
+from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = {

@@ -4,8 +4,8 @@ import matplotlib as mpl
 import numpy as np
 from reading import assert_mean, drawn, labels, series, where
 
-from reprise import registry
-from reprise.report.style import styled
+from reprise.execute import registry
+from reprise.plotting.style import styled
 
 
 def test_figure_1(smoke):

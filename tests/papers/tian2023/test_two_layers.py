@@ -7,9 +7,9 @@ import torch
 from torch.nn import functional
 
 from reprise import objectives
-from reprise.datasets.token_sequences import draw_pool, minibatches
 from reprise.networks.activations import ACTIVATIONS
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
+from reprise.papers.tian2023.token_sequences import draw_pool, minibatches
 from reprise.papers.tian2023.two_layers import Network, train
 from reprise.training.replicas import sgd
 

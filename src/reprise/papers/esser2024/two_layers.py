@@ -6,8 +6,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.networks.activations import ACTIVATIONS
-from reprise.streams import Streams
-from reprise.training.projection import polar
+from reprise.numerics.streams import Streams
+from reprise.papers.esser2024.projection import polar
 
 Weights = tuple[Float[Tensor, "*replica h d"], Float[Tensor, "*replica h z"]]
 """W1 and W2."""

@@ -13,11 +13,11 @@ from reprise.datasets.augment import NORMALISATIONS, Normalisation
 from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.diagnostics.probes import linear_probe, representations
 from reprise.diagnostics.spectra import normalised_log_spectrum
-from reprise.experiment import Task
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
 from reprise.objectives import infonce_other_view
 from reprise.papers.jing2022.image_settings import PARTS, Training
+from reprise.study.experiment import Task
 from reprise.training.images import Data, assemble
 from reprise.training.launch import train_on_all_gpus
 from reprise.training.methods import DirectCLR, Student, name_of

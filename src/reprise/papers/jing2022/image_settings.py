@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reprise.datasets import files
-from reprise.settings import Settings, from_code, ours, place, stated, unstated
+from reprise.datasets import catalogue
+from reprise.study.settings import Settings, from_code, ours, place, stated, unstated
 
 Count = Annotated[int, Field(ge=1)]
 Shortcut = Literal["identity", "projection", "none"]
@@ -65,4 +65,4 @@ def check(params: Training) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    files.check(params.data_set, params.root)
+    catalogue.check(params.data_set, params.root)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, printed
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 UNIT = "percentage points"
 

@@ -10,11 +10,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise import objectives
-from reprise.experiment import Context
-from reprise.networks.dense import random_orthogonal
-from reprise.papers.jing2022.toy import TwoLayers
-from reprise.streams import Streams
-from reprise.training.replicas import Weights, sgd
+from reprise.networks.dense import Weights, random_orthogonal
+from reprise.numerics.streams import Streams
+from reprise.papers.jing2022.two_layer_settings import TwoLayers
+from reprise.study.experiment import Context
+from reprise.training.replicas import sgd
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.model import Latents, hypercube
-from reprise.streams import Streams
 
 Matrix = Float[Tensor, "*replica out dim"]
 Similarities = Float[Tensor, "*replica sample_a sample_b"]

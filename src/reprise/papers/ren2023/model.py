@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.streams import Streams
+from reprise.numerics.streams import Streams
 
 SPECTRA = ("linear", "spiked")
 

@@ -12,11 +12,11 @@ from reprise.datasets import recipes
 from reprise.datasets.augment import NORMALISATIONS, Views
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
+from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import lineup
 from reprise.papers.skean2024.lineup import MATCHED, narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, Training
-from reprise.streams import generator
 from reprise.training import methods
 from reprise.training.images import Data, assemble, batch_indices
 from reprise.training.models import Model, Spec, data_set, model

@@ -15,10 +15,10 @@ from torch import nn
 from reprise.datasets.augment import NORMALISATIONS
 from reprise.diagnostics.probes import SGD, Accuracy, linear_probe, representations
 from reprise.errors import RepriseError
-from reprise.experiment import Context, Task
+from reprise.numerics.streams import generator
 from reprise.papers.skean2024.nets import Plan, Run, Sets, network, spec
 from reprise.papers.skean2024.training import Training
-from reprise.streams import generator
+from reprise.study.experiment import Context, Task
 from reprise.training.images import Data, assemble
 from reprise.training.models import Model
 from reprise.training.schedules import Milestones

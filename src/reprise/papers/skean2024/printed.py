@@ -3,8 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, printed
-from reprise.experiment import Tables
 from reprise.papers.skean2024.published import DATA_SETS, EPOCHS, TABLE2_METHODS, accuracies
+from reprise.study.experiment import Tables
 
 UNIT = "percentage points"
 ROUNDING = 0.05 + 1e-9

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reprise.datasets import files
+from reprise.datasets import catalogue
 from reprise.papers.skean2024.lineup import METHODS
-from reprise.settings import Settings, from_code, ours, place, stated, unstated
+from reprise.study.settings import Settings, from_code, ours, place, stated, unstated
 
 Encoder = Literal["resnet18", "resnet10-w16", "resnet10-w4"]
 DataSet = Literal["cifar10", "cifar100", "stl10", "imagenet", "shapes", "shapes-80"]
@@ -73,7 +73,7 @@ def check_data(names: Iterable[str], root: str) -> None:
     """
     for name in names:
         for split in (PRETRAINED_ON.get(name, "train"), "train", "test"):
-            files.check(name, root, split)
+            catalogue.check(name, root, split)
 
 
 def check_methods(methods: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reprise.papers.tian2023.sequences import TokenSequences
-from reprise.report.style import WIDTH
+from reprise.plotting.style import WIDTH
 
 
 def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tuple[Figure, np.ndarray]:

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, printed
-from reprise.experiment import Tables
 from reprise.papers.tian2023.published import CELL
+from reprise.study.experiment import Tables
 
 UNIT = "matching score"
 

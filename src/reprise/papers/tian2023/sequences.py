@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from reprise.settings import Settings, from_code, stated
+from reprise.study.settings import Settings, from_code, stated
 
 OBJECTIVE = r"^(infonce_cosine|quadratic_cosine|.+\.py:\w+)$"
 """A loss of the authors' code, or a user's own as `path/mine.py:my_loss`."""

@@ -9,15 +9,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise import objectives
-from reprise.datasets.token_sequences import Minibatch, Pool, draw_pool, minibatches
 from reprise.diagnostics.matching import matching_score, token_matches
 from reprise.networks.activations import ACTIVATIONS
-from reprise.networks.dense import default_init
-from reprise.networks.receptive_fields import batch_norm, sum_over_fields
+from reprise.networks.dense import Weights, default_init
+from reprise.numerics.streams import Streams
+from reprise.papers.tian2023.matmul import matmul
+from reprise.papers.tian2023.receptive_fields import batch_norm, sum_over_fields
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
-from reprise.streams import Streams
-from reprise.training.matmul import matmul
-from reprise.training.replicas import Weights, sgd
+from reprise.papers.tian2023.token_sequences import Minibatch, Pool, draw_pool, minibatches
+from reprise.training.replicas import sgd
 
 FIXED_COST = 40
 """What a replica-step costs besides its filters, in filters of a field."""

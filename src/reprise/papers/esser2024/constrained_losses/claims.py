@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 NEGLIGIBLE = 0.05
 """A singular value of the outputs under this share of the largest does not count as a dimension."""

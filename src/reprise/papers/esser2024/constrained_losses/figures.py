@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.esser2024.constrained_losses.claims import NEGLIGIBLE
 from reprise.papers.esser2024.constrained_losses.params import Params
-from reprise.report.style import LINES, WIDTH, colors, drawable, steps_axis
+from reprise.plotting.style import LINES, WIDTH, colors, drawable, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
     "unconstrained": r"$\mathcal{L}$, unconstrained",

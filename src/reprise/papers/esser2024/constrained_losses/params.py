@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.settings import Settings, ours, stated, unstated
+from reprise.study.settings import Settings, ours, stated, unstated
 
 TABLES = ("trajectory", "runs")
 

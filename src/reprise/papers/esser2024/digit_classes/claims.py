@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, trend, value
-from reprise.experiment import Tables
 from reprise.papers.esser2024.digit_classes.params import DIMS
 from reprise.papers.esser2024.digit_classes.scaling import slopes
+from reprise.study.experiment import Tables
 
 LEFT = "Figure 4 left, 'Runtime and downstream task'"
 

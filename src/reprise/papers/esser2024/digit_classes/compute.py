@@ -16,7 +16,6 @@ from torch import Tensor
 from reprise.bench.timing import seconds
 from reprise.datasets.images import load
 from reprise.errors import RepriseError
-from reprise.experiment import Context, Task
 from reprise.papers.esser2024.digit_classes.params import Params, check
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
@@ -27,6 +26,7 @@ from reprise.papers.esser2024.limiting_dynamics.dynamics import (
 )
 from reprise.papers.esser2024.losses import cross_moment, symmetric
 from reprise.papers.esser2024.two_layers import orthonormal_start
+from reprise.study.experiment import Context, Task
 
 Array = np.ndarray
 

@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.statistics import Interval, mean_interval
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.esser2024.digit_classes.params import Params
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 STEPS = {"descent": "descent (11)", "ode": "ODE (12)"}
 METHODS = {

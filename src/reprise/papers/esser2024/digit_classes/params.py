@@ -4,9 +4,9 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.datasets import files
+from reprise.datasets import catalogue
 from reprise.errors import RepriseError
-from reprise.settings import Settings, ours, place, stated, unstated
+from reprise.study.settings import Settings, ours, place, stated, unstated
 
 TABLES = ("pairs", "pixels", "accuracy", "step_seconds")
 
@@ -56,7 +56,7 @@ def check(params: Params) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    files.check(params.data_set, params.root)
+    catalogue.check(params.data_set, params.root)
     pixels = PIXELS[params.data_set]
     for name, least in (("width", params.width), ("timed_widths", min(params.timed_widths))):
         if least < pixels:

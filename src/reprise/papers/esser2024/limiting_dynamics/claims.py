@@ -7,8 +7,8 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Claim, Measure, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.esser2024.limiting_dynamics.params import WIDTHS
+from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "esser2024")
 misprint = partial(identities.misprint, "esser2024")

@@ -9,9 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.datasets import half_moons
 from reprise.evidence.identities import tried
-from reprise.experiment import Context
+from reprise.papers.esser2024 import half_moons
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
     check_step,
@@ -25,7 +24,8 @@ from reprise.papers.esser2024.limiting_dynamics.formulas import CHECKS, velocity
 from reprise.papers.esser2024.limiting_dynamics.params import Params
 from reprise.papers.esser2024.losses import cross_moment, symmetric
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.tidy import Axes, tidy
+from reprise.study.experiment import Context
+from reprise.study.tidy import Axes, tidy
 
 METHODS = ("descent", *(f"{ode}_{by}" for by in ("euler", "flow") for ode in ODES))
 """Projected gradient descent, and each ODE by Euler's method with the same step and by solve_ivp."""

@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 from torch import Tensor
 
 from reprise.errors import RepriseError
+from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import Weights
-from reprise.training.projection import polar
 
 Array = np.ndarray
 Velocity = Callable[[Any, Any], Any]

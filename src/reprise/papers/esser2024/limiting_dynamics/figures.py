@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.esser2024.limiting_dynamics.params import DIMS, WIDTHS, Params
-from reprise.report.style import LINES, WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import LINES, WIDTH, band, colors, drawable, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "corrected ODE"}
 ODES = {"printed": "o", "corrected": "x"}

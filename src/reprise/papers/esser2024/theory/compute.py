@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reprise.evidence.identities import tried
-from reprise.experiment import Context
 from reprise.papers.esser2024.theory import collapse, constraints, outputs, trace_loss, wide_networks
 from reprise.papers.esser2024.theory.params import Params
+from reprise.study.experiment import Context
 
 CHECKS = (
     *outputs.CHECKS,

@@ -10,13 +10,7 @@ import torch
 from scipy.linalg import polar
 
 from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
-from reprise.papers.esser2024.theory.points import (
-    orthonormal,
-    random_triplets,
-    symmetric,
-    tensor,
-    two_layers,
-)
+from reprise.papers.esser2024.theory.points import orthonormal, random_triplets, symmetric, tensor, two_layers
 from reprise.papers.esser2024.theory.trace_loss import trace
 
 Constraint = Callable[[Array, Array], tuple[Array, Array]]

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
-from reprise.experiment import Tables
 from reprise.papers.esser2024.width.slopes import slope_of_means
+from reprise.study.experiment import Tables
 
 UNIT = "slope of log difference over log width"
 WHEN = {"init": "at initialisation", "end": "after the last epoch"}

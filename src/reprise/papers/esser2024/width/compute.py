@@ -11,16 +11,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.datasets.half_moons import HalfMoons, draw
-from reprise.experiment import Context, Task
-from reprise.networks.hidden_layer import outputs
+from reprise.networks.dense import Weights
 from reprise.papers.esser2024 import two_layers
+from reprise.papers.esser2024.half_moons import HalfMoons, draw
+from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.losses import Reduction, contrastive
+from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.width.params import Params
-from reprise.tidy import tidy
-from reprise.training.projection import polar
-from reprise.training.replicas import Weights, sgd
+from reprise.study.experiment import Context, Task
+from reprise.study.tidy import tidy
+from reprise.training.replicas import sgd
 
 FIXED_COST = 100
 """What a step costs besides its hidden units, in units."""

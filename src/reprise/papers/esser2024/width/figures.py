@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from reprise.errors import RepriseError
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
-from reprise.report.style import WIDTH, colors, drawable
+from reprise.plotting.style import WIDTH, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
     "tanh": "tanh",

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from reprise.experiment import Resources
-from reprise.settings import Settings, ours, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.settings import Settings, ours, stated, unstated
 
 TABLES = ("differences", "bounds")
 RESOURCES = Resources(minutes=30)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import COLLAPSED, Measure, collapsed, count, ordering, value
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 UNIT = "singular value of W"
 

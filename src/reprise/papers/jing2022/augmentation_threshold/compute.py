@@ -9,12 +9,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise import objectives
-from reprise.experiment import Context
+from reprise.networks.dense import Weights
+from reprise.numerics.streams import Streams, spread
 from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.papers.jing2022.theory import x_matrix
-from reprise.streams import Streams, spread
-from reprise.tidy import Axes, tidy
-from reprise.training.replicas import Weights, sgd
+from reprise.study.experiment import Context
+from reprise.study.tidy import Axes, tidy
+from reprise.training.replicas import sgd
 
 X_SAMPLES = 8
 """Fresh minibatches over which X is averaged at a checkpoint."""

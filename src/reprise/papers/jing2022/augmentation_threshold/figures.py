@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.augmentation_threshold.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

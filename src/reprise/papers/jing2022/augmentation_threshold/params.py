@@ -5,9 +5,9 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.experiment import Resources
-from reprise.losses import Loss
-from reprise.settings import Settings, ours, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.losses import Loss
+from reprise.study.settings import Settings, ours, stated, unstated
 
 TABLES = ("singular_values", "strong_block")
 RESOURCES = Resources(minutes=30)

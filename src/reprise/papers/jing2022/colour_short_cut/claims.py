@@ -6,7 +6,7 @@ A net that did not learn is what the second claim asserts, so that none of them 
 import pandas as pd
 
 from reprise.evidence.claims import LEARNED, Measure, ordering
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 POINTS = "percentage points of linear probe top-1"
 LIFT = 25.0

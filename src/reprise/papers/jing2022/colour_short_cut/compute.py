@@ -9,10 +9,10 @@ import pandas as pd
 from reprise.datasets.augment import NORMALISATIONS
 from reprise.datasets.recipes import RECIPES
 from reprise.diagnostics.probes import linear_probe, representations
-from reprise.experiment import Context, Task
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params, check
+from reprise.study.experiment import Context, Task
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Method
 from reprise.training.models import Spec, data_set, model

@@ -4,9 +4,9 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.study.experiment import BASE, Tables, figure
 
 LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, hues kept"}
 

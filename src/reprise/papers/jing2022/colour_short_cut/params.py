@@ -3,9 +3,9 @@
 from typing import Literal
 
 from reprise.errors import RepriseError
-from reprise.experiment import Resources
-from reprise.losses import Loss
-from reprise.settings import Settings, ours, stated
+from reprise.study.experiment import Resources
+from reprise.study.losses import Loss
+from reprise.study.settings import Settings, ours, stated
 
 TABLES = ("losses", "probes")
 RESOURCES = Resources(memory_mb=4000)

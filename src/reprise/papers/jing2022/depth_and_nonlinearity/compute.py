@@ -13,12 +13,12 @@ from torch import Tensor
 
 from reprise import objectives
 from reprise.diagnostics.spectra import embedding_spectrum
-from reprise.experiment import Context
-from reprise.networks.dense import decaying_spectrum, linear, random_orthogonal, relu
+from reprise.networks.dense import Weights, decaying_spectrum, linear, random_orthogonal, relu
+from reprise.numerics.streams import Streams
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
-from reprise.streams import Streams
-from reprise.tidy import Axes, tidy
-from reprise.training.replicas import Weights, sgd
+from reprise.study.experiment import Context
+from reprise.study.tidy import Axes, tidy
+from reprise.training.replicas import sgd
 
 
 @dataclass(frozen=True)

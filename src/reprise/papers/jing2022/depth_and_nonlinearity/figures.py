@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

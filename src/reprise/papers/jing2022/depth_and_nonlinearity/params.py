@@ -1,8 +1,8 @@
 """Settings of Figure 6; the text gives the widths, the depths and the plain SGD, and nothing else."""
 
-from reprise.experiment import Resources
-from reprise.losses import Loss
-from reprise.settings import Settings, ours, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.losses import Loss
+from reprise.study.settings import Settings, ours, stated, unstated
 
 TABLES = ("spectrum",)
 RESOURCES = Resources(minutes=30)

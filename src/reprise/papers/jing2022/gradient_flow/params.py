@@ -1,7 +1,7 @@
 """Settings of the checks of the theory: how many points, which, and how large."""
 
-from reprise.experiment import Resources
-from reprise.settings import Settings, ours
+from reprise.study.experiment import Resources
+from reprise.study.settings import Settings, ours
 
 TABLES = ("identities",)
 RESOURCES = Resources(minutes=5)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, collapsed, count, ordering, value
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 
 def at_end(arm: str, column: str) -> Measure:

@@ -12,13 +12,13 @@ from torch import Tensor
 from reprise import objectives
 from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass
 from reprise.diagnostics.spectra import embedding_spectrum
-from reprise.experiment import Context
-from reprise.networks.dense import decaying_spectrum
+from reprise.networks.dense import Weights, decaying_spectrum
+from reprise.numerics.streams import Streams
 from reprise.papers.jing2022.layer_alignment.params import Params
 from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, pairs_of, small_orthogonal, train
-from reprise.streams import Streams
-from reprise.tidy import Axes, tidy
-from reprise.training.replicas import Weights, sgd
+from reprise.study.experiment import Context
+from reprise.study.tidy import Axes, tidy
+from reprise.training.replicas import sgd
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -5,9 +5,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.layer_alignment.params import Params
-from reprise.report.style import LINES, WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import LINES, WIDTH, band, colors, drawable, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

@@ -1,7 +1,7 @@
 """Settings of Figures 4 and 5."""
 
-from reprise.papers.jing2022.toy import TwoLayers
-from reprise.settings import ours
+from reprise.papers.jing2022.two_layer_settings import TwoLayers
+from reprise.study.settings import ours
 
 TABLES = ("alignment", "trajectory", "singular_values", "theorem3")
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, value
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 
 def _aligned(id: str, arm: str, statement: str, source: str, column: str = "off_diagonal_mass") -> Claim:

@@ -4,12 +4,12 @@ import pandas as pd
 import torch
 
 from reprise.diagnostics.alignment import alignment_matrix, off_diagonal_mass, subspace_mass_outside
-from reprise.experiment import Context
 from reprise.networks.dense import decaying_spectrum, random_orthogonal
+from reprise.numerics.streams import Streams
 from reprise.papers.jing2022.projector_alignment.params import Params
 from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, small_orthogonal, train
-from reprise.streams import Streams
-from reprise.tidy import tidy
+from reprise.study.experiment import Context
+from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

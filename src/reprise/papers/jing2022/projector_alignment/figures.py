@@ -4,9 +4,9 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.projector_alignment.params import Params
-from reprise.report.style import LINES, WIDTH, band, colors, steps_axis
+from reprise.plotting.style import LINES, WIDTH, band, colors, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

@@ -1,8 +1,8 @@
 """Settings of Section 6.1's propositions in the toy model; the paper tests them on ImageNet only (Section
 6.3)."""
 
-from reprise.papers.jing2022.toy import TwoLayers
-from reprise.settings import unstated
+from reprise.papers.jing2022.two_layer_settings import TwoLayers
+from reprise.study.settings import unstated
 
 TABLES = ("trajectory",)
 

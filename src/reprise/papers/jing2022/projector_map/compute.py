@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.jing2022.image_nets import spec, trained, untrained
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT, Point, points
 from reprise.papers.jing2022.projector_map.params import Params
+from reprise.study.experiment import Context, Task
 from reprise.training.models import data_set
 
 

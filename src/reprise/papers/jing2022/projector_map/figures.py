@@ -12,11 +12,11 @@ from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED, LEARNED
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, effective_rank, relative
-from reprise.report.style import WIDTH, colors, drawable
+from reprise.plotting.style import WIDTH, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 STYLES: dict[str, dict[str, Any]] = {
     WITH: {"label": "SimCLR with projector", "marker": "o", "color": colors(4)[1]},

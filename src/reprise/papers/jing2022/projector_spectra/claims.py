@@ -3,8 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.jing2022.spectra import collapsed_values
+from reprise.study.experiment import Tables
 
 NEEDS = (
     "a run without departures: ImageNet at its root, and GPUs; it is made by: "

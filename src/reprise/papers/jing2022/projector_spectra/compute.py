@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.jing2022.image_nets import trained, untrained
 from reprise.papers.jing2022.image_settings import NETS, OTHER_LABELS, PARTS, Shortcut
 from reprise.papers.jing2022.projector_spectra.params import Params
+from reprise.study.experiment import Context, Task
 from reprise.training.models import data_set
 
 START: dict[Shortcut, str] = {"identity": "start", "none": "start, no shortcut"}

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import other_settings, setting
-from reprise.experiment import BASE, Tables, figure, table
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, relative
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure, table
 
 NAMES = {
     "nonlinear": "SimCLR, 2-layer nonlinear projector",

@@ -3,10 +3,10 @@ the rest."""
 
 from typing import Literal
 
-from reprise.experiment import Resources
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
-from reprise.settings import ours
+from reprise.study.experiment import Resources
+from reprise.study.settings import ours
 
 TABLES = ("spectra", "probes")
 RESOURCES = Resources(minutes=60, memory_mb=4000)

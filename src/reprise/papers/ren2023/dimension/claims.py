@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Measure, ordering, trend
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 SLOPE = "slope against log d, an observation a pair of neighbouring d"
 

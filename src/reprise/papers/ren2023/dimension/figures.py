@@ -5,9 +5,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.ren2023.dimension.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 MOMENTS = ("without negatives", "stage 1", "stage 2", "start")
 LABELS = ("no negatives, at rest", "end of Stage 1", "end of Stage 2", "start")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Measure, count, ordering, trend
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 KINDS = {
     "signals": ("two signals", "Lemma B.15", "Lemma C.12"),

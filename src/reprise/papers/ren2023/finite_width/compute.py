@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.experiment import Context
+from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.finite_width.params import Params
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Stage, solve
 from reprise.papers.ren2023.learners import (
@@ -25,8 +25,8 @@ from reprise.papers.ren2023.learners import (
     population,
 )
 from reprise.papers.ren2023.model import positive_pairs, scales, signal_variances
-from reprise.streams import Streams
-from reprise.tidy import tidy
+from reprise.study.experiment import Context
+from reprise.study.tidy import tidy
 from reprise.training.replicas import keep_freed_memory
 
 

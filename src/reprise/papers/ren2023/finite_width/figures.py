@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
 from reprise.papers.ren2023.finite_width.params import Params
-from reprise.report.style import MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 ARMS = (
     ("end of Stage 1", 1, "contrastive"),

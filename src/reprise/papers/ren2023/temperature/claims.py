@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, count, trend
-from reprise.experiment import Tables
 from reprise.papers.ren2023.temperature.params import SMALL, STAGE1
+from reprise.study.experiment import Tables
 
 PLAINLY = 1 + MARGINS["singular value"]
 """A condition number has risen when it is this many times the first, and is about 1 when under this."""

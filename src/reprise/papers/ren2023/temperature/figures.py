@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.ren2023.temperature.claims import stages
 from reprise.papers.ren2023.temperature.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 SHOWN = 5
 """Temperatures in the first panel: spread over the grid, the first and last among them."""

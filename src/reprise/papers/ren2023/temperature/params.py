@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.settings import Settings, lost, ours, unstated
+from reprise.study.settings import Settings, lost, ours, unstated
 
 TABLES = ("uniform", "stage1")
 

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reprise.evidence.identities import tried
-from reprise.experiment import Context
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.params import Params
+from reprise.study.experiment import Context
 
 CHECKS = (*gradients.CHECKS, *limit.CHECKS, *scores.CHECKS, *stages.CHECKS)
 SIZES = ("signals", "noises", "width")

@@ -6,12 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
-from reprise.papers.ren2023.theory.population import (
-    Learners,
-    random_scales,
-    random_sizes,
-    with_maps,
-)
+from reprise.papers.ren2023.theory.population import Learners, random_scales, random_sizes, with_maps
 
 NEARLY = 1e-10
 """Distances that differ by less, relatively, are equal, and broken by rounding alone."""

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, ordering, trend, value
-from reprise.experiment import Tables
 from reprise.papers.ren2023.two_stages.params import TIME_SCALE
+from reprise.study.experiment import Tables
 
 When = Literal["start", "stage 1", "stage 2"]
 """Before the first step, at the end of Stage 1, at the end of Stage 2."""

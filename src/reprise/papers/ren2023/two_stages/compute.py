@@ -14,7 +14,7 @@ from reprise.diagnostics.balance import (
     intrinsic_dimension,
     stable_rank,
 )
-from reprise.experiment import Context, Task
+from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Stage, solve
 from reprise.papers.ren2023.learners import (
     Learner,
@@ -27,8 +27,8 @@ from reprise.papers.ren2023.learners import (
 )
 from reprise.papers.ren2023.model import SPECTRA, Latents, positive_pairs, scales, signal_variances
 from reprise.papers.ren2023.two_stages.params import Params
-from reprise.streams import Streams
-from reprise.tidy import tidy
+from reprise.study.experiment import Context, Task
+from reprise.study.tidy import tidy
 from reprise.training.replicas import keep_freed_memory
 
 LOSSES = ("contrastive", "non-contrastive")

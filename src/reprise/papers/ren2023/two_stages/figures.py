@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.ren2023.two_stages.params import Params
-from reprise.report.style import WIDTH, band, colors, drawable
+from reprise.plotting.style import WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = (
     ("alignment", "alignment score"),

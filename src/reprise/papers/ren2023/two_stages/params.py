@@ -4,8 +4,8 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.experiment import Resources
-from reprise.settings import Settings, lost, ours
+from reprise.study.experiment import Resources
+from reprise.study.settings import Settings, lost, ours
 
 TABLES = ("trajectory", "limit")
 RESOURCES = Resources(minutes=30, memory_mb=4000)

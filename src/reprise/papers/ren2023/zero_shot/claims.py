@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
-from reprise.experiment import Tables
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES
+from reprise.study.experiment import Tables
 
 BASELINES = ("most frequent label", "frozen features")
 """What contrastive heads must beat, beside random heads. The linear map is trained on the same pairs: it is

@@ -17,7 +17,6 @@ from reprise.diagnostics.balance import (
     stable_rank,
 )
 from reprise.diagnostics.zero_shot import most_frequent_accuracy, zero_shot_accuracy
-from reprise.experiment import Context, Task
 from reprise.papers.ren2023.zero_shot.data import captioned
 from reprise.papers.ren2023.zero_shot.heads import Heads, trained
 from reprise.papers.ren2023.zero_shot.inputs import (
@@ -29,6 +28,7 @@ from reprise.papers.ren2023.zero_shot.inputs import (
     text_features,
 )
 from reprise.papers.ren2023.zero_shot.params import MODALITIES, SPLITS, Params
+from reprise.study.experiment import Context, Task
 
 Told = Callable[[float], None]
 PERCENT = 100

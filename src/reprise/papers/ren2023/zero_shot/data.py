@@ -3,10 +3,10 @@
 from functools import lru_cache
 from pathlib import Path
 
-from reprise.datasets import coco, scenes
-from reprise.datasets.coco import Captioned
+from reprise.papers.ren2023.zero_shot import coco, scenes
+from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.training.kept import code_of, key_of
+from reprise.storage.kept import code_of, key_of
 
 KEPT = Path("results") / "kept"
 """Scenes, encoders and features, by what determines them."""
@@ -21,7 +21,7 @@ def data_key(params: Params) -> str:
     """Of what determines the images and captions; of MSCOCO only that it is."""
     if params.data_set == "coco":
         return "coco"
-    code = code_of(("reprise.datasets.scenes", "write"))
+    code = code_of(("reprise.papers.ren2023.zero_shot.scenes", "write"))
     return key_of("scenes", SEED, params.scenes, params.image_size, code)
 
 

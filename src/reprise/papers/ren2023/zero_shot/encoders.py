@@ -16,13 +16,13 @@ from torch import Tensor, nn
 
 from reprise.datasets.augment import NORMALISATIONS, Normalisation
 from reprise.datasets.folders import Files
-from reprise.networks import pretrained, weights
 from reprise.networks.encoders import RESNET10_W16
-from reprise.networks.words import Vocabulary, WordGRU
+from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
 from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.training.kept import code_of, kept, key_of
-from reprise.training.presence import train_on_presence
+from reprise.papers.ren2023.zero_shot.presence import train_on_presence
+from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
+from reprise.storage.kept import code_of, kept, key_of
 
 DIM = RESNET10_W16.dim
 """Features of either of our encoders: as many of texts as of images, so that they can be compared."""
@@ -56,7 +56,7 @@ def image_encoder(params: Params, root: Path, told: Told = lambda share: None) -
     if params.encoders == "pretrained":
         file = Path(params.resnet101).expanduser()
         load = partial(pretrained.resnet101, file)
-        return Encoder(weights.digest(file), using(load, NORMALISATIONS["imagenet"]))
+        return Encoder(pretrained_files.digest(file), using(load, NORMALISATIONS["imagenet"]))
     key = _key(params, "_trained_on_images")
     load = partial(_trained_on_images, params, root, key, told)
     return Encoder(key, using(load, NORMALISATIONS["shapes"]))
@@ -66,7 +66,7 @@ def text_encoder(params: Params, root: Path, told: Told = lambda share: None) ->
     """Of texts."""
     if params.encoders == "pretrained":
         folder = Path(params.roberta).expanduser()
-        key = key_of(weights.digest(folder), params.pooling)
+        key = key_of(pretrained_files.digest(folder), params.pooling)
         return Encoder(key, lambda: pretrained.Roberta(folder, params.pooling).to(params.device))
     key = _key(params, "_trained_on_captions")
     return Encoder(key, lambda: _trained_on_captions(params, root, key, told).to(params.device))

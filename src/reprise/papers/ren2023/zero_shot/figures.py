@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, Params
-from reprise.report.style import WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
+from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = {
     "accuracy": "zero-shot accuracy (%)",

@@ -13,10 +13,10 @@ from torch.nn.functional import normalize
 from torch.optim.swa_utils import update_bn
 
 from reprise.networks.projectors import MLP
+from reprise.numerics.streams import generator
 from reprise.objectives import infonce_dot
 from reprise.papers.ren2023.zero_shot.inputs import Inputs
 from reprise.papers.ren2023.zero_shot.params import LOSSES, Params
-from reprise.streams import generator
 
 Embeddings = Float[Tensor, "sample dim"]
 Loss = Callable[[Embeddings, Embeddings], Float[Tensor, ""]]

@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise.datasets.coco import Captioned
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
+from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
 from reprise.papers.ren2023.zero_shot.encoders import Encoder, Told, image_encoder, text_encoder
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.training.kept import code_of, features, key_of
+from reprise.storage.kept import code_of, features, key_of
 
 CHUNK = 256
 """Images or texts that are encoded at a time."""

@@ -5,11 +5,10 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.datasets import coco
 from reprise.errors import RepriseError
-from reprise.experiment import Resources
-from reprise.networks import weights
-from reprise.settings import Settings, lost, ours, place, stated, unstated
+from reprise.papers.ren2023.zero_shot import coco, pretrained_files
+from reprise.study.experiment import Resources
+from reprise.study.settings import Settings, lost, ours, place, stated, unstated
 
 TABLES = ("course", "baselines", "counts")
 RESOURCES = Resources(minutes=600, memory_mb=16_000)
@@ -68,8 +67,8 @@ def check(params: Params) -> None:
     splits = SPLITS if params.data_set == "coco" else ()
     lacks = coco.missing(Path(params.root).expanduser().absolute(), splits)
     if params.encoders == "pretrained":
-        lacks += weights.missing_resnet101(Path(params.resnet101).expanduser().absolute())
-        lacks += weights.missing_roberta(Path(params.roberta).expanduser().absolute())
+        lacks += pretrained_files.missing_resnet101(Path(params.resnet101).expanduser().absolute())
+        lacks += pretrained_files.missing_roberta(Path(params.roberta).expanduser().absolute())
     if lacks:
         raise RepriseError(
             "ren2023/zero_shot lacks "

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.skean2024.early_lead.params import EPOCHS, PAIR, SHOWN
 from reprise.papers.skean2024.published import NEEDS, rows_of, slug
 from reprise.papers.skean2024.rates import at_own_rate, gains
+from reprise.study.experiment import Tables
 
 K = {"top1": "top-1", "top5": "top-5"}
 

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.early_lead.params import EPOCHS, PAIR, Params
+from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

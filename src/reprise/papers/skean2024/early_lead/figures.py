@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.rates import at_own_rate
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

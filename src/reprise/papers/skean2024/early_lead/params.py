@@ -4,9 +4,9 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.experiment import Resources
 from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Share, Training, check_data
-from reprise.settings import ours, place, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.settings import ours, place, stated, unstated
 
 TABLES = ("probes", "online")
 RESOURCES = Resources(minutes=60, memory_mb=4000)

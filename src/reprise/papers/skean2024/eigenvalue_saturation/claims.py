@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
-from reprise.experiment import Tables
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import SHARED_RATE
 from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, METHODS
 from reprise.papers.skean2024.rates import at_own_rate, gains
+from reprise.study.experiment import Tables
 
 Select = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 """(table, probes) to the table's rows at some learning rates."""

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.training import SAME_IMAGES
+from reprise.study.experiment import Context, Task
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 """As they are, and with columns of unit variance; the paper does not say which it shows."""

@@ -7,13 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure, table
 from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.rates import gains
-from reprise.report.style import WIDTH, colors, drawable
+from reprise.plotting.style import WIDTH, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure, table
 
 SCALE_NAMES = {"raw": "as they are", "normalised": "unit variance"}
 HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one batch at a time, geometric mean

@@ -4,10 +4,10 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.experiment import Resources
 from reprise.papers.skean2024.lineup import FIGURE3
 from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Training, check_data, check_methods
-from reprise.settings import ours, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.settings import ours, stated, unstated
 
 TABLES = ("eigenvalues", "traces", "probes")
 RESOURCES = Resources(minutes=60, memory_mb=4000)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Measure, ordering, value
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "skean2024")
 misprint = partial(identities.misprint, "skean2024")

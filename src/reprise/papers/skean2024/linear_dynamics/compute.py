@@ -8,12 +8,12 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from reprise.evidence.identities import tried
-from reprise.experiment import Context
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, formulas, gradients, rates
 from reprise.papers.skean2024.linear_dynamics.params import Params
 from reprise.papers.skean2024.linear_dynamics.points import orthonormal
 from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
-from reprise.tidy import tidy
+from reprise.study.experiment import Context
+from reprise.study.tidy import tidy
 
 CHECKS = (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS)
 SIZES = ("samples", "inputs", "outputs")

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.skean2024.linear_dynamics.claims import distances
 from reprise.papers.skean2024.linear_dynamics.params import Params
-from reprise.report.style import MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 TITLES = {"frossl": "FroSSL (Eq. 10)", "barlow": "Barlow Twins"}
 LEAST = 1e-3

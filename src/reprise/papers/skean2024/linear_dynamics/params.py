@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.settings import Settings, ours
+from reprise.study.settings import Settings, ours
 
 TABLES = ("identities", "closed_form", "equation_18", "small_starts")
 

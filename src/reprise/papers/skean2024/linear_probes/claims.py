@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
 from reprise.papers.skean2024.rates import at_own_rate, gains
+from reprise.study.experiment import Tables
 
 POINTS = "percentage points"
 EARLY = EPOCHS[:3]

@@ -4,11 +4,11 @@ import math
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS
 from reprise.papers.skean2024.training import SAME_IMAGES
+from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure, table
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
 from reprise.papers.skean2024.rates import at_own_rate, chosen
-from reprise.report.style import MARKERS, WIDTH, colors, drawable
+from reprise.plotting.style import MARKERS, WIDTH, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure, table
 
 RULE = """Each method at its own learning rate of a grid that all share: that of the best mean accuracy, over
     the seeds, on a fifth of the training images, which its probe did not learn from; test images have no part

@@ -4,10 +4,10 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprise.experiment import Resources
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data, check_methods
-from reprise.settings import ours, stated
+from reprise.study.experiment import Resources
+from reprise.study.settings import ours, stated
 
 TABLES = ("probes", "online")
 RESOURCES = Resources(minutes=120, memory_mb=4000)

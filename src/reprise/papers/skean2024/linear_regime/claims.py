@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS
 from reprise.papers.skean2024.linear_views import closed_form
+from reprise.study.experiment import Tables
 
 Run = Literal["frossl", "barlow", "barlow-own"]
 

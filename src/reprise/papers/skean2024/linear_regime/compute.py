@@ -10,12 +10,12 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from reprise.datasets.images import load
-from reprise.experiment import Context, Task
+from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.linear_regime import problem
 from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check
 from reprise.papers.skean2024.linear_views import LOSSES, descent
-from reprise.streams import Streams
-from reprise.tidy import tidy
+from reprise.study.experiment import Context, Task
+from reprise.study.tidy import tidy
 
 RUNS = {"frossl": ("frossl", "frossl"), "barlow": ("barlow", "frossl"), "barlow-own": ("barlow", "barlow")}
 """The loss of each run, and whose largest stable learning rate it has a share of: Eq. 8's is the smaller. All

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.skean2024.linear_regime.claims import THRESHOLD, Run, eigenvalues, rise, risen
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 COURSES: tuple[tuple[Run, str], ...] = (
     ("frossl", "same"),

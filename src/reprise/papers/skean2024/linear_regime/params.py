@@ -4,9 +4,9 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.datasets import files
-from reprise.experiment import Resources
-from reprise.settings import Settings, ours, place, stated, unstated
+from reprise.datasets import catalogue
+from reprise.study.experiment import Resources
+from reprise.study.settings import Settings, ours, place, stated, unstated
 
 TABLES = ("spectrum", "loss", "modes", "runs")
 RESOURCES = Resources(minutes=120, memory_mb=4000)
@@ -51,7 +51,7 @@ def check(params: Params) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    files.check(params.data_set, params.root)
+    catalogue.check(params.data_set, params.root)
 
 
 def alternatives(params: Params) -> dict[str, Params]:

@@ -10,14 +10,8 @@ from torch import Tensor
 
 from reprise.datasets.augment import Normalisation, Views, unit_floats
 from reprise.datasets.recipes import SKEAN_CIFAR, Recipe, Strengths
-from reprise.papers.skean2024.linear_views import (
-    Embeddings,
-    Kernels,
-    Loss,
-    Modes,
-    sharpness,
-)
-from reprise.streams import Streams, generator
+from reprise.numerics.streams import Streams, generator
+from reprise.papers.skean2024.linear_views import Embeddings, Kernels, Loss, Modes, sharpness
 
 Images = UInt8[Tensor, "sample channel row column"]
 Pair = Float[Tensor, "2 sample channel row column"]

@@ -5,10 +5,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.projector_and_batch.params import Params
-from reprise.report.style import WIDTH, band, colors, drawable
+from reprise.plotting.style import WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

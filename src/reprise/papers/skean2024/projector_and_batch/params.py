@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from reprise.experiment import Resources
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
-from reprise.settings import lost
+from reprise.study.experiment import Resources
+from reprise.study.settings import lost
 
 TABLES = ("probes",)
 RESOURCES = Resources(minutes=60, memory_mb=4000)

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, trend
-from reprise.experiment import Tables
 from reprise.papers.skean2024.theory.formulas import FORMULAS
 from reprise.papers.skean2024.theory.params import CORRELATION, DECAY
+from reprise.study.experiment import Tables
 
 NEGLIGIBLE = 0.05
 """A term whose gradient is under this share of the other's is all but ignored."""

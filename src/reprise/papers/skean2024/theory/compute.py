@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reprise.evidence.identities import tried
-from reprise.experiment import Context
 from reprise.papers.skean2024.theory import cost, duality, entropy, losses, readings, table1
 from reprise.papers.skean2024.theory.params import Params
+from reprise.study.experiment import Context
 
 CHECKS = (*losses.CHECKS, *duality.CHECKS, *entropy.CHECKS, *table1.CHECKS, *readings.CHECKS, *cost.CHECKS)
 SIZES = ("samples", "dims")

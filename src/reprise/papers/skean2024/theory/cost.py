@@ -11,9 +11,9 @@ from torch import Tensor
 
 from reprise.bench.timing import seconds
 from reprise.evidence.identities import Checked, Random, as_printed, size
+from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.theory.params import Params
 from reprise.papers.skean2024.theory.points import embeddings, sizes
-from reprise.streams import Streams
 
 EPSILON = 1e-6
 """Of Eq. 7; the value of CorInfoMax's authors."""

@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure, table
 from reprise.papers.skean2024.theory.params import CORRELATION, DECAY, Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure, table
 
 MSE = "MSE"
 METHODS = {

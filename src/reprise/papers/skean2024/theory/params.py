@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.settings import Settings, ours, stated
+from reprise.study.settings import Settings, ours, stated
 
 TABLES = ("identities", "gradients", "cost_seconds")
 

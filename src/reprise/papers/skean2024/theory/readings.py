@@ -12,11 +12,11 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from reprise.evidence.identities import Checked, Random, as_printed, relative_error
+from reprise.numerics.streams import Streams
 from reprise.objectives import frossl, gram_energy
 from reprise.objectives.embeddings import centred, unit_columns
 from reprise.papers.skean2024.theory.params import Params
 from reprise.papers.skean2024.theory.points import Views, gradient, random_embeddings, sizes
-from reprise.streams import Streams
 
 Terms = tuple[Tensor, Tensor]
 """Invariance and variance."""

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
-from reprise.experiment import Tables
 from reprise.papers.skean2024.rates import at_own_rate, gains
 from reprise.papers.skean2024.trade_off.params import OTHERS
+from reprise.study.experiment import Tables
 
 
 def at_weight(weight: float) -> Measure:

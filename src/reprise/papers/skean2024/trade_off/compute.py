@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.lineup import weighted
 from reprise.papers.skean2024.trade_off.params import Params
+from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

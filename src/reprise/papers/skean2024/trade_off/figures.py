@@ -5,10 +5,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.skean2024.rates import chosen
 from reprise.papers.skean2024.trade_off.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

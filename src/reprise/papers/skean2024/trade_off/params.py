@@ -4,9 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprise.experiment import Resources
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
-from reprise.settings import ours, unstated
+from reprise.study.experiment import Resources
+from reprise.study.settings import ours, unstated
 
 TABLES = ("probes",)
 RESOURCES = Resources(minutes=60, memory_mb=4000)

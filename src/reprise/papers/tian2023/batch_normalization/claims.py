@@ -3,8 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.tian2023.published import CELL, table1
+from reprise.study.experiment import Tables
 
 UNIT = "matching score"
 REPETITIONS = 3

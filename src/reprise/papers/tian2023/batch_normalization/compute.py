@@ -7,11 +7,11 @@ from itertools import product
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train, work
-from reprise.tidy import tidy
+from reprise.study.experiment import Context, Task
+from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -6,12 +6,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure, table
 from reprise.papers.tian2023 import published
 from reprise.papers.tian2023.batch_normalization.claims import table_cells
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
-from reprise.report.style import band, colors, drawable
+from reprise.plotting.style import band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure, table
 
 FLOWS = {(False, False): "none", (False, True): "σ²", (True, False): "μ", (True, True): "μ and σ²"}
 

@@ -1,8 +1,8 @@
 """Settings of Table 1 and Figure 11."""
 
-from reprise.experiment import Resources
 from reprise.papers.tian2023.sequences import OBJECTIVE, TokenSequences
-from reprise.settings import from_code, ours, stated
+from reprise.study.experiment import Resources
+from reprise.study.settings import from_code, ours, stated
 
 TABLES = ("matching",)
 RESOURCES = Resources(minutes=120, memory_mb=4000)

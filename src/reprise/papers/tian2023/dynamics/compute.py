@@ -3,9 +3,9 @@
 import pandas as pd
 
 from reprise.evidence.identities import tried
-from reprise.experiment import Context
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, roughness, two_layers
 from reprise.papers.tian2023.dynamics.params import Params
+from reprise.study.experiment import Context
 
 CHECKS = (*kernels.CHECKS, *one_layer.CHECKS, *roughness.CHECKS, *two_layers.CHECKS, *batchnorm.CHECKS)
 SIZES = ("samples", "inputs", "fields", "filters", "outputs", "classes")

@@ -7,24 +7,9 @@ import torch
 from scipy.special import gammaln
 from scipy.stats import poisson
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    relative_error,
-    size,
-)
+from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
 from reprise.papers.tian2023.contrastive import contrastive_covariance, energy
-from reprise.papers.tian2023.dynamics.points import (
-    gradient,
-    normal,
-    orthogonal,
-    random_batch,
-    tensor,
-    unit,
-)
+from reprise.papers.tian2023.dynamics.points import gradient, normal, orthogonal, random_batch, tensor, unit
 
 
 def gaussian_features(y: Array, temperature: float) -> Array:

@@ -1,6 +1,6 @@
 """Settings of the checks of the theory: how many points, which, and how large."""
 
-from reprise.settings import Settings, ours
+from reprise.study.settings import Settings, ours
 
 TABLES = ("identities",)
 

@@ -9,15 +9,7 @@ from scipy.linalg import block_diag
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    relative_error,
-    size,
-)
+from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
 from reprise.papers.tian2023.contrastive import contrastive_covariance, energy
 from reprise.papers.tian2023.dynamics.one_layer import follow
 from reprise.papers.tian2023.dynamics.points import (

@@ -7,8 +7,8 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Measure, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIM, CLAIMED_MODULATION
+from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "tian2023")
 misprint = partial(identities.misprint, "tian2023")

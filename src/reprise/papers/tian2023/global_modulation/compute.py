@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.identities import Random, tried
-from reprise.experiment import Context
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
 from reprise.papers.tian2023.global_modulation.formulas import CHECKS, climb, closed_form
 from reprise.papers.tian2023.global_modulation.params import Params
+from reprise.study.experiment import Context
 
 BLOW_UP = 8.0
 """y/b at which a solution that blows up leaves the figure."""

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.tian2023.global_modulation.params import Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 DRAWN: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
 

@@ -4,15 +4,7 @@ import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    relative_error,
-    size,
-)
+from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
 from reprise.papers.tian2023.global_modulation.params import Params
 

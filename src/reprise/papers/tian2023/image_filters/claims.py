@@ -6,7 +6,7 @@ Filters that still are their random start, and dead ones, are not counted (`meas
 import pandas as pd
 
 from reprise.evidence.claims import Measure, ordering
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 SHARE = "share of a filter's power"
 

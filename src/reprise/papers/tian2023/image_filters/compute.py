@@ -13,16 +13,16 @@ from torch import Tensor
 from reprise import objectives
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
-from reprise.experiment import Context, Task
 from reprise.networks.activations import ACTIVATIONS, Activation
-from reprise.networks.dense import default_init
-from reprise.networks.receptive_fields import batch_norm
+from reprise.networks.dense import Weights, default_init
+from reprise.numerics.streams import Streams
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
-from reprise.streams import Streams
-from reprise.tidy import Axes, tidy
-from reprise.training.matmul import matmul
-from reprise.training.replicas import Weights, left_of_start, sgd
+from reprise.papers.tian2023.matmul import matmul
+from reprise.papers.tian2023.receptive_fields import batch_norm
+from reprise.study.experiment import Context, Task
+from reprise.study.tidy import Axes, tidy
+from reprise.training.replicas import left_of_start, sgd
 
 ARMS = ("plain", "cropped", "linear")
 """Without augmentation, with it, and without it and without a nonlinearity."""

@@ -11,9 +11,9 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 GREYS = "gray"
 

@@ -5,10 +5,10 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.datasets import files
-from reprise.experiment import Resources
+from reprise.datasets import catalogue
 from reprise.papers.tian2023.sequences import OBJECTIVE
-from reprise.settings import Settings, from_code, ours, place, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.settings import Settings, from_code, ours, place, stated, unstated
 
 TABLES = ("filters", "statistics")
 RESOURCES = Resources(minutes=120, memory_mb=4000)
@@ -55,7 +55,7 @@ def check(params: Params) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    files.check(params.data_set, params.root)
+    catalogue.check(params.data_set, params.root)
 
 
 def alternatives(params: Params) -> dict[str, Params]:

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE, Measure, count, identity, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.tian2023.local_optima.params import CLAIMED_ROTATION, FULL_GROUP
+from reprise.study.experiment import Tables
 
 
 def number(data: str, activation: str, alpha: str = "uniform") -> Measure:

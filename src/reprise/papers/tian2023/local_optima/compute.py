@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from reprise.experiment import Context
 from reprise.papers.tian2023.local_optima.circle import Unit, optima
 from reprise.papers.tian2023.local_optima.params import Params
+from reprise.study.experiment import Context
 
 Array = np.ndarray
 

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.tian2023.local_optima.params import Params
-from reprise.report.style import WIDTH, band, colors, drawable
+from reprise.plotting.style import WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, value
-from reprise.experiment import Tables
+from reprise.study.experiment import Tables
 
 UNIT = "matching score"
 BETA = 5

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reprise.experiment import Context, Task
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train, work
-from reprise.tidy import tidy
+from reprise.study.experiment import Context, Task
+from reprise.study.tidy import tidy
 
 SHOWN = ("relu", "linear")
 """The activations whose filters Figure 5 draws."""

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
-from reprise.report.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
     "linear": "linear",

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from reprise.experiment import Resources
 from reprise.papers.tian2023.sequences import OBJECTIVE, TokenSequences
-from reprise.settings import from_code, ours, stated, unstated
+from reprise.study.experiment import Resources
+from reprise.study.settings import from_code, ours, stated, unstated
 
 TABLES = ("matching", "filters")
 RESOURCES = Resources(minutes=120, memory_mb=4000)

@@ -7,8 +7,8 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Claim, Measure, count, identity, ordering, value
-from reprise.experiment import Tables
 from reprise.papers.tian2023.power_iteration.params import CLAIMED_SMALL
+from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "tian2023")
 misprint = partial(identities.misprint, "tian2023")

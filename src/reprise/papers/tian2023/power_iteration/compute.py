@@ -8,12 +8,12 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 
 from reprise.evidence.identities import size, tried
-from reprise.experiment import Context
 from reprise.papers.tian2023.power_iteration import irregularity
 from reprise.papers.tian2023.power_iteration.checks import CHECKS
 from reprise.papers.tian2023.power_iteration.params import Params
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
-from reprise.tidy import tidy
+from reprise.study.experiment import Context
+from reprise.study.tidy import tidy
 
 Array = np.ndarray
 

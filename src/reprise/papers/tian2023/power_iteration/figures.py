@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
-from reprise.experiment import BASE, Tables, figure
 from reprise.papers.tian2023.power_iteration.params import Params
-from reprise.report.style import LINES, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, WIDTH, band, colors, drawable
+from reprise.study.experiment import BASE, Tables, figure
 
 FLOOR = 1e-17
 """Steps shorter than this, 0 among them, are drawn here."""

@@ -1,0 +1,1 @@
+"""How experiments are found, configured and run, and what their records say."""

@@ -1,0 +1,268 @@
+"""The pipeline's stages: run, draw, check, join. Snakemake calls them by the CLI, a notebook directly."""
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import COLUMNS, judge_all
+from reprise.execute import provenance, registry
+from reprise.execute.tiers import Tier
+from reprise.plotting.style import save, styled
+from reprise.storage import store
+from reprise.study.experiment import BASE, Artifact, Context, Tables, Task, all_tasks, evaluate, share_of
+from reprise.study.settings import Settings
+
+Progress = Callable[[int, int, str], None]
+Writer = Callable[[Path], None]
+
+CLAIMS = "claims"
+"""The table of a paper's verdicts."""
+
+
+def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None) -> Path:
+    """Computes an experiment's tables into `results/TIER/KEY/NAME/`, from the tasks that are done: by shares,
+    or by a killed run with the same code and parameters. Of several processes at once one computes, and the
+    others wait for it.
+
+    Args:
+        progress: called with (steps done, steps in all, what is being done).
+
+    Raises:
+        RepriseError: when the computation's tables are not the declared ones, or cannot be written.
+    """
+    experiment = registry.experiment(id)
+    params = tier.params[id]
+    folder = tier.results / id
+    code, key = experiment.code(params), experiment.key(params)
+    with store.locked(folder / store.LOCK) as waited:
+        if waited and has_results(id, tier) and not staleness(id, tier):
+            return folder
+        start, before = time.perf_counter(), store.seconds_spent(folder, key)
+        settings = experiment.settings(params)
+        context = Context(progress, root=tier.root)
+        if tasks := experiment.tasks():
+            declared = all_tasks(tasks, settings, context)
+            context = replace(context, keep=_Keeper(folder, key, declared, progress))
+        tables = evaluate(experiment.compute(), settings, context)
+        if set(tables) != set(experiment.tables):
+            raise RepriseError(
+                f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
+            )
+        record = {
+            **provenance.describe(tier.root),
+            "experiment": id,
+            "params": params.model_dump(mode="json"),
+            "code": code,
+            "duration_seconds": round(before + time.perf_counter() - start, 3),
+        }
+        store.save_tables(folder, tables, key, record)
+        store.forget(folder)
+    return folder
+
+
+def run_share(
+    id: str, tier: Tier, number: int, shares: int, progress: Progress = lambda done, total, what: None
+) -> None:
+    """Does one of several shares of an experiment's tasks, which `run` then finds done; shares may be done
+    side by side.
+
+    Args:
+        number: of the share, from 1 to `shares`.
+
+    Raises:
+        RepriseError: for an experiment that is not cut into tasks, of a task, or when its table cannot be
+            written.
+    """
+    experiment = registry.experiment(id)
+    params = tier.params[id]
+    folder = tier.results / id
+    tasks = experiment.tasks()
+    if tasks is None:
+        raise RepriseError(f"{id}: is in one piece and has no shares; run it by: {_again(id, tier)}")
+    with store.locked(folder / store.LOCK, shared=True):
+        context = Context(root=tier.root)
+        keeper = _Keeper(folder, experiment.key(params), [], progress)
+        declared = all_tasks(tasks, experiment.settings(params), replace(context, keep=keeper))
+        own = share_of(declared, number, shares)
+        keeper.expect(own)
+        for task in own:
+            keeper(task)
+
+
+class _Keeper:
+    """A task to its table: that which lies in the folder, or else what it computes now.
+
+    Progress is that of all tasks that are expected; what one of them asks for beside them is part of it.
+    """
+
+    def __init__(self, folder: Path, key: str, expected: Sequence[Task], progress: Progress) -> None:
+        self._keep = partial(store.keep, folder, key)
+        self._progress = progress
+        self.expect(expected)
+
+    def expect(self, tasks: Sequence[Task]) -> None:
+        self._done = {task.name: 0.0 for task in tasks}
+        self._total = sum(task.work for task in tasks)
+
+    def __call__(self, task: Task) -> pd.DataFrame:
+        table = self._keep(task.name, partial(task.make, partial(self._tell, task)))
+        self._tell(task, 1.0)
+        return table
+
+    def _tell(self, task: Task, share: float) -> None:
+        if task.name in self._done:
+            self._done[task.name] = task.work * share
+            self._progress(round(sum(self._done.values())), self._total, task.name)
+
+
+def has_results(id: str, tier: Tier) -> bool:
+    """Whether a run of the experiment has finished, fresh or not."""
+    return (tier.results / id / store.RECORD).is_file()
+
+
+def staleness(id: str, tier: Tier) -> str:
+    """Why an experiment's results are not those that a run would give now; empty when they are.
+
+    Raises:
+        RepriseError: when there are none, or their record is damaged.
+    """
+    record = store.load_record(tier.results / id, _again(id, tier))
+    params = tier.params[id]
+    if record["params"] != params.model_dump(mode="json"):
+        return f"made with other parameters than configs/{tier.name}.yaml now asks for"
+    if record["key"] != registry.experiment(id).key(params):
+        return "made by other code than is here now"
+    return ""
+
+
+def _again(id: str, tier: Tier) -> str:
+    return f"reprise run {id} --tier {tier.name}"
+
+
+def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
+    """An experiment's tables, and the parameters of the run that made them.
+
+    Raises:
+        RepriseError: when they are missing or damaged, or were made with other parameters or by other code
+            than are here now.
+    """
+    experiment = registry.experiment(id)
+    folder = tier.results / id
+    again = _again(id, tier)
+    if reason := staleness(id, tier):
+        raise RepriseError(f"{folder}: {reason}; make it again with: {again}")
+    tables = store.load_tables(folder, again)
+    if set(tables) != set(experiment.tables):
+        raise RepriseError(
+            f"{folder}: holds {sorted(tables)}, expected {sorted(experiment.tables)}; make it again with: "
+            f"{again}"
+        )
+    return tables, tier.params[id]
+
+
+def make(id: str, tier: Tier) -> Any:
+    """Draws a figure (a matplotlib Figure) or builds a table (a DataFrame) from result tables."""
+    artifact = registry.artifact(id)
+    tables, params = load(artifact.experiment, tier)
+    return _draw(artifact, tables, params)
+
+
+def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
+    with styled():
+        return artifact.draw(tables, params)
+
+
+def draw(id: str, tier: Tier) -> list[Path]:
+    """Makes an artifact and writes it: `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
+    made = make(id, tier)
+    writers = _figure_writers(made) if registry.artifact(id).kind == "figure" else _table_writers(made)
+    files = {tier.figures / f"{id}.{ending}": writer for ending, writer in writers.items()}
+    store.write_files(files)
+    plt.close("all")
+    return list(files)
+
+
+def _figure_writers(figure: Figure) -> dict[str, Writer]:
+    return {ending: partial(save, figure, kind=ending) for ending in ("pdf", "png")}
+
+
+def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
+    def markdown(file: Path) -> None:
+        file.write_text(table.to_markdown(index=False) + "\n")
+
+    return {"csv": partial(table.to_csv, index=False), "md": markdown}
+
+
+def check(key: str, tier: Tier) -> pd.DataFrame:
+    """The verdicts on a paper's claims, from the results that are there.
+
+    Raises:
+        RepriseError: of `load`, for an experiment that has run.
+    """
+    paper = registry.paper(key)
+    published = {"published": paper.published().assign(setting=BASE)}
+    rows = [judge_all(paper.pending, None, None), judge_all(paper.printed, published, None)]
+    for id, experiment in paper.experiments.items():
+        if not experiment.claims:
+            continue
+        if has_results(id, tier):
+            rows.append(judge_all(experiment.claims, *load(id, tier)))
+        else:
+            missing = f"no results; they are made by: {_again(id, tier)}"
+            rows.append(judge_all(experiment.claims, None, None, missing=missing))
+    return _concat(rows)
+
+
+def save_claims(key: str, tier: Tier, claims: pd.DataFrame) -> None:
+    """Writes a paper's verdicts, of `check`, to `results/TIER/KEY/claims.parquet`.
+
+    Raises:
+        RepriseError: when the folder cannot be written.
+    """
+    record = {**provenance.describe(tier.root), "paper": key}
+    store.save_tables(tier.results / key, {CLAIMS: claims}, _claims_key(key, tier), record)
+
+
+def _claims_key(key: str, tier: Tier) -> str:
+    """16 hexadecimal digits over all that a paper's verdicts depend on: the code, and which results are
+    there."""
+    experiments = registry.paper(key).experiments
+    ran = {id: e.key(tier.params[id]) for id, e in experiments.items() if has_results(id, tier)}
+    return hashlib.sha256(f"{registry.claims_code(key)} {ran}".encode()).hexdigest()[:16]
+
+
+def join(tier: Tier) -> pd.DataFrame:
+    """The verdicts on every paper: each paper's own, and `not run` from the registry for a paper that has not
+    been checked since its results or its code last changed.
+
+    Raises:
+        RepriseError: when a paper's verdicts are damaged.
+    """
+    rows = []
+    for key, paper in registry.papers().items():
+        folder = tier.results / key
+        again = f"make reproduce PAPER={key} TIER={tier.name}"
+        reason = "not checked"
+        if (folder / store.RECORD).is_file():
+            if store.load_record(folder, again)["key"] == _claims_key(key, tier):
+                rows.append(store.load_tables(folder, again)[CLAIMS])
+                continue
+            reason = "checked with other results or by other code than are here now"
+        claims = [claim for claim, _ in paper.claims.values()]
+        rows.append(judge_all(claims, None, None, missing=f"{reason}; that is done by: {again}"))
+    return _concat(rows)
+
+
+def _concat(rows: list[pd.DataFrame]) -> pd.DataFrame:
+    filled = [frame for frame in rows if len(frame)]
+    claims = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(COLUMNS))
+    return claims.sort_values("claim", ignore_index=True)

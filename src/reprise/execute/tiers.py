@@ -1,0 +1,151 @@
+"""Tiers: the YAML files in `configs/`, each a set of overrides of the experiments' parameters."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reprise.errors import RepriseError
+from reprise.execute import registry
+from reprise.study.settings import Settings
+
+KEYS = ("tier", "experiments")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""What a tier may be called: its name goes into paths and commands."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A checked config: the parameters of every experiment.
+
+    Attributes:
+        name: the file's stem; results and figures lie in a folder of this name.
+        overrides: what the file says of each experiment.
+        params: experiment id -> its parameters in this tier.
+        hash: 12 hexadecimal digits over all parameters.
+    """
+
+    name: str
+    root: Path
+    overrides: Mapping[str, Mapping[str, Any]]
+    params: Mapping[str, Settings]
+    hash: str
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results" / self.name
+
+    @property
+    def figures(self) -> Path:
+        return self.root / "figures" / self.name
+
+
+def names(root: Path | None = None) -> list[str]:
+    """The tiers that `configs/` holds."""
+    return sorted(file.stem for file in ((root or checkout()) / "configs").glob("*.yaml"))
+
+
+def load_tier(name: str, root: Path | None = None) -> Tier:
+    """Reads and checks `configs/NAME.yaml` of the checkout at `root` (that of the working directory).
+
+    Raises:
+        RepriseError: for an unknown tier, a file name that no tier may have, unreadable YAML, or any key or
+            value that is not allowed, naming the file, the key, the value and what was allowed.
+    """
+    root = root or checkout()
+    if name not in names(root):
+        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
+    file = root / "configs" / f"{name}.yaml"
+    if not NAME.fullmatch(name):
+        raise RepriseError(
+            f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, and begins with "
+            "a letter, a digit or '_'; rename the file, and the tier in it"
+        )
+    content = _read(file)
+    where = str(file.relative_to(root))
+    for key in content:
+        if key not in KEYS:
+            raise RepriseError(f"{where}: unknown key '{key}'; allowed: {', '.join(KEYS)}")
+    if content.get("tier") != name:
+        raise RepriseError(
+            f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file"
+        )
+    overrides = _mapping(content, "experiments", where)
+    experiments = registry.experiments()
+    for key in overrides:
+        if key not in experiments:
+            raise RepriseError(f"{where}: unknown experiment '{key}'; allowed: {', '.join(experiments)}")
+    params = {
+        id: experiment.params.from_overrides(_mapping(overrides, id, where), f"{where}: experiments: {id}")
+        for id, experiment in experiments.items()
+    }
+    values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
+    return Tier(name, root, overrides, params, hashlib.sha256(values.encode()).hexdigest()[:12])
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a repeated key is an error, not a silent replacement, and 1e-3 a number, not a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen = set()
+        for key, _ in node.value:
+            problem = ""
+            if not isinstance(key, yaml.ScalarNode):
+                problem = "a key must be a word"
+            elif key.value in seen:
+                problem = f"the key '{key.value}' stands twice"
+            if problem:
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"),
+    list("-+.0123456789"),
+)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = yaml.load(file.read_text(), _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise RepriseError(f"{file}: {place}not readable as YAML: {error.problem}") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise RepriseError(f"{file}: not readable as YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise RepriseError(f"{file}: expected a mapping with the keys {', '.join(KEYS)}, found {content!r}")
+    return content
+
+
+def _mapping(content: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    value = content.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RepriseError(f"{where}: key '{key}' has the value {value!r}; expected a mapping")
+    return value
+
+
+def checkout(start: Path | None = None) -> Path:
+    """The checkout that holds `start` (the working directory): the nearest folder upwards with a
+    `configs/default.yaml`.
+
+    Raises:
+        RepriseError: outside a checkout.
+    """
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / "configs" / "default.yaml").is_file():
+            return folder
+    raise RepriseError(
+        f"{start}: no configs/default.yaml here or above; run this inside a checkout of Reprise"
+    )

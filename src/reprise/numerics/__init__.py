@@ -1,0 +1,1 @@
+"""Random streams and compiled loops, which every other room may use."""

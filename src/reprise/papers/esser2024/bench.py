@@ -1,0 +1,117 @@
+"""Figure 2 of Esser et al. 2024: one hidden layer of tanh, its weights projected after each step."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from reprise.bench.timing import seconds
+from reprise.networks.dense import Weights
+from reprise.numerics.streams import Streams
+from reprise.papers.esser2024.half_moons import draw
+from reprise.papers.esser2024.hidden_layer import outputs
+from reprise.papers.esser2024.projection import polar
+from reprise.training.replicas import sgd
+
+TITLE = "projected hidden layer (esser2024)"
+WIDTHS = (10, 100, 2000)
+REPLICAS, SAMPLES = 10, 50
+STEPS, PLAIN_STEPS = 40, 5
+LEARNING_RATE = 0.01
+
+
+def measure() -> pd.DataFrame:
+    """Microseconds of CPU time a replica-epoch of the engine and of a plain loop over replicas, their ratio,
+    and the floor: the tanh of the hidden layer alone, on numbers in the cache."""
+    torch.set_num_threads(1)
+    one_tanh = _tanh_seconds()
+    rows = []
+    for width in WIDTHS:
+        engine = seconds(partial(_engine, width)) / STEPS / REPLICAS
+        plain = seconds(partial(_plain, width)) / PLAIN_STEPS / REPLICAS
+        rows.append(
+            {
+                "width": width,
+                "engine_us": engine * 1e6,
+                "plain_us": plain * 1e6,
+                "plain_over_engine": plain / engine,
+                "tanh_us": 3 * SAMPLES * width * one_tanh * 1e6,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def contrastive(u: Float[Tensor, "*replica sample z"]) -> Float[Tensor, "*replica"]:
+    """Esser 2024, Eq. 1, the mean: of outputs of anchors, positives and negatives, one after the other."""
+    anchor, positive, negative = u.split(SAMPLES, -2)
+    return (anchor * (negative - positive)).sum(-1).mean(-1)
+
+
+def engine_steps(width: int) -> list[Tensor]:
+    """`STEPS` epochs of all replicas at once; their weights at the end."""
+    x, start = _data(), _start(width)
+    descent = sgd(
+        start, partial(_loss, x), learning_rate=LEARNING_RATE, steps=STEPS, checkpoints={STEPS}, project=polar
+    )
+    ((_, weights),) = descent
+    return list(weights)
+
+
+def plain_steps(width: int) -> list[Tensor]:
+    """`PLAIN_STEPS` epochs, replica by replica, with modules, automatic differentiation and torch.optim."""
+    ends = []
+    for x, *start in zip(_data(), *_start(width), strict=True):
+        layers = [nn.Linear(2, width, bias=False), nn.Linear(width, 1, bias=False)]
+        net = nn.Sequential(layers[0], nn.Tanh(), layers[1]).double()
+        with torch.no_grad():
+            layers[0].weight.copy_(start[0])
+            layers[1].weight.copy_(start[1].T)
+        optimiser = torch.optim.SGD(net.parameters(), lr=LEARNING_RATE)
+        for _ in range(PLAIN_STEPS):
+            loss = contrastive(net(x))
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            with torch.no_grad():
+                for layer in layers:
+                    u, _, vt = torch.linalg.svd(layer.weight, full_matrices=False)
+                    layer.weight.copy_(u @ vt)
+        ends.append([layers[0].weight.detach(), layers[1].weight.detach().T])
+    return [torch.stack(of_layer) for of_layer in zip(*ends, strict=True)]
+
+
+def _engine(width: int) -> None:
+    engine_steps(width)
+
+
+def _plain(width: int) -> None:
+    plain_steps(width)
+
+
+def _loss(x: Tensor, weights: Weights) -> Tensor:
+    return contrastive(outputs(weights[0], weights[1], x, "tanh"))
+
+
+def _data() -> Float[Tensor, "replica 3*sample 2"]:
+    data = draw(range(REPLICAS), samples=SAMPLES, noise=0.1, positive_variance=0.1)
+    return torch.cat([data.anchor, data.positive, data.negative], 1)
+
+
+def _start(width: int) -> list[Tensor]:
+    streams = Streams(range(REPLICAS), "bench")
+    return [polar(streams.normal(width, columns).double()) for columns in (2, 1)]
+
+
+def _tanh_seconds() -> float:
+    numbers = np.linspace(-0.1, 0.1, 30_000)
+    place = np.empty_like(numbers)
+    times = 100
+
+    def work() -> None:
+        for _ in range(times):
+            np.tanh(numbers, out=place)
+
+    return seconds(work) / times / len(numbers)

@@ -1,0 +1,32 @@
+"""Settings that several experiments on the two-layer toy model share; the text gives widths and plain SGD,
+and nothing else."""
+
+from typing import Self
+
+from reprise.study.losses import Loss
+from reprise.study.settings import Settings, ours, stated, unstated
+
+
+class TwoLayers(Settings):
+    """z = W2 W1 x on one fixed batch of pairs: gradient descent on a fixed loss."""
+
+    objective: Loss = stated("infonce_distance", "Eq. 2")
+    dim: int = stated(16, "Figure 4: weight matrices of 16x16", ge=4, multiple_of=2)
+    batch_size: int = unstated(256, "the whole data set: gradient descent, as the analysis has it", ge=2)
+    covariance_span: float = unstated(
+        4.0, "data covariance diag(geomspace(span, 1/span)): distinct values, as Theorem 2 needs", gt=1
+    )
+    noise_std: float = unstated(0.3, "on both views, under the data's smallest deviation of 1/2", ge=0)
+    init_scale: float = unstated(0.2, "W_l = scale x random orthogonal: balanced, W1 W1ᵀ = W2ᵀ W2", gt=0)
+    learning_rate: float = unstated(0.02, "close to gradient flow", gt=0)
+    steps: int = unstated(4000, "until the largest values have saturated", ge=4)
+    seeds: int = ours(10, "independent data, noise and weights", ge=1)
+
+    def plausible(self) -> dict[str, Self]:
+        """Other plausible values of what the paper leaves unstated, with three seeds."""
+        common = {"seeds": min(self.seeds, 3)}
+        grid = {
+            "init halved": {"init_scale": self.init_scale / 2},
+            "noise halved": {"noise_std": self.noise_std / 2},
+        }
+        return {name: self.model_copy(update={**common, **changed}) for name, changed in grid.items()}

@@ -1,0 +1,145 @@
+"""Section 5 of Tian 2023: two layers on ten receptive fields, ten seeds and four variants of BatchNorm."""
+
+from functools import partial
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize, one_hot
+
+from reprise.bench.timing import seconds
+from reprise.networks.dense import Weights
+from reprise.objectives import infonce_cosine
+from reprise.papers.tian2023.matmul import matmul
+from reprise.papers.tian2023.receptive_fields import BATCH_NORM_EPS, batch_norm, sum_over_fields
+from reprise.papers.tian2023.token_sequences import Pool, draw_pool, minibatches
+from reprise.training.replicas import sgd
+
+TITLE = "receptive fields (tian2023)"
+UNITS = (5, 25, 100)
+"""Filters of a field, M."""
+SEEDS, ARMS = 10, 4
+FIELDS, TOKENS, OUTPUTS, BATCH, CANDIDATES = 10, 20, 50, 128, 5
+STEPS, PLAIN_STEPS = 200, 10  # a run has 5000: what it does once, as much as a step takes, must not count
+LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 0.9, 5e-3
+FLOPS_PER_SECOND_OF = (2048, 2048, 2048)
+"""The product whose speed is taken for the machine's."""
+
+
+def measure() -> pd.DataFrame:
+    """Milliseconds a replica-minibatch of the engine and of a plain implementation, and the floor.
+
+    CPU time of one thread; on a GPU, wall time. The floor is what the engine's products alone take at the
+    speed of a large one, and the megabytes of weights, momenta and gradients that a step reads and writes.
+    """
+    torch.set_num_threads(1)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    speed = _flops_per_second(device)
+    rows = []
+    for units in UNITS:
+        engine = seconds(partial(engine_steps, units, device), device) / STEPS / SEEDS / ARMS
+        plain = seconds(partial(plain_steps, units, device), device) / PLAIN_STEPS
+        rows.append(
+            {
+                "device": device,
+                "units": units,
+                "engine_ms": engine * 1e3,
+                "plain_ms": plain * 1e3,
+                "plain_over_engine": plain / engine,
+                "products_ms": flops(units) / speed * 1e3,
+                "gflop": flops(units) / 1e9,
+                "megabytes": bytes_moved(units) / 1e6,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def flops(units: int) -> int:
+    """Of the products of a replica-minibatch: the top layer on the table of both views, forward and twice
+    backward, and all pairs of the first view, forward and backward."""
+    table = 3 * 2 * FIELDS * 2 * TOKENS * units * OUTPUTS
+    pairs = 2 * 2 * BATCH**2 * OUTPUTS
+    return table + pairs
+
+
+def bytes_moved(units: int) -> int:
+    """Single-precision weights and momenta read and written, gradients written and read."""
+    weights = FIELDS * units * (TOKENS + OUTPUTS)
+    return 4 * 6 * weights
+
+
+def engine_steps(units: int, device: str) -> None:
+    """`STEPS` minibatches of every seed and variant at once."""
+    seeds = range(SEEDS)
+    data = minibatches(_pool(seeds), seeds, BATCH)
+    flags = [torch.tensor(flag, device=device) for flag in ([0, 0, 1, 1], [0, 1, 0, 1])]
+    mean, variance = (flag.bool() for flag in flags)
+    sizes = [(FIELDS, TOKENS, units), (FIELDS, units, OUTPUTS)]
+    weights = [torch.randn(ARMS, SEEDS, *size, device=device) / 4 for size in sizes]
+
+    def loss(now: Weights) -> Tensor:
+        lower, upper = now
+        minibatch = next(data).to(torch.device(device))
+        hidden = batch_norm(
+            lower.relu(), minibatch.count / BATCH, mean_gradient=mean, variance_gradient=variance
+        )
+        table = matmul(hidden.flatten(3, 4), upper).unflatten(3, (2, -1))
+        return infonce_cosine(*sum_over_fields(table, minibatch).flatten(1, 2).unbind(0))
+
+    descent = sgd(
+        weights, loss, learning_rate=LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY,
+        steps=STEPS, checkpoints={STEPS},
+    )  # fmt: skip
+    for _ in descent:
+        pass
+
+
+class PlainNetwork(nn.Module):
+    """What one would write first: a linear layer a field, BatchNorm, a linear layer, on whole vectors."""
+
+    def __init__(self, units: int) -> None:
+        super().__init__()
+        self.lower = nn.ModuleList(nn.Linear(TOKENS, units, bias=False) for _ in range(FIELDS))
+        self.norm = nn.BatchNorm1d(FIELDS * units, eps=BATCH_NORM_EPS, affine=False)
+        self.upper = nn.Linear(FIELDS * units, OUTPUTS, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Outputs [sample, out] of inputs [sample, field, token]."""
+        hidden = torch.cat([layer(x[:, field]) for field, layer in enumerate(self.lower)], 1)
+        return self.upper(self.norm(hidden.relu()))
+
+
+def plain_loss(z1: Tensor, z2: Tensor) -> Tensor:
+    """Cross-entropy on the similarities of Tian's code, differentiated automatically."""
+    z1, z2 = normalize(z1, dim=-1), normalize(z2, dim=-1)
+    itself = torch.eye(len(z1), dtype=torch.bool, device=z1.device)
+    logits = torch.where(itself, z1 @ z2.mT, z1 @ z1.mT) / 0.1
+    return cross_entropy(logits, torch.arange(len(z1), device=z1.device))
+
+
+def plain_steps(units: int, device: str) -> None:
+    """`PLAIN_STEPS` minibatches of one replica, with modules, automatic differentiation and torch.optim."""
+    torch.manual_seed(0)
+    net = PlainNetwork(units).to(device)
+    optimiser = torch.optim.SGD(
+        net.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY
+    )
+    data = minibatches(_pool(range(1)), range(1), BATCH)
+    for _ in range(PLAIN_STEPS):
+        views = one_hot(next(data).token[0].long(), TOKENS).float().to(device)
+        loss = plain_loss(*(net(view) for view in views))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+
+
+def _pool(seeds: range) -> Pool:
+    return draw_pool(
+        seeds, generators=40, fields=FIELDS, tokens=TOKENS, candidates=CANDIDATES, filled=FIELDS // 2
+    )
+
+
+def _flops_per_second(device: str) -> float:
+    n, k, m = FLOPS_PER_SECOND_OF
+    a, b = torch.randn(n, k, device=device), torch.randn(k, m, device=device)
+    return 2 * n * k * m / seconds(lambda: torch.mm(a, b), device)

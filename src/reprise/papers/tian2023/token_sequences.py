@@ -1,0 +1,104 @@
+"""Sequences of tokens from a pool of generators with wildcards, as `**C*B*A*D*` (Tian 2023, Section 5)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from reprise.numerics.compiled import arrays, compiled
+from reprise.numerics.streams import Streams
+
+BLOCK = 8
+"""Minibatches drawn at a time."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The generators of each seed.
+
+    Attributes:
+        fixed: which fields a generator fills; the others are wildcards.
+        token: what it fills them with.
+        relevant: the tokens of a field that some generator uses there: R^g, as far as it occurs.
+    """
+
+    fixed: Bool[Tensor, "seed generator field"]
+    token: Int[Tensor, "seed generator field"]
+    relevant: Bool[Tensor, "seed field token"]
+
+
+def draw_pool(
+    seeds: Sequence[int], *, generators: int, fields: int, tokens: int, candidates: int, filled: int
+) -> Pool:
+    """A pool for each seed: every generator fills `filled` of the fields, each with one of the field's
+    `candidates`, the first of a random order of all tokens.
+
+    Seed by seed, a smaller number of candidates takes a subset of a larger one's, in the same fields.
+    """
+    streams = Streams(seeds, "generator pool")
+    order = streams.uniform(fields, tokens).argsort(-1)
+    rank = streams.uniform(generators, fields).argsort(-1).argsort(-1)
+    choice = (streams.uniform(generators, fields) * candidates).long()
+    token = order[:, None].expand(-1, generators, -1, -1).gather(-1, choice[..., None]).squeeze(-1)
+    fixed = rank < filled
+    used = torch.nn.functional.one_hot(token, tokens).bool() & fixed[..., None]
+    return Pool(fixed, token, used.any(1))
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """Two views of each sequence of a minibatch, a minibatch a seed, and where in it each token is.
+
+    Attributes:
+        token: of each field of a sample.
+        order: the samples by the token that they have in a field.
+        count: the samples that have the token in the field.
+    """
+
+    token: Int[Tensor, "seed view sample field"]
+    order: Int[Tensor, "seed field view sample"]
+    count: Int[Tensor, "seed field view token"]
+
+    def to(self, device: torch.device) -> "Minibatch":
+        """The same minibatch elsewhere."""
+        return Minibatch(self.token.to(device), self.order.to(device), self.count.to(device))
+
+
+def minibatches(pool: Pool, seeds: Sequence[int], batch_size: int) -> Iterator[Minibatch]:
+    """Minibatches without end: positive pairs share a generator, and each view draws its own wildcards,
+    uniformly from all tokens."""
+    streams = Streams(seeds, "token sequences")
+    seed, generators, fields = pool.fixed.shape
+    tokens = pool.relevant.shape[-1]
+    of_seed, of_pool = torch.arange(seed)[:, None, None], pool.token.int()
+    while True:
+        generator = streams.integers(generators, BLOCK, batch_size)
+        wildcard = streams.integers(tokens, BLOCK, 2, batch_size, fields).int()
+        fixed, token = (table[of_seed, generator][:, :, None] for table in (pool.fixed, of_pool))
+        for drawn in torch.where(fixed, token, wildcard).unbind(1):
+            yield sort(drawn, tokens)
+
+
+def sort(sequences: Int[Tensor, "seed view sample field"], tokens: int) -> Minibatch:
+    """The minibatch of given sequences over `tokens` tokens."""
+    seeds, views, samples, fields = sequences.shape
+    order = sequences.new_empty(seeds, fields, views, samples, dtype=torch.int32)
+    count = sequences.new_zeros(seeds, fields, views, tokens, dtype=torch.int32)
+    _sort(*arrays(sequences, order, count))
+    return Minibatch(sequences, order, count)
+
+
+@compiled
+def _sort(sequences, order, count):  # type: ignore[no-untyped-def]
+    """Counting sort, to order [seed, field, view, sample] and count [seed, field, view, token]."""
+    for seed, field, view in np.ndindex(order.shape[:3]):
+        tokens, numbers = sequences[seed, view, :, field], count[seed, field, view]
+        for token in tokens:
+            numbers[token] += 1
+        place = np.cumsum(numbers) - numbers
+        for sample, token in enumerate(tokens):
+            order[seed, field, view, place[token]] = sample
+            place[token] += 1

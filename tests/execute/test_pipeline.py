@@ -1,0 +1,130 @@
+"""Readers take results for what they are: fresh, stale, damaged, or under way in another process."""
+
+import subprocess
+import sys
+from contextlib import suppress
+
+import pandas as pd
+import pytest
+
+from reprise.cli import main
+from reprise.errors import RepriseError
+from reprise.execute import pipeline, registry, tiers
+from reprise.storage import store
+
+KEY = "jing2022"
+ID = f"{KEY}/layer_alignment"
+
+
+@pytest.fixture
+def tier(checkout):
+    """A tier in which one experiment has run, in seconds."""
+    smoke = tiers.load_tier("smoke").overrides[ID]
+    settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
+    (checkout / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments:\n  {ID}: {{{settings}}}\n")
+    tier = tiers.load_tier("tiny")
+    pipeline.run(ID, tier)
+    return tier
+
+
+@pytest.fixture
+def edited(monkeypatch):
+    """From now on the experiment's code is other than it was."""
+
+    def edit():
+        code = registry.Experiment.code
+        monkeypatch.setattr(registry.Experiment, "code", lambda self, params: f"{code(self, params)} edited")
+
+    return edit
+
+
+def test_results_of_other_code_are_refused_by_all_that_read_them(tier, edited, capsys):
+    assert pipeline.load(ID, tier)[0]
+    edited()
+    for command in (["draw", f"{KEY}/fig04"], ["check", KEY]):
+        assert main([*command, "--tier", "tiny"]) == 2
+        message = capsys.readouterr().err
+        assert f"{tier.results / ID}: made by other code than is here now; make it again with: " in message
+        assert f"reprise run {ID} --tier tiny" in message
+
+
+def test_the_marker_that_snakemake_looks_for_is_of_that_code(tier, edited):
+    def marker():
+        return tier.results / ID / store.marker(registry.experiment(ID).key(tier.params[ID]))
+
+    assert marker().is_file()
+    edited()
+    assert not marker().is_file()
+    pipeline.run(ID, tier)
+    assert [file.name for file in (tier.results / ID).glob(".*.done")] == [marker().name]
+
+
+def test_a_check_writes_only_when_it_is_told_to(tier, capsys):
+    def files():
+        return {file: file.stat().st_mtime_ns for file in tier.root.rglob("*")}
+
+    before = files()
+    assert main(["check", KEY, "--tier", "tiny"]) == 0
+    assert files() == before
+    assert main(["check", KEY, "--tier", "tiny", "--write"]) == 0
+    assert {file.name for file in files().keys() - before.keys() if file.is_file()} >= {"claims.parquet"}
+
+
+def verdicts_of(tier, key=KEY):
+    joined = pipeline.join(tier)
+    return joined[joined["paper"] == key]
+
+
+def test_verdicts_are_joined_as_long_as_nothing_changed_that_they_hang_on(tier, edited):
+    claims = pipeline.check(KEY, tier)
+    assert (claims["verdict"] != "not run").sum() > 5
+    pipeline.save_claims(KEY, tier, claims)
+    pd.testing.assert_frame_equal(verdicts_of(tier).reset_index(drop=True), claims, check_dtype=False)
+    edited()
+    stale = verdicts_of(tier).reset_index(drop=True)
+    assert stale["claim"].equals(claims["claim"])
+    assert set(stale["verdict"]) == {"not run"}
+    reasons = stale["reason"][claims["verdict"] != "not run"]
+    assert reasons.str.startswith("checked with other results or by other code").all()
+
+
+def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
+    """Of 150 spread over the file every one is refused, with what to do."""
+    claims = pipeline.check(KEY, tier)
+    pipeline.save_claims(KEY, tier, claims)
+    file = tier.results / KEY / "claims.parquet"
+    good = file.read_bytes()
+    for place in range(0, 8 * len(good), 8 * len(good) // 150):
+        flipped = bytearray(good)
+        flipped[place // 8] ^= 1 << place % 8
+        file.write_bytes(flipped)
+        with pytest.raises(RepriseError, match=r"claims\.parquet: truncated or altered.*make reproduce"):
+            pipeline.join(tier)
+
+
+def test_of_runs_at_once_one_computes_and_the_others_find_it_done(tier):
+    with suppress(FileNotFoundError):
+        (tier.results / ID / store.RECORD).unlink()
+    command = [sys.executable, "-m", "reprise.cli", "run", ID, "--tier", "tiny"]
+    runs = [
+        subprocess.Popen(command, cwd=tier.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = [run.communicate(timeout=300)[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], said
+    assert sum("waiting for another process" in text for text in said) == 2, said
+    assert pipeline.load(ID, tier)[0]
+
+
+def test_the_report_hangs_on_the_papers_own_files(monkeypatch):
+    """`published.csv` is of the verdicts, which are among the report's inputs."""
+    before = registry.report_code(), registry.claims_code(KEY)
+    data = registry._data
+    for name, changes in (("artifacts.csv", (True, False)), ("published.csv", (False, True))):
+
+        def one_line_more(key, file, edited=name):
+            return data(key, file) + (b"1\n" if file == edited else b"")
+
+        monkeypatch.setattr(registry, "_data", one_line_more)
+        now = registry.report_code(), registry.claims_code(KEY)
+        assert tuple(a != b for a, b in zip(before, now, strict=True)) == changes

@@ -1,0 +1,60 @@
+"""The bench on receptive fields: both sides train the same network, and it reports what it says."""
+
+import pytest
+import torch
+from torch.nn.functional import one_hot
+
+from reprise.objectives import infonce_cosine
+from reprise.papers.tian2023 import bench as bench
+from reprise.papers.tian2023.matmul import matmul
+from reprise.papers.tian2023.receptive_fields import batch_norm, sum_over_fields
+from reprise.papers.tian2023.token_sequences import minibatches
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    """The bench measures on one thread."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_the_plain_network_has_the_same_loss_and_gradient():
+    """That of the variant in which the gradient flows through both statistics, as in torch's BatchNorm."""
+    net = bench.PlainNetwork(3).double()
+    minibatch = next(minibatches(bench._pool(range(1)), range(1), 16))
+    plain = bench.plain_loss(*(net(x) for x in one_hot(minibatch.token[0].long(), bench.TOKENS).double()))
+    lower = torch.stack([layer.weight.T for layer in net.lower])[None, None]
+    upper = net.upper.weight.T.unflatten(0, (bench.FIELDS, -1))[None, None]
+    both = torch.tensor([True])
+    hidden = batch_norm(
+        lower.relu(), minibatch.count.double() / 16, mean_gradient=both, variance_gradient=both
+    )
+    table = matmul(hidden.flatten(3, 4), upper).unflatten(3, (2, -1))
+    ours = infonce_cosine(*sum_over_fields(table, minibatch).flatten(1, 2).unbind(0)).sum()
+    torch.testing.assert_close(ours, plain)
+    weights = list(net.parameters())
+    for a, b in zip(torch.autograd.grad(plain, weights), torch.autograd.grad(ours, weights), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_a_row_is_a_number_of_filters_with_times_and_the_floor(monkeypatch):
+    monkeypatch.setattr(bench, "UNITS", (2, 4))
+    monkeypatch.setattr(bench, "FLOPS_PER_SECOND_OF", (64, 64, 64))
+    monkeypatch.setattr(bench, "STEPS", 2)
+    monkeypatch.setattr(bench, "PLAIN_STEPS", 2)
+    taken = iter([1e-6, 0.8, 0.02, 1.6, 0.06])  # the product, then engine and plain loop of each row
+    monkeypatch.setattr(bench, "seconds", lambda work, device: (work(), next(taken))[1])
+    found = bench.measure().set_index("units")
+    assert found["engine_ms"].tolist() == pytest.approx([800 / 2 / 40, 1600 / 2 / 40])
+    assert found["plain_ms"].tolist() == pytest.approx([10, 30])
+    assert found["plain_over_engine"].tolist() == pytest.approx([1, 1.5])
+    assert found["products_ms"].tolist() == pytest.approx(
+        [bench.flops(units) / (2 * 64**3) * 1e-3 for units in (2, 4)]
+    )
+
+
+def test_operations_and_bytes_of_the_paper():
+    """By hand at M = 25: 10 fields of 40 rows by 25 by 50, three times; 128 x 128 pairs of 50, twice."""
+    assert bench.flops(25) == 3 * 2 * 10 * 40 * 25 * 50 + 2 * 2 * 128 * 128 * 50
+    assert bench.bytes_moved(25) == 24 * (10 * 25 * 20 + 10 * 25 * 50)

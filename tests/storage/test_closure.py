@@ -1,0 +1,401 @@
+"""What a closure's hash sees and what it does not, on a package made for the purpose and on the real one."""
+
+import ast
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reprise.storage import closure
+
+FILES = {
+    "__init__.py": "",
+    "helpers.py": '''
+"""Helpers."""
+FACTOR = 2
+
+
+def twice(x):
+    """Doubles."""
+    return FACTOR * x
+
+
+def thrice(x):
+    return 3 * x
+''',
+    "shapes/__init__.py": "from demo.shapes.round import Circle, area\n",
+    "shapes/round.py": """
+PI = 3.14
+
+
+class Round:
+    sides = 0
+
+
+class Circle(Round):
+    def __init__(self, r):
+        self.r = r
+
+
+def area(r):
+    return PI * r * r
+
+
+def edge(r):
+    return 2 * PI * r
+""",
+    "relative.py": """
+from .helpers import twice
+from . import helpers as tools
+
+
+def four(x):
+    return twice(twice(x))
+
+
+def nine(x):
+    return tools.thrice(tools.thrice(x))
+""",
+    "printed.csv": "row,value\na,1\n",
+    "page.j2": "{% include 'style.j2' %} {{ title }}\n",
+    "style.j2": "body {}\n",
+    "shapes/reader.py": """
+def printed():
+    return open("printed.csv")
+
+
+def page():
+    return template("page.j2")
+
+
+def elsewhere():
+    return "printed.csv", "other.csv"
+""",
+    "work.py": '''
+import demo.helpers
+import demo.relative
+from typing import TYPE_CHECKING
+from demo import helpers
+from demo.helpers import thrice, twice as double
+from demo.shapes import Circle, area
+
+if TYPE_CHECKING:
+    from demo.shapes.round import Round
+
+LEVEL = 1  # a constant
+TABLE = {"a": 1}
+TABLE["b"] = 2
+TABLE.update(c=3)
+LIMIT = 5
+LIMIT += 1
+if LEVEL:
+    BRANCH = 7
+else:
+    BRANCH = 8
+
+
+def mark(name):
+    return lambda f: f
+
+
+def compute(x):
+    """Computes."""
+    return double(x) + LEVEL
+
+
+def indirect(x):
+    return compute(x)
+
+
+NAME = "fig"
+
+
+@mark(NAME)
+def decorated():
+    return 0
+
+
+def through_init(r):
+    return area(r)
+
+
+def circle(r):
+    return Circle(r)
+
+
+def by_attribute(x):
+    return helpers.twice(x)
+
+
+def by_path(x):
+    return demo.relative.nine(x)
+
+
+def by_other_path(x):
+    return demo.helpers.thrice(x)
+
+
+def late(x):
+    from demo.helpers import thrice as t
+
+    return t(x)
+
+
+def annotated(x: "Round") -> None:
+    y: Round = x
+
+
+def table():
+    return TABLE
+
+
+def limit():
+    return LIMIT
+
+
+def branch():
+    return BRANCH
+
+
+def shadowing(area):
+    return area
+''',
+}
+
+
+class Demo:
+    """A package on disk whose files can be edited."""
+
+    def __init__(self, root):
+        self.root = root
+        for name, text in FILES.items():
+            (root / "demo" / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / "demo" / name).write_text(text)
+
+    def edit(self, file, old, new):
+        path = self.root / "demo" / file
+        text = path.read_text()
+        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
+        path.write_text(text.replace(old, new))
+
+    def hash(self, name, module="demo.work"):
+        closure.read_again()
+        return closure.closure_hash((module, name))
+
+
+@pytest.fixture
+def demo(tmp_path, monkeypatch):
+    package = Demo(tmp_path)
+    monkeypatch.setattr(closure, "PACKAGE", "demo")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    yield package
+    closure.read_again()
+    for name in [name for name in sys.modules if name.split(".")[0] == "demo"]:
+        del sys.modules[name]
+
+
+TOUCHES = {
+    "the function itself": ("compute", "work.py", "+ LEVEL", "- LEVEL"),
+    "a helper in the same module": ("indirect", "work.py", "+ LEVEL", "- LEVEL"),
+    "a constant": ("compute", "work.py", "LEVEL = 1", "LEVEL = 9"),
+    "a helper of another module, by another name": ("compute", "helpers.py", "FACTOR * x", "x + x"),
+    "a helper's constant in another module": ("indirect", "helpers.py", "FACTOR = 2", "FACTOR = 3"),
+    "what an alias stands for": ("compute", "work.py", "twice as double", "thrice as double"),
+    "a decorator's argument": ("decorated", "work.py", 'NAME = "fig"', 'NAME = "tab"'),
+    "a decorator": ("decorated", "work.py", "lambda f: f", "lambda f: None"),
+    "a class's base": ("circle", "shapes/round.py", "sides = 0", "sides = 1"),
+    "what __init__ passes on": ("through_init", "shapes/round.py", "PI * r * r", "PI * r**2"),
+    "a constant behind what __init__ passes on": ("through_init", "shapes/round.py", "PI = 3.14", "PI = 3"),
+    "the passing on": ("through_init", "shapes/__init__.py", "Circle, area", "Circle, edge as area"),
+    "an attribute of a module": ("by_attribute", "helpers.py", "FACTOR = 2", "FACTOR = 3"),
+    "a dotted path, then a relative import": ("by_path", "helpers.py", "3 * x", "x * 3"),
+    "a second dotted path of the same package": ("by_other_path", "helpers.py", "3 * x", "x * 3"),
+    "an import inside the function": ("late", "helpers.py", "3 * x", "x * 3"),
+    "an import for type checking": ("annotated", "shapes/round.py", "sides = 0", "sides = 1"),
+    "an item that is set later": ("table", "work.py", 'TABLE["b"] = 2', 'TABLE["b"] = 0'),
+    "a call that changes a table": ("table", "work.py", "c=3", "c=0"),
+    "an addition in place": ("limit", "work.py", "LIMIT += 1", "LIMIT += 2"),
+    "a definition in a branch": ("branch", "work.py", "BRANCH = 8", "BRANCH = 9"),
+}
+
+
+@pytest.mark.parametrize(("name", "file", "old", "new"), TOUCHES.values(), ids=TOUCHES)
+def test_an_edit_of_what_a_function_needs_changes_its_hash(demo, name, file, old, new):
+    before = demo.hash(name)
+    demo.edit(file, old, new)
+    assert demo.hash(name) != before
+
+
+def test_a_relative_import_is_followed(demo):
+    before = demo.hash("four", "demo.relative"), demo.hash("nine", "demo.relative")
+    demo.edit("helpers.py", "FACTOR = 2", "FACTOR = 3")
+    assert demo.hash("four", "demo.relative") != before[0]
+    assert demo.hash("nine", "demo.relative") == before[1]
+
+
+SPARES = {
+    "a comment": ("compute", "work.py", "# a constant", "# one"),
+    "its docstring": ("compute", "work.py", '"""Computes."""', '"""Adds."""'),
+    "having no docstring": ("compute", "work.py", '    """Computes."""\n', ""),
+    "a helper's docstring": ("compute", "helpers.py", '"""Doubles."""', '"""Twice."""'),
+    "a module's docstring": ("compute", "helpers.py", '"""Helpers."""', ""),
+    "formatting": (
+        "compute",
+        "work.py",
+        "double(x) + LEVEL",
+        "(\n        double( x )\n        + LEVEL\n    )",
+    ),
+    "another function of the module": ("compute", "work.py", "return 0", "return 1"),
+    "another function of the helper's module": ("compute", "helpers.py", "3 * x", "x * 3"),
+    "the order of imports": ("compute", "work.py", "Circle, area", "area, Circle"),
+    "another constant": ("compute", "work.py", 'TABLE = {"a": 1}', "TABLE = {}"),
+    "another attribute of the module": ("by_attribute", "helpers.py", "3 * x", "x * 3"),
+    "a neighbour of what __init__ passes on": ("through_init", "shapes/round.py", "2 * PI", "PI * 2"),
+    "another name that __init__ passes on": ("through_init", "shapes/round.py", "sides = 0", "sides = 1"),
+}
+
+
+@pytest.mark.parametrize(("name", "file", "old", "new"), SPARES.values(), ids=SPARES)
+def test_an_edit_elsewhere_does_not_change_it(demo, name, file, old, new):
+    before = demo.hash(name)
+    demo.edit(file, old, new)
+    assert demo.hash(name) == before
+
+
+def test_the_closure_names_where_things_are_defined(demo):
+    assert closure.closure(("demo.work", "through_init")) == {
+        ("demo.work", "through_init"),
+        ("demo.shapes.round", "area"),
+        ("demo.shapes.round", "PI"),
+    }
+
+
+def test_a_module_as_such_counts_with_all_that_can_be_got_at_through_it(demo):
+    demo.edit("work.py", "def shadowing", "def chosen(n):\n    return getattr(shapes, n)\n\n\ndef shadowing")
+    demo.edit("work.py", "from demo import helpers", "from demo import helpers, shapes")
+    before = demo.hash("chosen")
+    demo.edit("shapes/round.py", "PI = 3.14", "PI = 3")
+    assert demo.hash("chosen") != before
+
+
+def test_a_local_name_like_a_top_level_one_hides_no_dependency(demo):
+    """It counts as used: a job too many rather than one too few."""
+    assert ("demo.work", "shadowing") in closure.closure(("demo.work", "shadowing"))
+
+
+def test_a_package_that_imports_its_own_module_is_no_endless_loop(demo):
+    (demo.root / "demo" / "shapes" / "__init__.py").write_text(
+        "from . import round\nfrom demo.shapes.round import *\n"
+    )
+    demo.edit("work.py", "from demo import helpers", "from demo import helpers, shapes")
+    demo.edit("work.py", "return area(r)", "return area(r) + shapes.round.Round.sides")
+    assert ("demo.shapes.round", "Round") in closure.closure(("demo.work", "through_init"))
+
+
+@pytest.mark.parametrize(
+    ("name", "touched"), [("printed", {"printed.csv"}), ("page", {"page.j2", "style.j2"})]
+)
+def test_a_data_file_counts_where_it_is_named(demo, name, touched):
+    """Beside the module or in a folder above, and what a template includes."""
+    for file, word in (("printed.csv", "1"), ("page.j2", "title"), ("style.j2", "body")):
+        before = demo.hash(name, "demo.shapes.reader")
+        demo.edit(file, word, "2")
+        assert (demo.hash(name, "demo.shapes.reader") != before) == (file in touched), file
+
+
+MINE = """
+from helper import scale
+from demo.helpers import twice
+
+def loss(x):
+    from nested.deep import late
+    return twice(scale(late(x)))
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A user's file, beside it a module and a package that it imports, and a module that it does not."""
+    folder = tmp_path / "user"
+    (folder / "nested").mkdir(parents=True)
+    (folder / "mine.py").write_text(MINE)
+    (folder / "helper.py").write_text("import numpy\nFACTOR = 100\ndef scale(x):\n    return FACTOR * x\n")
+    (folder / "nested" / "__init__.py").write_text("")
+    (folder / "nested" / "deep.py").write_text("from .other import late\n")
+    (folder / "nested" / "other.py").write_text(
+        "from demo import helpers\ndef late(x):\n    return helpers.thrice(x)\n"
+    )
+    (folder / "stranger.py").write_text("")
+    return folder / "mine.py"
+
+
+def test_a_users_file_brings_the_modules_beside_it_and_what_they_use_of_the_package(demo, mine):
+    brought = closure.foreign(mine)
+    names = ["__init__.py", "deep.py", "helper.py", "mine.py", "other.py"]
+    assert sorted(file.name for file in brought.files) == names
+    assert brought.symbols == {("demo.helpers", "twice"), ("demo.helpers", "thrice")}
+
+
+@pytest.mark.parametrize("file", ["mine.py", "helper.py", "nested/other.py"])
+def test_an_edit_of_one_of_them_changes_its_content_and_another_place_does_not(demo, mine, tmp_path, file):
+    before = closure.foreign(mine).content
+    shutil.copytree(mine.parent, tmp_path / "elsewhere")
+    assert closure.foreign(tmp_path / "elsewhere" / "mine.py").content == before
+    (mine.parent / file).write_text((mine.parent / file).read_text() + "ONE = 1\n")
+    assert closure.foreign(mine).content != before
+
+
+@pytest.mark.parametrize("symbol", [("demo.work", "nothing"), ("demo.nowhere", "compute"), ("nowhere", "")])
+def test_an_unknown_symbol_is_an_error(demo, symbol):
+    with pytest.raises(LookupError):
+        closure.closure_hash(symbol)
+
+
+def test_the_verdicts_need_their_statistics_and_not_the_figures():
+    needed = closure.closure(("reprise.evidence.verdicts", "judge_all"))
+    assert ("reprise.evidence.statistics", "LEVEL") in needed
+    assert ("reprise.study.settings", "departures") in needed
+    assert ("reprise.study.experiment", "BASE") in needed
+    assert not [symbol for symbol in needed if symbol[0].startswith(("reprise.report", "reprise.cli"))]
+    assert ("reprise.evidence.verdicts", "summary") not in needed
+
+
+def test_a_reformatted_copy_of_the_package_has_the_same_hashes_until_a_constant_is_edited(tmp_path):
+    source = Path(closure.__file__).parents[1]
+    shutil.copytree(source, tmp_path / "reprise", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def hashes():
+        code = (
+            "from reprise.storage.closure import closure_hash as h; "
+            "print(h(('reprise.evidence.verdicts', 'judge_all')),"
+            "h(('reprise.study.settings', 'departures')))"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.split()
+
+    before = hashes()
+    for file in (tmp_path / "reprise").rglob("*.py"):
+        file.write_text(
+            "# another comment\n" + ast.unparse(ast.parse(file.read_text()))
+        )  # loses comments and layout
+    assert hashes() == before
+    statistics = tmp_path / "reprise" / "evidence" / "statistics.py"
+    text = statistics.read_text()
+    assert text.count("LEVEL = 0.9\n") == 1
+    statistics.write_text(text.replace("LEVEL = 0.9\n", "LEVEL = 0.95\n"))
+    verdicts, departures = hashes()
+    assert verdicts != before[0]
+    assert departures == before[1]

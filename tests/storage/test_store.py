@@ -1,0 +1,334 @@
+"""Results on disk: all or none, checked when read, and never half-written."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reprise.errors import RepriseError
+from reprise.storage import store
+
+AGAIN = "reprise run p/e"
+KEY = "0123456789abcdef"
+MARKER = f".{KEY}.done"
+
+
+def tables(offset=0.0):
+    rng = np.random.default_rng(0)
+    return {
+        "spectrum": pd.DataFrame({"seed": range(500), "value": rng.normal(size=500) + offset}),
+        "loss": pd.DataFrame({"seed": [0, 1], "loss": [1.5 + offset, 2.5], "setting": "published"}),
+    }
+
+
+def content(folder):
+    """Every file under a folder, hidden ones too, with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with good results."""
+    folder = tmp_path / "results" / "e"
+    store.save_tables(folder, tables(), KEY, {"commit": "abc", "params": {}})
+    return folder
+
+
+def test_what_is_read_is_what_was_written(folder):
+    read = store.load_tables(folder, AGAIN)
+    assert set(read) == {"spectrum", "loss"}
+    for name, table in tables().items():
+        pd.testing.assert_frame_equal(read[name], table)
+    record = store.load_record(folder, AGAIN)
+    assert record["commit"] == "abc"
+    assert set(record["sha256"]) == {"spectrum.parquet", "loss.parquet"}
+    assert set(content(folder.parent)) == {
+        "e/run.json",
+        "e/spectrum.parquet",
+        "e/loss.parquet",
+        f"e/{MARKER}",
+    }
+
+
+def test_the_same_tables_are_the_same_bytes(folder):
+    before = content(folder)
+    store.save_tables(folder, tables(), KEY, {"commit": "abc", "params": {}})
+    assert content(folder) == before
+
+
+def test_new_results_replace_old_ones(folder):
+    store.save_tables(folder, {"loss": tables(1.0)["loss"]}, KEY, {"commit": "def", "params": {}})
+    read = store.load_tables(folder, AGAIN)
+    assert list(read) == ["loss"]
+    assert read["loss"]["loss"].tolist() == [2.5, 2.5]
+    assert store.load_record(folder, AGAIN)["commit"] == "def"
+
+
+def test_a_table_that_cannot_be_stored_leaves_the_old_results_as_they_were(folder):
+    before = content(folder.parent)
+    broken = {**tables(1.0), "mixed": pd.DataFrame({"x": [1, "one", object()]})}
+    with pytest.raises(Exception, match=r"x|mixed|object"):
+        store.save_tables(folder, broken, KEY, {})
+    assert content(folder.parent) == before
+    assert os.listdir(folder.parent) == ["e"]
+
+
+def test_a_record_that_cannot_be_stored_leaves_the_old_results_as_they_were(folder):
+    before = content(folder.parent)
+    with pytest.raises(TypeError):
+        store.save_tables(folder, tables(1.0), KEY, {"params": object()})
+    assert content(folder.parent) == before
+    assert os.listdir(folder.parent) == ["e"]
+
+
+def test_an_empty_table_is_refused(folder):
+    before = content(folder.parent)
+    empty = {**tables(1.0), "spectrum": tables()["spectrum"].iloc[:0]}
+    with pytest.raises(RepriseError, match="spectrum: the table is empty"):
+        store.save_tables(folder, empty, KEY, {})
+    assert content(folder.parent) == before
+
+
+def truncate(file):
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def alter(file):
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def empty(file):
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [truncate, alter, empty])
+def test_a_damaged_table_is_named_with_the_command_that_makes_it_again(folder, damage):
+    damage(folder / "spectrum.parquet")
+    with pytest.raises(RepriseError) as caught:
+        store.load_tables(folder, AGAIN)
+    message = str(caught.value)
+    assert message.startswith(f"{folder / 'spectrum.parquet'}: truncated or altered")
+    assert message.endswith(AGAIN)
+
+
+def test_a_missing_table_is_named(folder):
+    (folder / "loss.parquet").unlink()
+    with pytest.raises(RepriseError, match=rf"loss\.parquet: missing; make it again with: {AGAIN}"):
+        store.load_tables(folder, AGAIN)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"commit": "abc"}', '{"seal": []}', "\x00"])
+def test_a_damaged_record_is_named(folder, text):
+    (folder / "run.json").write_text(text)
+    with pytest.raises(RepriseError, match=rf"run\.json: damaged, not the record .*{AGAIN}"):
+        store.load_tables(folder, AGAIN)
+
+
+def test_no_flipped_bit_of_a_record_is_read(folder):
+    file = folder / "run.json"
+    good, record = file.read_bytes(), store.load_record(folder, AGAIN)
+    for place in range(8 * len(good)):
+        flipped = bytearray(good)
+        flipped[place // 8] ^= 1 << place % 8
+        file.write_bytes(flipped)
+        with suppress(RepriseError):  # or it is a space that became another
+            assert store.load_record(folder, AGAIN) == record
+
+
+def test_a_new_key_takes_the_markers_place(folder):
+    store.save_tables(folder, tables(1.0), "f" * 16, {})
+    assert [file.name for file in folder.glob(".*")] == [store.marker("f" * 16)]
+    assert store.load_record(folder, AGAIN)["key"] == "f" * 16
+
+
+def test_of_two_who_want_a_lock_the_second_waits_and_says_so(tmp_path, capfd):
+    lock = tmp_path / "e" / store.LOCK
+    program = "import sys; from pathlib import Path; from reprise.storage import store\n"
+    program += "with store.locked(Path(sys.argv[1])) as waited: print(waited)"
+    with store.locked(lock) as waited:
+        assert not waited
+        second = subprocess.Popen([sys.executable, "-c", program, lock], stderr=subprocess.PIPE, text=True)
+        assert second.stderr.readline() == f"{lock.parent}: waiting for another process at work here\n"
+    second.communicate(timeout=60)
+    assert capfd.readouterr().out == "True\n"
+
+
+def test_a_record_that_is_no_text_is_named(folder):
+    (folder / "run.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(RepriseError, match=r"run\.json: damaged"):
+        store.load_record(folder, AGAIN)
+
+
+def test_a_folder_without_a_record_holds_no_finished_results(folder):
+    (folder / "run.json").unlink()
+    with pytest.raises(RepriseError, match=rf"no finished results here; make them with: {AGAIN}"):
+        store.load_tables(folder, AGAIN)
+
+
+@pytest.mark.parametrize("place", ["e", "deeper/e", "deeper/than/e"])
+def test_a_file_where_the_folder_should_be_is_one_message(tmp_path, place):
+    blocked = tmp_path / Path(place).parts[0]
+    blocked.write_text("mine")
+    with pytest.raises(RepriseError, match=f"{tmp_path / place}: cannot be written"):
+        store.save_tables(tmp_path / place, tables(), KEY, {})
+    assert content(tmp_path) == {blocked.name: b"mine"}
+    assert os.listdir(tmp_path) == [blocked.name]
+
+
+def test_a_place_that_takes_no_files_is_one_message():
+    """/proc refuses even root."""
+    with pytest.raises(RepriseError, match="/proc/reprise/e: cannot be written"):
+        store.save_tables(Path("/proc/reprise/e"), tables(), KEY, {})
+    with pytest.raises(RepriseError, match=r"/proc/reprise/fig\.pdf: cannot be written"):
+        store.write_files({Path("/proc/reprise/fig.pdf"): lambda file: file.write_text("x")})
+
+
+def on_a_full_disk(code, folder):
+    """Runs code in a process whose files may not grow over 4 KiB: more fails as it does on a full disk."""
+    head = """
+        import resource, sys
+        from pathlib import Path
+        import pandas as pd
+        from reprise.storage import store
+        from reprise.errors import RepriseError
+        folder, KEY = Path(sys.argv[1]), "0123456789abcdef"
+        small = pd.DataFrame({"seed": [0], "x": [1.0]})
+        large = pd.DataFrame({"x": [float(i) ** 0.5 for i in range(5000)]})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        try:
+    """
+    tail = """
+        except RepriseError as error:
+            print(error)
+    """
+    program = textwrap.dedent(head) + textwrap.indent(code, "    ") + textwrap.dedent(tail)
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", program, folder], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_a_full_disk_leaves_the_old_results_and_no_draft(folder):
+    before = content(folder.parent)
+    said = on_a_full_disk('store.save_tables(folder, {"loss": small, "spectrum": large}, KEY, {})', folder)
+    assert said.startswith(f"{folder}: cannot be written (")
+    assert "what was there before is unchanged" in said
+    assert content(folder.parent) == before
+    assert os.listdir(folder.parent) == ["e"]
+
+
+def test_a_full_disk_while_writing_the_record_leaves_the_old_results_and_no_draft(folder):
+    before = content(folder.parent)
+    said = on_a_full_disk('store.save_tables(folder, {"loss": small}, KEY, {"note": "x" * 5000})', folder)
+    assert said.startswith(f"{folder}: cannot be written (")
+    assert content(folder.parent) == before
+
+
+def test_a_full_disk_leaves_the_old_files_and_no_draft(tmp_path):
+    (tmp_path / "fig.pdf").write_text("old")
+    code = """store.write_files({
+        folder / "fig.pdf": lambda file: file.write_text("new"),
+        folder / "fig.png": lambda file: file.write_bytes(b"x" * 5000),
+    })"""
+    said = on_a_full_disk(textwrap.dedent(code), tmp_path)
+    assert said.startswith(f"{tmp_path / 'fig.png'}: cannot be written (")
+    assert content(tmp_path) == {"fig.pdf": b"old"}
+
+
+def test_files_are_written_all_or_none(tmp_path):
+    first, second = tmp_path / "a" / "fig.pdf", tmp_path / "a" / "fig.png"
+    store.write_files({first: lambda file: file.write_text("1"), second: lambda file: file.write_text("2")})
+    assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
+
+    def fail(file):
+        file.write_text("half")
+        raise ValueError("no ink")
+
+    with pytest.raises(ValueError, match="no ink"):
+        store.write_files({first: lambda file: file.write_text("3"), second: fail})
+    assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
+
+
+@pytest.mark.parametrize("moved", [0, 1, 2, 3])
+def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new(folder, moved):
+    """The new results are complete, `moved` of their files have taken their place, the others have not."""
+    before = store.load_tables(folder, AGAIN)
+    program = textwrap.dedent("""
+        import os, signal, sys
+        from pathlib import Path
+        import pandas as pd
+        from reprise.storage import store
+        left, replace = [int(sys.argv[2])], os.replace
+
+        def replace_or_die(*names):
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            replace(*names)
+
+        os.replace = replace_or_die
+        table = pd.DataFrame({"seed": [0], "loss": [9.0]})
+        store.save_tables(Path(sys.argv[1]), {"loss": table, "spectrum": table}, "0123456789abcdef", {})
+    """)
+    done = subprocess.run([sys.executable, "-c", program, folder, str(moved)], check=False)
+    assert done.returncode == -9
+    read = store.load_tables(folder, AGAIN)
+    assert set(read) == set(before)
+    assert [table["loss"].tolist() for table in read.values()] == [[9.0], [9.0]]
+    assert sorted(os.listdir(folder)) == [MARKER, "loss.parquet", "run.json", "spectrum.parquet"]
+
+
+def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
+    (folder / ".draft-killed").mkdir()
+    (folder / ".draft-killed" / "loss.parquet").write_bytes(b"half")
+    pd.testing.assert_frame_equal(store.load_tables(folder, AGAIN)["loss"], tables()["loss"])
+    store.save_tables(folder, tables(1.0), KEY, {"params": {}})
+    assert sorted(os.listdir(folder)) == [MARKER, "loss.parquet", "run.json", "spectrum.parquet"]
+
+
+class TestKept:
+    """Parts of a computation that outlive a kill."""
+
+    def table(self):
+        self.made = getattr(self, "made", 0) + 1
+        return pd.DataFrame({"x": [0.1, float(self.made)], "name": ["a", "b"]})
+
+    def test_a_part_is_made_once_under_one_key(self, tmp_path):
+        first = store.keep(tmp_path, "key", "part", self.table)
+        pd.testing.assert_frame_equal(store.keep(tmp_path, "key", "part", self.table), first)
+        assert self.made == 1
+        store.keep(tmp_path, "key", "another", self.table)
+        store.keep(tmp_path, "other key", "part", self.table)
+        assert self.made == 3
+
+    @pytest.mark.parametrize(
+        "damage", [lambda data: data[:-20], lambda data: b"", lambda data: data[:99] + b"x"]
+    )
+    def test_a_damaged_part_is_made_again(self, tmp_path, damage):
+        store.keep(tmp_path, "key", "part", self.table)
+        (file,) = (tmp_path / store.KEPT / "key").glob("*.parquet")
+        file.write_bytes(damage(file.read_bytes()))
+        assert store.keep(tmp_path, "key", "part", self.table)["x"].tolist() == [0.1, 2.0]
+
+    def test_a_failure_leaves_nothing(self, tmp_path):
+        def fail():
+            raise ValueError("no luck")
+
+        with pytest.raises(ValueError, match="no luck"):
+            store.keep(tmp_path, "key", "part", fail)
+        assert not list(tmp_path.rglob("*.parquet"))
+
+    def test_forgotten_with_the_other_keys(self, tmp_path):
+        for key in ("one", "two"):
+            store.keep(tmp_path, key, "part", self.table)
+        store.forget(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+        store.forget(tmp_path)

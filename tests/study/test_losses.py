@@ -1,0 +1,47 @@
+"""Losses as settings: what a plan admits is what `objectives.resolve` finds."""
+
+import subprocess
+import sys
+
+import pytest
+
+from reprise import objectives
+from reprise.errors import RepriseError
+from reprise.study import losses
+from reprise.study.settings import Settings, stated
+
+
+class Params(Settings):
+    objective: losses.Loss = stated("infonce_distance", "Eq. 2")
+
+
+def resolved():
+    """The names of the room that `resolve` takes."""
+    for name in objectives.__all__:
+        try:
+            objectives.resolve(name)
+        except RepriseError:
+            continue
+        yield name
+
+
+def test_a_plan_admits_what_is_found_when_it_runs():
+    assert losses.names() == sorted(resolved())
+    for name in (*losses.names(), "mine.py:my_loss", "/some where/losses.py:one"):
+        assert Params(objective=name).objective == name
+
+
+@pytest.mark.parametrize("name", ["", "simclr", "moco", "resolve", "mine.py", "mine:loss", "mine.py:", ":x"])
+def test_an_unknown_one_is_an_error_that_names_the_known_ones(name):
+    with pytest.raises(RepriseError) as caught:
+        Params.from_overrides({"objective": name}, "configs/mine.yaml")
+    (line,) = str(caught.value).splitlines()
+    assert f"configs/mine.yaml: key 'objective' has the value '{name}'" in line
+    assert "unknown loss; allowed: barlow_twins, frossl" in line
+    assert line.endswith("w_mse, or path/mine.py:my_loss")
+
+
+def test_the_check_needs_no_torch():
+    """The plan of a run makes it."""
+    code = "import sys; from reprise.study.losses import names; names(); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

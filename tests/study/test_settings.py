@@ -1,0 +1,138 @@
+"""Settings: where values come from, what departs from the paper, and what a mistake says."""
+
+import datetime
+from typing import Literal
+
+import pytest
+
+from reprise.errors import RepriseError
+from reprise.study.settings import (
+    Settings,
+    assumptions,
+    departures,
+    from_code,
+    lost,
+    origin,
+    ours,
+    place,
+    stated,
+    unstated,
+)
+
+
+class Params(Settings):
+    seeds: int = ours(10, "enough for an interval", ge=1)
+    checkpoints: tuple[int, ...] = ours((10, 100), "early and late")
+    bold: bool = ours(False, "a matter of taste")
+    dim: int = stated(16, "Section 4", gt=0)
+    widths: tuple[int, ...] = stated((16, 8), "Section 4")
+    loss: Literal["infonce", "toy"] = stated("infonce", "Eq. 2")
+    lr: float = unstated(0.1, "converges", gt=0)
+    sigmas: tuple[float, ...] = lost((0.3, 0.5), "garbled")
+    decay: float = from_code(0.0, "main.py", ge=0)
+
+
+def test_the_published_run_departs_in_nothing():
+    assert departures(Params()) == []
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ({"seeds": 11}, []),
+        ({"seeds": 9}, ["seeds: 9 (ours: 10)"]),
+        ({"checkpoints": (10, 50, 100)}, []),
+        ({"checkpoints": (100, 10)}, []),
+        ({"checkpoints": (10,)}, ["checkpoints: [10] (ours: [10, 100])"]),
+        ({"checkpoints": (10, 50, 101)}, ["checkpoints: [10, 50, 101] (ours: [10, 100])"]),
+        ({"bold": True}, ["bold: True (ours: False)"]),
+        ({"dim": 32}, ["dim: 32 (paper: 16)"]),
+        ({"widths": (16, 8, 4)}, ["widths: [16, 8, 4] (paper: [16, 8])"]),
+        ({"loss": "toy"}, ["loss: toy (paper: infonce)"]),
+        ({"lr": 0.2}, ["lr: 0.2 (paper: 0.1)"]),
+        ({"decay": 0.1}, ["decay: 0.1 (paper: 0.0)"]),
+        ({"dim": 32, "seeds": 3}, ["seeds: 3 (ours: 10)", "dim: 32 (paper: 16)"]),
+    ],
+)
+def test_departures_are_what_differs_and_is_no_finer_measurement(override, expected):
+    assert departures(Params(**override)) == expected
+
+
+def test_assumptions_are_the_values_used_for_what_the_paper_does_not_say():
+    assert assumptions(Params()) == ["lr=0.1", "sigmas=[0.3, 0.5]"]
+    assert assumptions(Params(lr=0.5)) == ["lr=0.5", "sigmas=[0.3, 0.5]"]
+
+
+def test_every_field_says_where_its_value_comes_from():
+    assert [origin(field) for field in Params.model_fields.values()] == [
+        *["ours"] * 3, *["stated"] * 3, "unstated", "lost", "code",
+    ]  # fmt: skip
+
+    class Careless(Settings):
+        seeds: int = 3
+
+    with pytest.raises(TypeError, match="is made by stated, from_code, unstated, lost, ours or place"):
+        assumptions(Careless())
+
+
+def test_settings_are_frozen():
+    with pytest.raises(ValueError, match="frozen"):
+        Params().seeds = 3
+
+
+def test_overrides_as_yaml_gives_them_are_accepted():
+    params = Params.from_overrides({"checkpoints": [5, 10, 100], "lr": 1, "loss": "toy"}, "configs/x.yaml")
+    assert params == Params(checkpoints=(5, 10, 100), lr=1.0, loss="toy")
+    assert isinstance(params.lr, float)
+    assert Params.from_overrides({}, "configs/x.yaml") == Params()
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "shown", "allowed"),
+    [
+        ({"seeds": "10"}, "seeds", "'10'", "valid integer"),
+        ({"seeds": 1.5}, "seeds", "1.5", "valid integer"),
+        ({"seeds": 10.0}, "seeds", "10.0", "valid integer"),
+        ({"seeds": True}, "seeds", "True", "valid integer"),
+        ({"seeds": None}, "seeds", "None", "valid integer"),
+        ({"seeds": 0}, "seeds", "0", "greater than or equal to 1"),
+        ({"bold": 1}, "bold", "1", "valid boolean"),
+        ({"dim": -16}, "dim", "-16", "greater than 0"),
+        ({"lr": "fast"}, "lr", "'fast'", "valid number"),
+        ({"lr": True}, "lr", "True", "valid number"),
+        ({"lr": float("nan")}, "lr", "nan", "finite number"),
+        ({"lr": float("inf")}, "lr", "inf", "finite number"),
+        ({"lr": 0.0}, "lr", "0.0", "greater than 0"),
+        ({"lr": datetime.date(2026, 1, 1)}, "lr", "datetime.date(2026, 1, 1)", "a number, a word, or a list"),
+        ({"loss": "vicreg"}, "loss", "'vicreg'", "'infonce' or 'toy'"),
+        ({"checkpoints": 10}, "checkpoints", "10", "valid array"),
+        ({"checkpoints": [10, "late"]}, "checkpoints.1", "'late'", "valid integer"),
+        ({"sigmas": {"a": 0.3}}, "sigmas", "{'a': 0.3}", "valid array"),
+        ({"sedes": 10}, "sedes", "10", "seeds, checkpoints, bold, dim, widths, loss, lr, sigmas, decay"),
+        ({1: 2}, "1", "2", "allowed: seeds"),
+    ],
+)
+def test_a_mistake_names_the_file_the_key_the_value_and_what_was_allowed(override, key, shown, allowed):
+    with pytest.raises(RepriseError) as caught:
+        Params.from_overrides(override, "configs/x.yaml: experiments: p/e")
+    (message,) = str(caught.value).splitlines()
+    assert message.startswith("configs/x.yaml: experiments: p/e: ")
+    assert f"key '{key}'" in message
+    assert shown in message
+    assert allowed in message
+
+
+def test_all_mistakes_are_named_at_once():
+    with pytest.raises(RepriseError) as caught:
+        Params.from_overrides({"seeds": "10", "lr": -1.0, "nonsense": 1}, "configs/x.yaml")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 3
+    assert all(any(f"'{key}'" in line for line in lines) for key in ("seeds", "lr", "nonsense"))
+
+
+def test_where_something_lies_is_no_departure():
+    class Placed(Settings):
+        root: str = place("data", "the data set's folder")
+
+    assert departures(Placed(root="/elsewhere")) == []
+    assert assumptions(Placed(root="/elsewhere")) == []
