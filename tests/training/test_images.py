@@ -40,7 +40,9 @@ def test_an_epoch_goes_through_all_in_an_order_of_its_own():
 
 def test_it_is_the_loop_written_out(tmp_path):
     """SGD without momentum on SimCLR's loss, and its online probe."""
-    spec = tiny.spec(optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=6, schedule=WarmupCosine(warmup=2))
+    spec = tiny.spec(
+        optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=6, schedule=WarmupCosine(warmup=1 / 3)
+    )
     data, views = tiny.data(), Views(spec.augmentation)
     outcome = train(spec, data, tmp_path)
 

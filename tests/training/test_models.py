@@ -11,14 +11,15 @@ import tiny
 import torch
 
 from reprise import objectives
-from reprise.datasets.augment import Normalisation
+from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.storage import closure, store
 from reprise.training import models
-from reprise.training.models import Model, Spec, model_key, trained
+from reprise.training.models import Model, model_key, trained
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
+from reprise.training.spec import Spec
 
 FORK = multiprocessing.get_context("fork")
 SPEC, DATA = tiny.spec(steps=3), tiny.data()

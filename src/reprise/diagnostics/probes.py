@@ -1,14 +1,13 @@
 """What a frozen representation is worth to a simple classifier."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import normalize, one_hot, pad, softmax
+from torch.nn.functional import pad, softmax
 
 from reprise.datasets.folders import Images
 from reprise.errors import RepriseError
@@ -16,8 +15,6 @@ from reprise.numerics.streams import generator
 
 CHUNK = 256
 """Images, or rows of a table of distances, at a time."""
-
-SGD = partial(torch.optim.SGD, momentum=0.9)
 
 Features = Float[Tensor, "sample features"]
 Labels = Int[Tensor, " sample"]
@@ -73,10 +70,8 @@ def linear_probe(
     test: Features,
     test_labels: Labels,
     *,
+    optimiser: Callable[[list[Tensor]], torch.optim.Optimizer],
     schedule: Callable[[int, int], float],
-    optimiser: Callable[..., torch.optim.Optimizer] = SGD,
-    learning_rate: float = 0.3,
-    weight_decay: float = 0.0,
     epochs: int = 100,
     batch: int = 256,
     seed: int = 0,
@@ -86,15 +81,16 @@ def linear_probe(
     Beside the features it takes the memory of a few minibatches and 8 bytes a training sample, for its order.
 
     Args:
-        schedule: the factor on the learning rate: of the step and the number of steps.
-        optimiser: of the weights, with a learning rate `lr` and a `weight_decay`, as torch's are.
+        optimiser: built for the classifier's weights.
+        schedule: from the step and the number of steps to the factor on the optimiser's learning rate.
 
     Raises:
         RepriseError: when the classifier diverges.
     """
     room = train.new_ones(min(batch, len(train)), train.shape[1] + 1)  # a minibatch, and the bias's input
     weights = train.new_zeros(int(train_labels.max()) + 1, room.shape[1])
-    descent = optimiser([weights], lr=learning_rate, weight_decay=weight_decay)
+    descent = optimiser([weights])
+    learning_rate = descent.param_groups[0]["lr"]
     wanted = train_labels.to(train.device)
     minus_one = train.new_full((1, len(room)), -1.0)
     order = generator(seed, "linear probe")
@@ -119,29 +115,3 @@ def linear_probe(
             raise RepriseError(f"the linear probe diverged at learning rate {learning_rate}; lower it")
         hits.append(torch.stack([_among_highest(scores, labels, k) for k in (1, 5)]))
     return Accuracy(*torch.cat(hits, 1).double().mean(1).tolist())
-
-
-def knn(
-    train: Features,
-    train_labels: Labels,
-    test: Features,
-    test_labels: Labels,
-    *,
-    neighbours: int = 200,
-    temperature: float = 0.07,
-) -> Accuracy:
-    """The weighted nearest neighbours of Wu et al. 2018: each of the nearest by cosine c votes for its class
-    with exp(c / τ).
-
-    Args:
-        neighbours: fewer where there are fewer training samples.
-    """
-    bank = normalize(train)
-    votes = one_hot(train_labels.to(bank.device)).to(bank)
-    scores = []
-    for part in normalize(test.to(bank.device)).split(CHUNK):
-        cosine, nearest = (part @ bank.T).topk(min(neighbours, len(bank)))
-        # Relative to the nearest one, which exp cannot overflow.
-        weight = ((cosine - cosine[:, :1]) / temperature).exp()
-        scores.append((weight[:, :, None] * votes[nearest]).sum(1))
-    return Accuracy(*(accuracy(torch.cat(scores), test_labels, k) for k in (1, 5)))

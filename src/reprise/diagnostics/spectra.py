@@ -20,14 +20,6 @@ def normalised_log_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Te
     return embedding_spectrum(normalize(z.double(), dim=-1)).log()
 
 
-def rankme(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica"]:
-    """RankMe (Garrido et al. 2023): exp(-Σ_k p_k ln p_k) with p_k = σ_k / Σ_j σ_j of the embeddings' (not
-    centred) singular values. Between 1 and dim; 1 for zeros only."""
-    sigma = torch.linalg.svdvals(z.double())
-    p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
-    return torch.special.entr(p).sum(-1).exp()
-
-
 def view_correlation(
     z1: Float[Tensor, "sample dim1"], z2: Float[Tensor, "sample dim2"]
 ) -> Float[Tensor, "dim1 dim2"]:

@@ -30,7 +30,7 @@ from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory
 
 if TYPE_CHECKING:
-    from reprise.training.models import Spec
+    from reprise.training.spec import Spec
 
 BLOCK = 20
 """Steps between two looks at the losses: a GPU must not wait for each."""

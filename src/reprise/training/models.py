@@ -12,63 +12,26 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from torch import Tensor
 
-from reprise.datasets.augment import Normalisation, Recipe
-from reprise.datasets.images import load
 from reprise.errors import RepriseError
-from reprise.networks.encoders import Encoder
-from reprise.networks.projectors import Projector
 from reprise.storage import checkpoints
 from reprise.storage.closure import Symbol, closure_hash
 from reprise.storage.kept import VERSIONS
 from reprise.storage.store import locked, seal, unseal, writing
 from reprise.study import losses
-from reprise.study.settings import Settings
 from reprise.training import methods, processes
 from reprise.training.images import Data, assemble, train
 from reprise.training.methods import Method
-from reprise.training.optimisers import OptimiserSpec
-from reprise.training.schedules import Schedule, WarmupCosine
+from reprise.training.spec import Spec
 
 FOLDER = Path("results") / "models"
 MODEL, LOG, RECORD = "model.safetensors", "log.jsonl", "record.json"
-
-
-class Spec(Settings):
-    """What determines a trained model, bar the data.
-
-    Attributes:
-        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss of
-            `objectives.resolve`, or a user's `path/mine.py:my_loss`.
-        hyperparameters: the objective's keyword arguments; its own defaults for the rest.
-        batch: of all processes together.
-        steps: 0 gives the network at random initialisation.
-        precision: of the encoder and the projector.
-        trace_every: steps between two traces of the embeddings' spectrum in the log; 0: none.
-        probe_every: steps between two tests of the online linear probe; 0: there is no such probe.
-    """
-
-    objective: str
-    hyperparameters: dict[str, float | int | bool | None] = Field(default_factory=dict)
-    augmentation: Recipe
-    normalisation: Normalisation = Normalisation()
-    encoder: Encoder
-    projector: Projector
-    optimiser: OptimiserSpec
-    schedule: Schedule = WarmupCosine()
-    batch: int = Field(default=256, ge=2)
-    steps: int = Field(ge=0)
-    seed: int = 0
-    precision: Literal["float32", "bfloat16"] = "float32"
-    trace_every: int = Field(default=0, ge=0)
-    probe_every: int = Field(default=0, ge=0)
 
 
 def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
@@ -190,17 +153,6 @@ def model(
     """
     folder = trained(spec, data, root, device=device, progress=lambda step: told(step / max(spec.steps, 1)))
     return Model(spec, folder)
-
-
-@lru_cache(maxsize=4)
-def data_set(name: str, root: str | Path, split: str = "train") -> Data:
-    """A data set of `datasets.images.load`: a split to train on, and the test split. The last few are kept in
-    memory: not to be changed.
-
-    Raises:
-        RepriseError: of the loader.
-    """
-    return Data(*load(name, root, split), *load(name, root, "test"))
 
 
 def fingerprint(data: Data) -> str:

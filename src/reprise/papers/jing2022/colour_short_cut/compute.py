@@ -6,18 +6,19 @@ from math import nan
 
 import pandas as pd
 
-from reprise.datasets.augment import NORMALISATIONS
-from reprise.datasets.recipes import RECIPES
-from reprise.diagnostics.probes import linear_probe, representations
+from reprise.datasets.recipes import NORMALISATIONS, RECIPES
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params, check
 from reprise.study.experiment import Context, Task
+from reprise.training.image_settings import Probe, Source
+from reprise.training.image_tasks import features, probe
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Method
-from reprise.training.models import Spec, data_set, model
-from reprise.training.optimisers import AdamW
+from reprise.training.models import model
+from reprise.training.optimisers import SGD, AdamW
 from reprise.training.schedules import WarmupCosine
+from reprise.training.spec import Spec
 
 STRETCHES = 20
 """Parts of the training over which the loss is averaged."""
@@ -36,7 +37,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def tasks(params: Params, context: Context) -> list[Task]:
     """One for each net."""
     check(params)
-    data = {arm: part_of(params, data_set(name, "")) for arm, (name, _) in ARMS.items()}
+    data = {
+        arm: Source(name=name, root="", first=params.images, first_test=params.test_images).load()
+        for arm, (name, _) in ARMS.items()
+    }
 
     def task(arm: str, seed: int) -> Task:
         of, images = spec(params, arm, seed), data[arm]
@@ -72,12 +76,6 @@ def spec(params: Params, arm: str, seed: int) -> Spec:
     )
 
 
-def part_of(params: Params, data: Data) -> Data:
-    """The first images."""
-    train, test = params.images, params.test_images
-    return Data(data.images[:train], data.labels[:train], data.test_images[:test], data.test_labels[:test])
-
-
 def stretches(log: list[dict], steps: int) -> pd.DataFrame:
     """The mean loss of each stretch."""
     table = pd.DataFrame(log)[["step", "loss"]]
@@ -88,19 +86,8 @@ def stretches(log: list[dict], steps: int) -> pd.DataFrame:
 
 def accuracy(params: Params, of: Spec, method: Method, data: Data) -> float:
     """Of a linear probe of representations, each dimension at unit variance over the training images."""
-    train, test = (
-        representations(method.student.encoder, of.normalisation, part)
-        for part in (data.images, data.test_images)
-    )
+    train, test = (features(method.student, of, images) for images in (data.images, data.test_images))
     mean, std = train.mean(0), train.std(0).clamp_min(1e-6)
-    found = linear_probe(
-        (train - mean) / std,
-        data.labels,
-        (test - mean) / std,
-        data.test_labels,
-        schedule=WarmupCosine(),
-        learning_rate=0.1,
-        epochs=params.probe_epochs,
-        seed=of.seed,
-    )
+    settings = Probe(optimiser=SGD(learning_rate=0.1), schedule=WarmupCosine(), epochs=params.probe_epochs)
+    found = probe(settings, (train - mean) / std, data.labels, (test - mean) / std, data.test_labels, of.seed)
     return 100 * found.top1
