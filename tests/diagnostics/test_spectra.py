@@ -1,7 +1,6 @@
 """The embedding spectrum against numpy's covariance."""
 
 import numpy as np
-import pytest
 import torch
 
 from reprise.diagnostics.spectra import embedding_spectrum, normalised_log_spectrum, view_correlation

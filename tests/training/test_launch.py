@@ -7,8 +7,8 @@ import tiny
 
 from reprise.errors import RepriseError
 from reprise.training import launch as launching
-from reprise.training.launch import launch, train_on_all_gpus
 from reprise.training.image_settings import Source
+from reprise.training.launch import launch, train_on_all_gpus
 from reprise.training.models import trained
 
 DIGITS = Source(name="digits", root="data")

@@ -9,8 +9,8 @@ from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import NORMALISATIONS, RECIPES
 from reprise.errors import RepriseError
 from reprise.training import batches, models
-from reprise.training.images import assemble, train
 from reprise.training.image_settings import Source
+from reprise.training.images import assemble, train
 from reprise.training.models import trained
 
 WRITE = {

@@ -1,6 +1,7 @@
 """Networks as tasks of an experiment: each is trained, or taken from those that are kept, then observed."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,7 +91,7 @@ def work(spec: Spec) -> int:
 def features(student: Student, spec: Spec, images: Images, device: str = "cpu") -> Features:
     """Representations of images that are not augmented."""
     encoder = student.to(device).encoder
-    return representations(encoder, lambda batch: normalised(batch, spec.normalisation), images, device)
+    return representations(encoder, partial(normalised, normalisation=spec.normalisation), images, device)
 
 
 def probe(

@@ -16,20 +16,21 @@ from reprise.papers.jing2022.image_settings import PARTS, Training
 from reprise.study.experiment import Task
 from reprise.study.settings import replaced
 from reprise.training.image_tasks import Network, features, observed, probe, task, work
-from reprise.training.methods import DirectCLR, name_of
+from reprise.training.images import Data
+from reprise.training.methods import DirectCLR, Student, name_of
 from reprise.training.spec import Spec
 
 Labels = dict[str, tuple[Tensor, Tensor]]
 """Name -> labels of the training and of the test images."""
 
 
-def spec(training: Training, net: str, seed: int) -> Spec:
+def spec(training: Training, net: str, seed: int, samples: int) -> Spec:
     """What determines a trained network.
 
     Args:
         net: one of `NETS`.
+        samples: images to train on.
     """
-    images = len(training.source.load().labels)
     hyperparameters: dict[str, float | int | bool | None] = {"temperature": training.temperature}
     if net == "directclr":
         hyperparameters["dimensions"] = training.d0
@@ -39,7 +40,7 @@ def spec(training: Training, net: str, seed: int) -> Spec:
         augmentation=augmentation(training),
         normalisation=NORMALISATIONS[training.data_set],
         projector=projector(training, net),
-        steps=max(1, round(training.epochs * (images // training.batch))),
+        steps=max(1, round(training.epochs * (samples // training.batch))),
         seed=seed,
     )
 
@@ -92,14 +93,17 @@ def trained(
         columns: beside these.
         parts: those of `PARTS` that are probed.
     """
-    own = spec(training, net, seed)
+    data = training.source.load()
+    own = spec(training, net, seed, len(data.labels))
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
         if network.diverged is None:
-            yield from measured(network, own, training, labels, parts)
+            yield from measured(network.student, own, training, data, labels, parts)
         else:  # the rows of the network that it started from
             start = observed(replaced(own, {"steps": 0}), training.source, root)
-            yield from (row | {"value": nan} for row in measured(start, own, training, labels, parts))
+            yield from (
+                row | {"value": nan} for row in measured(start.student, own, training, data, labels, parts)
+            )
 
     return task(
         name, lambda: own, training.source, observe,
@@ -118,10 +122,11 @@ def start(
 ) -> Task:
     """The same for the network that SimCLR with a nonlinear projector starts from; all networks of a seed
     start from its encoder."""
-    own = replaced(spec(training, "nonlinear", seed), {"steps": 0})
+    data = training.source.load()
+    own = replaced(spec(training, "nonlinear", seed, len(data.labels)), {"steps": 0})
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
-        return measured(network, own, training, labels, parts)
+        return measured(network.student, own, training, data, labels, parts)
 
     return task(
         name, lambda: own, training.source, observe,
@@ -130,12 +135,11 @@ def start(
 
 
 def measured(
-    network: Network, own: Spec, training: Training, labels: Labels, parts: tuple[str, ...]
+    student: Student, own: Spec, training: Training, data: Data, labels: Labels, parts: tuple[str, ...]
 ) -> Iterator[dict[str, object]]:
     """The rows of one network."""
-    data = training.source.load()
     train, test = (
-        features(network.student, own, images, training.device) for images in (data.images, data.test_images)
+        features(student, own, images, training.device) for images in (data.images, data.test_images)
     )
     columns = dict(zip(PARTS, (slice(None), slice(training.d0), slice(training.d0, None)), strict=True))
     for part in parts:
@@ -144,7 +148,7 @@ def measured(
             accuracy = probe(training.probe, *fit, own.seed)
             yield {"what": "probe", "labels": name, "part": part, "value": 100 * accuracy.top1}
     with no_grad():
-        vectors = {"representation": test, "embedding": network.student.projector(test)}
+        vectors = {"representation": test, "embedding": student.projector(test)}
     for what, values in vectors.items():
         logs = normalised_log_spectrum(values).tolist()
         yield from ({"what": what, "index": index, "value": value} for index, value in enumerate(logs, 1))

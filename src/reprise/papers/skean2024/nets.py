@@ -16,7 +16,9 @@ from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import lineup
 from reprise.papers.skean2024.lineup import narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, Training
+from reprise.study.settings import replaced
 from reprise.training import methods
+from reprise.training.image_settings import Source
 from reprise.training.images import Data, assemble, batch_indices
 from reprise.training.spec import Spec
 

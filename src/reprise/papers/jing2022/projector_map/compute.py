@@ -40,6 +40,7 @@ def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[t
     """The tasks by what determines them, and what is shown: a point, a net, a seed, and which task's."""
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
     loaded = {name: Source(name=name, root=params.root).load() for name in sets}
+    samples = len(loaded[params.data_set].labels)
     labels = {name: (data.labels, data.test_labels) for name, data in loaded.items()}
 
     declared: dict[str, Task] = {}
@@ -47,7 +48,7 @@ def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[t
     for point in points(params, params.encoder.dim):
         for net, training in nets(point, params):
             for seed in range(params.base_seeds if training == params else params.seeds):
-                key = spec(training, net, seed).model_dump_json()
+                key = spec(training, net, seed, samples).model_dump_json()
                 before = f"{START} {training.encoder.model_dump_json()} {seed}"
                 name = f"{point.factor} {point.value}: {net}, seed {seed}"
                 if key not in declared:
