@@ -15,6 +15,7 @@ import pandas as pd
 from reprise.evidence.claims import LEARNED, Claim
 from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
 from reprise.study.experiment import BASE, Tables
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings, assumptions, departures
 
 Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
@@ -138,7 +139,7 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         found = judge(claim, base)
         half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
         if params is not None and assumptions(params):
-            others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables)]
+            others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]
             stable = f"{others.count(found.verdict)} of {len(others)}" if others else ""
     scale = "reduced" if missed else "paper"
     reference = found.reference if callable(claim.reference) else float(claim.reference)
@@ -180,10 +181,12 @@ def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
     return {key: table[table["setting"] == name] for key, table in tables.items()}
 
 
-def other_settings(tables: Tables) -> list[str]:
-    """The settings beside the experiment's own parameters, in the order in which they ran."""
+def other_settings(tables: Tables, params: Settings) -> list[str]:
+    """The settings beside the experiment's own parameters, in the order in which they ran; the losses beside
+    the published one are none of them."""
     names = pd.concat([table["setting"] for table in tables.values()]).unique()
-    return [name for name in names if name != BASE]
+    losses = params.objective if isinstance(params, TakesLosses) else ()
+    return [name for name in names if name not in (BASE, *losses)]
 
 
 def summary(claims: pd.DataFrame) -> pd.DataFrame:

@@ -11,10 +11,11 @@ from reprise.datasets.recipes import RECIPES
 from reprise.diagnostics.probes import linear_probe, representations
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
+from reprise.objectives import nt_xent
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params, check
 from reprise.study.experiment import Context, Task
 from reprise.training.images import Data, assemble
-from reprise.training.methods import Method
+from reprise.training.methods import Method, name_of
 from reprise.training.models import Spec, data_set, model
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import WarmupCosine
@@ -39,7 +40,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
     data = {arm: part_of(params, data_set(name, "")) for arm, (name, _) in ARMS.items()}
 
     def task(arm: str, seed: int) -> Task:
-        of, images = spec(params, arm, seed), data[arm]
+        of, images = spec(params, arm, seed, context.objective or name_of(nt_xent)), data[arm]
 
         def make(told: Callable[[float], None]) -> pd.DataFrame:
             found = model(of, images, context.root, told)
@@ -55,11 +56,11 @@ def tasks(params: Params, context: Context) -> list[Task]:
     return [task(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
 
 
-def spec(params: Params, arm: str, seed: int) -> Spec:
+def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
     """What determines a net."""
     name, recipe = ARMS[arm]
     return Spec(
-        objective=params.objective,
+        objective=objective,
         augmentation=RECIPES[recipe],
         normalisation=NORMALISATIONS[name],
         encoder=RESNET10_W16,
