@@ -29,7 +29,13 @@ def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tup
     return drawn, panels
 
 
-def share_legend(drawn: Figure, panels: np.ndarray) -> None:
-    """One legend for all panels, under them."""
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+def share_legend(drawn: Figure, panels: np.ndarray, losses: int) -> None:
+    """One legend for all panels, under them: a row for each loss, which all have as many lines."""
+    found = {
+        label: handle
+        for panel in panels[:, 0]
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    columns = len(found) // losses
+    names = np.array(list(found)).reshape(losses, columns).T.ravel()  # a legend fills column by column
+    drawn.legend([found[name] for name in names], names, loc="outside lower center", ncols=columns)

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-from reprise.study.settings import Settings, from_code, stated
-
-OBJECTIVE = r"^(infonce_cosine|quadratic_cosine|.+\.py:\w+)$"
-"""A loss of the authors' code, or a user's own as `path/mine.py:my_loss`."""
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import from_code, stated
 
 
-class TokenSequences(Settings):
+class TokenSequences(TakesLosses):
     """Data, network and training."""
 
     tokens: int = stated(20, "Section 5: d; one caption has 8", ge=2)
@@ -30,6 +28,7 @@ class Arm:
     """What is compared on the same pools, minibatches and initial weights.
 
     Attributes:
+        objective: one of the losses of the authors' code, or another one that `objectives.resolve` knows.
         mean: whether the gradient flows through BatchNorm's mean, and `variance` through its variance.
         zeta: tokens of the first half are 1/zeta long, those of the second half zeta.
     """

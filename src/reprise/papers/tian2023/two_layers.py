@@ -8,17 +8,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise import objectives
 from reprise.diagnostics.matching import matching_score, token_matches
 from reprise.networks.activations import ACTIVATIONS
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_cosine, quadratic_cosine, resolve
 from reprise.papers.tian2023.matmul import matmul
 from reprise.papers.tian2023.receptive_fields import batch_norm, sum_over_fields
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
 from reprise.papers.tian2023.token_sequences import Minibatch, Pool, draw_pool, minibatches
 from reprise.training.replicas import sgd
 
+PUBLISHED = {"infonce_cosine": infonce_cosine, "quadratic_cosine": quadratic_cosine}
+"""The losses of the authors' code."""
 FIXED_COST = 40
 """What a replica-step costs besides its filters, in filters of a field."""
 
@@ -87,7 +89,7 @@ def train(
 
 def _of_views(name: str) -> Callable[[Tensor], Tensor]:
     """The loss of both views in one tensor."""
-    loss = objectives.resolve(name)
+    loss = PUBLISHED[name] if name in PUBLISHED else resolve(name)
     return lambda views: loss(*views.unbind(0))
 
 

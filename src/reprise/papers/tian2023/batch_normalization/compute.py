@@ -20,12 +20,13 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """The blocks of Table 1, of the text and of Figure 11.
+    """The blocks of Table 1, of the text and of Figure 11; of another loss than InfoNCE those of the table
+    and the figure.
 
     Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm its flags say nothing.
     """
     flags = product((False, True), repeat=2)
-    arm = Arm(objective=params.objective, zeta=params.table_nonuniformity)
+    arm = Arm(objective=context.objective or Arm.objective, zeta=params.table_nonuniformity)
     variants = [replace(arm, mean=mean, variance=variance) for mean, variance in flags]
     plain = [replace(arm, zeta=zeta) for zeta in params.nonuniformity]
     others = [arm for arm in plain if arm not in variants]
@@ -37,7 +38,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
         blocks.append(Block("table", params, cell, variants, range(params.seeds)))
         blocks.append(Block("figure", params, cell, others, range(params.figure_seeds)))
         blocks.append(Block("figure", params, without, plain, range(params.figure_seeds)))
-        if beta == params.text_over_parameterisation:
+        if beta == params.text_over_parameterisation and not context.objective:
             blocks.append(Block("text", at_text, cell, variants, range(params.text_seeds)))
     return [
         Task(

@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise import objectives
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
 from reprise.networks.activations import ACTIVATIONS, Activation
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_cosine, resolve
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
 from reprise.papers.tian2023.matmul import matmul
@@ -69,16 +69,17 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def tasks(params: Params, context: Context) -> list[Task]:
     """One: all nets at once."""
     nets = len(ARMS) * params.seeds
-    return [Task(f"{nets} nets", partial(_train, params), work=FIXED_COST + nets)]
+    train = partial(_train, params, context.objective)
+    return [Task(f"{nets} nets", train, work=FIXED_COST + nets)]
 
 
-def _train(params: Params, progress: Callable[[float], None]) -> pd.DataFrame:
+def _train(params: Params, objective: str | None, progress: Callable[[float], None]) -> pd.DataFrame:
     """The filters at every checkpoint: a column a pixel, a row a checkpoint, arm, seed, field and unit, in
     this order; replica = arm * seeds + seed."""
     images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
     images = images / images.max()  # in [0, 1]: exactly the sixteenths of scikit-learn's digits
     batches = minibatches(images, params)
-    loss_of = objectives.resolve(params.objective)
+    loss_of = resolve(objective) if objective else infonce_cosine
 
     def loss(weights: Weights) -> Tensor:
         z = embed(

@@ -8,10 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
+from reprise.plotting.beside import beside
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -27,11 +28,12 @@ GREYS = "gray"
     largest of their filter: mid-grey is 0, and the tiles of the others. Right: effective rank of a field's
     learned filters at unit length against the steps, beside that of a linear net trained alike (control);
     mean over the fields; mean and 90 % interval over the seeds in which every field has learned filters;
-    before there are any, no line.""",
+    before there are any, no line. Another loss, where the settings name one: its filters below, and lines of
+    its colour.""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
     lines = {"ReLU": "plain", "linear": "linear"}
-    return _filters_and_statistic(tables, "plain", "effective_rank", "effective rank", lines)
+    return _filters_and_statistic(tables, params, "plain", "effective_rank", "effective rank", lines)
 
 
 @figure(
@@ -40,42 +42,56 @@ def fig12(tables: Tables, params: Params) -> Figure:
     weights; seed 0. Right: share of a filter's power above half the Nyquist frequency (radial, its mean
     included) against the steps, with and without augmentation; mean over the learned filters of a field and
     over the fields; mean and 90 % interval over the seeds in which every field has learned filters; before
-    there are any, no line.""",
+    there are any, no line. Another loss, where the settings name one: its filters below, and lines of its
+    colour.""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
     lines = {"with crops": "cropped", "without": "plain"}
     return _filters_and_statistic(
-        tables, "cropped", "high_frequency_share", "high-frequency share of power", lines
+        tables, params, "cropped", "high_frequency_share", "high-frequency share of power", lines
     )
 
 
 def _filters_and_statistic(
-    tables: Tables, arm: str, column: str, label: str, lines: dict[str, str]
+    tables: Tables, params: Params, arm: str, column: str, label: str, lines: dict[str, str]
 ) -> Figure:
-    base = setting(tables, BASE)
-    filters = base["filters"]
-    chosen = filters[(filters["arm"] == arm) & (filters["seed"] == 0)]
-    drawn = plt.figure(figsize=(WIDTH, 3.1))
-    tiles, right = drawn.subfigures(1, 2, width_ratios=(2.3, 1))
-    panels = tiles.subplots(2, 2)
-    for axes, field in zip(panels.flat, FIELDS, strict=True):
-        _mosaic(axes, chosen[chosen["field"] == field], field)
-    scale = ScalarMappable(Normalize(-1, 1), GREYS)
-    tiles.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
-    axes = right.subplots()
-    for (name, shown), color, marker, line in zip(lines.items(), colors(2), MARKERS, LINES, strict=False):
-        rows = base["statistics"].query("arm == @shown")
-        # A field without a number is no number of the seed.
-        fields = rows.groupby(["step", "seed"])[column].agg(lambda values: values.mean(skipna=False))
-        drawable(fields, f"{column} of the arm '{shown}'")
-        band(axes, fields.reset_index(), "step", column, color=color, marker=marker, ls=line, label=name)
+    shown = [("", setting(tables, BASE), colors(2))]
+    shown += [(loss.label, loss.tables, loss.shades(2)) for loss in beside(tables, params)]
+    drawn = plt.figure(figsize=(WIDTH, 3.1 * len(shown)))
+    parts = drawn.subfigures(len(shown), 2, width_ratios=(2.3, 1), squeeze=False)
+    for (loss, of_loss, _), part in zip(shown, parts[:, 0], strict=True):
+        filters = of_loss["filters"]
+        _tiles(part, filters[(filters["arm"] == arm) & (filters["seed"] == 0)], f", {loss}" if loss else "")
+    axes = parts[0, 1].subplots()
+    for loss, of_loss, tints in shown:
+        statistics = of_loss["statistics"]
+        for (name, of_line), color, marker, line in zip(lines.items(), tints, MARKERS, LINES, strict=False):
+            rows = statistics[statistics["arm"] == of_line]
+            # A field without a number is no number of the seed.
+            fields = rows.groupby(["step", "seed"])[column].agg(lambda values: values.mean(skipna=False))
+            style = {"color": color, "marker": marker, "ls": line}
+            style["label"] = f"{loss}, {name}" if loss else name
+            if loss and fields.isna().all():  # with another loss, it may be that nothing is learned
+                axes.plot([], [], **style)
+                continue
+            drawable(fields, f"{column} of the arm '{of_line}'")
+            band(axes, fields.reset_index(), "step", column, **style)
     axes.set(xlabel="step", ylabel=label, ylim=(0, 1.1 * axes.dataLim.ymax))
     axes.set_xlim(left=0)
     axes.legend(loc="lower left")
     return drawn
 
 
-def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
+def _tiles(part: SubFigure, filters: pd.DataFrame, loss: str) -> None:
+    """A panel for each field, and the scale of their greys."""
+    panels = part.subplots(2, 2)
+    for axes, field in zip(panels.flat, FIELDS, strict=True):
+        _mosaic(axes, filters[filters["field"] == field], f"{field}{loss}", field)
+    scale = ScalarMappable(Normalize(-1, 1), GREYS)
+    part.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
+
+
+def _mosaic(axes: Axes, rows: pd.DataFrame, title: str, field: str) -> None:
     """The learned filters of a field side by side, largest norm first, about twice as many in a row as in a
     column."""
     weights = drawable(
@@ -95,5 +111,5 @@ def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
         axes.axvline(edge * size - 0.5, color="white", lw=2)
     for edge in range(1, down):
         axes.axhline(edge * size - 0.5, color="white", lw=2)
-    axes.set(title=field, xlabel=f"{len(tiles)} of {len(weights)} filters learned", xticks=[], yticks=[])
+    axes.set(title=title, xlabel=f"{len(tiles)} of {len(weights)} filters learned", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)

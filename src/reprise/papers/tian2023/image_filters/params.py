@@ -6,9 +6,9 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from reprise.datasets import catalogue
-from reprise.papers.tian2023.sequences import OBJECTIVE
 from reprise.study.experiment import Resources
-from reprise.study.settings import Settings, from_code, ours, place, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import from_code, ours, place, stated, unstated
 
 TABLES = ("filters", "statistics")
 RESOURCES = Resources(minutes=120, memory_mb=4000)
@@ -17,10 +17,12 @@ FIELDS = ("upper left", "upper right", "lower left", "lower right")
 """The receptive fields: the image's quadrants."""
 
 
-class Params(Settings):
-    """z = V BN(h(W_k x_k)), k over the four quadrants of the image; V from all of them to one output."""
+class Params(TakesLosses):
+    """z = V BN(h(W_k x_k)), k over the four quadrants of the image; V from all of them to one output.
 
-    objective: str = from_code("infonce_cosine", "the net of Appendix E.2", pattern=OBJECTIVE)
+    Trained by `infonce_cosine`, from the authors' code for the net of Appendix E.2.
+    """
+
     data_set: Literal["mnist", "digits"] = stated("mnist", "Appendix E.3")
     root: str = place("data", "folder that holds MNIST/raw/", min_length=1)
     crop_scale: tuple[float, float] = stated((0.5, 1.0), "Appendix E.3")

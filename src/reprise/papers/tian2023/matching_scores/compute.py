@@ -1,13 +1,13 @@
 """Trains the two-layer network with every activation and loss, and compares its filters with the tokens."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
 
-from reprise.papers.tian2023.matching_scores.params import Params
+from reprise.papers.tian2023.matching_scores.params import LOSSES, Params
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train, work
 from reprise.study.experiment import Context, Task
@@ -17,8 +17,8 @@ SHOWN = ("relu", "linear")
 """The activations whose filters Figure 5 draws."""
 READ_AT_BETA_ONE = ("relu", "linear")
 """The activations that claims read at beta = 1."""
-READ_AT_ONE_CANDIDATE = "infonce_cosine"
-"""The objective that claims read there; so is a user's own, where it comes first."""
+NOT_READ_AT_ONE_CANDIDATE = "quadratic_cosine"
+"""The loss that no claim reads there. Another than the paper's two has the seeds of InfoNCE."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -30,9 +30,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """The scores of each block, and last the filters that are drawn."""
-    scores = [Task(block.name, partial(_scores, params, block), block.work) for block in _blocks(params)]
+    losses = (context.objective,) if context.objective else LOSSES
+    blocks = _blocks(params, losses)
+    scores = [Task(block.name, partial(_scores, params, block), block.work) for block in blocks]
     shown = Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)
-    return [*scores, Task("filters", partial(_filters, params, shown), work(shown, len(SHOWN)))]
+    filters = partial(_filters, params, shown, losses[0])
+    return [*scores, Task("filters", filters, work(shown, len(SHOWN)))]
 
 
 class Block(NamedTuple):
@@ -48,10 +51,10 @@ class Block(NamedTuple):
         return work(self.cell, len(self.arms) * len(self.seeds))
 
 
-def _blocks(params: Params) -> Iterator[Block]:
+def _blocks(params: Params, losses: Sequence[str]) -> Iterator[Block]:
     arms = [
         Arm(activation, objective, variance=params.variance_gradient)
-        for objective, activation in product(params.objectives, params.activations)
+        for objective, activation in product(losses, params.activations)
     ]
     for beta, candidates in product(params.over_parameterisation, params.candidates):
         cell = Cell(beta, candidates, params.batch_norm)
@@ -64,12 +67,13 @@ def _blocks(params: Params) -> Iterator[Block]:
 
 
 def _seeds(params: Params, cell: Cell, arm: Arm) -> int:
-    """More where claims read: at Figure 5's beta, and at beta = 1 some; at one candidate, InfoNCE only."""
+    """More where claims read: at Figure 5's beta, and at beta = 1 some; at one candidate, not the quadratic
+    loss."""
     single = cell.candidates == 1
     read = cell.beta == params.shown_over_parameterisation or (
         cell.beta == 1 and arm.activation in READ_AT_BETA_ONE
     )
-    if not read or (single and arm.objective not in (READ_AT_ONE_CANDIDATE, params.objectives[0])):
+    if not read or (single and arm.objective == NOT_READ_AT_ONE_CANDIDATE):
         return params.seeds_unread
     return params.seeds_single if single else params.seeds
 
@@ -86,9 +90,9 @@ def _scores(params: Params, block: Block, progress: Callable[[float], None]) -> 
     )
 
 
-def _filters(params: Params, cell: Cell, progress: Callable[[float], None]) -> pd.DataFrame:
+def _filters(params: Params, cell: Cell, objective: str, progress: Callable[[float], None]) -> pd.DataFrame:
     """Figure 5's weights: a row a field, unit and token."""
-    arms = [Arm(activation, variance=params.variance_gradient) for activation in SHOWN]
+    arms = [Arm(activation, objective, variance=params.variance_gradient) for activation in SHOWN]
     trained = train(params, cell, arms, range(1), progress)
     filters = trained.filters[:, 0]
     axes = {

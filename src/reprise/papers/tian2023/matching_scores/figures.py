@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
+from reprise.plotting.beside import beside
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -20,19 +23,20 @@ NAMES = {
 }
 SCORES = {"chi_plus": "χ+", "chi_minus": "χ-"}
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
-HOW = """against over-parameterisation beta, P candidate tokens a field; mean and 90 % interval over seeds."""
+HOW = """against over-parameterisation beta, P candidate tokens a field; mean and 90 % interval over seeds.
+Below: the same with another loss, where the settings name one."""
 
 
 @figure("Figure 4", caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {HOW}")
 def fig04(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(loss, "chi_plus") for loss in params.objectives])
+    return _grid(tables, params, [(loss, "chi_plus") for loss in LOSSES])
 
 
 @figure(
     "Figure 9", caption=f"InfoNCE: matching score χ+ (above) and irrelevant-matching score χ- (below) {HOW}"
 )
 def fig09(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(params.objectives[0], score) for score in SCORES])
+    return _grid(tables, params, [("infonce_cosine", score) for score in SCORES])
 
 
 @figure(
@@ -40,25 +44,32 @@ def fig09(tables: Tables, params: Params) -> Figure:
     caption=f"Quadratic loss: matching score χ+ (above) and irrelevant-matching score χ- (below) {HOW}",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(params.objectives[-1], score) for score in SCORES])
+    return _grid(tables, params, [("quadratic_cosine", score) for score in SCORES])
 
 
 def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Figure:
-    matching = setting(tables, BASE)["matching"]
-    losses = {loss for loss, _ in rows}
-    names = [(SCORES[score], LOSSES.get(loss, loss) if len(losses) > 1 else "") for loss, score in rows]
+    """A row of panels for each of the paper's (loss, score), and for each score with another loss."""
+    matching, others = setting(tables, BASE)["matching"], beside(tables, params)
+    several = others or len({loss for loss, _ in rows}) > 1
+    names = [(SCORES[score], LOSSES[loss] if several else "") for loss, score in rows]
+    chosen = [(score, matching[matching["objective"] == loss]) for loss, score in rows]
+    looks = [("", colors(len(params.activations)))] * len(rows)
+    for loss in others:
+        for score in dict.fromkeys(score for _, score in rows):
+            names.append((SCORES[score], loss.label))
+            chosen.append((score, loss.tables["matching"]))
+            looks.append((f"{loss.label}, ", loss.shades(len(params.activations))))
     drawn, panels = score_panels(params, names)
-    tints = colors(len(params.activations))
-    for (loss, score), row in zip(rows, panels, strict=True):
+    for (score, of_row), row, (prefix, shades) in zip(chosen, panels, looks, strict=True):
         for candidates, panel in zip(params.candidates, row, strict=True):
-            chosen = matching[(matching["objective"] == loss) & (matching["candidates"] == candidates)]
+            of_panel = of_row[of_row["candidates"] == candidates]
             for activation, color, line, marker in zip(
-                params.activations, tints, LINES, MARKERS, strict=False
+                params.activations, shades, LINES, MARKERS, strict=False
             ):
-                part = chosen[chosen["activation"] == activation]
-                look = {"color": color, "ls": line, "marker": marker, "label": NAMES[activation]}
+                part = of_panel[of_panel["activation"] == activation]
+                look = {"color": color, "ls": line, "marker": marker, "label": f"{prefix}{NAMES[activation]}"}
                 band(panel, part, "beta", score, **look)
-    share_legend(drawn, panels)
+    share_legend(drawn, panels, 1 + len(others))
     return drawn
 
 
@@ -67,35 +78,24 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
     caption="""Filters of the first seed at P = 3, beta = 5 after training with InfoNCE: in each receptive
     field those of ReLU (left) and of the linear activation (right), a row a filter, a column a token, as
     shares of the field's largest weight. Triangles mark the candidate tokens that the generators use. The
-    paper's caption has 8 tokens, its text 20.""",
+    paper's caption has 8 tokens, its text 20. Below: the same with another loss, where the settings name
+    one.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
-    filters = setting(tables, BASE)["filters"]
+    shown = [("", setting(tables, BASE)["filters"])]
+    shown += [(f"{loss.label}, ", loss.tables["filters"]) for loss in beside(tables, params)]
     columns = 5
     rows = -(-params.fields // columns)
-    size = (WIDTH, 1.7 * rows + 0.6)
-    drawn, panels = plt.subplots(rows, 2 * columns, figsize=size, sharex=True, sharey=True, squeeze=False)
-    for empty in panels.flat[2 * params.fields :]:
-        empty.remove()
-    for field in range(params.fields):
-        row, column = divmod(field, columns)
-        for side, activation in enumerate(("relu", "linear")):
-            panel = panels[row, 2 * column + side]
-            part = filters[(filters["field"] == field) & (filters["activation"] == activation)]
-            weights = drawable(part.pivot(index="unit", columns="token", values="weight"), "the filters")
-            image = panel.imshow(
-                weights / weights.abs().max().max(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto"
-            )
-            tokens = part.loc[part["relevant"], "token"].unique()
-            panel.plot(tokens, [-1.3] * len(tokens), "v", color="black", ms=2.5, clip_on=False)
-            panel.set(xticks=[], yticks=[])
-            panel.set_title(f"R{field}, {NAMES[activation]}", fontsize=6, pad=7)
-    for panel in panels[:, 0]:
-        panel.set_ylabel("filter")
+    shape, size = (rows * len(shown), 2 * columns), (WIDTH, 1.7 * rows * len(shown) + 0.6)
+    drawn, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for (loss, filters), part in zip(shown, np.split(panels, len(shown)), strict=True):
+        _filters(part, filters, params)
+        for panel in part[:, 0]:
+            panel.set_ylabel(f"{loss}filter")
     for panel in panels[-1]:
         panel.set_xlabel("token")
     drawn.colorbar(
-        image,
+        panels[0, 0].images[0],
         ax=drawn.axes,
         location="bottom",
         shrink=0.4,
@@ -104,3 +104,20 @@ def fig05(tables: Tables, params: Params) -> Figure:
         label="weight / largest of the field",
     )
     return drawn
+
+
+def _filters(panels: np.ndarray, filters: pd.DataFrame, params: Params) -> None:
+    """Two panels side by side for each field, ReLU and linear."""
+    for empty in panels.flat[2 * params.fields :]:
+        empty.remove()
+    for field in range(params.fields):
+        row, column = divmod(field, panels.shape[1] // 2)
+        for side, activation in enumerate(("relu", "linear")):
+            panel = panels[row, 2 * column + side]
+            part = filters[(filters["field"] == field) & (filters["activation"] == activation)]
+            weights = drawable(part.pivot(index="unit", columns="token", values="weight"), "the filters")
+            panel.imshow(weights / weights.abs().max().max(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+            tokens = part.loc[part["relevant"], "token"].unique()
+            panel.plot(tokens, [-1.3] * len(tokens), "v", color="black", ms=2.5, clip_on=False)
+            panel.set(xticks=[], yticks=[])
+            panel.set_title(f"R{field}, {NAMES[activation]}", fontsize=6, pad=7)
