@@ -16,6 +16,8 @@ from torch import Tensor
 from reprise.bench.timing import seconds
 from reprise.datasets.images import load
 from reprise.errors import RepriseError
+from reprise.networks.dense import Weights
+from reprise.objectives import Objective, resolve
 from reprise.papers.esser2024.digit_classes.params import Params, check
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
@@ -25,8 +27,10 @@ from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     gradient_step,
 )
 from reprise.papers.esser2024.losses import cross_moment, symmetric
+from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.study.experiment import Context, Task
+from reprise.training.replicas import sgd
 
 Array = np.ndarray
 
@@ -59,8 +63,14 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `pixels`: raw pixels of the two chosen, a row a seed, mean over splits.
     `accuracy`: embeddings of the two chosen, a row a `z`, method and seed, mean over the same splits.
     `step_seconds`: CPU time of a step of (11) and of (12), a row a method, width and repeat (`seed`).
+
+    Of another loss there is `accuracy` alone, after projected gradient descent: both ODEs are the published
+    loss's.
     """
     pairs, *accuracies = context.results(tasks(params, context))
+    accuracy = pd.concat(accuracies, ignore_index=True)
+    if context.objective:
+        return {"accuracy": accuracy}
     chosen = _chosen(_images(params), pairs, params)
     pixels = {
         "seed": range(params.seeds),
@@ -71,7 +81,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     return {
         "pairs": pairs,
         "pixels": pd.DataFrame(pixels),
-        "accuracy": pd.concat(accuracies, ignore_index=True),
+        "accuracy": accuracy,
         "step_seconds": _times(chosen.c[0], chosen.eigenvalues[0], chosen.vectors[0], params),
     }
 
@@ -86,7 +96,8 @@ def tasks(params: Params, context: Context) -> list[Task]:
     def chosen() -> Chosen:
         return _chosen(images, context.result(pairs), params)
 
-    return [pairs, *(Task(f"z = {z}", partial(_embedded, params, chosen, z)) for z in params.embedding_dims)]
+    embedded = partial(_embedded, params, chosen, context.objective)
+    return [pairs, *(Task(f"z = {z}", partial(embedded, z)) for z in params.embedding_dims)]
 
 
 def _images(params: Params) -> Images:
@@ -138,14 +149,22 @@ def _classified(embeddings: Float[Tensor, "seed sample z"], chosen: Chosen, para
 
 
 def _embedded(
-    params: Params, choose: Callable[[], Chosen], z: int, progress: Callable[[float], None]
+    params: Params,
+    choose: Callable[[], Chosen],
+    objective: str | None,
+    z: int,
+    progress: Callable[[float], None],
 ) -> pd.DataFrame:
     chosen = choose()
-    trained = _trained(chosen.c, chosen.eigenvalues, chosen.vectors, z, params, progress)
+    if objective:
+        maps = {"descent": _descended(chosen.x, resolve(objective), z, params, progress)}
+    else:
+        trained = _trained(chosen.c, chosen.eigenvalues, chosen.vectors, z, params, progress)
+        maps = {method: chosen.vectors @ q for method, q in zip(METHODS, trained, strict=True)}
     rows = [
         {"z": z, "method": method, "seed": seed, "accuracy": accuracy}
-        for method, q in zip(METHODS, trained, strict=True)
-        for seed, accuracy in enumerate(_classified(chosen.x @ (chosen.vectors @ q), chosen, params))
+        for method, linear_map in maps.items()
+        for seed, accuracy in enumerate(_classified(chosen.x @ linear_map, chosen, params))
     ]
     return pd.DataFrame(rows)
 
@@ -187,12 +206,19 @@ def _sample(images: Images, classes: tuple[int, int], per_class: int, rng: np.ra
 
 def _c(x: Float[Tensor, "seed sample pixel"], params: Params) -> Float[Tensor, "seed pixel pixel"]:
     """C of the mean contrastive loss, with positives and negatives of each seed's own."""
+    return symmetric(cross_moment(x, *_views(x, params), reduction="mean"))
+
+
+def _views(
+    x: Float[Tensor, "seed sample pixel"], params: Params
+) -> tuple[Float[Tensor, "seed sample pixel"], Float[Tensor, "seed sample pixel"]]:
+    """A positive and a negative for each image."""
     positive, negative = x.clone(), x.clone()
     for seed in range(len(x)):
         rng = _stream(seed, "views")
         positive[seed] += params.positive_variance**0.5 * torch.from_numpy(rng.normal(size=x[seed].shape))
         negative[seed] = x[seed, torch.from_numpy(rng.permutation(x.shape[1]))]
-    return symmetric(cross_moment(x, positive, negative, reduction="mean"))
+    return positive, negative
 
 
 def _trained(
@@ -216,6 +242,33 @@ def _trained(
             q = euler_step(ode, q, values, params.learning_rate)
         found.append(q)
     return found
+
+
+def _descended(
+    x: Float[Tensor, "seed sample d"],
+    loss: Objective,
+    z: int,
+    params: Params,
+    progress: Callable[[float], None],
+) -> Float[Tensor, "seed d z"]:
+    """Q of the outputs Qᵀ x after projected gradient descent on a loss of the images and their positives,
+    from the start of `_trained`."""
+    positive, _ = _views(x, params)
+
+    def of_weights(weights: Weights) -> Tensor:
+        linear_map = weights[0].mT @ weights[1]
+        return loss(x @ linear_map, positive @ linear_map)
+
+    *_, (_, (w1, w2)) = sgd(
+        list(orthonormal_start(range(params.seeds), params.width, x.shape[-1], z)),
+        of_weights,
+        learning_rate=params.learning_rate,
+        steps=params.steps,
+        checkpoints={params.steps},
+        project=polar,
+        progress=lambda step: progress(step / params.steps),
+    )
+    return w1.mT @ w2
 
 
 def _over_splits(data: Images, seed: int, params: Params) -> float:

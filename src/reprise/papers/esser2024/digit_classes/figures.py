@@ -10,6 +10,7 @@ from reprise.evidence.statistics import Interval, mean_interval
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.digit_classes.params import Params
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
+from reprise.plotting.beside import Shown, beside
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -29,13 +30,14 @@ METHODS = {
     interval over repeats; dotted: the fit over the wider half of the widths, with its slope; times are this
     machine's. Right: accuracy of a linear support vector machine on the embeddings against their dimension,
     mean and 90 % interval over seeds; the two classes are those that such a machine confuses most when it
-    is given raw pixels, whose accuracy is the grey band.""",
+    is given raw pixels, whose accuracy is the grey band. Other losses, where the settings name any, are in
+    colours of their own: after projected gradient descent.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     _times(left, base["step_seconds"])
-    _accuracies(right, base["accuracy"], base["pixels"], params)
+    _accuracies(right, base["accuracy"], base["pixels"], params, beside(tables, params))
     return drawn
 
 
@@ -65,7 +67,9 @@ def _times(axes: Axes, table: pd.DataFrame) -> None:
     axes.legend(loc="upper left")
 
 
-def _accuracies(axes: Axes, table: pd.DataFrame, pixels: pd.DataFrame, params: Params) -> None:
+def _accuracies(
+    axes: Axes, table: pd.DataFrame, pixels: pd.DataFrame, params: Params, others: list[Shown]
+) -> None:
     raw = drawable(pixels["accuracy"], "the accuracy of raw pixels")
     dims = sorted(params.embedding_dims)
     axes.plot([dims[0], dims[-1]], [raw.mean()] * 2, color="0.5", lw=0.8, label="raw pixels")
@@ -75,6 +79,9 @@ def _accuracies(axes: Axes, table: pd.DataFrame, pixels: pd.DataFrame, params: P
     for (method, name), color, marker, line in zip(METHODS.items(), colors(4), MARKERS, LINES, strict=False):
         rows = table[table["method"] == method]
         band(axes, rows, "z", "accuracy", color=color, marker=marker, ls=line, label=name, mfc="none")
+    for loss in others:
+        rows, line = loss.tables["accuracy"], (0, (5, 1))
+        band(axes, rows, "z", "accuracy", color=loss.color, marker="P", ls=line, label=loss.label, mfc="none")
     axes.set_xscale("log")
     axes.set_xticks(dims, [str(z) for z in dims])
     axes.minorticks_off()

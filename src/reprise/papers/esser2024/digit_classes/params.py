@@ -6,7 +6,8 @@ from pydantic import model_validator
 
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
-from reprise.study.settings import Settings, ours, place, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, place, stated, unstated
 
 TABLES = ("pairs", "pixels", "accuracy", "step_seconds")
 
@@ -15,7 +16,7 @@ DIMS = (2, 4, 8)
 PIXELS = {"mnist": 28 * 28, "digits": 8 * 8}
 
 
-class Params(Settings):
+class Params(TakesLosses):
     """u(x) = W2ᵀ W1 x of the pixels of the two classes that a classifier of raw pixels confuses most.
 
     A positive is the image with normal noise, a negative another image of the two classes, drawn at random

@@ -12,10 +12,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.networks.dense import Weights
+from reprise.objectives import resolve
 from reprise.papers.esser2024 import two_layers
 from reprise.papers.esser2024.half_moons import HalfMoons, draw
 from reprise.papers.esser2024.hidden_layer import outputs
-from reprise.papers.esser2024.losses import Reduction, contrastive
+from reprise.papers.esser2024.losses import contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.width.params import Params
@@ -27,24 +28,38 @@ FIXED_COST = 100
 """What a step costs besides its hidden units, in units."""
 UNITS_AT_ONCE = 4000
 """Hidden units in a stack of seeds, whose layers stay in the cache."""
+OWN = "own"
+"""The reduction of a loss that is not the paper's: what its function does."""
 CURVATURES = {"tanh": 4 / 3**1.5, "scaled_sigmoid": 2 / 3**1.5}
 """c = max |φ''| of the activations that Theorem 1 covers."""
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""From the outputs of anchors, positives and negatives, [replica, sample, z], to [replica]."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`differences` of each network's outputs from its linear twin's, at the recorded epochs; `bounds`: what
-    Theorem 1 says of them at the start."""
+    Theorem 1 says of them at the start, whatever the loss: another than the paper's has no such table."""
     differences = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    if context.objective:
+        return {"differences": differences}
     return {"differences": differences, "bounds": _bounds(params)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One for each reduction of the loss and width."""
+    if context.objective:
+        other = resolve(context.objective)
+        losses: dict[str, Loss] = {OWN: lambda anchor, positive, negative: other(anchor, positive)}
+    else:
+        losses = {reduction: partial(contrastive, reduction=reduction) for reduction in params.reductions}
     return [
         Task(
-            f"{reduction}, width {width}", partial(_differences, params, reduction, width), width + FIXED_COST
+            f"{reduction}, width {width}",
+            partial(_differences, params, loss, reduction, width),
+            width + FIXED_COST,
         )
-        for reduction, width in product(params.reductions, params.widths)
+        for (reduction, loss), width in product(losses.items(), params.widths)
     ]
 
 
@@ -53,10 +68,10 @@ def train(
     data: HalfMoons,
     start: Weights,
     activation: str,
-    reduction: Reduction,
+    loss_of: Loss,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Float[Tensor, "record seed sample z"]:
-    """u(x) of the anchors at the recorded epochs of projected gradient descent on the loss (1)."""
+    """u(x) of the anchors at the recorded epochs of projected gradient descent on the loss."""
     x = torch.cat([data.anchor, data.positive, data.negative], 1)
 
     def network(weights: Weights) -> Tensor:
@@ -65,7 +80,7 @@ def train(
         return outputs(weights[0], weights[1], x, activation)
 
     def loss(weights: Weights) -> Tensor:
-        return contrastive(*network(weights).split(params.samples, 1), reduction=reduction)
+        return loss_of(*network(weights).split(params.samples, 1))
 
     trained = sgd(
         start,
@@ -85,7 +100,7 @@ def records(params: Params) -> list[int]:
 
 
 def _differences(
-    params: Params, reduction: Reduction, width: int, progress: Callable[[float], None]
+    params: Params, loss: Loss, reduction: str, width: int, progress: Callable[[float], None]
 ) -> pd.DataFrame:
     """A row an activation, seed and recorded epoch: mean over the anchors of ‖u^φ - u^I‖ and of ‖u^I‖."""
     stack = max(1, UNITS_AT_ONCE // width)
@@ -93,11 +108,11 @@ def _differences(
     tables = []
     for group, seeds in enumerate(groups):
         data, start = _data(params, seeds), orthonormal_start(seeds, width, 2, params.output_dim)
-        linear = train(params, data, start, "linear", reduction)
+        linear = train(params, data, start, "linear", loss)
         for at, activation in enumerate(params.activations):
             done = group + at / len(params.activations)
             progress(done / len(groups))
-            found = train(params, data, start, activation, reduction)
+            found = train(params, data, start, activation, loss)
             axes = {"epoch": records(params), "seed": seeds}
             difference = (found - linear).norm(dim=-1).mean(-1)
             table = tidy(axes, difference=difference, linear_norm=linear.norm(dim=-1).mean(-1))

@@ -17,6 +17,7 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
+from reprise.plotting.beside import beside
 from reprise.plotting.style import WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -43,10 +44,11 @@ FIRST, LAST, SUMMED = (
     above, the log-log slopes of the means at the start and at the end (mean loss) with 90 % jackknife
     intervals; dotted, Theorem 1's bound with K = 1, where the theorem holds. Row 3: as row 2, relative to
     ‖u^I‖. The last two columns are ours: the sigmoid less its value at 0, and the same scaled to slope 1
-    there.""",
+    there. Other losses, where the settings name any, are in rows 2 and 3, in colours of their own.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
+    others = beside(tables, params)
     count = len(params.activations)
     drawn, axes = plt.subplots(
         3, count, figsize=(WIDTH, 5.2), sharex="row", sharey="row", squeeze=False, height_ratios=(1, 1.1, 1.1)
@@ -69,6 +71,13 @@ def fig02(tables: Tables, params: Params) -> Figure:
             last = chosen[(chosen["reduction"] == reduction) & (chosen["epoch"] == params.epochs)]
             label = f"epoch {params.epochs}, {reduction} loss"
             _against_width(column[1], last, "difference", params, label=label, **SUMMED)
+        for loss in others:
+            table = loss.tables["differences"]
+            last = table[(table["activation"] == activation) & (table["epoch"] == params.epochs)]
+            look = {"color": loss.color, "marker": "D", "ls": ":"}
+            label = f"epoch {params.epochs}, {loss.label}"
+            for panel, what in ((column[1], "difference"), (column[2], "relative")):
+                _against_width(panel, last, what, params, label=label, **look)
         bound = base["bounds"][base["bounds"]["activation"] == activation]
         if activation in COVERED:
             shown = _means(bound, "width", "bound", params.widths)
@@ -128,4 +137,5 @@ def _dress(drawn: Figure, axes: np.ndarray, params: Params) -> None:
     for panel in axes[1]:
         handles, labels = panel.get_legend_handles_labels()
         by_label.update(dict(zip(labels, handles, strict=True)))
-    drawn.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=len(by_label))
+    columns = min(len(by_label), 4)
+    drawn.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns)

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from reprise.study.experiment import Resources
-from reprise.study.settings import Settings, ours, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, stated, unstated
 
 TABLES = ("differences", "bounds")
 RESOURCES = Resources(minutes=30)
@@ -12,7 +13,7 @@ Activation = Literal["tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmo
 Reduction = Literal["mean", "sum"]
 
 
-class Params(Settings):
+class Params(TakesLosses):
     """Two layers on half moons, trained with W1 and W2 kept orthonormal, beside a linear twin."""
 
     widths: tuple[int, ...] = stated(
