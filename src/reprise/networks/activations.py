@@ -1,7 +1,7 @@
 """Activations by name.
 
-The first four are homogeneous, h(x) = c h'(x) x with a constant c, as assumed in Tian 2023, "Understanding the
-Role of Nonlinearity in Training Dynamics of Contrastive Learning".
+The first four are homogeneous, h(x) = c h'(x) x with a constant c, as assumed in Tian 2023, "Understanding
+the Role of Nonlinearity in Training Dynamics of Contrastive Learning".
 """
 
 from collections.abc import Callable

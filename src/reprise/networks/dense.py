@@ -32,7 +32,7 @@ def relu(
 
 def product(weights: Weights) -> Float[Tensor, "replica out in"]:
     """The product W_L ... W_1."""
-    return reduce(lambda below, weight: weight @ below, weights)
+    return reduce(lambda partial_product, weight: weight @ partial_product, weights)
 
 
 def _relu(weights: Weights, x: Float[Tensor, "replica batch in"]) -> Float[Tensor, "replica batch out"]:
@@ -55,8 +55,8 @@ def random_orthogonal(streams: Streams, dim: int) -> Float[Tensor, "seed dim dim
 def decaying_spectrum(streams: Streams, dim: int, decay: float = 0.35) -> Float[Tensor, "seed dim dim"]:
     """U diag(exp(-decay i)) V with random orthogonal U and V.
 
-    Source: the toy code of Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised
-    Learning"; code: github.com/facebookresearch/directclr.
+    Source: the toy code of Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive
+    Self-supervised Learning"; code: github.com/facebookresearch/directclr.
     """
     scale = torch.exp(-decay * torch.arange(dim))
     return random_orthogonal(streams, dim) @ (scale[:, None] * random_orthogonal(streams, dim))

@@ -1,7 +1,7 @@
 """Image encoders: torchvision's ResNets at any width and with stems for small images, and Conv4.
 
-A spec is a setting: it can appear in a paper's parameters and in the key of a trained model. `build` makes the
-network, with random weights from torch's global generator.
+A spec is a setting: it can appear in a paper's parameters and in the key of a trained model. `build` makes
+the network, with random weights from torch's global generator.
 """
 
 from typing import Annotated, Literal
@@ -27,14 +27,14 @@ class ResNet(Settings):
     Attributes:
         blocks: residual blocks in each of the four stages.
         width: channels of the first stage; each later stage doubles them.
-        stem: `imagenet` is a 7x7 convolution of stride 2 and max-pooling, which shrink a picture to a quarter;
-            `cifar` is 3x3, stride 1, no pooling (Chen et al. 2020, SimCLR, Appendix B.9); `stride2` is 3x3,
-            stride 2, no pooling.
+        stem: `imagenet` is a 7x7 convolution of stride 2 and max-pooling, which shrink a picture to a
+            quarter; `cifar` is 3x3, stride 1, no pooling (Chen et al. 2020, SimCLR, Appendix B.9); `stride2`
+            is 3x3, stride 2, no pooling.
         zero_init_residual: whether residual branches start at zero (Goyal et al. 2017, "Accurate, Large
             Minibatch SGD: Training ImageNet in 1 Hour").
-        last_shortcut: the shortcut around the last block. `identity` is torchvision's, which is a projection if
-            the last stage has a single block; `projection` is a 1x1 convolution and BatchNorm; `none` removes
-            the shortcut, and the block does not start at zero.
+        last_shortcut: the shortcut around the last block. `identity` is torchvision's, which is a projection
+            if the last stage has a single block; `projection` is a 1x1 convolution and BatchNorm; `none`
+            removes the shortcut, and the block does not start at zero.
     """
 
     kind: Literal["resnet"] = "resnet"

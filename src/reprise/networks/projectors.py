@@ -103,7 +103,7 @@ class LowRank(Settings):
         """
         if self.rank > inputs:
             raise RepriseError(
-                f"projector 'low_rank': rank {self.rank} exceeds the representations' {inputs} dimensions; lower it"
+                f"projector 'low_rank': rank {self.rank} exceeds the input's {inputs} dimensions; lower it"
             )
         return _LowRank(inputs, self.rank)
 
