@@ -54,9 +54,9 @@ def swav(
     codes1, codes2 = (
         sinkhorn(scores, epsilon=epsilon, iterations=iterations) for scores in (scores1, scores2)
     )
-    first = swapped_prediction(scores1, codes2, temperature=temperature)
-    second = swapped_prediction(scores2, codes1, temperature=temperature)
-    return (first + second) / 2
+    loss1 = swapped_prediction(scores1, codes2, temperature=temperature)
+    loss2 = swapped_prediction(scores2, codes1, temperature=temperature)
+    return (loss1 + loss2) / 2
 
 
 def swapped_prediction(
