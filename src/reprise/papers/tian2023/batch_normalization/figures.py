@@ -18,12 +18,12 @@ FLOWS = {(False, False): "none", (False, True): "σ²", (True, False): "μ", (Tr
 
 @table(
     "Table 1",
-    caption="""Matching score χ+ at zeta = 10, mean ± standard deviation over pools, ours and the published
-    one (3 repetitions), by which of BatchNorm's statistics the gradient flows through: none, the variance σ²,
-    the mean μ (mean-backprop BatchNorm), or both. The cells of a seed share pools, data and initial weights,
-    so the 64 comparisons are not independent: the claim on all cells takes one number a seed. Where the
-    published deviation is .07 or more, 3 repetitions leave an interval wider than the margin: such a cell
-    cannot be called reproduced, whatever we find.""",
+    caption="""Matching score χ+ at zeta = 10, mean ± standard deviation over pools, ours and as published (3
+    repetitions). Columns tell through which of BatchNorm's statistics the gradient flows: none, the variance
+    σ², the mean μ (mean-backprop BatchNorm), or both. Cells of a seed share pools, data and initial weights,
+    so the 64 comparisons are not independent; the claim on all cells uses one number per seed. Where the
+    published deviation is .07 or more, 3 repetitions leave an interval wider than the margin, so that no
+    result could count as reproduced.""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
     cells = table_cells(setting(tables, BASE))
@@ -42,20 +42,20 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 @figure(
     "Figure 11",
     caption="""Matching score χ+ of ReLU filters against over-parameterisation beta, with (mean-backprop)
-    BatchNorm and without, where half of the tokens are 1/zeta long and half zeta: zeta = 2, 5, 10 from above,
-    P candidate tokens a field. Mean and 90 % interval over seeds; with BatchNorm at zeta = 10 they are
-    Table 1's.""",
+    BatchNorm and without. Half of the tokens have length 1/zeta and half length zeta, with zeta = 2, 5, 10
+    from top to bottom and P candidate tokens per field. Mean and 90 % interval over seeds; the scores with
+    BatchNorm at zeta = 10 are those of Table 1.""",
 )
 def fig11(tables: Tables, params: Params) -> Figure:
     rows = setting(tables, BASE)["matching"].query("mean_gradient and not variance_gradient")
     rows = rows[rows["run"] != "text"]
-    drawn, panels = score_panels(params, [("χ+", f"zeta = {zeta:g}") for zeta in params.nonuniformity])
+    fig, panels = score_panels(params, [("χ+", f"zeta = {zeta:g}") for zeta in params.nonuniformity])
     for zeta, row in zip(params.nonuniformity, panels, strict=True):
         for candidates, panel in zip(params.candidates, row, strict=True):
-            chosen = rows[(rows["zeta"] == zeta) & (rows["candidates"] == candidates)]
+            selection = rows[(rows["zeta"] == zeta) & (rows["candidates"] == candidates)]
             for flag, color, line in zip((True, False), colors(2), ("-", "--"), strict=True):
                 label = "with BatchNorm" if flag else "without"
-                part = chosen[chosen["batch_norm"] == flag]
+                part = selection[selection["batch_norm"] == flag]
                 band(
                     panel,
                     part,
@@ -66,5 +66,5 @@ def fig11(tables: Tables, params: Params) -> Figure:
                     marker="o" if flag else "s",
                     label=label,
                 )
-    share_legend(drawn, panels)
-    return drawn
+    share_legend(fig, panels)
+    return fig
