@@ -7,22 +7,28 @@ from torch.nn.functional import normalize
 
 
 def embedding_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica dim"]:
-    """Singular values of the embeddings' covariance, largest first (Jing 2022, Eq. 1), in float64."""
+    """Singular values of the embeddings' covariance, largest first, in float64 (Jing 2022, Eq. 1)."""
     centred = z.double() - z.double().mean(-2, keepdim=True)
-    # The covariance's singular values are the squares of the centred embeddings': this way small ones keep
-    # their digits.
+    # The covariance's singular values are the squares of those of the centred embeddings; computing them this
+    # way keeps the precision of small ones.
     return torch.linalg.svdvals(centred).square() / z.shape[-2]
 
 
 def normalised_log_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica dim"]:
-    """ln of the spectrum of embeddings that are first scaled to unit length, as in the authors' code of Jing
-    2022's Figures 2, 7 and 9; -inf for what has vanished."""
+    """Natural logarithm of the spectrum of embeddings scaled to unit length; -inf for a value of zero.
+
+    This is what the authors' code for Figures 2, 7 and 9 of Jing 2022 plots.
+    """
     return embedding_spectrum(normalize(z.double(), dim=-1)).log()
 
 
 def rankme(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica"]:
-    """RankMe (Garrido et al. 2023): exp(-Σ_k p_k ln p_k) with p_k = σ_k / Σ_j σ_j of the embeddings' (not
-    centred) singular values. Between 1 and dim; 1 for zeros only."""
+    """RankMe, an effective rank: exp(-Σ_k p_k ln p_k) with p_k = σ_k / Σ_j σ_j, where σ are the singular
+    values of the embeddings, not centred. It lies between 1 and dim, and is 1 if all embeddings are zero.
+
+    Source: Garrido et al. 2023, "RankMe: Assessing the Downstream Performance of Pretrained Self-Supervised
+    Representations by Their Rank".
+    """
     sigma = torch.linalg.svdvals(z.double())
     p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
     return torch.special.entr(p).sum(-1).exp()
@@ -31,6 +37,6 @@ def rankme(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica"]
 def view_correlation(
     z1: Float[Tensor, "sample dim1"], z2: Float[Tensor, "sample dim2"]
 ) -> Float[Tensor, "dim1 dim2"]:
-    """Pearson correlation of each dimension of one view with each of the other; 0 for a constant one."""
+    """Pearson correlation of each dimension of one view with each of the other; 0 for constant dimensions."""
     u1, u2 = (normalize(z.double() - z.double().mean(0), dim=0) for z in (z1, z2))
     return u1.T @ u2

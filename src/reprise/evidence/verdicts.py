@@ -182,8 +182,8 @@ def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
 
 
 def other_settings(tables: Tables, params: Settings) -> list[str]:
-    """The settings beside the experiment's own parameters, in the order in which they ran; the losses beside
-    the published one are none of them."""
+    """The settings besides the experiment's own parameters, in the order in which they ran, without other
+    losses than the published one."""
     names = pd.concat([table["setting"] for table in tables.values()]).unique()
     losses = params.objective if isinstance(params, TakesLosses) else ()
     return [name for name in names if name not in (BASE, *losses)]

@@ -1,7 +1,7 @@
-"""Encoders of images: torchvision's ResNets at any width and with the stems for small images, and Conv4.
+"""Image encoders: torchvision's ResNets at any width and with stems for small images, and Conv4.
 
-A spec is a setting, so that it can stand in a paper's parameters and in the key of a trained model; `build`
-makes the network, with random weights from torch's own generator.
+A spec is a setting: it can appear in a paper's parameters and in the key of a trained model. `build` makes
+the network, with random weights from torch's global generator.
 """
 
 from typing import Annotated, Literal
@@ -20,17 +20,21 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class ResNet(Settings):
-    """He et al. 2015, as torchvision builds it; the defaults are ResNet-18.
+    """A residual network as torchvision builds it; the defaults are ResNet-18.
+
+    Source: He et al. 2015, "Deep Residual Learning for Image Recognition"; code: torchvision.models.resnet.
 
     Attributes:
         blocks: residual blocks in each of the four stages.
-        width: channels of the first stage; each further one doubles them.
-        stem: `imagenet`: 7x7, stride 2, then max-pooling, so that a picture shrinks to a quarter; `cifar`:
-            3x3, stride 1, no pooling (SimCLR, App. B.9); `stride2`: 3x3, stride 2, no pooling.
-        zero_init_residual: whether a residual branch starts as zero (Goyal et al. 2017).
-        last_shortcut: around the last block: `identity`, as torchvision has it (where the last stage has a
-            single block, that is a projection); `projection`: 1x1 convolution and BatchNorm; `none`: the
-            last block is no residual one, and does not start as zero.
+        width: channels of the first stage; each later stage doubles them.
+        stem: `imagenet` is a 7x7 convolution of stride 2 and max-pooling, which shrink a picture to a
+            quarter; `cifar` is 3x3, stride 1, no pooling (Chen et al. 2020, SimCLR, Appendix B.9); `stride2`
+            is 3x3, stride 2, no pooling.
+        zero_init_residual: whether residual branches start at zero (Goyal et al. 2017, "Accurate, Large
+            Minibatch SGD: Training ImageNet in 1 Hour").
+        last_shortcut: the shortcut around the last block. `identity` is torchvision's, which is a projection
+            if the last stage has a single block; `projection` is a 1x1 convolution and BatchNorm; `none`
+            removes the shortcut, and the block does not start at zero.
     """
 
     kind: Literal["resnet"] = "resnet"
@@ -43,17 +47,20 @@ class ResNet(Settings):
 
     @property
     def dim(self) -> int:
-        """Of the representation."""
+        """Dimension of the representation."""
         return self.width * 2 ** (STAGES - 1) * _BLOCKS[self.block].expansion
 
     def build(self, channels: int) -> nn.Module:
-        """[batch, channels, height, width] to representations [batch, dim]."""
+        """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
         return _ResNet(self, channels)
 
 
 class Conv4(Settings):
-    """Four times 3x3 convolution, BatchNorm, ReLU and 2x2 max-pooling (Vinyals et al. 2016), then the mean
-    over the picture. Pictures of at least 16 pixels.
+    """Four blocks of 3x3 convolution, BatchNorm, ReLU and 2x2 max-pooling, then the mean over the picture.
+
+    Pictures need at least 16 pixels a side.
+
+    Source: Vinyals et al. 2016, "Matching Networks for One Shot Learning".
 
     Attributes:
         widths: channels after each convolution.
@@ -64,15 +71,15 @@ class Conv4(Settings):
 
     @property
     def dim(self) -> int:
-        """Of the representation."""
+        """Dimension of the representation."""
         return self.widths[-1]
 
     def build(self, channels: int) -> nn.Module:
-        """[batch, channels, height, width] to representations [batch, dim]."""
+        """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
         layers: list[nn.Module] = []
-        for before, after in zip((channels, *self.widths), self.widths, strict=False):
-            convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
-            layers += [convolution, nn.BatchNorm2d(after), nn.ReLU(inplace=True), nn.MaxPool2d(2)]
+        for inputs, outputs in zip((channels, *self.widths), self.widths, strict=False):
+            convolution = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
+            layers += [convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True), nn.MaxPool2d(2)]
         return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
 
@@ -81,7 +88,7 @@ Encoder = Annotated[ResNet | Conv4, Field(discriminator="kind")]
 RESNET18 = ResNet()
 RESNET50 = ResNet(block="bottleneck", blocks=(3, 4, 6, 3))
 RESNET10_W16 = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
-"""For pictures of 32 pixels on a CPU."""
+"""Small enough to train on pictures of 32 pixels on a CPU."""
 
 _BLOCKS = {"basic": resnet.BasicBlock, "bottleneck": resnet.Bottleneck}
 
@@ -99,12 +106,12 @@ class _ResNet(resnet.ResNet):
         if spec.stem != "imagenet":
             self.maxpool = nn.Identity()
         self.fc = nn.Identity()
-        last = self.layer4[-1]
-        if spec.last_shortcut == "projection" and last.downsample is None:
-            last.downsample = _projection(spec.dim)
+        last_block = self.layer4[-1]
+        if spec.last_shortcut == "projection" and last_block.downsample is None:
+            last_block.downsample = _projection(spec.dim)
         elif spec.last_shortcut == "none":
-            last.downsample = _Nothing()
-            *_, norm = (layer for layer in last.children() if isinstance(layer, nn.BatchNorm2d))
+            last_block.downsample = _Nothing()
+            *_, norm = (layer for layer in last_block.children() if isinstance(layer, nn.BatchNorm2d))
             nn.init.ones_(norm.weight)
 
     def _make_layer(
@@ -115,7 +122,7 @@ class _ResNet(resnet.ResNet):
         stride: int = 1,
         dilate: bool = False,
     ) -> nn.Sequential:
-        """torchvision's stages, of 64, 128, 256 and 512 planes, at our width."""
+        """Builds torchvision's stages of 64, 128, 256 and 512 planes at our width."""
         if planes == TORCHVISION_WIDTH:
             self.inplanes = self._width
         return super()._make_layer(block, planes * self._width // TORCHVISION_WIDTH, blocks, stride, dilate)
@@ -131,7 +138,7 @@ def _projection(channels: int) -> nn.Module:
 
 
 class _Nothing(nn.Module):
-    """In place of a shortcut: zero."""
+    """Replaces a shortcut by zero."""
 
     def forward(self, x: Tensor) -> Float[Tensor, ""]:
         return x.new_zeros(())

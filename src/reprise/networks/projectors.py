@@ -1,6 +1,6 @@
-"""Projectors: what lies between the representation r and the embedding z that the loss sees.
+"""Projectors, which map the representation r to the embedding z that the loss sees.
 
-A spec is a setting, as an encoder's; `build(inputs)` makes the network for representations of that dimension.
+A spec is a setting, as for encoders; `build(inputs)` makes the network for representations of that dimension.
 """
 
 from typing import Annotated, Literal
@@ -17,14 +17,16 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class MLP(Settings):
-    """Linear layers with BatchNorm and ReLU between them. A layer before a BatchNorm has no bias: it would
-    do nothing.
+    """Linear layers with BatchNorm and ReLU between them.
+
+    A layer before a BatchNorm has no bias, because BatchNorm would cancel it.
 
     Attributes:
-        dims: outputs of each layer, the embedding's last.
-        norm: BatchNorm after the hidden layers.
-        last_norm: BatchNorm after the last one, as in SimCLR's and MoCo v3's official heads.
-        last_bias: of the last layer, if no BatchNorm follows.
+        dims: outputs of each layer; the last is the embedding's dimension.
+        norm: whether BatchNorm follows each hidden layer.
+        last_norm: whether BatchNorm follows the last layer, as in the official heads of SimCLR
+            (github.com/google-research/simclr) and MoCo v3 (github.com/facebookresearch/moco-v3).
+        last_bias: whether the last layer has a bias, if no BatchNorm follows it.
     """
 
     kind: Literal["mlp"] = "mlp"
@@ -34,72 +36,79 @@ class MLP(Settings):
     last_bias: bool = True
 
     def build(self, inputs: int) -> nn.Module:
-        """[batch, inputs] to [batch, dims[-1]]."""
+        """The network, which maps [batch, inputs] to [batch, dims[-1]]."""
         layers: list[nn.Module] = []
-        for before, after in zip((inputs, *self.dims[:-1]), self.dims[:-1], strict=False):
-            layers.append(nn.Linear(before, after, bias=not self.norm))
-            layers += [nn.BatchNorm1d(after)] if self.norm else []
+        for layer_inputs, layer_outputs in zip((inputs, *self.dims[:-1]), self.dims[:-1], strict=False):
+            layers.append(nn.Linear(layer_inputs, layer_outputs, bias=not self.norm))
+            layers += [nn.BatchNorm1d(layer_outputs)] if self.norm else []
             layers.append(nn.ReLU(inplace=True))
-        last = (inputs, *self.dims)[-2]
-        layers.append(nn.Linear(last, self.dims[-1], bias=self.last_bias and not self.last_norm))
+        last_inputs = (inputs, *self.dims)[-2]
+        layers.append(nn.Linear(last_inputs, self.dims[-1], bias=self.last_bias and not self.last_norm))
         layers += [nn.BatchNorm1d(self.dims[-1])] if self.last_norm else []
         return nn.Sequential(*layers)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return self.dims[-1]
 
 
 class Linear(Settings):
-    """z = W r, no bias."""
+    """Linear projector z = W r, without bias."""
 
     kind: Literal["linear"] = "linear"
     out: int = Field(default=128, ge=1)
 
     def build(self, inputs: int) -> nn.Module:
-        """[batch, inputs] to [batch, out]."""
+        """The network, which maps [batch, inputs] to [batch, out]."""
         return nn.Linear(inputs, self.out, bias=False)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return self.out
 
 
 class Diagonal(Settings):
-    """z = w * r with trainable w that starts at 1 (Jing 2022, Sec. 6.3)."""
+    """Diagonal projector z = w * r with trainable w, initially 1.
+
+    Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning",
+    Section 6.3; code: github.com/facebookresearch/directclr.
+    """
 
     kind: Literal["diagonal"] = "diagonal"
 
     def build(self, inputs: int) -> nn.Module:
-        """[batch, inputs] to the same shape."""
+        """The network, which maps [batch, inputs] to the same shape."""
         return _Diagonal(inputs)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return inputs
 
 
 class LowRank(Settings):
-    """z = M r with a fixed M: `rank` singular values of 1, the rest 0, and random singular vectors (Jing
-    2022, Sec. 6.3)."""
+    """Fixed projector z = M r; M has `rank` singular values of 1, the others 0, and random singular vectors.
+
+    Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning",
+    Section 6.3; code: github.com/facebookresearch/directclr.
+    """
 
     kind: Literal["low_rank"] = "low_rank"
     rank: int = Field(default=360, ge=1)
 
     def build(self, inputs: int) -> nn.Module:
-        """[batch, inputs] to the same shape.
+        """The network, which maps [batch, inputs] to the same shape.
 
         Raises:
-            RepriseError: when the rank exceeds the dimension.
+            RepriseError: if the rank exceeds `inputs`.
         """
         if self.rank > inputs:
             raise RepriseError(
-                f"projector 'low_rank': rank {self.rank} of representations of {inputs} dimensions; lower it"
+                f"projector 'low_rank': rank {self.rank} exceeds the input's {inputs} dimensions; lower it"
             )
         return _LowRank(inputs, self.rank)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return inputs
 
 
@@ -109,11 +118,11 @@ class Identity(Settings):
     kind: Literal["none"] = "none"
 
     def build(self, inputs: int) -> nn.Module:
-        """[batch, inputs] to itself."""
+        """The network, which returns its input, [batch, inputs]."""
         return nn.Identity()
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return inputs
 
 
@@ -134,8 +143,8 @@ class _LowRank(nn.Module):
 
     def __init__(self, dim: int, rank: int) -> None:
         super().__init__()
-        left, right = (torch.linalg.qr(torch.randn(dim, rank)).Q for _ in range(2))
-        self.register_buffer("weight", left @ right.T)
+        left_vectors, right_vectors = (torch.linalg.qr(torch.randn(dim, rank)).Q for _ in range(2))
+        self.register_buffer("weight", left_vectors @ right_vectors.T)
 
     def forward(self, r: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
         return r @ self.weight.T

@@ -119,12 +119,12 @@ def evaluate(
     """Runs `compute` at each of the named settings, and with each loss beside the published one; a column
     `setting` says which rows are whose. Of another loss there may be fewer tables."""
     results = {name: compute(params, replace(context, setting=name)) for name, params in settings.items()}
-    for loss, of_loss in _beside(settings, context).items():
+    for loss, of_loss in _other_losses(settings, context).items():
         try:
             results[loss] = compute(settings[BASE], of_loss)
         except RepriseError as error:
-            named = f"objective '{loss}': "
-            raise RepriseError(named + str(error).removeprefix(named)) from None
+            prefix = f"objective '{loss}': "
+            raise RepriseError(prefix + str(error).removeprefix(prefix)) from None
     return {
         table: pd.concat(
             [
@@ -138,8 +138,8 @@ def evaluate(
     }
 
 
-def _beside(settings: Mapping[str, Settings], context: Context) -> dict[str, Context]:
-    """The losses beside the published one, each with what its computation is told."""
+def _other_losses(settings: Mapping[str, Settings], context: Context) -> dict[str, Context]:
+    """The losses beside the published one, each with the context of its computation."""
     params = settings.get(BASE)
     names = params.objective if isinstance(params, TakesLosses) else ()
     return {name: replace(context, setting=name, objective=name) for name in names}
@@ -150,7 +150,7 @@ def all_tasks(
 ) -> list[Task]:
     """The tasks of all settings and losses, by the names that `Context.result` gives them."""
     declared = [(params, replace(context, setting=name)) for name, params in settings.items()]
-    declared += [(settings[BASE], of_loss) for of_loss in _beside(settings, context).values()]
+    declared += [(settings[BASE], of_loss) for of_loss in _other_losses(settings, context).values()]
     return [
         replace(task, name=f"{each.setting}/{task.name}")
         for params, each in declared

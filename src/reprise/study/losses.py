@@ -54,24 +54,24 @@ def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
 
 Loss = Annotated[str, AfterValidator(_known)]
 Losses = Annotated[tuple[Loss, ...], BeforeValidator(_as_tuple), AfterValidator(_each_once)]
-"""One loss, or a list of them."""
+"""One loss, or a list of losses."""
 
 
 class TakesLosses(Settings):
     """Settings of an experiment that trains by a loss of two views.
 
-    It is computed once more for each loss that `objective` names, with nothing else changed; the rows say so
-    in the column `setting`. The published loss's rows stay what they are, and claims read those alone.
+    The experiment runs once more with each loss that `objective` names, everything else unchanged. In the
+    tables the column `setting` names the loss of these rows. The rows of the published loss stay the same, and
+    claims read only those.
     """
 
     objective: Losses = ours(
-        (), "losses shown beside the published one: another one's name, or path/mine.py:my_loss"
+        (), "losses to show beside the published one, each by its name or as path/mine.py:my_loss"
     )
 
 
 def labels(names: Sequence[str]) -> dict[str, str]:
-    """What a legend calls each of the losses: a user's by its function's name, where that tells it from the
-    others."""
+    """Each loss's label for a legend: of a user's, the function's name, unless another has the same label."""
     short = {name: name.rpartition(":")[2] for name in names}
     counts = Counter(short.values())
     # matplotlib leaves labels that start with an underscore out of a legend.

@@ -10,7 +10,7 @@ from reprise.evidence.statistics import Interval, mean_interval
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.digit_classes.params import Params
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
-from reprise.plotting.beside import Shown, beside
+from reprise.plotting.other_losses import OtherLoss, other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -37,7 +37,7 @@ def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     _times(left, base["step_seconds"])
-    _accuracies(right, base["accuracy"], base["pixels"], params, beside(tables, params))
+    _accuracies(right, base["accuracy"], base["pixels"], params, other_losses(tables, params))
     return drawn
 
 
@@ -68,7 +68,7 @@ def _times(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def _accuracies(
-    axes: Axes, table: pd.DataFrame, pixels: pd.DataFrame, params: Params, others: list[Shown]
+    axes: Axes, table: pd.DataFrame, pixels: pd.DataFrame, params: Params, others: list[OtherLoss]
 ) -> None:
     raw = drawable(pixels["accuracy"], "the accuracy of raw pixels")
     dims = sorted(params.embedding_dims)

@@ -17,7 +17,7 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -48,7 +48,7 @@ FIRST, LAST, SUMMED = (
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    others = beside(tables, params)
+    others = other_losses(tables, params)
     count = len(params.activations)
     drawn, axes = plt.subplots(
         3, count, figsize=(WIDTH, 5.2), sharex="row", sharey="row", squeeze=False, height_ratios=(1, 1.1, 1.1)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.augmentation_threshold.params import Params
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -27,7 +27,7 @@ from reprise.study.experiment import BASE, Tables, figure
     without the closed form, which is InfoNCE's.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
-    others = beside(tables, params)
+    others = other_losses(tables, params)
     drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False)
     _row(axes[0], setting(tables, BASE), params, colors)
     for row, loss in zip(axes[1:], others, strict=True):

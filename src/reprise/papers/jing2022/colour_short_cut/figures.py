@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -23,7 +23,7 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
     settings name one.""",
 )
 def stand_in(tables: Tables, params: Params) -> Figure:
-    others = beside(tables, params)
+    others = other_losses(tables, params)
     drawn, axes = plt.subplots(1 + len(others), 2, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _row(axes[0], setting(tables, BASE), params, colors(len(ARMS)), "nt-xent")
     for row, loss in zip(axes[1:], others, strict=True):

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -26,7 +26,7 @@ from reprise.study.experiment import BASE, Tables, figure
     same with another loss, where the settings name one.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
-    others = beside(tables, params)
+    others = other_losses(tables, params)
     drawn, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
     tints = colors(len(params.depths))
     _depths(axes[0], setting(tables, BASE)["spectrum"], params, tints)
@@ -62,7 +62,7 @@ def _depths(
     same with another loss, where the settings name one.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:
-    others = beside(tables, params)
+    others = other_losses(tables, params)
     depths = [depth for depth in params.relu_depths if depth in params.depths]
     drawn, axes = plt.subplots(
         1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False

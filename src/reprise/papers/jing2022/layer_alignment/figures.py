@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.layer_alignment.params import Params
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -24,7 +24,7 @@ ARMS = ("balanced", "public")
     where the settings name one: a row of matrices and lines of its colour.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
-    base, others = setting(tables, BASE), beside(tables, params)
+    base, others = setting(tables, BASE), other_losses(tables, params)
     drawn, axes = plt.subplots(
         1 + len(others),
         4,
@@ -78,7 +78,7 @@ def _courses(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray, loss
     the same with another loss, where the settings name one, without the ODE, which is InfoNCE's.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
-    base, others = setting(tables, BASE), beside(tables, params)
+    base, others = setting(tables, BASE), other_losses(tables, params)
     drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _growth(axes[0], base["singular_values"], colors(params.dim), params)
     for panel, layer in zip(axes[0], ("W1", "W2"), strict=False):

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_alignment.params import Params
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -24,7 +24,8 @@ def sec61_projector(tables: Tables, params: Params) -> Figure:
               "low-rank": (axes[1], "mass_outside_subspace")}  # fmt: skip
     shown = [("", setting(tables, BASE)["trajectory"], colors(3))]
     shown += [
-        (f"{loss.label}, ", loss.tables["trajectory"], loss.shades(3)) for loss in beside(tables, params)
+        (f"{loss.label}, ", loss.tables["trajectory"], loss.shades(3))
+        for loss in other_losses(tables, params)
     ]
     for loss, rows, tints in shown:
         for (arm, (panel, column)), color, line in zip(panels.items(), tints, LINES, strict=False):

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, Params
-from reprise.plotting.beside import beside
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -44,7 +44,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
     shown = [
         (loss, course[course["loss"] == loss], color) for loss, color in zip(LOSSES, colors(3), strict=False)
     ]
-    shown += [(loss.label, loss.tables["course"], loss.color) for loss in beside(tables, params)]
+    shown += [(loss.label, loss.tables["course"], loss.color) for loss in other_losses(tables, params)]
     for name, axes in panels.items():
         log = "condition" in name
         for loss, rows, color in shown:
