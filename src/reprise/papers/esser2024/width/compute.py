@@ -1,5 +1,4 @@
-"""Trains the two-layer network with every activation, and its linear twin from the same start, at every
-width."""
+"""Trains the two-layer network with every activation and width, and its linear twin from the same start."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,22 +23,22 @@ from reprise.study.tidy import tidy
 from reprise.training.replicas import sgd
 
 FIXED_COST = 100
-"""What a step costs besides its hidden units, in units."""
+"""Cost of a step besides its hidden units, in units."""
 UNITS_AT_ONCE = 4000
-"""Hidden units in a stack of seeds, whose layers stay in the cache."""
+"""Hidden units per stack of seeds, few enough for the layers to stay in the cache."""
 CURVATURES = {"tanh": 4 / 3**1.5, "scaled_sigmoid": 2 / 3**1.5}
 """c = max |φ''| of the activations that Theorem 1 covers."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`differences` of each network's outputs from its linear twin's, at the recorded epochs; `bounds`: what
-    Theorem 1 says of them at the start."""
+    """Tables: `differences` of each network's outputs from its linear twin's at the recorded epochs; `bounds`
+    on them at the start, by Theorem 1."""
     differences = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     return {"differences": differences, "bounds": _bounds(params)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each reduction of the loss and width."""
+    """A task for each reduction of the loss and each width."""
     return [
         Task(
             f"{reduction}, width {width}", partial(_differences, params, reduction, width), width + FIXED_COST
@@ -56,7 +55,7 @@ def train(
     reduction: Reduction,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Float[Tensor, "record seed sample z"]:
-    """u(x) of the anchors at the recorded epochs of projected gradient descent on the loss (1)."""
+    """u(x) of the anchors, at the recorded epochs of projected gradient descent on the loss (1)."""
     x = torch.cat([data.anchor, data.positive, data.negative], 1)
 
     def network(weights: Weights) -> Tensor:
@@ -67,7 +66,7 @@ def train(
     def loss(weights: Weights) -> Tensor:
         return contrastive(*network(weights).split(params.samples, 1), reduction=reduction)
 
-    trained = sgd(
+    snapshots = sgd(
         start,
         loss,
         learning_rate=params.learning_rate,
@@ -76,30 +75,30 @@ def train(
         project=polar,
         progress=progress,
     )
-    return torch.stack([network(weights)[:, : params.samples] for _, weights in trained])
+    return torch.stack([network(weights)[:, : params.samples] for _, weights in snapshots])
 
 
 def records(params: Params) -> list[int]:
-    """The recorded epochs: the start, the end, and between them."""
+    """The recorded epochs: evenly spaced, including the start and the end."""
     return sorted({round(epoch) for epoch in np.linspace(0, params.epochs, params.records + 1)})
 
 
 def _differences(
     params: Params, reduction: Reduction, width: int, progress: Callable[[float], None]
 ) -> pd.DataFrame:
-    """A row an activation, seed and recorded epoch: mean over the anchors of ‖u^φ - u^I‖ and of ‖u^I‖."""
+    """Means over anchors of ‖u^φ - u^I‖ and ‖u^I‖, one row per activation, seed and recorded epoch."""
     stack = max(1, UNITS_AT_ONCE // width)
-    groups = [range(at, min(at + stack, params.seeds)) for at in range(0, params.seeds, stack)]
+    groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
     tables = []
     for group, seeds in enumerate(groups):
         data, start = _data(params, seeds), orthonormal_start(seeds, width, 2, params.output_dim)
         linear = train(params, data, start, "linear", reduction)
-        for at, activation in enumerate(params.activations):
-            done = group + at / len(params.activations)
-            progress(done / len(groups))
-            found = train(params, data, start, activation, reduction)
+        for index, activation in enumerate(params.activations):
+            groups_done = group + index / len(params.activations)
+            progress(groups_done / len(groups))
+            nonlinear = train(params, data, start, activation, reduction)
             axes = {"epoch": records(params), "seed": seeds}
-            difference = (found - linear).norm(dim=-1).mean(-1)
+            difference = (nonlinear - linear).norm(dim=-1).mean(-1)
             table = tidy(axes, difference=difference, linear_norm=linear.norm(dim=-1).mean(-1))
             tables.append(table.assign(activation=activation))
     joint = pd.concat(tables, ignore_index=True).assign(reduction=reduction, width=width)
@@ -107,13 +106,13 @@ def _differences(
 
 
 def _bounds(params: Params) -> pd.DataFrame:
-    """Theorem 1's c ‖x‖² d √(log⁴ h / h), without its constant K: mean over the anchors."""
+    """Theorem 1's bound without its constant K, c ‖x‖² d √(log⁴ h / h), averaged over the anchors."""
     data = _data(params, range(params.seeds))
     squared_norm = data.anchor.square().sum(-1).mean(-1).numpy()
     widths = np.array(params.widths, dtype=float)
-    covered = [name for name in params.activations if name in CURVATURES]
-    c = np.array([CURVATURES[name] for name in covered])[:, None, None]
-    axes = {"activation": covered, "width": params.widths, "seed": range(params.seeds)}
+    activations = [name for name in params.activations if name in CURVATURES]
+    c = np.array([CURVATURES[name] for name in activations])[:, None, None]
+    axes = {"activation": activations, "width": params.widths, "seed": range(params.seeds)}
     return tidy(axes, bound=c * (2 * np.log(widths) ** 2 / widths**0.5)[:, None] * squared_norm)
 
 
