@@ -60,8 +60,8 @@ Losses = Annotated[tuple[Loss, ...], BeforeValidator(_as_tuple), AfterValidator(
 class TakesLosses(Settings):
     """Settings of an experiment that trains by a loss of two views.
 
-    The experiment runs once more with each loss that `objective` names, everything else unchanged. In the
-    tables the column `setting` names the loss of these rows. The rows of the published loss stay the same, and
+    The experiment runs once more with each loss that `objective` names, everything else unchanged; in the
+    tables the column `setting` of these rows is the loss's name. The published loss's rows stay the same, and
     claims read only those.
     """
 
