@@ -131,18 +131,18 @@ def judge_all(
 
 
 def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
-    half = twice = found = Judgement("not run", claim.needs or missing)
+    half = twice = judgement = Judgement("not run", claim.needs or missing)
     missed = departures(params) if params is not None else []
     stable = ""
     if tables is not None and not (claim.needs and missed):
         base = setting(tables, BASE)
-        found = judge(claim, base)
+        judgement = judge(claim, base)
         half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
         if params is not None and assumptions(params):
             others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]
-            stable = f"{others.count(found.verdict)} of {len(others)}" if others else ""
+            stable = f"{others.count(judgement.verdict)} of {len(others)}" if others else ""
     scale = "reduced" if missed else "paper"
-    reference = found.reference if callable(claim.reference) else float(claim.reference)
+    reference = judgement.reference if callable(claim.reference) else float(claim.reference)
     return {
         "claim": claim.id,
         "paper": claim.paper,
@@ -150,15 +150,15 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "kind": claim.kind,
         "statement": claim.statement,
         "source": claim.source,
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "scale": "" if found.verdict == "not run" or claim.kind == "printed" else scale,
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None else "",
         "stable_in": stable,
-        "observed": found.observed,
-        "low": found.low,
-        "high": found.high,
+        "observed": judgement.observed,
+        "low": judgement.low,
+        "high": judgement.high,
         "relation": claim.relation,
         "reference": reference,
         "margin": claim.margin_at(reference),
@@ -167,7 +167,7 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "published_n": _or_nan(claim.published_n),
         "verdict_half_margin": half.verdict,
         "verdict_twice_margin": twice.verdict,
-        "seeds": found.seeds,
+        "seeds": judgement.seeds,
         "unit": claim.unit,
     }
 
