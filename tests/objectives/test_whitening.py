@@ -47,5 +47,5 @@ def test_sub_batches_that_cannot_be_whitened(views, sub_batch, dim):
 def test_embeddings_of_too_few_dimensions(views):
     z = views(12, 4)[0]
     z[:, 3] = z[:, 0]
-    with pytest.raises(RepriseError, match="span fewer than their 4 dimensions"):
+    with pytest.raises(RepriseError, match="do not span all 4 dimensions"):
         w_mse(z, z)

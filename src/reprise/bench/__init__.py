@@ -1,1 +1,1 @@
-"""The replica engine's speed beside plain loops over one replica, in one run."""
+"""Benchmarks: the speed of training on images, and the timing that the papers' own benches share."""

@@ -1,4 +1,4 @@
-"""Training on images: SimCLR's whole step, from bytes to weights, beside that of the bare network."""
+"""Image training: SimCLR's whole step, from bytes to weights, compared with the network alone."""
 
 import tempfile
 from functools import partial
@@ -31,16 +31,17 @@ CASES = (
     ("ResNet18-w16", "simclr_cifar"),
     ("ResNet10-w16", "directclr"),  # with blur
 )
-"""Encoder and recipe of augmentation."""
+"""Encoder and augmentation recipe of each case."""
 BATCH, IMAGES, STEPS = 256, 1024, 8
 
 
 def measure() -> pd.DataFrame:
-    """Images of 32 pixels a second, each with two views: of the training, from bytes on, with a trace of the
-    embeddings' spectrum every 8 steps; of forward pass, loss, backward pass and optimiser alone, on views
-    that are there; and the share of the step that is spent outside these.
+    """Measures throughput on images of 32 pixels, with two views each.
 
-    On the CPU, CPU time of one thread. On a GPU, wall time, of a larger net too, in bfloat16.
+    `images_per_s` is for training from bytes, with a trace of the embeddings' spectrum every 8 steps;
+    `bare_images_per_s` for forward pass, loss, backward pass and optimiser alone, on ready-made views;
+    `share_outside` is the share of a step spent outside those. The CPU is timed by the CPU time of one
+    thread, a GPU by wall time, in bfloat16 and with a larger net too.
     """
     torch.set_num_threads(1)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -54,41 +55,41 @@ def measure() -> pd.DataFrame:
             partial(train_steps, spec, data, device),
             BareNetwork(spec, data, device).steps,
         )
-        whole, bare = in_turns([train_whole, train_bare], device, rounds=3)
+        whole_seconds, bare_seconds = in_turns([train_whole, train_bare], device, rounds=3)
         rows.append(
             {
                 "device": device,
                 "net": name,
                 "augmentation": augmentation,
-                "images_per_s": STEPS * BATCH / whole,
-                "bare_images_per_s": STEPS * BATCH / bare,
-                "whole_over_bare": whole / bare,
-                "share_outside": 1 - bare / whole,
+                "images_per_s": STEPS * BATCH / whole_seconds,
+                "bare_images_per_s": STEPS * BATCH / bare_seconds,
+                "whole_over_bare": whole_seconds / bare_seconds,
+                "share_outside": 1 - bare_seconds / whole_seconds,
             }
         )
     return pd.DataFrame(rows)
 
 
 def train_steps(spec: Spec, data: Data, device: str) -> None:
-    """What an experiment runs."""
+    """Trains as an experiment does, in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         train(spec, data, Path(folder), device=device)
 
 
 class BareNetwork:
-    """The same method and optimiser on the views of one minibatch."""
+    """The same method and optimiser, always on the same minibatch of ready-made views."""
 
     def __init__(self, spec: Spec, data: Data, device: str) -> None:
         self.method = assemble(spec, data.channels).to(device).to(memory_format=torch.channels_last)
         self.optimiser = spec.optimiser.build(self.method.parameters())
         views = Views(spec.augmentation, spec.normalisation)
-        made = views(data.images[torch.arange(BATCH)], generator(0, "bench")).to(device)
+        batch_views = views(data.images[torch.arange(BATCH)], generator(0, "bench")).to(device)
         self.views: Tensor = torch.stack(
-            [view.contiguous(memory_format=torch.channels_last) for view in made]
+            [view.contiguous(memory_format=torch.channels_last) for view in batch_views]
         )
 
     def steps(self) -> None:
-        """As many as a training's."""
+        """Runs as many steps as `train_steps`."""
         for step in range(STEPS):
             loss = self.method(self.views, step).loss
             self.optimiser.zero_grad()
@@ -112,6 +113,6 @@ def _spec(encoder: Encoder, augmentation: str, device: str) -> Spec:
 
 
 def _data() -> Data:
-    drawn = shapes.render(IMAGES, seed=0)
-    images, labels = torch.from_numpy(drawn.images), torch.from_numpy(drawn.shape)
+    dataset = shapes.render(IMAGES, seed=0)
+    images, labels = torch.from_numpy(dataset.images), torch.from_numpy(dataset.shape)
     return Data(images, labels, images[:BATCH], labels[:BATCH])

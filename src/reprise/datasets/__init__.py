@@ -1,1 +1,1 @@
-"""Data sets: the real ones, stand-ins for them, and generators."""
+"""Image data sets: loaders for real ones, stand-ins that need no download, and augmentation."""

@@ -1,8 +1,8 @@
-"""Two random views of each image of a minibatch: the SimCLR family of augmentations, with its own parameters
-for each image, as tensor operations on the images' device.
+"""Two random views of each image of a minibatch: the SimCLR family of augmentations, batched on the images'
+device with separate parameters for each image.
 
-Random numbers are drawn apart from their use, a row an image: the rows of a part of a minibatch give that
-part's views, wherever the rest is computed.
+Random numbers are drawn before they are used, one row per image, so part of a minibatch can be augmented from
+its own rows, wherever the rest is computed.
 """
 
 import itertools
@@ -21,9 +21,9 @@ from reprise.datasets.recipes import Normalisation, Recipe, Strengths
 ORDERS = list(itertools.permutations(range(4)))
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
 UNCHANGED = (1.0, 1.0, 1.0, 0.0)
-"""Amounts of these that leave an image as it is."""
+"""Amounts of the four that leave an image unchanged."""
 TINY = 1e-30
-"""A chroma by which the 0 of a grey may be divided."""
+"""Replaces a grey's chroma of 0 as a divisor."""
 PARTS = {
     "box": crops.DRAWS,
     "flip": 1,
@@ -36,12 +36,12 @@ PARTS = {
     "solarise": 1,
 }
 DRAWS = sum(PARTS.values())
-"""Uniform numbers that a view takes."""
+"""Uniform random numbers per view."""
 LUMA = (0.2989, 0.587, 0.114)
-"""Shares of red, green and blue in a grey (ITU-R 601-2, as torchvision rounds them)."""
+"""Weights of red, green and blue in grey (ITU-R 601-2, as rounded by torchvision)."""
 
 BLOCK = 2**20
-"""Numbers of an image's channels that a CPU works on at a time: what its cache holds."""
+"""Numbers that a CPU processes at a time: about what its cache holds."""
 
 Batch = Float[Tensor, "batch channel size size"]
 PerImage = Float[Tensor, " batch"]
@@ -65,7 +65,7 @@ Placement = Callable[[Tensor, Tensor, Strengths], Tensor]
 
 @dataclass(frozen=True)
 class Views:
-    """Two normalised views of each image."""
+    """Makes two normalised views of each image."""
 
     recipe: Recipe
     normalisation: Normalisation = field(default_factory=Normalisation)
@@ -73,16 +73,16 @@ class Views:
     def __call__(
         self, images: Batch | UInt8[Tensor, "batch channel size size"], generator: torch.Generator
     ) -> Float[Tensor, "view batch channel size size"]:
-        """Two views of each image, of the image's size, on its device.
+        """Two views of each image, of the same size and on the same device as the image.
 
         Args:
-            images: square ones, of one channel or three; bytes, or floats in [0, 1].
-            generator: on any device; the same state gives the same parameters on every device.
+            images: square, with one or three channels; bytes, or floats in [0, 1].
+            generator: on any device; the views' parameters depend on its state only.
         """
         return self.apply(images, self.draw(len(images), generator))
 
     def draw(self, batch: int, generator: torch.Generator) -> Float[Tensor, "view batch draw"]:
-        """The uniform numbers that determine the two views of `batch` images."""
+        """Draws the uniform numbers that determine the two views of `batch` images."""
         return torch.rand(2, batch, DRAWS, generator=generator, device=generator.device)
 
     def apply(
@@ -90,8 +90,8 @@ class Views:
         images: Batch | UInt8[Tensor, "batch channel size size"],
         numbers: Float[Tensor, "view batch draw"],
     ) -> Float[Tensor, "view batch channel size size"]:
-        """The views that given numbers determine."""
-        return self._made((images, images), numbers, crop)
+        """The views of images in memory that the given numbers determine."""
+        return self._augment((images, images), numbers, crop)
 
     def of(
         self,
@@ -100,130 +100,140 @@ class Views:
         numbers: Float[Tensor, "view batch draw"],
         device: torch.device | str = "cpu",
     ) -> Float[Tensor, "view batch channel size size"]:
-        """The views of images[index]. Those on the disk are cropped whole, before they are resized.
+        """The views of images[index].
+
+        Images on disk are cropped at full size, then resized, on the CPU.
 
         Args:
             images: in memory or in a folder.
-            device: where the views are made, except for such crops.
+            device: where everything else is computed.
         """
         return self.made(self.read(images, index, numbers), numbers, device)
 
     def read(
         self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]
     ) -> Tensor:
-        """What the views of images[index] are made of: of what is in memory those, [batch, channel, size,
-        size], of files a crop for each view, [view, batch, channel, size, size]."""
+        """Reads what `made` turns into views: images in memory as they are, [batch, channel, size, size];
+        from files a crop for each view, [view, batch, channel, size, size]."""
         if not isinstance(images, Folder):
             return images[index]
-        box = [parts(of)["box"].cpu() for of in numbers]
+        box_numbers = [parts(view)["box"].cpu() for view in numbers]
 
-        def boxes(at: int, size: tuple[int, int]) -> Int[Tensor, "view 4"]:
-            both = zip(box, self._both, strict=True)
-            return torch.stack([crops.random_boxes(of[at], size, how.scale, how.ratio) for of, how in both])
+        def boxes(i: int, size: tuple[int, int]) -> Int[Tensor, "view 4"]:
+            pairs = zip(box_numbers, self._strengths, strict=True)
+            return torch.stack(
+                [crops.random_boxes(box[i], size, view.scale, view.ratio) for box, view in pairs]
+            )
 
-        return images.crops(index, boxes, [how.interpolation for how in self._both])
+        return images.crops(index, boxes, [strengths.interpolation for strengths in self._strengths])
 
     def made(
         self, read: Tensor, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
     ) -> Float[Tensor, "view batch channel size size"]:
-        """The views of what `read` gives."""
+        """The views of what `read` returned."""
         if read.ndim == 4:
             return self.apply(read.to(device), numbers)
-        return self._made(read.to(device), numbers, mirror)
+        return self._augment(read.to(device), numbers, mirror)
 
-    def _made(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Tensor:
-        """Each view from its source, block by block."""
-        of_one, device = sources[0][0].numel(), sources[0].device
-        block = max(1, BLOCK // of_one) if device.type == "cpu" else len(sources[0])
+    def _augment(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Tensor:
+        """Computes each view from its source, block by block."""
+        image_size, device = sources[0][0].numel(), sources[0].device
+        block = max(1, BLOCK // image_size) if device.type == "cpu" else len(sources[0])
         views = unit_floats(sources[0][:0]).new_empty(2, *sources[0].shape)
-        for view, source, drawn, how in zip(views, sources, numbers, self._both, strict=True):
-            blocks = zip(view.split(block), source.split(block), drawn.split(block), strict=True)
-            for made, images, of in blocks:
-                placed = place(unit_floats(images), of, how)
-                normalised(recolour_(placed, of, how), self.normalisation, made)
+        for view, source, rows, strengths in zip(views, sources, numbers, self._strengths, strict=True):
+            blocks = zip(view.split(block), source.split(block), rows.split(block), strict=True)
+            for output, images, block_rows in blocks:
+                geometry = place(unit_floats(images), block_rows, strengths)
+                normalised(recolour_(geometry, block_rows, strengths), self.normalisation, output)
         return views
 
     @property
-    def _both(self) -> tuple[Strengths, Strengths]:
+    def _strengths(self) -> tuple[Strengths, Strengths]:
         return self.recipe.first, self.recipe.second
 
 
 def unit_floats(images: Tensor) -> Tensor:
-    """Bytes as floats in [0, 1]; floats as they are."""
+    """Converts bytes to floats in [0, 1]; leaves floats unchanged."""
     return images if images.is_floating_point() else images.float().div_(255)
 
 
 def parts(numbers: Float[Tensor, "batch draw"]) -> dict[str, Tensor]:
-    """A view's numbers by what they determine: [batch], or [batch, number] where it takes several."""
-    split = numbers.split(list(PARTS.values()), -1)
-    return {name: of.squeeze(-1) for name, of in zip(PARTS, split, strict=True)}
+    """Splits a view's numbers by what they determine, into [batch], or [batch, number] for several."""
+    columns = numbers.split(list(PARTS.values()), -1)
+    return {name: column.squeeze(-1) for name, column in zip(PARTS, columns, strict=True)}
 
 
 def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
-    """A random part of each image, resized to the whole and perhaps mirrored, in [0, 1]."""
-    given, size = parts(numbers), images.shape[-1]
-    boxes = crops.random_boxes(given["box"], size, strengths.scale, strengths.ratio)
+    """A random crop of each image, resized to the image's size and mirrored at random, in [0, 1]."""
+    uniform, size = parts(numbers), images.shape[-1]
+    boxes = crops.random_boxes(uniform["box"], size, strengths.scale, strengths.ratio)
     rows, columns = crops.resizing(boxes, images, crops.FILTERS[strengths.interpolation])
-    mirrored = (given["flip"] < strengths.flip).nonzero().squeeze(-1).to(images.device)
-    columns[mirrored] = columns[mirrored].flip(-2)
-    across = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
-    return (rows[:, None] @ across).clamp_(0, 1)  # cubic interpolation overshoots
+    flips = (uniform["flip"] < strengths.flip).nonzero().squeeze(-1).to(images.device)
+    columns[flips] = columns[flips].flip(-2)
+    resized_columns = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
+    return (rows[:, None] @ resized_columns).clamp_(0, 1)  # cubic interpolation overshoots
 
 
 def mirror(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
-    """The images, some of them mirrored: what `crop` does besides cropping."""
-    mirrored = (parts(numbers)["flip"] < strengths.flip).to(images.device)
-    return torch.where(mirrored[:, None, None, None], images.flip(-1), images)
+    """Mirrors some of the images, as `crop` does besides cropping."""
+    flips = (parts(numbers)["flip"] < strengths.flip).to(images.device)
+    return torch.where(flips[:, None, None, None], images.flip(-1), images)
 
 
 def recolour_(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
-    """Colour jitter in a random order, grey, blur and solarisation, each of some of the images, in place."""
-    given, device = parts(numbers), images.device
-    jitter_(images, *jitter_parameters(given, strengths))
+    """Applies colour jitter in random order, grey, blur and solarisation, each to some of the images, in
+    place."""
+    uniform, device = parts(numbers), images.device
+    jitter_(images, *jitter_parameters(uniform, strengths))
 
-    def chosen(part: str, probability: float) -> Int[Tensor, " chosen"]:
-        return (given[part] < probability).nonzero().squeeze(-1).to(device)
+    def selection(part: str, probability: float) -> Int[Tensor, " selected"]:
+        return (uniform[part] < probability).nonzero().squeeze(-1).to(device)
 
-    if len(rows := chosen("grey", strengths.grey)):
+    if len(rows := selection("grey", strengths.grey)):
         images.index_copy_(0, rows, greyscale(images.index_select(0, rows)))
-    if len(rows := chosen("blur", strengths.blur)):
-        low, high = strengths.sigma
-        sigma = (low + (high - low) * given["width"]).to(device)
-        images.index_copy_(0, rows, blur(images.index_select(0, rows), sigma[rows], reach(high)))
-    if len(rows := chosen("solarise", strengths.solarise)):
+    if len(rows := selection("blur", strengths.blur)):
+        min_sigma, max_sigma = strengths.sigma
+        sigma = (min_sigma + (max_sigma - min_sigma) * uniform["width"]).to(device)
+        images.index_copy_(0, rows, blur(images.index_select(0, rows), sigma[rows], reach(max_sigma)))
+    if len(rows := selection("solarise", strengths.solarise)):
         images.index_copy_(0, rows, solarise(images.index_select(0, rows)))
     return images
 
 
 def jitter_parameters(
-    given: dict[str, Tensor], strengths: Strengths
+    uniform: dict[str, Tensor], strengths: Strengths
 ) -> tuple[Float[Tensor, "batch 4"], Int[Tensor, "batch 4"]]:
-    """Factors of brightness, contrast and saturation and the shift of hue; and their order, as indices of
-    these four. Where there is no jitter the factors are one and the shift is zero."""
+    """Factors for brightness, contrast and saturation, the shift of hue, and their order as indices of the
+    four.
+
+    Images that are not jittered get factors of one and a shift of zero.
+    """
     limits = [strengths.brightness, strengths.contrast, strengths.saturation]
     low = torch.tensor([*(max(0.0, 1 - limit) for limit in limits), -strengths.hue])
     high = torch.tensor([*(1 + limit for limit in limits), strengths.hue])
-    low, high = low.to(given["strengths"]), high.to(given["strengths"])
-    jittered = (given["jitter"] < strengths.jitter)[:, None]
-    drawn = low + (high - low) * given["strengths"]
-    order = torch.tensor(ORDERS, device=drawn.device)[(given["order"] * len(ORDERS)).long()]
-    return torch.where(jittered, drawn, drawn.new_tensor(UNCHANGED)), order
+    low, high = low.to(uniform["strengths"]), high.to(uniform["strengths"])
+    jitter = (uniform["jitter"] < strengths.jitter)[:, None]
+    amounts = low + (high - low) * uniform["strengths"]
+    order = torch.tensor(ORDERS, device=amounts.device)[(uniform["order"] * len(ORDERS)).long()]
+    return torch.where(jitter, amounts, amounts.new_tensor(UNCHANGED)), order
 
 
 def jitter_(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor, "batch 4"]) -> Batch:
-    """Brightness, contrast, saturation and hue of each image by its own amounts, in its own order, in place.
+    """Changes brightness, contrast, saturation and hue by each image's own amounts and in its own order, in
+    place.
 
-    The first three blend an image with black, with its mean grey and with its greys: affine maps of colours.
+    The first three are affine maps of colours: they blend an image with black, its mean grey, and its greys.
     """
     pixels = images.view(*images.shape[:2], -1)
     turn_of_hue = (order == HUE).int().argmax(-1)
-    changed = (amounts != amounts.new_tensor(UNCHANGED)).any(-1)
-    # The images whose hue has the same turn go through all four together: so few stay in a CPU's cache.
+    jittered_images = (amounts != amounts.new_tensor(UNCHANGED)).any(-1)
+    # Images whose hue is shifted at the same turn are processed together: few enough for a CPU's cache.
     for turn in range(4):
-        rows = ((turn_of_hue == turn) & changed).nonzero().squeeze(-1)
+        rows = ((turn_of_hue == turn) & jittered_images).nonzero().squeeze(-1)
         if len(rows):
-            at = rows.to(images.device)
-            pixels.index_copy_(0, at, _jitter(pixels.index_select(0, at), amounts[rows], order[rows], turn))
+            index = rows.to(images.device)
+            group = _jitter(pixels.index_select(0, index), amounts[rows], order[rows], turn)
+            pixels.index_copy_(0, index, group)
     return images
 
 
@@ -232,8 +242,8 @@ def _jitter(
 ) -> Float[Tensor, "batch channel pixel"]:
     channels, to_grey = pixels.shape[1], _to_grey(pixels)
     factor = amounts.gather(-1, order)
-    fade, bleach = ((1 - factor) * (order == of) for of in (CONTRAST, SATURATION))
-    factor, fade, bleach = (of.to(pixels)[..., None, None] for of in (factor, fade, bleach))
+    fade, bleach = ((1 - factor) * (order == kind) for kind in (CONTRAST, SATURATION))
+    factor, fade, bleach = (weight.to(pixels)[..., None, None] for weight in (factor, fade, bleach))
     colours = factor * torch.eye(channels).to(pixels) + bleach * to_grey
     for turn in range(4):
         if turn != turn_of_hue:
@@ -245,57 +255,58 @@ def _jitter(
 
 
 def shift_hue(pixels: Float[Tensor, "batch 3 pixel"], shift: PerImage) -> Float[Tensor, "batch 3 pixel"]:
-    """Colours of the same saturation and value with hues moved on by `shift` of the circle.
+    """Shifts hues by a fraction `shift` of the colour circle; saturation and value stay the same.
 
-    In sixths of the circle, a colour lies 2 + (green + blue - red - value) / chroma from red, on green's side
-    where green exceeds blue. Back from a hue h in [-3, 3], with k(d) = clamp(|d| - 1, 0, 1): red is
-    value - chroma k(h), green least + chroma k(h + 1), blue least + chroma k(h - 1).
+    In sixths of the circle, a colour's hue is 2 + (green + blue - red - value) / chroma away from red,
+    towards green if green exceeds blue. The inverse, for a hue h in [-3, 3] and k(d) = clamp(|d| - 1, 0, 1):
+    red is value - chroma k(h), green is minimum + chroma k(h + 1), blue is minimum + chroma k(h - 1).
     """
     red, green, blue = pixels.unbind(1)
-    value, least = pixels.amax(1), pixels.amin(1)
-    chroma = value - least
-    apart = ((green + blue).sub_(red).sub_(value)).div_(chroma.clamp_min(TINY)).add_(2)
-    hue = torch.copysign(apart, green - blue).add_(6 * shift[:, None])
+    value, minimum = pixels.amax(1), pixels.amin(1)
+    chroma = value - minimum
+    distance = ((green + blue).sub_(red).sub_(value)).div_(chroma.clamp_min(TINY)).add_(2)
+    hue = torch.copysign(distance, green - blue).add_(6 * shift[:, None])
     hue.sub_((hue / 6).round_(), alpha=6)
     # k(d) = clamp(|d|, 1, 2) - 1
-    lower, turned = least - chroma, torch.empty_like(pixels)
-    torch.addcmul(value + chroma, chroma, hue.abs().clamp_(1, 2), value=-1, out=turned[:, 0])
-    torch.addcmul(lower, chroma, (hue + 1).abs_().clamp_(1, 2), out=turned[:, 1])
-    torch.addcmul(lower, chroma, (hue - 1).abs_().clamp_(1, 2), out=turned[:, 2])
-    return turned
+    base, shifted = minimum - chroma, torch.empty_like(pixels)
+    torch.addcmul(value + chroma, chroma, hue.abs().clamp_(1, 2), value=-1, out=shifted[:, 0])
+    torch.addcmul(base, chroma, (hue + 1).abs_().clamp_(1, 2), out=shifted[:, 1])
+    torch.addcmul(base, chroma, (hue - 1).abs_().clamp_(1, 2), out=shifted[:, 2])
+    return shifted
 
 
 def greyscale(images: Batch) -> Batch:
-    """Every channel as the image's grey."""
+    """Replaces every channel by the image's grey."""
     return (_to_grey(images) @ images.flatten(2)).view_as(images)
 
 
 def solarise(images: Batch) -> Batch:
-    """Values above a half inverted."""
+    """Inverts values above a half."""
     return torch.minimum(images, 1 - images)
 
 
 def reach(sigma: float) -> int:
-    """Pixels to each side that a Gaussian's kernel covers: three standard deviations."""
+    """Radius of a Gaussian kernel in pixels: three standard deviations, rounded up."""
     return int(-(-3 * sigma // 1))
 
 
 def blur(images: Batch, sigma: PerImage, radius: int) -> Batch:
-    """Gaussian blur, each image with its own standard deviation in pixels, mirrored at the border."""
+    """Gaussian blur with each image's own standard deviation in pixels, reflected at the border."""
     offset = torch.arange(-radius, radius + 1, device=images.device)
     kernel = torch.softmax(-(offset**2) / (2 * sigma[:, None] ** 2), -1)
     mixing = torch.einsum("bo,oij->bij", kernel, _reflections(images.shape[-1], radius).to(images))
-    across = torch.bmm(images.flatten(1, 2), mixing.mT).view_as(images)
-    return mixing[:, None] @ across
+    blurred_columns = torch.bmm(images.flatten(1, 2), mixing.mT).view_as(images)
+    return mixing[:, None] @ blurred_columns
 
 
 @cache
 def _reflections(size: int, radius: int) -> Float[Tensor, "offset size size"]:
-    """For each offset, the matrix that takes each pixel's neighbour there, mirrored at the border."""
-    at = torch.arange(size) + torch.arange(-radius, radius + 1)[:, None]
+    """For each offset, the matrix that selects every pixel's neighbour at that offset, reflected at the
+    border."""
+    position = torch.arange(size) + torch.arange(-radius, radius + 1)[:, None]
     period = max(2 * (size - 1), 1)
-    at = at.remainder(period)
-    return torch.nn.functional.one_hot(torch.minimum(at, period - at), size).float()
+    position = position.remainder(period)
+    return torch.nn.functional.one_hot(torch.minimum(position, period - position), size).float()
 
 
 def _to_grey(images: Batch) -> Float[Tensor, "channel channel"]:

@@ -1,8 +1,8 @@
-"""Whether a data set's files are there, whole and of the right kind; without torch, because the plan of a run
-asks it before the first job.
+"""Checks that a data set's files are present, complete and of the right kind.
 
-Only sizes, headers and names are looked at here. What costs reading all bytes, MD5 sums and counts of files,
-is checked when the data set is loaded.
+A run's plan makes these checks before its first job, so this module does not import torch, and looks at
+sizes, headers and names only. MD5 sums and file counts, which take longer, are checked when the data set is
+loaded.
 """
 
 import math
@@ -19,7 +19,7 @@ SPLITS = {
     "digits": ("train", "test", "train+test"),
     "stl10": ("train", "test", "unlabelled", "train+unlabelled"),
 }
-"""The parts of each data set. ImageNet's `test` is its validation set, the labelled one."""
+"""Splits of each data set. ImageNet's `test` is its validation set, which has labels."""
 CLASSES = {**dict.fromkeys(SPLITS, 10), "photographs": 2, "shapes-80": 80, "cifar100": 100, "imagenet": 1000}
 
 UNSIGNED_BYTES = 0x08
@@ -29,16 +29,16 @@ MNIST = {
     "t10k-images-idx3-ubyte": 3,
     "t10k-labels-idx1-ubyte": 1,
 }
-"""MNIST's files, and the dimensions of the array in each; torchvision's loader wants all four."""
+"""MNIST's files and the number of dimensions of each array; torchvision's loader needs all four files."""
 
 
 @dataclass(frozen=True)
 class Cifar:
-    """A folder of pickles, 3x32x32 bytes an image and the labels in each.
+    """A folder of pickles, each with images of 3x32x32 bytes and their labels.
 
     Attributes:
-        images: how many are in each file of the splits.
-        names: the file with the names of the classes.
+        images: number of images in each file, by split.
+        names: file with the class names.
     """
 
     folder: str
@@ -67,24 +67,24 @@ CIFAR = {
 CIFAR_BYTES = 3 * 32 * 32
 
 STL10 = {"train": 5_000, "test": 8_000, "unlabeled": 100_000}
-"""Images in each of STL-10's files, NAME_X.bin; torchvision's loader wants all of them."""
+"""Number of images in each of STL-10's files, NAME_X.bin; torchvision's loader needs all of them."""
 STL10_BYTES = 3 * 96 * 96
 STL10_CLASSES = ("airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck")
 
 IMAGENET = {"train": 1_281_167, "val": 50_000}
-"""Images in each of ImageNet's folders (ILSVRC 2012)."""
+"""Number of images in each of ImageNet's folders (ILSVRC 2012)."""
 
 
 def check(name: str, root: str | Path, split: str = "train") -> None:
-    """That `images.load(name, root, split)` will find what it needs.
+    """Checks that `images.load(name, root, split)` will find the files it needs.
 
     Args:
-        root: the folder that holds MNIST/raw/, cifar-10-batches-py/, cifar-100-python/ or stl10_binary/, as
-            torchvision has them, or ImageNet's train/ and val/.
+        root: folder that holds MNIST/raw/, cifar-10-batches-py/, cifar-100-python/ or stl10_binary/ in
+            torchvision's layout, or ImageNet's train/ and val/.
 
     Raises:
-        RepriseError: for an unknown data set or split, and for a file that is missing, truncated or of
-            another kind; it names the file, what was expected and what to do.
+        RepriseError: if the data set or split is unknown, or a file is missing, truncated or of another kind;
+            it names the file, what was expected and what to do.
     """
     if name not in SPLITS:
         raise RepriseError(f"unknown data set '{name}'; allowed: {', '.join(SPLITS)}")
@@ -103,9 +103,9 @@ def check(name: str, root: str | Path, split: str = "train") -> None:
 
 def _check_mnist(folder: Path) -> None:
     missing = [file for file in MNIST if not (folder / file).is_file()]
-    packed = all((folder / f"{file}.gz").is_file() for file in missing)
-    todo = "unpack them: gunzip *.gz" if packed else "put MNIST's unpacked IDX files there"
-    _complain_of("mnist", folder, missing, todo, stand_in="digits")
+    all_packed = all((folder / f"{file}.gz").is_file() for file in missing)
+    remedy = "unpack them: gunzip *.gz" if all_packed else "put MNIST's unpacked IDX files there"
+    _require("mnist", folder, missing, remedy, stand_in="digits")
     lengths = {file: _length(folder / file, dimensions) for file, dimensions in MNIST.items()}
     for part in ("train", "t10k"):
         images, labels = (lengths[file] for file in MNIST if file.startswith(part))
@@ -114,63 +114,63 @@ def _check_mnist(folder: Path) -> None:
 
 
 def _check_cifar(name: str, root: Path) -> None:
-    of = CIFAR[name]
-    folder, images = root / of.folder, {**of.images["train"], **of.images["test"]}
-    missing = [file for file in (*images, of.names) if not (folder / file).is_file()]
-    _complain_of(name, folder, missing, f"unpack {of.archive} in {root}", stand_in="shapes")
+    layout = CIFAR[name]
+    folder, images = root / layout.folder, {**layout.images["train"], **layout.images["test"]}
+    missing = [file for file in (*images, layout.names) if not (folder / file).is_file()]
+    _require(name, folder, missing, f"unpack {layout.archive} in {root}", stand_in="shapes")
     for file, count in images.items():
-        found, least = _size(folder / file), count * CIFAR_BYTES
-        if found < least:
+        size, minimum = _size(folder / file), count * CIFAR_BYTES
+        if size < minimum:
             raise RepriseError(
-                f"{folder / file}: truncated: {found} bytes; its {count} images take {least}; unpack "
-                f"{of.archive} again"
+                f"{folder / file}: truncated: {size} bytes; its {count} images take {minimum}; unpack "
+                f"{layout.archive} again"
             )
 
 
 def _check_stl10(folder: Path) -> None:
-    todo = f"unpack stl10_binary.tar.gz in {folder.parent}"
+    remedy = f"unpack stl10_binary.tar.gz in {folder.parent}"
     sizes = {f"{part}_X.bin": count * STL10_BYTES for part, count in STL10.items()}
     sizes |= {f"{part}_y.bin": STL10[part] for part in ("train", "test")}
     missing = [file for file in (*sizes, "class_names.txt") if not (folder / file).is_file()]
-    _complain_of("stl10", folder, missing, todo, stand_in="shapes")
+    _require("stl10", folder, missing, remedy, stand_in="shapes")
     for file, expected in sizes.items():
-        if (found := _size(folder / file)) != expected:
-            raise RepriseError(f"{folder / file}: {found} bytes, expected {expected}; {todo} again")
+        if (size := _size(folder / file)) != expected:
+            raise RepriseError(f"{folder / file}: {size} bytes, expected {expected}; {remedy} again")
     names = tuple((folder / "class_names.txt").read_text(errors="replace").split())
     if names != STL10_CLASSES:
         raise RepriseError(
             f"{folder / 'class_names.txt'}: names {', '.join(names) or 'nothing'}; expected "
-            f"{', '.join(STL10_CLASSES)}; {todo} again"
+            f"{', '.join(STL10_CLASSES)}; {remedy} again"
         )
 
 
 def _check_imagenet(root: Path) -> None:
     missing = [f"{part}/" for part in IMAGENET if not (root / part).is_dir()]
-    todo = "put ILSVRC 2012's images there, in a folder for each class: train/n01440764/*.JPEG"
-    _complain_of("imagenet", root, missing, todo, stand_in="shapes")
+    remedy = "put ILSVRC 2012's images there, in a folder for each class: train/n01440764/*.JPEG"
+    _require("imagenet", root, missing, remedy, stand_in="shapes")
     classes = {}
     for part in IMAGENET:
-        found = {entry.name for entry in (root / part).iterdir() if entry.is_dir()}
-        strange = sorted(name for name in found if not re.fullmatch(r"n\d{8}", name))
-        if strange or len(found) != CLASSES["imagenet"]:
-            what = f", '{strange[0]}' among them" if strange else ""
+        names = {entry.name for entry in (root / part).iterdir() if entry.is_dir()}
+        strangers = sorted(name for name in names if not re.fullmatch(r"n\d{8}", name))
+        if strangers or len(names) != CLASSES["imagenet"]:
+            example = f", '{strangers[0]}' among them" if strangers else ""
             raise RepriseError(
-                f"data set 'imagenet': {root / part} holds {len(found)} folders{what}; expected one for each "
-                f"of the {CLASSES['imagenet']} classes, named like n01440764, with that class's images in it"
+                f"data set 'imagenet': {root / part} holds {len(names)} folders{example}; expected one for "
+                f"each of the {CLASSES['imagenet']} classes, named like n01440764, with the class's images"
             )
-        classes[part] = found
-    if odd := sorted(classes["train"] ^ classes["val"]):
+        classes[part] = names
+    if unpaired := sorted(classes["train"] ^ classes["val"]):
         raise RepriseError(
-            f"data set 'imagenet': {root}: class '{odd[0]}' is in train/ or val/ only; both have the same "
-            f"classes; put the missing folders there"
+            f"data set 'imagenet': {root}: class '{unpaired[0]}' is in only one of train/ and val/, "
+            f"which should have the same classes; add the missing folders"
         )
 
 
-def _complain_of(name: str, folder: Path, missing: list[str], todo: str, stand_in: str) -> None:
+def _require(name: str, folder: Path, missing: list[str], remedy: str, stand_in: str) -> None:
     if missing:
         raise RepriseError(
-            f"data set '{name}': {folder} lacks {', '.join(missing)}; {todo}, or name another root or, as a "
-            f"stand-in, the data set '{stand_in}'"
+            f"data set '{name}': {folder} lacks {', '.join(missing)}; {remedy}, or name another root or, as "
+            f"a stand-in, the data set '{stand_in}'"
         )
 
 
@@ -182,25 +182,26 @@ def _size(file: Path) -> int:
 
 
 def _length(file: Path, dimensions: int) -> int:
-    """How many images or labels an IDX file holds.
+    """Number of images or labels in an IDX file.
 
-    Its header: two zeros, the type of the numbers, how many dimensions, and their sizes, 4 bytes each.
+    The header holds two zeros, the type of the numbers, the number of dimensions, and their sizes, 4 bytes
+    each.
     """
-    again = "copy or download it again"
+    remedy = "copy or download it again"
     try:
-        with file.open("rb") as opened:
-            header = opened.read(4 + 4 * dimensions)
+        with file.open("rb") as stream:
+            header = stream.read(4 + 4 * dimensions)
     except OSError as error:
         raise RepriseError(f"{file}: not readable: {error.strerror}") from None
-    found, magic = _size(file), bytes((0, 0, UNSIGNED_BYTES, dimensions))
+    size, magic = _size(file), bytes((0, 0, UNSIGNED_BYTES, dimensions))
     if header[:4] != magic[: len(header)]:
         raise RepriseError(
-            f"{file}: starts with {header[:4].hex()}, an IDX file of bytes in {dimensions} dimensions with "
-            f"{magic.hex()}; {again}"
+            f"{file}: starts with {header[:4].hex()}, but an IDX file of bytes in {dimensions} dimensions "
+            f"starts with {magic.hex()}; {remedy}"
         )
-    sizes = [int.from_bytes(header[at : at + 4], "big") for at in range(4, len(header), 4)]
+    sizes = [int.from_bytes(header[start : start + 4], "big") for start in range(4, len(header), 4)]
     expected = len(header) + math.prod(sizes)
-    if len(header) < 4 + 4 * dimensions or found != expected:
-        whole = f", its header says {expected}" if len(header) == 4 + 4 * dimensions else ""
-        raise RepriseError(f"{file}: truncated or damaged: {found} bytes{whole}; {again}")
+    if len(header) < 4 + 4 * dimensions or size != expected:
+        promise = f", its header says {expected}" if len(header) == 4 + 4 * dimensions else ""
+        raise RepriseError(f"{file}: truncated or damaged: {size} bytes{promise}; {remedy}")
     return sizes[0]

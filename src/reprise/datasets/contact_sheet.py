@@ -1,4 +1,4 @@
-"""A sheet of originals beside their views, to look at before hours are spent on training from them."""
+"""A sheet of images beside their views, for checking an augmentation before hours of training."""
 
 from pathlib import Path
 
@@ -20,18 +20,18 @@ def contact_sheet(
     pairs: int = 5,
     seed: int = 0,
 ) -> None:
-    """Writes a PNG: each row an original and `pairs` pairs of its views, first and second, not normalised.
+    """Writes a PNG; each row shows an image and `pairs` pairs of its views, before normalisation.
 
-    In a notebook: `contact_sheet("shapes.png", images.load("shapes", "")[0], RECIPES["shapes"],
-    torch.arange(10))`.
+    Example:
+        `contact_sheet("shapes.png", images.load("shapes", "")[0], RECIPES["shapes"], torch.arange(10))`.
     """
     from torchvision.utils import make_grid, save_image  # takes a second to import
 
     views, generator = Views(recipe, Normalisation((0.0,), (1.0,))), torch.Generator().manual_seed(seed)
-    made = [unit_floats(images[index])[None]]
+    columns = [unit_floats(images[index])[None]]
     for _ in range(pairs):
-        made.append(views.of(images, index, views.draw(len(index), generator)))
-    sheet = torch.cat(made).transpose(0, 1).flatten(0, 1)
+        columns.append(views.of(images, index, views.draw(len(index), generator)))
+    sheet = torch.cat(columns).transpose(0, 1).flatten(0, 1)
     magnified = sheet.repeat_interleave(max(1, 64 // sheet.shape[-1]), -1)
     magnified = magnified.repeat_interleave(magnified.shape[-1] // sheet.shape[-1], -2)
     save_image(make_grid(magnified, nrow=1 + 2 * pairs, padding=2, pad_value=1), file)

@@ -1,4 +1,4 @@
-"""Random crops of many images at once, each resized to a square: torchvision's RandomResizedCrop."""
+"""Random crops of many images at once, resized to squares: torchvision's RandomResizedCrop, batched."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from torch import Tensor
 
 TRIES = 10
 DRAWS = 2 * TRIES + 2
-"""Uniform numbers that a box takes: area and aspect ratio of each try, then the place."""
+"""Uniform random numbers per box: area and aspect ratio for each try, then the position."""
 
 
 def random_boxes(
@@ -19,41 +19,48 @@ def random_boxes(
     scale: tuple[float, float],
     ratio: tuple[float, float],
 ) -> Int[Tensor, "*sample 4"]:
-    """(top, left, height, width) of RandomResizedCrop's boxes; the largest one in the centre, of an allowed
-    ratio, where no try fits into the image.
+    """RandomResizedCrop's boxes, as (top, left, height, width).
+
+    If no try fits into the image, the box is the largest centred one with an allowed aspect ratio.
 
     Args:
-        uniform: numbers in [0, 1), `DRAWS` of them a box.
-        size: height and width of the images, in pixels; one number for square ones.
+        uniform: numbers in [0, 1), `DRAWS` per box.
+        size: height and width of the images in pixels, or the side of square images.
         scale: lowest and highest share of the image's area.
         ratio: lowest and highest width/height, whose logarithm is uniform.
     """
-    uniform = uniform.double()  # so that a number next to 1 does not become one
+    uniform = uniform.double()  # so that no number just below 1 rounds to 1
     height, width = (size, size) if isinstance(size, int) else size
-    whole = torch.tensor([height, width], device=uniform.device)
+    image_size = torch.tensor([height, width], device=uniform.device)
     area, aspect = uniform[..., : 2 * TRIES].unflatten(-1, (TRIES, 2)).unbind(-1)
     area = height * width * (scale[0] + (scale[1] - scale[0]) * area)
     aspect = torch.exp(math.log(ratio[0]) + (math.log(ratio[1]) - math.log(ratio[0])) * aspect)
     sides = torch.stack([area / aspect, area * aspect], -1).sqrt().round()
-    fits = ((sides > 0) & (sides <= whole)).all(-1)
-    first = fits.int().argmax(-1)[..., None, None].expand(*fits.shape[:-1], 1, 2)
+    fits = ((sides > 0) & (sides <= image_size)).all(-1)
+    first_fit = fits.int().argmax(-1)[..., None, None].expand(*fits.shape[:-1], 1, 2)
     nearest = min(max(width / height, ratio[0]), ratio[1])
     largest = (
-        torch.tensor([width / nearest, height * nearest]).double().round().to(whole.device).minimum(whole)
+        torch.tensor([width / nearest, height * nearest])
+        .double()
+        .round()
+        .to(image_size.device)
+        .minimum(image_size)
     )
-    found = fits.any(-1, keepdim=True)
-    box = torch.where(found, sides.gather(-2, first).squeeze(-2), largest)
-    place = torch.where(found, uniform[..., 2 * TRIES :] * (whole - box + 1), (whole - box) / 2).floor()
+    any_fit = fits.any(-1, keepdim=True)
+    box = torch.where(any_fit, sides.gather(-2, first_fit).squeeze(-2), largest)
+    place = torch.where(
+        any_fit, uniform[..., 2 * TRIES :] * (image_size - box + 1), (image_size - box) / 2
+    ).floor()
     return torch.cat([place, box], -1).long()
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What interpolates between pixels.
+    """An interpolation filter.
 
     Attributes:
-        weight: of a pixel, by its distance from the place looked at; in pixels.
-        reach: the distance from which on it is zero.
+        weight: maps a pixel's distance from the sampled position, in pixels, to its weight.
+        reach: distance in pixels beyond which the weight is zero.
     """
 
     weight: Callable[[Tensor], Tensor]
@@ -61,10 +68,10 @@ class Filter:
 
 
 def _keys(distance: Tensor) -> Tensor:
-    """Keys' cubic convolution with a = -1/2, as in Pillow."""
-    near = (1.5 * distance - 2.5) * distance**2 + 1
-    far = ((-0.5 * distance + 2.5) * distance - 4) * distance + 2
-    return torch.where(distance < 1, near, far)
+    """Keys' cubic convolution kernel with a = -1/2, as in Pillow."""
+    near_weight = (1.5 * distance - 2.5) * distance**2 + 1
+    far_weight = ((-0.5 * distance + 2.5) * distance - 4) * distance + 2
+    return torch.where(distance < 1, near_weight, far_weight)
 
 
 BILINEAR = Filter(lambda distance: 1 - distance, reach=1)
@@ -75,8 +82,10 @@ FILTERS = {"bilinear": BILINEAR, "bicubic": BICUBIC}
 def resized_crop(
     images: Float[Tensor, "*sample size size"], boxes: Int[Tensor, "*sample 4"], kind: Filter = BILINEAR
 ) -> Float[Tensor, "*sample size size"]:
-    """The part of each image in its box, at the whole image's size: rows @ image @ columnsᵀ, because
-    interpolation is linear in rows and in columns."""
+    """Crops each image to its box and resizes the crop to the image's size.
+
+    Interpolation is linear in rows and in columns, so this is rows @ image @ columnsᵀ.
+    """
     rows, columns = resizing(boxes, images, kind)
     return rows @ images @ columns.mT
 
@@ -84,20 +93,19 @@ def resized_crop(
 def resizing(
     boxes: Int[Tensor, "*sample 4"], images: Float[Tensor, "*image size size"], kind: Filter
 ) -> tuple[Float[Tensor, "*sample size size"], Float[Tensor, "*sample size size"]]:
-    """The matrices that stretch each box's rows and columns to as many as the images have, of their type and
-    on their device.
+    """Matrices that stretch each box's rows and columns to the images' size, with their dtype and device.
 
-    Centres of pixels lie at halves; what the filter would take from beyond the box, its other pixels share.
+    Pixel centres lie at half-integers. Weights outside the box are redistributed to the pixels inside.
     """
     boxes, size = boxes.to(images.device), images.shape[-1]
     starts, lengths = boxes.unflatten(-1, (2, 2)).movedim(-2, 0)[..., None].double()
     centre = (torch.arange(size, device=boxes.device) + 0.5) * lengths / size - 0.5
     taps = torch.arange(1 - kind.reach, 1 + kind.reach, device=boxes.device)
-    at = centre.floor()[..., None] + taps
-    weight = kind.weight((centre[..., None] - at).abs())
-    weight = weight.where((at >= 0) & (at < lengths[..., None]), 0)
+    position = centre.floor()[..., None] + taps
+    weight = kind.weight((centre[..., None] - position).abs())
+    weight = weight.where((position >= 0) & (position < lengths[..., None]), 0)
     weight = (weight / weight.sum(-1, keepdim=True)).to(images)
-    pixel = (starts[..., None] + at).long().clamp(0, size - 1)
+    pixel = (starts[..., None] + position).long().clamp(0, size - 1)
     matrices = weight.new_zeros(*pixel.shape[:-1], size).scatter_add_(-1, pixel, weight)
     rows, columns = matrices.unbind(-3)
     return rows, columns

@@ -1,4 +1,4 @@
-"""Images that stay on the disk, and are decoded a minibatch at a time."""
+"""Images that stay on disk and are decoded one minibatch at a time."""
 
 import hashlib
 import os
@@ -16,15 +16,14 @@ from torch import Tensor
 from reprise.errors import RepriseError
 
 MARGIN = 1 / 16
-"""What evaluation leaves out at each end of the shorter side: 224 of 256 remain."""
+"""Share of the shorter side that evaluation crops at each end: 224 of 256 pixels remain."""
 
 Boxes = Callable[[int, tuple[int, int]], Int[Tensor, "view 4"]]
-"""(top, left, height, width) of the crops from the minibatch's i-th image, given its height and width."""
+"""Maps i and the (height, width) of a minibatch's i-th image to (top, left, height, width) of its crops."""
 
 
 class Images(Protocol):
-    """Images by index, as bytes [batch, channel, size, size]: a tensor in memory, or a `Folder` that reads
-    them from the disk."""
+    """Images by index, as bytes [batch, channel, size, size]: a tensor in memory, or a `Folder` on disk."""
 
     def __len__(self) -> int: ...
 
@@ -32,16 +31,16 @@ class Images(Protocol):
 
 
 class Files:
-    """Images in files, decoded by threads.
+    """Images in files, decoded by a pool of threads.
 
     Attributes:
-        size: height and width of what is read, in pixels.
+        size: height and width of the decoded images, in pixels.
     """
 
     def __init__(self, files: Sequence[str | Path], size: int = 224, workers: int | None = None) -> None:
         """
         Args:
-            workers: threads that decode; one for each core that this process may use.
+            workers: number of decoding threads; by default one per core available to this process.
         """
         self.size = size
         self._files = list(files)
@@ -49,7 +48,8 @@ class Files:
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
     def fingerprint(self) -> str:
-        """SHA-256 of the files' names, with each one's folder, and lengths: to read them would take hours."""
+        """SHA-256 of the files' names, with their folders, and sizes: hashing the contents would take
+        hours."""
         digest = hashlib.sha256(f"{self.size}".encode())
         for file in map(Path, self._files):
             digest.update(f"{file.parent.name}/{file.name} {file.stat().st_size}\n".encode())
@@ -59,39 +59,41 @@ class Files:
         return len(self._files)
 
     def __getitem__(self, index: Int[Tensor, " batch"]) -> UInt8[Tensor, "batch 3 size size"]:
-        """The middle of each image, as it is evaluated: torchvision's Resize(256) and CenterCrop(224)."""
+        """The middle of each image, for evaluation: torchvision's Resize(256) and CenterCrop(224)."""
 
-        def middle(one: int) -> UInt8[Tensor, "3 size size"]:
-            fitted = ImageOps.fit(
-                self._read(one), (self.size, self.size), Image.Resampling.BILINEAR, bleed=MARGIN
+        def middle(position: int) -> UInt8[Tensor, "3 size size"]:
+            image = ImageOps.fit(
+                self._read(position), (self.size, self.size), Image.Resampling.BILINEAR, bleed=MARGIN
             )
-            return _bytes(fitted)
+            return _bytes(image)
 
         return torch.stack(list(self._threads().map(middle, index.tolist())))
 
     def crops(
         self, index: Int[Tensor, " batch"], boxes: Boxes, interpolations: Sequence[str]
     ) -> UInt8[Tensor, "view batch 3 size size"]:
-        """Parts of each image, cut out of the whole and then resized by Pillow, as the papers' pipelines do;
-        each file is decoded once.
+        """Crops of each image, cut at full size and then resized by Pillow, as the papers' pipelines do.
+
+        Each file is decoded once.
 
         Args:
-            interpolations: of each view, `bilinear` or `bicubic`.
+            boxes: gives the crops' boxes, one per view.
+            interpolations: `bilinear` or `bicubic` for each view.
         """
         kinds = [Image.Resampling[name.upper()] for name in interpolations]
 
         def cut(task: tuple[int, int]) -> UInt8[Tensor, "view 3 size size"]:
-            image, made = self._read(task[1]), []
-            of_views = boxes(task[0], (image.height, image.width)).tolist()
-            for (top, left, height, width), kind in zip(of_views, kinds, strict=True):
+            image, views = self._read(task[1]), []
+            view_boxes = boxes(task[0], (image.height, image.width)).tolist()
+            for (top, left, height, width), kind in zip(view_boxes, kinds, strict=True):
                 box = image.crop((left, top, left + width, top + height))
-                made.append(_bytes(box.resize((self.size, self.size), kind)))
-            return torch.stack(made)
+                views.append(_bytes(box.resize((self.size, self.size), kind)))
+            return torch.stack(views)
 
         return torch.stack(list(self._threads().map(cut, enumerate(index.tolist()))), 1)
 
     def _threads(self) -> ThreadPoolExecutor:
-        """Of this process: a fork has the pool, but not its threads."""
+        """This process's thread pool: a fork inherits the pool but not its threads."""
         if self._pool is None or self._pool[0] != os.getpid():
             self._pool = os.getpid(), ThreadPoolExecutor(self._workers)
         return self._pool[1]
@@ -99,8 +101,8 @@ class Files:
     def _read(self, index: int) -> Image.Image:
         file = self._files[index]
         try:
-            with Image.open(file) as opened:
-                return opened.convert("RGB")
+            with Image.open(file) as image:
+                return image.convert("RGB")
         except OSError as error:
             raise RepriseError(f"{file}: not an image that can be decoded: {error}; copy it again") from None
 
@@ -109,25 +111,25 @@ class Folder(Files):
     """Images in root/CLASS/*, in torchvision's ImageFolder layout.
 
     Attributes:
-        labels: of all images, the classes in the order of their names.
-        classes: names.
+        labels: the class of each image, as an index into `classes`.
+        classes: class names, sorted.
     """
 
     def __init__(self, root: str | Path, size: int = 224, workers: int | None = None) -> None:
         """Lists the files.
 
         Args:
-            workers: as of `Files`.
+            size, workers: as for `Files`.
 
         Raises:
-            FileNotFoundError: torchvision's, where there is no class or a class without images.
+            FileNotFoundError: from torchvision, if there is no class or a class has no images.
         """
         from torchvision.datasets import ImageFolder
 
-        listed = ImageFolder(str(root))
-        super().__init__([file for file, _ in listed.samples], size, workers)
-        self.classes: list[str] = listed.classes
-        self.labels = torch.tensor(listed.targets)
+        listing = ImageFolder(str(root))
+        super().__init__([file for file, _ in listing.samples], size, workers)
+        self.classes: list[str] = listing.classes
+        self.labels = torch.tensor(listing.targets)
 
 
 def _bytes(image: Image.Image) -> UInt8[Tensor, "3 size size"]:

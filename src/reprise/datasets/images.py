@@ -1,4 +1,4 @@
-"""Images with labels: real data sets, read by torchvision's own loaders, and their stand-ins."""
+"""Labelled images: real data sets, read by torchvision's loaders, and stand-ins for them."""
 
 from pathlib import Path
 
@@ -12,20 +12,20 @@ from reprise.datasets.folders import Folder, Images
 from reprise.errors import RepriseError
 
 SHAPES = {"train": 5000, "test": 2000}
-"""Images of the rendered stand-ins, 32x32, of the seed below."""
+"""Number of images in the rendered stand-ins, 32x32, which all use the seed below."""
 SHAPES_SEED = 0
 PHOTOGRAPHS = {"train": slice(0, 5000), "test": slice(5000, 7000)}
-"""Which crops of scikit-learn's two photographs."""
+"""The crops of scikit-learn's two photographs that make each split."""
 DIGITS_TEST = 360
-"""scikit-learn's last digits are held out: a fifth."""
+"""The last fifth of scikit-learn's digits is held out."""
 
 Labels = Int[Tensor, " sample"]
 
 
 def load(name: str, root: str | Path, split: str = "train") -> tuple[Images, Labels]:
-    """A split of a data set, and the images' classes; -1 where there is no label.
+    """Loads a split of a data set: its images and their classes, -1 for images without a label.
 
-    In memory, but for ImageNet:
+    All data sets except ImageNet are loaded into memory.
 
     | name | size | train | test | |
     |---|---|---|---|---|
@@ -34,98 +34,98 @@ def load(name: str, root: str | Path, split: str = "train") -> tuple[Images, Lab
     | `stl10` | 3x96x96 | 5,000 | 8,000 | `unlabelled` 100,000; `train+unlabelled` |
     | `imagenet` | 3x224x224 | 1,281,167 | 50,000 | a `Folder` |
     | `digits` | 1x8x8 | 1,437 | 360 | scikit-learn's, 0 to 240 in steps of 15; `train+test` |
-    | `photographs` | 3x32x32 | 5,000 | 2,000 | crops of scikit-learn's two; class: of which |
+    | `photographs` | 3x32x32 | 5,000 | 2,000 | crops of scikit-learn's two; classes: the photographs |
     | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
     | `shapes-80` | | | | the same images, classes shape * 8 + colour |
-    | `shapes-bright` | | | | bright backdrops: the negative control |
+    | `shapes-bright` | | | | bright backdrops; the negative control |
 
     Args:
-        root: see `catalogue.check`; a stand-in takes no notice of it.
+        root: see `catalogue.check`; stand-ins ignore it.
 
     Raises:
-        RepriseError: see `catalogue.check`; also for a file whose MD5 sum is not the published one, and where
-            the loader finds another number of images or classes than published.
+        RepriseError: see `catalogue.check`; also if a file's MD5 sum, the number of images or the number of
+            classes differs from the published one.
     """
     catalogue.check(name, root, split)
     root = Path(root).expanduser()
     if name == "digits":
         return _digits(split)
     if name == "photographs":
-        found, labels = photographs.crops(max(part.stop for part in PHOTOGRAPHS.values()))
-        return found[PHOTOGRAPHS[split]], labels[PHOTOGRAPHS[split]]
+        crops, labels = photographs.crops(max(part.stop for part in PHOTOGRAPHS.values()))
+        return crops[PHOTOGRAPHS[split]], labels[PHOTOGRAPHS[split]]
     if name in catalogue.STAND_INS:
         return _shapes(name, split)
     if name == "imagenet":
         return _imagenet(root, split)
     try:
         return {"mnist": _mnist, "stl10": _stl10}.get(name, _cifar)(name, root, split)
-    except RuntimeError as error:  # torchvision's, whose integrity check does not say which file
+    except RuntimeError as error:  # torchvision's integrity check does not name the file
         raise RepriseError(
-            f"data set '{name}': {root.absolute()}: torchvision finds an MD5 sum that is not the published "
-            f"one ({error}); unpack the archive again"
+            f"data set '{name}': {root.absolute()}: a file's MD5 sum differs from the published one "
+            f"(torchvision: {error}); unpack the archive again"
         ) from None
 
 
 def _digits(split: str) -> tuple[Images, Labels]:
     from sklearn.datasets import load_digits  # takes a second to import
 
-    found = load_digits()
+    digits = load_digits()
     start, end = {"train": (0, -DIGITS_TEST), "test": (-DIGITS_TEST, None), "train+test": (0, None)}[split]
     part = slice(start, end)
-    images = torch.from_numpy(15 * found.images[part]).byte()
-    return images[:, None], torch.from_numpy(found.target[part]).long()
+    images = torch.from_numpy(15 * digits.images[part]).byte()
+    return images[:, None], torch.from_numpy(digits.target[part]).long()
 
 
 def _shapes(name: str, split: str) -> tuple[Images, Labels]:
     style = shapes.BRIGHT if name == "shapes-bright" else shapes.DARK
     number = catalogue.SPLITS[name].index(split)
-    rendered = shapes.render(SHAPES[split], seed=SHAPES_SEED, split=number, style=style)
-    labels = rendered.shape_and_colour if name == "shapes-80" else rendered.shape
-    return torch.from_numpy(rendered.images), torch.from_numpy(labels).long()
+    dataset = shapes.render(SHAPES[split], seed=SHAPES_SEED, split=number, style=style)
+    labels = dataset.shape_and_colour if name == "shapes-80" else dataset.shape
+    return torch.from_numpy(dataset.images), torch.from_numpy(labels).long()
 
 
 def _mnist(name: str, root: Path, split: str) -> tuple[Images, Labels]:
     from torchvision.datasets import MNIST
 
-    found = MNIST(root, train=split == "train", download=False)
-    return found.data[:, None], found.targets
+    dataset = MNIST(root, train=split == "train", download=False)
+    return dataset.data[:, None], dataset.targets
 
 
 def _cifar(name: str, root: Path, split: str) -> tuple[Images, Labels]:
-    """torchvision unpickles a file only after its MD5 sum has been found to be the published one."""
+    """torchvision checks each file's MD5 sum before it unpickles the file."""
     from torchvision.datasets import CIFAR10, CIFAR100
 
-    found = {"cifar10": CIFAR10, "cifar100": CIFAR100}[name](root, train=split == "train", download=False)
-    images = torch.from_numpy(found.data).permute(0, 3, 1, 2).contiguous()
+    dataset = {"cifar10": CIFAR10, "cifar100": CIFAR100}[name](root, train=split == "train", download=False)
+    images = torch.from_numpy(dataset.data).permute(0, 3, 1, 2).contiguous()
     expected = sum(catalogue.CIFAR[name].images[split].values())
-    return _as_published(name, images, torch.tensor(found.targets), expected, found.classes)
+    return _as_published(name, images, torch.tensor(dataset.targets), expected, dataset.classes)
 
 
 def _stl10(name: str, root: Path, split: str) -> tuple[Images, Labels]:
     from torchvision.datasets import STL10
 
-    spelt = split.replace("unlabelled", "unlabeled")
-    found = STL10(root, split=spelt, download=False)
-    labels = torch.from_numpy(found.labels.astype(np.int64))
-    expected = sum(catalogue.STL10[part] for part in spelt.split("+"))
-    images = torch.from_numpy(np.ascontiguousarray(found.data))
-    return _as_published(name, images, labels, expected, found.classes)
+    torchvision_split = split.replace("unlabelled", "unlabeled")
+    dataset = STL10(root, split=torchvision_split, download=False)
+    labels = torch.from_numpy(dataset.labels.astype(np.int64))
+    expected = sum(catalogue.STL10[part] for part in torchvision_split.split("+"))
+    images = torch.from_numpy(np.ascontiguousarray(dataset.data))
+    return _as_published(name, images, labels, expected, dataset.classes)
 
 
 def _imagenet(root: Path, split: str) -> tuple[Images, Labels]:
     part = "val" if split == "test" else "train"
     try:
-        found = Folder(root / part)
+        folder = Folder(root / part)
     except FileNotFoundError as error:  # a class without images
         raise RepriseError(f"data set 'imagenet': {root.absolute() / part}: {error}") from None
-    return _as_published("imagenet", found, found.labels, catalogue.IMAGENET[part], found.classes)
+    return _as_published("imagenet", folder, folder.labels, catalogue.IMAGENET[part], folder.classes)
 
 
 def _as_published(
     name: str, images: Images, labels: Labels, expected: int, classes: list[str]
 ) -> tuple[Images, Labels]:
-    outside = ((labels < -1) | (labels >= catalogue.CLASSES[name])).any()
-    if len(images) != expected or len(classes) != catalogue.CLASSES[name] or outside:
+    out_of_range = ((labels < -1) | (labels >= catalogue.CLASSES[name])).any()
+    if len(images) != expected or len(classes) != catalogue.CLASSES[name] or out_of_range:
         raise RepriseError(
             f"data set '{name}': {len(images)} images of {len(classes)} classes, labels from "
             f"{int(labels.min())} to {int(labels.max())}; expected {expected} of {catalogue.CLASSES[name]}, "

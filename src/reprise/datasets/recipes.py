@@ -1,4 +1,4 @@
-"""How strongly images are augmented: each paper's recipe by name; without torch, for a run's plan."""
+"""Each paper's augmentation recipe by name. Does not import torch, because a run's plan reads it."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -6,16 +6,17 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Strengths:
-    """How one view is made; torchvision's RandomResizedCrop, RandomHorizontalFlip, ColorJitter (applied with
-    a probability), RandomGrayscale, GaussianBlur and RandomSolarize.
+    """Augmentation parameters of one view, for the equivalents of torchvision's RandomResizedCrop,
+    RandomHorizontalFlip, ColorJitter (applied with a probability), RandomGrayscale, GaussianBlur and
+    RandomSolarize.
 
     Attributes:
         scale: lowest and highest share of the image's area in a crop.
         ratio: lowest and highest width/height of a crop.
-        interpolation: of the resized crop.
+        interpolation: filter that resizes the crop.
         flip, jitter, grey, blur, solarise: probabilities.
-        brightness, contrast, saturation: factors are uniform in [max(0, 1 - s), 1 + s].
-        hue: shifts are uniform in [-s, s] of the circle.
+        brightness, contrast, saturation: s, for factors uniform in [max(0, 1 - s), 1 + s].
+        hue: s, for shifts uniform in [-s, s], as fractions of the circle.
         sigma: lowest and highest standard deviation of the blur, in pixels.
     """
 
@@ -36,7 +37,7 @@ class Strengths:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the first and the second view are made."""
+    """Augmentation parameters of the first and the second view."""
 
     first: Strengths
     second: Strengths
@@ -51,28 +52,27 @@ _DIRECTCLR = Strengths(saturation=0.2)
 SIMCLR_CIFAR = _symmetric(Strengths(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1, blur=0.0))
 """Chen 2020, Appendix B.9: jitter of strength 0.5, no blur."""
 SIMCLR_IMAGENET = _symmetric(Strengths(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2))
-"""Chen 2020, Appendix A: jitter of strength 1; skean2024's for ImageNet, by its Appendix B ("the same
-augmentation set as Chen et al.")."""
+"""Chen 2020, Appendix A: jitter of strength 1. Also skean2024's recipe for ImageNet, whose Appendix B uses
+"the same augmentation set as Chen et al."."""
 SKEAN_CIFAR = SIMCLR_CIFAR
-"""skean2024's code for FroSSL on CIFAR-10 and CIFAR-100. Not what its baselines have."""
+"""skean2024's code for FroSSL on CIFAR-10 and CIFAR-100; its baselines use another recipe."""
 SKEAN_CIFAR_BASELINES = SIMCLR_IMAGENET
-"""... for SimCLR on CIFAR, after solo-learn: twice the jitter, and blur. One commit of the authors'
-switches the crop off; this is with it."""
+"""skean2024's code for SimCLR on CIFAR, from solo-learn: twice the jitter, and blur. One of the authors'
+commits disables the crop; here it is enabled."""
 SKEAN_STL10 = _symmetric(Strengths())
-"""skean2024's code for FroSSL on STL-10: SKEAN_CIFAR with blur."""
+"""skean2024's code for FroSSL on STL-10: `SKEAN_CIFAR` with blur."""
 SKEAN_STL10_BASELINES = _symmetric(Strengths(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2, blur=0.0))
-"""... for SimCLR, BYOL, VICReg, Barlow Twins and W-MSE on STL-10: twice the jitter, no blur."""
+"""skean2024's code for SimCLR, BYOL, VICReg, Barlow Twins and W-MSE on STL-10: twice the jitter, no blur."""
 DIRECTCLR = Recipe(replace(_DIRECTCLR, blur=1.0), replace(_DIRECTCLR, blur=0.1, solarise=0.2))
-"""jing2022's code: BYOL's two unlike views."""
+"""jing2022's code: BYOL's two views, which are augmented differently."""
 SHAPES = _symmetric(
     Strengths(scale=(0.4, 1.0), brightness=0.6, contrast=0.6, saturation=0.6, hue=0.5, blur=0.0)
 )
-"""For the stand-in `shapes`: any hue, so that colour does not tell which views belong together."""
+"""For the stand-in `shapes`: hues are fully random, so that colour does not identify positive pairs."""
 COLOUR_SHORT_CUT = _symmetric(
     Strengths(scale=(0.4, 1.0), brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0)
 )
-"""The negative control, for `shapes` or `shapes-bright`: colours survive, and tell which views belong
-together."""
+"""The negative control, for `shapes` or `shapes-bright`: colours survive, and identify positive pairs."""
 
 RECIPES = {
     "simclr_cifar": SIMCLR_CIFAR,

@@ -1,7 +1,7 @@
-"""The stand-ins `shapes` and `shapes-80`: rendered images of one object each, whose factors are all known.
+"""The stand-ins `shapes` and `shapes-80`: rendered images of one object each, with all factors known.
 
-Shape, colour, place, size, rotation, texture, light and backdrop are independent, so that no other factor
-tells the shape. Image i of a seed is the same whatever the number of images: any prefix is a data set.
+Shape, colour, position, size, rotation, texture, light and backdrop are independent, so that no other factor
+reveals the shape. Image i of a seed does not depend on the number of images, so any prefix is a data set too.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ Plane = Float[Array, "image pixel"]
 
 @dataclass(frozen=True)
 class Style:
-    """Ranges of what varies besides shape and colour.
+    """Ranges of the factors other than shape and colour.
 
     Attributes:
-        radius: of the object, as a share of the image's side.
-        backdrop_value, backdrop_saturation: of the backdrop's colour; its hue is any.
+        radius: the object's radius, as a share of the image's side.
+        backdrop_value, backdrop_saturation: value and saturation of the backdrop, whose hue is unrestricted.
     """
 
     radius: tuple[float, float]
@@ -30,10 +30,10 @@ class Style:
 
 
 DARK = Style(radius=(0.24, 0.38), backdrop_value=(0.05, 0.3), backdrop_saturation=(0.0, 0.6))
-"""The object stands out by its brightness, whatever becomes of its hue."""
+"""The object stands out by its brightness, even when its hue is jittered."""
 BRIGHT = Style(radius=DARK.radius, backdrop_value=(0.6, 1.0), backdrop_saturation=(0.5, 1.0))
-"""The same but for bright backdrops: their colour tells images apart, a short cut that leaves the shape
-unlearnt where hues are hardly jittered. The negative control."""
+"""`DARK` with bright backdrops. Their colour identifies an image, a short cut that keeps a net from learning
+shapes when hue jitter is weak: the negative control."""
 
 COLOURS = ("red", "orange", "yellow", "green", "cyan", "blue", "violet", "pink")
 HUES = np.array([0.0, 0.08, 0.16, 0.33, 0.5, 0.62, 0.76, 0.9])
@@ -42,7 +42,7 @@ RIPPLES: dict[str, Callable[[Plane, Plane], Plane]] = {
     "checks": lambda x, y: np.sin(x) * np.sin(y),
     "rings": lambda x, y: np.sin(1.3 * np.hypot(x, y)),
 }
-"""Textures, darker where positive."""
+"""Textures: darker where the function is positive."""
 TEXTURES = ("plain", *RIPPLES)
 
 
@@ -51,7 +51,7 @@ def _box(x: Plane, y: Plane, width: float, height: float) -> Plane:
 
 
 def turned(x: Plane, y: Plane, angle: float | Float[Array, "image 1"]) -> tuple[Plane, Plane]:
-    """The coordinates along axes that are turned by an angle in radians."""
+    """Coordinates along axes rotated by an angle in radians."""
     return np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
 
 
@@ -60,13 +60,13 @@ def _triangle(x: Plane, y: Plane) -> Plane:
 
 
 def _star(x: Plane, y: Plane) -> Plane:
-    """Five points: in the fifth around each, the line from the point to the notch."""
+    """Five points; within the fifth around each point, the edge from the point to the notch."""
     angle = np.arctan2(x, y) / (2 * np.pi / 5)
     angle = abs(angle - np.round(angle)) * (2 * np.pi / 5)
-    across, up, radius = np.sin(angle), np.cos(angle), np.hypot(x, y)
+    sine, cosine, radius = np.sin(angle), np.cos(angle), np.hypot(x, y)
     tip, notch = 1.05, 0.45 * np.array([np.sin(np.pi / 5), np.cos(np.pi / 5)])
     normal = np.array([tip - notch[1], notch[0]]) / np.hypot(tip - notch[1], notch[0])
-    return radius * (across * normal[0] + up * normal[1]) - tip * normal[1]
+    return radius * (sine * normal[0] + cosine * normal[1]) - tip * normal[1]
 
 
 def _heart(x: Plane, y: Plane) -> Plane:
@@ -87,12 +87,12 @@ SHAPES: dict[str, Callable[[Plane, Plane], Plane]] = {
     "bar": lambda x, y: _box(x, y, 1.0, 0.3),
     "corner": lambda x, y: np.minimum(_box(x + 0.5, y, 0.28, 0.8), _box(x, y + 0.52, 0.78, 0.28)),
 }
-"""Signed distances to the outline, negative inside; nearly so for some outside."""
+"""Signed distances to the outline, negative inside; for some shapes approximate outside."""
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """Images and what they show, as indices of `SHAPES`, `COLOURS` and `TEXTURES`."""
+    """Images and their contents, as indices into `SHAPES`, `COLOURS` and `TEXTURES`."""
 
     images: UInt8[Array, "image 3 size size"]
     shape: Int[Array, " image"]
@@ -107,13 +107,13 @@ class Rendered:
 
 DRAWS = 17
 BLOCK = 128
-"""Images rendered at a time: what fits the processor's cache."""
+"""Images rendered at a time: few enough for the processor's cache."""
 
 
 def render(count: int, *, seed: int, split: int = 0, size: int = 32, style: Style = DARK) -> Rendered:
-    """The first `count` images of a seed's split.
+    """Renders the first `count` images of a seed's split.
 
-    Shapes take turns, and colours do within a shape: 80 images in a row are the 80 classes.
+    Shapes cycle, and colours cycle within a shape: any 80 consecutive images show all 80 classes.
     """
     numbers = np.random.default_rng([seed, split]).random((count, DRAWS))
     index = np.arange(count)
@@ -137,30 +137,30 @@ def _paint(
 ) -> UInt8[Array, "image 3 size size"]:
     draw = iter(numbers.T[:, :, None])
 
-    def between(low: float, high: float) -> Float[Array, "image 1"]:
+    def uniform(low: float, high: float) -> Float[Array, "image 1"]:
         return low + (high - low) * next(draw)
 
     right, up = pixels(size)
-    # Most of the object lies within the image.
-    radius = between(*style.radius)
-    room = 0.5 - 0.6 * radius - 0.1
-    x, y = right - between(-1, 1) * room, up - between(-1, 1) * room
-    x, y = (axis / radius for axis in turned(x, y, between(0, 2 * np.pi)))
+    # Keeps most of the object within the image.
+    radius = uniform(*style.radius)
+    margin = 0.5 - 0.6 * radius - 0.1
+    x, y = right - uniform(-1, 1) * margin, up - uniform(-1, 1) * margin
+    x, y = (axis / radius for axis in turned(x, y, uniform(0, 2 * np.pi)))
     cover = covered(shape, x, y, radius, size)
-    pattern = patterned(texture, x, y, between(6, 11), between(0.2, 0.45))
-    tint = hsv(HUES[colour][:, None] + between(-0.02, 0.02), between(0.6, 1.0), between(0.8, 1.0))
-    ground = hsv(between(0, 1), between(*style.backdrop_saturation), between(*style.backdrop_value))
+    pattern = patterned(texture, x, y, uniform(6, 11), uniform(0.2, 0.45))
+    tint = hsv(HUES[colour][:, None] + uniform(-0.02, 0.02), uniform(0.6, 1.0), uniform(0.8, 1.0))
+    ground = hsv(uniform(0, 1), uniform(*style.backdrop_saturation), uniform(*style.backdrop_value))
     gloss, shade = (
-        lit(right, up, slope, towards)
-        for slope, towards in [(between(0, 0.6), between(0, 2 * np.pi)) for _ in range(2)]
+        lit(right, up, slope, direction)
+        for slope, direction in [(uniform(0, 0.6), uniform(0, 2 * np.pi)) for _ in range(2)]
     )
-    painted = cover[:, None] * tint * (pattern * gloss)[:, None]
-    painted += (1 - cover)[:, None] * ground * shade[:, None]
-    return as_bytes(painted, size)
+    canvas = cover[:, None] * tint * (pattern * gloss)[:, None]
+    canvas += (1 - cover)[:, None] * ground * shade[:, None]
+    return as_bytes(canvas, size)
 
 
 def pixels(size: int) -> tuple[Float[Array, "1 pixel"], Float[Array, "1 pixel"]]:
-    """How far to the right and up of the image's middle each pixel is, as shares of the side."""
+    """Each pixel's offset to the right of and above the image's middle, as shares of the side."""
     centres = (np.arange(size) + 0.5) / size - 0.5
     right, up = (axis.reshape(1, -1) for axis in np.meshgrid(centres, -centres))
     return right, up
@@ -169,7 +169,7 @@ def pixels(size: int) -> tuple[Float[Array, "1 pixel"], Float[Array, "1 pixel"]]
 def covered(
     shape: Int[Array, " image"], x: Plane, y: Plane, radius: Float[Array, "image 1"], size: int
 ) -> Plane:
-    """How much of each pixel the shape covers, 0 to 1.
+    """The fraction of each pixel that the shape covers.
 
     Args:
         x, y: in units of the object's radius, which is a share of the side of `size` pixels.
@@ -187,11 +187,11 @@ def patterned(
     waves: Float[Array, "image 1"],
     depth: Float[Array, "image 1"],
 ) -> Plane:
-    """The texture's brightness: 1, and less by `depth` where it is dark."""
+    """The texture's brightness: 1, or 1 - `depth` where it is dark."""
     pattern = np.ones_like(x)
     for name, ripple in RIPPLES.items():
-        of = texture == TEXTURES.index(name)
-        pattern[of] -= depth[of] * (ripple(waves[of] * x[of], waves[of] * y[of]) > 0)
+        rows = texture == TEXTURES.index(name)
+        pattern[rows] -= depth[rows] * (ripple(waves[rows] * x[rows], waves[rows] * y[rows]) > 0)
     return pattern
 
 
@@ -201,18 +201,18 @@ def lit(
     slope: Float[Array, "image 1"],
     towards: Float[Array, "image 1"],
 ) -> Plane:
-    """Light that grows in a direction: 1 in the middle."""
+    """Brightness of a light that grows in one direction and is 1 in the middle."""
     return 1 + slope * (np.cos(towards) * right + np.sin(towards) * up)
 
 
 def as_bytes(painted: Float[Array, "image 3 pixel"], size: int) -> UInt8[Array, "image 3 size size"]:
-    """Colours in [0, 1], clipped, as bytes."""
+    """Clips colours to [0, 1] and converts them to bytes."""
     return (255 * np.clip(painted, 0, 1) + 0.5).astype(np.uint8).reshape(-1, 3, size, size)
 
 
 def hsv(
     hue: Float[Array, "image 1"], saturation: Float[Array, "image 1"], value: Float[Array, "image 1"]
 ) -> Float[Array, "image 3 1"]:
-    """Red, green and blue of a hue in circles."""
+    """Red, green and blue of an HSV colour, whose hue is a fraction of the circle."""
     distance = 6 * abs((hue - [3 / 6, 5 / 6, 1 / 6] + 0.5) % 1 - 0.5)
     return (value * (1 - saturation * np.clip(2 - distance, 0, 1)))[..., None]

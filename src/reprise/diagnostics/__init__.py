@@ -1,1 +1,1 @@
-"""What is measured of weights and embeddings."""
+"""Measurements of weights and embeddings."""

@@ -1,4 +1,4 @@
-"""Whether modalities are aligned, and how evenly embeddings use their dimensions (Ren 2023, Section 4)."""
+"""Alignment of two modalities, and how evenly embeddings use their dimensions (Ren 2023, Section 4)."""
 
 import torch
 from jaxtyping import Float
@@ -8,11 +8,13 @@ Embeddings = Float[Tensor, "*replica sample dim"]
 
 
 def alignment_score(a: Embeddings, positive: Embeddings, negative: Embeddings) -> Float[Tensor, "*replica"]:
-    """P(|a - positive| < |a - negative|) (Definition 4.1), strict: 0 for a constant map.
+    """Alignment score P(|a - positive| < |a - negative|) (Definition 4.1).
+
+    The inequality is strict, so a constant map scores 0.
 
     Args:
-        a: embeddings of the one modality.
-        positive, negative: of the other one, from the same sample and from another one.
+        a: embeddings of one modality.
+        positive, negative: embeddings of the other modality, from the same sample and from another one.
     """
     return (_distance2(a, positive) < _distance2(a, negative)).double().mean(-1)
 
@@ -24,21 +26,21 @@ def covariance_eigenvalues(z: Embeddings) -> Float[Tensor, "*replica dim"]:
 
 
 def stable_rank(eigenvalues: Float[Tensor, "*replica dim"]) -> Float[Tensor, "*replica"]:
-    """|C|_F² / |C|_2² of a covariance C: the balance score (Definition 4.2)."""
+    """Stable rank |C|_F² / |C|_2² of a covariance C: the balance score (Definition 4.2)."""
     return (eigenvalues / eigenvalues[..., :1]).square().sum(-1)
 
 
 def intrinsic_dimension(eigenvalues: Float[Tensor, "*replica dim"]) -> Float[Tensor, "*replica"]:
-    """tr C / |C|_2, which is the stable rank of C's root: the other reading of Definition 4.2."""
+    """tr C / |C|_2, the stable rank of C's square root: the other reading of Definition 4.2."""
     return (eigenvalues / eigenvalues[..., :1]).sum(-1)
 
 
 def condition_number(z: Embeddings, rank: int | None = None) -> Float[Tensor, "*replica"]:
-    """Largest over smallest singular value of the centred embeddings; infinite where the smallest is 0.
+    """Condition number of the centred embeddings, largest over smallest singular value; may be infinite.
 
     Args:
-        rank: only the first so many singular values count, without "those that should be 0" (Ren 2023,
-            below Definition 4.2).
+        rank: number of leading singular values to use, which leaves out "those that should be 0" (Ren 2023,
+            below Definition 4.2); by default all.
     """
     values = torch.linalg.svdvals(z - z.mean(-2, keepdim=True))
     return values[..., 0] / values[..., : rank or values.shape[-1]][..., -1]

@@ -1,4 +1,4 @@
-"""How well the filters of a layer match the patterns in its input (Tian 2023, Eqs. 16, 180, 181)."""
+"""How well a layer's filters match the patterns in its input (Tian 2023, Eqs. 16, 180, 181)."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -8,13 +8,13 @@ from torch import Tensor
 def token_matches(
     filters: Float[Tensor, "*replica field token unit"], *, absolute: bool = False
 ) -> Float[Tensor, "*replica field token"]:
-    """max_m cos(w_km, u_a): of a field's filters, the closest to each token's (orthogonal) embedding.
+    """max_m cos(w_km, u_a): how well a field's best filter matches each token's embedding (orthogonal).
 
-    As in the authors' code a filter's length is |w| + max(max |W_k| / 1000, 1e-6), so that an unused filter
-    matches nothing, and a perfect match is a little under 1.
+    As in the author's code, a filter's length is taken to be |w| + max(max |W_k| / 1000, 1e-6), so that an
+    unused filter matches nothing and a perfect match scores slightly below 1.
 
     Args:
-        absolute: of |cos|, as the code has it for the linear activation, which sees no sign.
+        absolute: whether to use |cos|, as the code does for the linear activation, which is blind to signs.
     """
     largest = filters.abs().amax((-2, -1), keepdim=True)
     length = torch.linalg.vector_norm(filters, dim=-2, keepdim=True) + (largest / 1000).clamp_min(1e-6)
@@ -25,10 +25,10 @@ def token_matches(
 def matching_score(
     matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
 ) -> Float[Tensor, "*replica"]:
-    """χ: the mean over the fields of the mean match of the chosen tokens; a field with none does not count.
+    """Matching score χ: the chosen tokens' mean match, averaged over the fields that have any.
 
-    Of the tokens that the generators use it is χ+; of all others, χ- (divided by their number, where Eq. 181
-    prints P).
+    It is χ+ for the tokens that the generators use and χ- for all others; χ- is divided by their number,
+    where Eq. 181 prints P.
     """
     number = chosen.sum(-1)
     per_field = (matches * chosen).sum(-1) / number.clamp_min(1)

@@ -1,4 +1,7 @@
-"""Zero-shot classification of images by the embeddings of prompts (Radford et al. 2021)."""
+"""Zero-shot classification of images by the embeddings of prompts.
+
+Source: Radford et al. 2021, "Learning Transferable Visual Models From Natural Language Supervision".
+"""
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -10,21 +13,21 @@ def zero_shot_accuracy(
     prompts: Float[Tensor, "category dim"],
     present: Bool[Tensor, "image category"],
 ) -> float:
-    """The share of images in which the category is present whose prompt has the largest cosine with the image
-    (Ren 2023, Section 6).
+    """Share of images whose best-matching category, the one whose prompt has the largest cosine with the
+    image, is present in the image (Ren 2023, Section 6).
 
     Raises:
-        ValueError: when an embedding is not finite: it would name a category all the same.
+        ValueError: if an embedding is not finite; it would otherwise still select a category.
     """
     scores = images @ normalize(prompts).T
     if not scores.isfinite().all():
         raise ValueError("embeddings are not finite")
-    named = scores.argmax(1, keepdim=True)
-    return float(present.to(named.device).gather(1, named).double().mean())
+    predictions = scores.argmax(1, keepdim=True)
+    return float(present.to(predictions.device).gather(1, predictions).double().mean())
 
 
 def most_frequent_accuracy(
     train: Bool[Tensor, "image category"], test: Bool[Tensor, "image category"]
 ) -> float:
-    """The share of test images that show the category which most training images show."""
+    """Share of test images that show the category most frequent in the training images."""
     return float(test[:, train.sum(0).argmax()].double().mean())

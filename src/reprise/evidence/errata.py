@@ -17,3 +17,14 @@ class Erratum:
     printed: str
     corrected: str
     shown_by: tuple[str, ...] = ()
+
+
+def shown(paper: str, name: str, where: str, printed: str, corrected: str) -> Erratum:
+    """An error of which both forms are claims."""
+    forms = tuple(f"{paper}/{name}/{form}" for form in ("printed", "corrected"))
+    return Erratum(f"{paper}/{name}", where, printed, corrected, forms)
+
+
+def read(paper: str, name: str, where: str, printed: str, corrected: str) -> Erratum:
+    """An error that shows itself."""
+    return Erratum(f"{paper}/{name}", where, printed, corrected)

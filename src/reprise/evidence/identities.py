@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, identity
-from reprise.study.experiment import Context, Tables
+from reprise.evidence.measures import column
+from reprise.study.experiment import Context
 
 Array = np.ndarray
 Random = np.random.Generator
@@ -35,8 +36,8 @@ def as_printed(error: float) -> dict[str, float]:
     return {"printed": error}
 
 
-def relative_error(found: Array, expected: Array) -> float:
-    return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
+def relative_error(actual: Array, expected: Array) -> float:
+    return float(np.linalg.norm(actual - expected) / np.linalg.norm(expected))
 
 
 def below_zero(values: Array) -> float:
@@ -85,13 +86,7 @@ def _rows(check: Check, point: int, largest: int, sizes: Sequence[str]) -> list[
 
 def error_of(name: str, form: str = "printed") -> Measure:
     """The relative error of an identity in one of its forms, a point a seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["identities"]
-        rows = table[(table["identity"] == name) & (table["form"] == form)]
-        return rows.set_index("seed")["relative_error"]
-
-    return measure
+    return column("identities", "relative_error", identity=name, form=form)
 
 
 def holds(paper: str, name: str, statement: str, source: str) -> Claim:

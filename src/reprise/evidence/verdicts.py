@@ -15,6 +15,7 @@ import pandas as pd
 from reprise.evidence.claims import LEARNED, Claim
 from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
 from reprise.study.experiment import BASE, Tables
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings, assumptions, departures
 
 Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
@@ -130,18 +131,18 @@ def judge_all(
 
 
 def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
-    half = twice = found = Judgement("not run", claim.needs or missing)
+    half = twice = judgement = Judgement("not run", claim.needs or missing)
     missed = departures(params) if params is not None else []
     stable = ""
     if tables is not None and not (claim.needs and missed):
         base = setting(tables, BASE)
-        found = judge(claim, base)
+        judgement = judge(claim, base)
         half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
         if params is not None and assumptions(params):
-            others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables)]
-            stable = f"{others.count(found.verdict)} of {len(others)}" if others else ""
+            others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]
+            stable = f"{others.count(judgement.verdict)} of {len(others)}" if others else ""
     scale = "reduced" if missed else "paper"
-    reference = found.reference if callable(claim.reference) else float(claim.reference)
+    reference = judgement.reference if callable(claim.reference) else float(claim.reference)
     return {
         "claim": claim.id,
         "paper": claim.paper,
@@ -149,15 +150,15 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "kind": claim.kind,
         "statement": claim.statement,
         "source": claim.source,
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "scale": "" if found.verdict == "not run" or claim.kind == "printed" else scale,
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None else "",
         "stable_in": stable,
-        "observed": found.observed,
-        "low": found.low,
-        "high": found.high,
+        "observed": judgement.observed,
+        "low": judgement.low,
+        "high": judgement.high,
         "relation": claim.relation,
         "reference": reference,
         "margin": claim.margin_at(reference),
@@ -166,7 +167,7 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "published_n": _or_nan(claim.published_n),
         "verdict_half_margin": half.verdict,
         "verdict_twice_margin": twice.verdict,
-        "seeds": found.seeds,
+        "seeds": judgement.seeds,
         "unit": claim.unit,
     }
 
@@ -180,10 +181,12 @@ def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
     return {key: table[table["setting"] == name] for key, table in tables.items()}
 
 
-def other_settings(tables: Tables) -> list[str]:
-    """The settings beside the experiment's own parameters, in the order in which they ran."""
+def other_settings(tables: Tables, params: Settings) -> list[str]:
+    """The settings besides the experiment's own parameters, in the order in which they ran, without other
+    losses than the published one."""
     names = pd.concat([table["setting"] for table in tables.values()]).unique()
-    return [name for name in names if name != BASE]
+    losses = params.objective if isinstance(params, TakesLosses) else ()
+    return [name for name in names if name not in (BASE, *losses)]
 
 
 def summary(claims: pd.DataFrame) -> pd.DataFrame:

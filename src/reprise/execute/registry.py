@@ -92,8 +92,7 @@ class Experiment:
     @staticmethod
     def _losses(params: Settings) -> list[str]:
         """The losses that the parameters name."""
-        one = getattr(params, "objective", "")
-        return list(getattr(params, "objectives", ())) or ([one] if one else [])
+        return list(params.objective) if isinstance(params, losses.TakesLosses) else []
 
     def check(self, params: Settings) -> None:
         """That the experiment finds what it needs, by its `params.py`'s own `check` if it has one.

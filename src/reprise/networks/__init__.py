@@ -1,1 +1,1 @@
-"""Small networks and their initialisations."""
+"""Encoders, projectors and small dense networks, with their initialisations."""

@@ -1,4 +1,8 @@
-"""Activations by name. The first four are homogeneous (Tian 2023): h(x) = h'(x) x up to a constant."""
+"""Activations by name.
+
+The first four are homogeneous, h(x) = c h'(x) x with a constant c, as assumed in Tian 2023, "Understanding
+the Role of Nonlinearity in Training Dynamics of Contrastive Learning".
+"""
 
 from collections.abc import Callable
 
@@ -13,10 +17,10 @@ ACTIVATIONS: dict[str, Activation] = {
     "relu": torch.relu,
     "leaky_relu": lambda x: leaky_relu(x, 0.05),
     "quadratic": torch.square,
-    # torch.sigmoid rounds the last numbers of a stack otherwise than the rest; exp does not.
+    # torch.sigmoid rounds the last numbers of a stack differently from the rest; exp does not.
     "sigmoid": lambda x: 1 / (1 + torch.exp(-x)),
     "centred_sigmoid": lambda x: torch.tanh(x / 2) / 2,
     "scaled_sigmoid": lambda x: 2 * torch.tanh(x / 2),
     "tanh": torch.tanh,
 }
-"""The centred sigmoid is the sigmoid less its value at 0, 1/2; the scaled one has slope 1 there too."""
+"""`centred_sigmoid` is the sigmoid minus 1/2, its value at 0; `scaled_sigmoid` also has slope 1 at 0."""

@@ -1,8 +1,7 @@
-"""Encoders of images: torchvision's ResNets at any width and with the stems for small images, and Conv4.
+"""Image encoders: torchvision's ResNets at any width and with stems for small images, and Conv4.
 
-A spec is a setting, so that it can stand in a paper's parameters and in the key of a trained model; `build`
-makes the network, with random weights from torch's own generator. Torch is imported only then: settings hold
-specs, and a plan is made without torch.
+A spec is a setting: it can appear in a paper's parameters and in the key of a trained model. `build` makes
+the network, with random weights from torch's global generator, and imports torch, which a plan does without.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -22,17 +21,21 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class ResNet(Settings):
-    """He et al. 2015, as torchvision builds it; the defaults are ResNet-18.
+    """A residual network as torchvision builds it; the defaults are ResNet-18.
+
+    Source: He et al. 2015, "Deep Residual Learning for Image Recognition"; code: torchvision.models.resnet.
 
     Attributes:
         blocks: residual blocks in each of the four stages.
-        width: channels of the first stage; each further one doubles them.
-        stem: `imagenet`: 7x7, stride 2, then max-pooling, so that a picture shrinks to a quarter; `cifar`:
-            3x3, stride 1, no pooling (SimCLR, App. B.9); `stride2`: 3x3, stride 2, no pooling.
-        zero_init_residual: whether a residual branch starts as zero (Goyal et al. 2017).
-        last_shortcut: around the last block: `identity`, as torchvision has it (where the last stage has a
-            single block, that is a projection); `projection`: 1x1 convolution and BatchNorm; `none`: the
-            last block is no residual one, and does not start as zero.
+        width: channels of the first stage; each later stage doubles them.
+        stem: `imagenet` is a 7x7 convolution of stride 2 and max-pooling, which shrink a picture to a
+            quarter; `cifar` is 3x3, stride 1, no pooling (Chen et al. 2020, SimCLR, Appendix B.9); `stride2`
+            is 3x3, stride 2, no pooling.
+        zero_init_residual: whether residual branches start at zero (Goyal et al. 2017, "Accurate, Large
+            Minibatch SGD: Training ImageNet in 1 Hour").
+        last_shortcut: the shortcut around the last block. `identity` is torchvision's, which is a projection
+            if the last stage has a single block; `projection` is a 1x1 convolution and BatchNorm; `none`
+            removes the shortcut, and the block does not start at zero.
     """
 
     kind: Literal["resnet"] = "resnet"
@@ -45,7 +48,7 @@ class ResNet(Settings):
 
     @property
     def dim(self) -> int:
-        """Of the representation."""
+        """Dimension of the representation."""
         return self.width * 2 ** (STAGES - 1) * EXPANSION[self.block]
 
     @property
@@ -54,15 +57,18 @@ class ResNet(Settings):
         return self.width**2 * sum(self.blocks)
 
     def build(self, channels: int) -> "nn.Module":
-        """[batch, channels, height, width] to representations [batch, dim]."""
+        """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
         from reprise.networks import layers
 
         return layers.ResNet(self, channels)
 
 
 class Conv4(Settings):
-    """Four times 3x3 convolution, BatchNorm, ReLU and 2x2 max-pooling (Vinyals et al. 2016), then the mean
-    over the picture. Pictures of at least 16 pixels.
+    """Four blocks of 3x3 convolution, BatchNorm, ReLU and 2x2 max-pooling, then the mean over the picture.
+
+    Pictures need at least 16 pixels a side.
+
+    Source: Vinyals et al. 2016, "Matching Networks for One Shot Learning".
 
     Attributes:
         widths: channels after each convolution.
@@ -73,7 +79,7 @@ class Conv4(Settings):
 
     @property
     def dim(self) -> int:
-        """Of the representation."""
+        """Dimension of the representation."""
         return self.widths[-1]
 
     @property
@@ -82,7 +88,7 @@ class Conv4(Settings):
         return sum(width**2 for width in self.widths)
 
     def build(self, channels: int) -> "nn.Module":
-        """[batch, channels, height, width] to representations [batch, dim]."""
+        """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
         from reprise.networks import layers
 
         return layers.conv4(self, channels)
@@ -91,4 +97,4 @@ class Conv4(Settings):
 Encoder = Annotated[ResNet | Conv4, Field(discriminator="kind")]
 
 RESNET10_W16 = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
-"""For pictures of 32 pixels on a CPU."""
+"""Small enough to train on pictures of 32 pixels on a CPU."""

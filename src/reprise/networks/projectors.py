@@ -1,6 +1,6 @@
-"""Projectors: what lies between the representation r and the embedding z that the loss sees.
+"""Projectors, which map the representation r to the embedding z that the loss sees.
 
-A spec is a setting, as an encoder's; `build(inputs)` makes the network for representations of that dimension.
+A spec is a setting, as for encoders; `build(inputs)` makes the network for representations of that dimension.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,14 +16,16 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class MLP(Settings):
-    """Linear layers with BatchNorm and ReLU between them. A layer before a BatchNorm has no bias: it would
-    do nothing.
+    """Linear layers with BatchNorm and ReLU between them.
+
+    A layer before a BatchNorm has no bias, because BatchNorm would cancel it.
 
     Attributes:
-        dims: outputs of each layer, the embedding's last.
-        norm: BatchNorm after the hidden layers.
-        last_norm: BatchNorm after the last one, as in SimCLR's and MoCo v3's official heads.
-        last_bias: of the last layer, if no BatchNorm follows.
+        dims: outputs of each layer; the last is the embedding's dimension.
+        norm: whether BatchNorm follows each hidden layer.
+        last_norm: whether BatchNorm follows the last layer, as in the official heads of SimCLR
+            (github.com/google-research/simclr) and MoCo v3 (github.com/facebookresearch/moco-v3).
+        last_bias: whether the last layer has a bias, if no BatchNorm follows it.
     """
 
     kind: Literal["mlp"] = "mlp"
@@ -33,68 +35,75 @@ class MLP(Settings):
     last_bias: bool = True
 
     def build(self, inputs: int) -> "nn.Module":
-        """[batch, inputs] to [batch, dims[-1]]."""
+        """The network, which maps [batch, inputs] to [batch, dims[-1]]."""
         from reprise.networks import layers
 
         return layers.mlp(self, inputs)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return self.dims[-1]
 
 
 class Linear(Settings):
-    """z = W r, no bias."""
+    """Linear projector z = W r, without bias."""
 
     kind: Literal["linear"] = "linear"
     out: int = Field(default=128, ge=1)
 
     def build(self, inputs: int) -> "nn.Module":
-        """[batch, inputs] to [batch, out]."""
+        """The network, which maps [batch, inputs] to [batch, out]."""
         from torch import nn
 
         return nn.Linear(inputs, self.out, bias=False)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return self.out
 
 
 class Diagonal(Settings):
-    """z = w * r with trainable w that starts at 1 (Jing 2022, Sec. 6.3)."""
+    """Diagonal projector z = w * r with trainable w, initially 1.
+
+    Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning",
+    Section 6.3; code: github.com/facebookresearch/directclr.
+    """
 
     kind: Literal["diagonal"] = "diagonal"
 
     def build(self, inputs: int) -> "nn.Module":
-        """[batch, inputs] to the same shape."""
+        """The network, which maps [batch, inputs] to the same shape."""
         from reprise.networks import layers
 
         return layers.Diagonal(inputs)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return inputs
 
 
 class LowRank(Settings):
-    """z = M r with a fixed M: `rank` singular values of 1, the rest 0, and random singular vectors (Jing
-    2022, Sec. 6.3)."""
+    """Fixed projector z = M r; M has `rank` singular values of 1, the others 0, and random singular vectors.
+
+    Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning",
+    Section 6.3; code: github.com/facebookresearch/directclr.
+    """
 
     kind: Literal["low_rank"] = "low_rank"
     rank: int = Field(default=360, ge=1)
 
     def build(self, inputs: int) -> "nn.Module":
-        """[batch, inputs] to the same shape.
+        """The network, which maps [batch, inputs] to the same shape.
 
         Raises:
-            RepriseError: when the rank exceeds the dimension.
+            RepriseError: if the rank exceeds `inputs`.
         """
         from reprise.networks import layers
 
         return layers.LowRank(inputs, self.rank)
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return inputs
 
 
@@ -104,13 +113,13 @@ class Identity(Settings):
     kind: Literal["none"] = "none"
 
     def build(self, inputs: int) -> "nn.Module":
-        """[batch, inputs] to itself."""
+        """The network, which returns its input, [batch, inputs]."""
         from torch import nn
 
         return nn.Identity()
 
     def dim(self, inputs: int) -> int:
-        """Of the embedding."""
+        """Dimension of the embedding."""
         return inputs
 
 

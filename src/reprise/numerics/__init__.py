@@ -1,1 +1,1 @@
-"""Random streams and compiled loops, which every other room may use."""
+"""Random streams and compiled loops; every other room may use them."""

@@ -1,6 +1,6 @@
-"""Loops compiled for the CPU: one pass over the data where PyTorch makes one for every operation.
+"""Loops compiled for the CPU, which pass over the data once where PyTorch needs a pass per operation.
 
-No replica's numbers depend on which others share its stack.
+A replica's results do not depend on the other replicas in its stack.
 """
 
 from typing import Any
@@ -10,14 +10,14 @@ from numba import njit
 from torch import Tensor
 
 compiled = njit(cache=True, error_model="numpy")
-"""Sums in the order in which they are written."""
+"""Compiles a function whose sums keep their written order."""
 compiled_rows = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
-"""Sums along a row in the order that suits the processor's vectors, the same for all rows of that length.
+"""Compiles a function whose sums along a row may be reordered for SIMD, identically for all rows of a length.
 
-What is written must not share memory with what is read: the loop would go number by number.
+Outputs must not share memory with inputs, or the loop will not be vectorised.
 """
 
 
 def arrays(*tensors: Tensor) -> list[np.ndarray[Any, Any]]:
-    """Tensors of the CPU as contiguous arrays, which share the memory of those that are."""
+    """CPU tensors as contiguous arrays; contiguous tensors share their memory with the arrays."""
     return [tensor.contiguous().numpy(force=True) for tensor in tensors]

@@ -1,8 +1,8 @@
-"""The losses, each a pure function that reads like its equation.
+"""Losses of self-supervised learning, each a pure function that reads like its equation.
 
-Most are `(z1, z2) -> loss` of two views' embeddings; those that need more say so by their arguments: a
-predictor's output and its target, prototype scores, a queue, a centre, running moments. State is given and
-returned.
+Most map the embeddings of two views to a loss: `(z1, z2) -> loss`. The others take what they need as
+arguments: a predictor's output and its target, prototype scores, a queue, a centre, running moments. A loss
+with state takes the old state and returns the new one.
 """
 
 import importlib.util
@@ -76,18 +76,20 @@ __all__ = [
 ]
 
 Objective = Callable[[Tensor, Tensor], Tensor]
-"""(z1, z2), each of shape [*replica, batch, dim], to a loss of shape [*replica]."""
+"""Maps (z1, z2), each of shape [*replica, batch, dim], to a loss of shape [*replica]."""
 
 
 def resolve(name: str) -> Objective:
-    """A published loss by name, or a user's own as `path/mine.py:my_loss`.
+    """Finds a loss: a published one by its name, or a user's own by `path/mine.py:my_loss`.
 
-    Named here are the losses that need two views' embeddings, z1 and z2, and nothing else. A user's loss
-    takes two tensors of shape [batch, dim] and returns a scalar; replicas, if there are any, it is mapped
-    over.
+    Only losses of two views' embeddings, z1 and z2, have a name here. A user's loss takes two tensors of
+    shape [batch, dim] and returns a scalar; a stack of replicas is mapped over with `torch.func.vmap`.
+
+    Example:
+        `resolve("vicreg")(z1, z2)`, or `resolve("mine.py:my_loss")(z1, z2)`.
 
     Raises:
-        RepriseError: for an unknown name, a missing file, or a file without that function.
+        RepriseError: if the name is unknown, the file is missing, or the file lacks that function.
     """
     if ":" in name:
         return _over_replicas(name, _from_file(name))
@@ -100,7 +102,7 @@ def resolve(name: str) -> Objective:
 
 
 def _is_loss_of_two_views(candidate: object) -> bool:
-    """Whether it is a function of this room's files whose arguments without a default are z1 and z2."""
+    """Whether this is a function from this package whose only required arguments are z1 and z2."""
     if not inspect.isfunction(candidate) or not candidate.__module__.startswith(f"{__name__}."):
         return False
     arguments = inspect.signature(candidate).parameters.values()
@@ -113,9 +115,9 @@ def _over_replicas(name: str, loss: Objective) -> Objective:
             return torch.func.vmap(mapped)(z1, z2)
         value = loss(z1, z2)
         if not isinstance(value, Tensor) or value.ndim:
-            found = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
+            description = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
             raise RepriseError(
-                f"objective '{name}' returned {found} for embeddings of shape {list(z1.shape)}; "
+                f"objective '{name}' returned {description} for embeddings of shape {list(z1.shape)}; "
                 "expected one number, a tensor of shape []"
             )
         return value
@@ -139,14 +141,14 @@ def _from_file(name: str) -> Objective:
 
 @contextmanager
 def _modules_beside(file: Path) -> Iterator[None]:
-    """Lets a file import the modules that lie beside it, and forgets them afterwards: a loss from another
-    folder may call its own by the same names."""
-    folder, known = str(file.resolve().parent), set(sys.modules)
+    """Lets a file import the modules beside it, then unloads them: a loss in another folder may have modules
+    of the same names."""
+    folder, modules_before = str(file.resolve().parent), set(sys.modules)
     sys.path.insert(0, folder)
     try:
         yield
     finally:
         sys.path.remove(folder)
-        for name in set(sys.modules) - known:
+        for name in set(sys.modules) - modules_before:
             if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{folder}/"):
                 del sys.modules[name]

@@ -1,4 +1,4 @@
-"""Losses that know their own gradient."""
+"""Losses that supply their own gradient, in closed form."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 LossAndGradients = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
-"""(z1, z2), each of shape [replica, batch, dim], to the losses [replica] and the gradients on z1 and z2."""
+"""Maps (z1, z2), each of shape [replica, batch, dim], to the losses [replica] and the gradients with respect
+to z1 and z2."""
 
 
 def closed_form(
@@ -17,7 +18,11 @@ def closed_form(
     z1: Float[Tensor, "*replica batch dim"],
     z2: Float[Tensor, "*replica batch dim"],
 ) -> Float[Tensor, "*replica"]:
-    """The losses of `function`, with its gradients in place of those of automatic differentiation."""
+    """Returns the losses of `function`, and backpropagates its gradients instead of differentiating it.
+
+    Example:
+        `closed_form(lambda z1, z2: (loss, gradient1, gradient2), z1, z2)`.
+    """
     shape = z1.shape[:-2]
     losses, *_ = _ClosedForm.apply(z1.reshape(-1, *z1.shape[-2:]), z2.reshape(-1, *z2.shape[-2:]), function)
     return losses.reshape(shape)
@@ -43,8 +48,8 @@ class _ClosedForm(torch.autograd.Function):
     def vmap(
         info: Any, in_dims: tuple[int | None, ...], *inputs: Any
     ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """A mapped axis is one more axis of replicas: so a user's loss, which is mapped, may build on this
-        one."""
+        """Treats a mapped axis as one more axis of replicas, so that a user's loss, which is mapped, can call
+        this one."""
         *views, function = inputs
         z1, z2 = (
             view.expand(info.batch_size, *view.shape) if dim is None else view.movedim(dim, 0)

@@ -1,4 +1,8 @@
-"""SwAV: each view predicts the other's assignment to prototypes."""
+"""SwAV: each view predicts the other's assignment to prototypes.
+
+Source: Caron et al. 2020, "Unsupervised Learning of Visual Features by Contrasting Cluster Assignments";
+code: github.com/facebookresearch/swav.
+"""
 
 import torch
 from jaxtyping import Float
@@ -11,15 +15,16 @@ from reprise.objectives.embeddings import check_views, unit_rows
 def prototype_scores(
     z: Float[Tensor, "*replica batch dim"], prototypes: Float[Tensor, "*replica prototype dim"]
 ) -> Float[Tensor, "*replica batch prototype"]:
-    """z_iᵀ c_k, both at unit length (Caron 2020, Section 3.1).
+    """Cosine similarities z_iᵀ c_k of embeddings and prototypes, both at unit length (Caron 2020, Section
+    3.1).
 
     Raises:
-        RepriseError: for prototypes of another dimension.
+        RepriseError: if the prototypes' dimension differs from the embeddings'.
     """
     if z.shape[-1] != prototypes.shape[-1]:
         raise RepriseError(
             f"swav: prototypes of shape {list(prototypes.shape)} for embeddings of shape {list(z.shape)}; "
-            "the last dimensions must be the same"
+            "their last dimensions must agree"
         )
     return unit_rows(z) @ unit_rows(prototypes).mT
 
@@ -32,26 +37,26 @@ def swav(
     epsilon: float = 0.05,
     iterations: int = 3,
 ) -> Float[Tensor, "*replica"]:
-    """The loss of swapped predictions (ℓ(z1, q2) + ℓ(z2, q1)) / 2 (Caron 2020, Eq. 1; halved as in the
-    authors' code).
+    """Swapped-prediction loss (ℓ(z1, q2) + ℓ(z2, q1)) / 2 (Caron 2020, Eq. 1; halved as in the authors'
+    code).
 
-    ℓ is `swapped_prediction`; the codes q1 and q2 are `sinkhorn`'s of each view's scores. With a queue, as
-    the authors use for small batches, a caller hands the queue's scores to `sinkhorn` too, and takes the
-    batch's codes from it.
+    ℓ is `swapped_prediction`; the codes q1 and q2 come from `sinkhorn`. The authors use a queue for small
+    batches: to do the same, pass the queue's scores to `sinkhorn` along with the batch's, and keep the
+    batch's codes.
 
     Args:
         scores1, scores2: `prototype_scores` of the two views.
 
     Raises:
-        RepriseError: for different shapes.
+        RepriseError: if the shapes differ.
     """
     check_views("swav", scores1, scores2)
     codes1, codes2 = (
         sinkhorn(scores, epsilon=epsilon, iterations=iterations) for scores in (scores1, scores2)
     )
-    first = swapped_prediction(scores1, codes2, temperature=temperature)
-    second = swapped_prediction(scores2, codes1, temperature=temperature)
-    return (first + second) / 2
+    loss1 = swapped_prediction(scores1, codes2, temperature=temperature)
+    loss2 = swapped_prediction(scores2, codes1, temperature=temperature)
+    return (loss1 + loss2) / 2
 
 
 def swapped_prediction(
@@ -60,7 +65,7 @@ def swapped_prediction(
     *,
     temperature: float = 0.1,
 ) -> Float[Tensor, "*replica"]:
-    """ℓ(z, q) = -mean_i Σ_k q_ik log p_ik, p = softmax(scores / τ) (Caron 2020, Eq. 2)."""
+    """Cross-entropy ℓ(z, q) = -mean_i Σ_k q_ik log p_ik with p = softmax(scores / τ) (Caron 2020, Eq. 2)."""
     return -(codes * (scores / temperature).log_softmax(-1)).sum(-1).mean(-1)
 
 
@@ -68,13 +73,13 @@ def swapped_prediction(
 def sinkhorn(
     scores: Float[Tensor, "*replica batch prototype"], *, epsilon: float = 0.05, iterations: int = 3
 ) -> Float[Tensor, "*replica batch prototype"]:
-    """Soft codes that use all prototypes equally: Diag(u) exp(scores / ε) Diag(v) (Caron 2020, Eq. 5), by the
-    iteration of Sinkhorn and Knopp.
+    """Soft codes Diag(u) exp(scores / ε) Diag(v) that use all prototypes equally (Caron 2020, Eq. 5), by
+    Sinkhorn-Knopp iteration.
 
-    Each step scales the prototypes' sums to 1 and then the samples' sums to 1; so codes of a sample sum to 1,
-    and those of a prototype to batch / prototypes in the limit. Codes carry no gradient.
+    Each iteration first scales every prototype's codes to sum to 1, then every sample's. The result sums to
+    1 over prototypes and, in the limit, to batch / prototypes over samples. Codes carry no gradient.
     """
-    # One factor for all: it keeps exp from overflowing and falls out in the first step.
+    # The common factor keeps exp from overflowing; the first iteration cancels it.
     codes = ((scores - scores.amax((-2, -1), keepdim=True)) / epsilon).exp()
     for _ in range(iterations):
         codes = codes / codes.sum(-2, keepdim=True)

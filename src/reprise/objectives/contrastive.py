@@ -1,4 +1,4 @@
-"""Sample-contrastive losses: each embedding is told from those of other samples by its angle to them."""
+"""Sample-contrastive losses on cosine similarities: SimCLR, DirectCLR and MoCo."""
 
 import torch
 from jaxtyping import Float
@@ -14,22 +14,25 @@ def nt_xent(
     *,
     temperature: float = 0.1,
 ) -> Float[Tensor, "*replica"]:
-    """SimCLR's normalised, temperature-scaled cross-entropy (Chen 2020, Eq. 1).
+    """SimCLR's NT-Xent, the normalised temperature-scaled cross-entropy.
 
     The mean over all 2N embeddings z_i, with z_j the other view of the same sample, of
-    -log( exp(cos(z_i, z_j) / τ) / Σ_{k≠i} exp(cos(z_i, z_k) / τ) ): negatives are of both views. τ is .1 on
-    ImageNet, .5 on CIFAR-10 (their Appendix B.9).
+    -log( exp(cos(z_i, z_j) / τ) / Σ_{k≠i} exp(cos(z_i, z_k) / τ) ). Negatives come from both views. The paper
+    uses τ = .1 on ImageNet and .5 on CIFAR-10 (Appendix B.9).
+
+    Source: Chen et al. 2020, "A Simple Framework for Contrastive Learning of Visual Representations", Eq. 1;
+    code: github.com/google-research/simclr.
 
     Raises:
-        RepriseError: for views of different shapes, or of a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
     """
     check_views("nt_xent", z1, z2, samples=2)
     z = unit_rows(torch.cat([z1, z2], -2))
     similarities = z @ z.mT / temperature
-    itself = torch.eye(z.shape[-2], dtype=torch.bool, device=z.device)
-    others = similarities.masked_fill(itself, -torch.inf)
+    diagonal = torch.eye(z.shape[-2], dtype=torch.bool, device=z.device)
+    logits = similarities.masked_fill(diagonal, -torch.inf)
     positives = similarities.diagonal(offset=z1.shape[-2], dim1=-2, dim2=-1)
-    return others.logsumexp(-1).mean(-1) - positives.mean(-1)
+    return logits.logsumexp(-1).mean(-1) - positives.mean(-1)
 
 
 def infonce_other_view(
@@ -38,14 +41,16 @@ def infonce_other_view(
     *,
     temperature: float = 0.1,
 ) -> Float[Tensor, "*replica"]:
-    """InfoNCE on cosine similarities with negatives of the other view alone, symmetrised: that of Jing 2022's
-    image experiments (the authors' code).
+    """Symmetrised InfoNCE on cosine similarities, with negatives from the other view only.
 
-    mean_i (ℓ_i + ℓ'_i) / 2, with ℓ_i = -log( exp(s_ii) / Σ_j exp(s_ij) ) and ℓ'_i the same of s_ji, where
+    mean_i (ℓ_i + ℓ'_i) / 2, with ℓ_i = -log( exp(s_ii) / Σ_j exp(s_ij) ) and ℓ'_i the same with s_ji, where
     s_ij = cos(z1_i, z2_j) / τ.
 
+    Source: the image experiments of Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive
+    Self-supervised Learning"; code: github.com/facebookresearch/directclr.
+
     Raises:
-        RepriseError: for views of different shapes, or of a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
     """
     check_views("infonce_other_view", z1, z2, samples=2)
     similarities = unit_rows(z1) @ unit_rows(z2).mT / temperature
@@ -61,15 +66,18 @@ def directclr(
     dimensions: int = 360,
     temperature: float = 0.1,
 ) -> Float[Tensor, "*replica"]:
-    """DirectCLR: `infonce_other_view` of the representations' first dimensions, without a projector (Jing
-    2022, Section 6.2, where the printed loss lacks the minus and the temperature).
+    """DirectCLR: `infonce_other_view` on the first dimensions of the representations, without a projector.
+
+    Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning",
+    Section 6.2, where the printed loss lacks the minus sign and the temperature; code:
+    github.com/facebookresearch/directclr.
 
     Args:
         r1, r2: representations, the encoder's outputs.
-        dimensions: d0, 360 of a ResNet50's 2048.
+        dimensions: d0; the paper uses 360 of ResNet50's 2048.
 
     Raises:
-        RepriseError: for representations of different shapes, of a single sample, or of fewer dimensions.
+        RepriseError: if the shapes differ, for a single sample, or if d0 exceeds the dimensions.
     """
     if not 0 < dimensions <= r1.shape[-1]:
         raise RepriseError(
@@ -87,17 +95,22 @@ def moco(
     *,
     temperature: float = 0.2,
 ) -> Float[Tensor, ""]:
-    """MoCo's InfoNCE with negatives of a queue (He 2020, Eq. 1; v2's temperature, Chen 2020b).
+    """MoCo's InfoNCE, with negatives from a queue.
 
-    mean_i -log( exp(q_i·k_i / τ) / (exp(q_i·k_i / τ) + Σ_n exp(q_i·n / τ)) ), n over the queue, q and k at
-    unit length. No gradient reaches the keys.
+    mean_i -log( exp(q_i·k_i / τ) / (exp(q_i·k_i / τ) + Σ_n exp(q_i·n / τ)) ), where n runs over the queue and
+    q and k have unit length. No gradient reaches the keys.
+
+    Source: He et al. 2020, "Momentum Contrast for Unsupervised Visual Representation Learning", Eq. 1; the
+    temperature is that of Chen et al. 2020, "Improved Baselines with Momentum Contrastive Learning" (MoCo
+    v2); code: github.com/facebookresearch/moco.
 
     Args:
-        query, key: embeddings of one view by the net and of the other by its moving average.
+        query: one view's embeddings, from the net.
+        key: the other view's embeddings, from the net's moving average.
         queue: earlier keys at unit length, from `enqueue`.
 
     Raises:
-        RepriseError: for a query and a key of different shapes, or a queue of another dimension or empty.
+        RepriseError: if query and key differ in shape, or the queue is empty or of another dimension.
     """
     check_views("moco", query, key)
     if queue.ndim != 2 or len(queue) == 0 or queue.shape[-1] != query.shape[-1]:
@@ -112,8 +125,9 @@ def moco(
 
 
 def enqueue(queue: Float[Tensor, "size dim"], key: Float[Tensor, "batch dim"]) -> Float[Tensor, "size dim"]:
-    """The queue after the keys, at unit length, have come in at its end and as many, the oldest, have left.
+    """Appends the keys, scaled to unit length, to MoCo's queue and drops as many of the oldest ones.
 
-    A queue to start from is one of random keys: `enqueue(torch.zeros(size, dim), torch.randn(size, dim))`.
+    Example:
+        A queue of random keys to start from: `enqueue(torch.zeros(size, dim), torch.randn(size, dim))`.
     """
     return torch.cat([queue[len(key) :], unit_rows(key.detach())[-len(queue) :]])

@@ -1,4 +1,4 @@
-"""What the losses ask of their embeddings and do to them first."""
+"""Checks and transformations of embeddings that several losses share."""
 
 from jaxtyping import Float
 from torch import Tensor
@@ -8,10 +8,10 @@ from reprise.errors import RepriseError
 
 
 def check_views(loss: str, first: Tensor, second: Tensor, *, samples: int = 1) -> None:
-    """That two views are of one shape [..., batch, dim], with so many samples at least.
+    """Checks that both views have the same shape [..., batch, dim] and at least `samples` samples.
 
     Raises:
-        RepriseError: naming the loss, the shapes and what was expected.
+        RepriseError: if they do not; it names the loss, the shapes and what was expected.
     """
     shape = first.shape
     if shape != second.shape or len(shape) < 2:
@@ -26,28 +26,29 @@ def check_views(loss: str, first: Tensor, second: Tensor, *, samples: int = 1) -
 
 
 def unit_rows(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:
-    """Each embedding at unit length."""
+    """Scales each embedding to unit length."""
     return functional.normalize(z, dim=-1)
 
 
 def squared_chord(
     z1: Float[Tensor, "*replica batch dim"], z2: Float[Tensor, "*replica batch dim"]
 ) -> Float[Tensor, "*replica"]:
-    """The mean squared distance of the embeddings at unit length, mean_i |z1_i/|z1_i| - z2_i/|z2_i||²."""
+    """Mean squared distance between the embeddings scaled to unit length, mean_i |z1_i/|z1_i| -
+    z2_i/|z2_i||²."""
     return (unit_rows(z1) - unit_rows(z2)).square().sum(-1).mean(-1)
 
 
 def centred(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:
-    """Less the mean over the batch."""
+    """Subtracts the mean over the batch."""
     return z - z.mean(-2, keepdim=True)
 
 
 def unit_columns(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:
-    """Each dimension centred and at unit length over the batch, so that products of columns are
-    correlations; a dimension that does not vary is zero."""
+    """Centres each dimension and scales it to unit length over the batch, so that products of columns are
+    correlations. A constant dimension becomes zero."""
     return functional.normalize(centred(z), dim=-2)
 
 
 def off_diagonal(matrix: Float[Tensor, "*replica dim dim"]) -> Float[Tensor, "*replica"]:
-    """The sum of the squares off the diagonal."""
+    """Sum of the squared off-diagonal entries."""
     return (matrix - matrix.diagonal(dim1=-2, dim2=-1).diag_embed()).square().sum((-2, -1))

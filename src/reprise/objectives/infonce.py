@@ -1,4 +1,8 @@
-"""InfoNCE, in the two forms of Jing et al. 2022: that of the paper and that of the authors' toy code."""
+"""InfoNCE as in the toy experiments of Jing et al. 2022: one form from the paper, one from the authors' code.
+
+Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning"; code:
+github.com/facebookresearch/directclr.
+"""
 
 import math
 
@@ -11,26 +15,26 @@ from reprise.objectives.embeddings import check_views
 
 LOG2_E = math.log2(math.e)
 CACHED = 2**18
-"""Similarities held at a time: 1 MiB in float32, about a core's second-level cache."""
+"""Similarities per chunk: 1 MiB in float32, about the size of a core's L2 cache."""
 VECTOR = 64
-"""A multiple of the numbers that a processor's vector instructions take at a time."""
+"""A multiple of the width of every processor's SIMD vectors, in numbers."""
 SHARE = 2**15 - VECTOR
-"""ATen gives no second thread to fewer than 2^15 numbers."""
+"""Numbers per call of exp2: ATen uses a second thread from 2^15 on."""
 
 
 def infonce_distance(
     z1: Float[Tensor, "*replica batch dim"], z2: Float[Tensor, "*replica batch dim"]
 ) -> Float[Tensor, "*replica"]:
-    """InfoNCE with squared distances of un-normalised embeddings and negatives of the same branch (Jing
-    2022, Eq. 2).
+    """InfoNCE on squared distances of unnormalised embeddings, with negatives from the same view (Jing 2022,
+    Eq. 2).
 
     mean_i -log( exp(-|z1_i - z2_i|²/2) / (Σ_{j≠i} exp(-|z1_i - z1_j|²/2) + exp(-|z1_i - z2_i|²/2)) )
 
     Eq. 2 sums over i; the mean is the same loss at `batch` times the learning rate. The gradient is Eq. 4 in
-    closed form: it takes a third of the time of automatic differentiation, and a test compares the two.
+    closed form, three times as fast as automatic differentiation; a test compares the two.
 
     Raises:
-        RepriseError: for views of different shapes, or of a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
     """
     check_views("infonce_distance", z1, z2, samples=2)
     return closed_form(_loss_and_gradients, z1, z2)
@@ -42,13 +46,13 @@ def infonce_dot(
     *,
     temperature: float = 0.1,
 ) -> Float[Tensor, "*replica"]:
-    """InfoNCE with dot products of un-normalised embeddings and negatives of the other branch (the authors'
+    """InfoNCE on dot products of unnormalised embeddings, with negatives from the other view (the authors'
     toy code).
 
     mean_i -log( exp(z1_i·z2_i / τ) / Σ_j exp(z1_i·z2_j / τ) )
 
     Raises:
-        RepriseError: for views of different shapes, or of a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
     """
     check_views("infonce_dot", z1, z2, samples=2)
     similarities = z1 @ z2.mT / temperature
@@ -56,66 +60,71 @@ def infonce_dot(
 
 
 def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Eq. 2 and Eq. 4. With α_ij the softmax of Eq. 4 and e_ij = exp(-|z1_i - z1_j|²/2), which is symmetric,
-    α_ij + α_ji = e_ij (1/Z_i + 1/Z_j): one exponential a pair, and the weights α themselves are never needed.
+    """The loss of Eq. 2 and its gradients with respect to z1 and z2, by Eq. 4.
+
+    e_ij = exp(-|z1_i - z1_j|²/2) is symmetric, so the softmax weights α of Eq. 4 satisfy α_ij + α_ji = e_ij
+    (1/Z_i + 1/Z_j). One exponential per pair is enough, and α itself is never formed.
     """
     replicas, batch, _ = z1.shape
-    # Distances in powers of two: exp2 takes a third of exp's time, and a fortieth where it underflows.
+    # Scaled for exp2, which takes a third of exp's time, and a fortieth where the result underflows.
     scaled = LOG2_E * z1
-    half = -0.5 * (scaled * z1).sum(-1, keepdim=True)
+    half_square = -0.5 * (scaled * z1).sum(-1, keepdim=True)
     difference = z2 - z1
     log_positive = -0.5 * difference.square().sum(-1, keepdim=True)
     positive = log_positive.exp()
 
-    partition, weight = torch.empty_like(half), torch.empty_like(half)
-    attracted = z1.new_empty(z1.shape)
+    partition, weight = torch.empty_like(half_square), torch.empty_like(half_square)
+    attraction = z1.new_empty(z1.shape)
     chunks = math.ceil(replicas * batch**2 / CACHED)
     chunk = math.ceil(replicas / chunks)
-    # Zeros behind the last pair fill up the processor's vectors.
-    room = z1.new_zeros(filled(chunk * batch**2))
-    pairs = room[: chunk * batch**2].view(chunk, batch, batch)
+    # Zeros after the last pair pad the buffer to whole SIMD vectors.
+    buffer = z1.new_zeros(filled(chunk * batch**2))
+    pairs = buffer[: chunk * batch**2].view(chunk, batch, batch)
     inverse_sums = torch.empty_like(pairs)
     for start in range(0, replicas, chunk):
-        part = slice(start, min(start + chunk, replicas))
-        n = part.stop - start
-        e = torch.add(half[part], half[part].mT, out=pairs[:n])
-        e.baddbmm_(scaled[part], z1[part].mT)
-        exp2_(room[: filled(n * batch**2)])
+        rows = slice(start, min(start + chunk, replicas))
+        n = rows.stop - start
+        e = torch.add(half_square[rows], half_square[rows].mT, out=pairs[:n])
+        e.baddbmm_(scaled[rows], z1[rows].mT)
+        exp2_(buffer[: filled(n * batch**2)])
         e.diagonal(dim1=-2, dim2=-1).zero_()
-        z = torch.sum(e, -1, keepdim=True, out=partition[part]).add_(positive[part])
+        z = torch.sum(e, -1, keepdim=True, out=partition[rows]).add_(positive[rows])
         inverse = (batch * z).reciprocal_()
         e.mul_(torch.add(inverse, inverse.mT, out=inverse_sums[:n]))  # now (α_ij + α_ji) / batch
-        torch.sum(e, -1, keepdim=True, out=weight[part])
-        torch.bmm(e, z1[part], out=attracted[part])
+        torch.sum(e, -1, keepdim=True, out=weight[rows])
+        torch.bmm(e, z1[rows], out=attraction[rows])
 
     gradient2 = ((1 - positive / partition) / batch) * difference
-    gradient1 = attracted.addcmul_(weight, z1, value=-1).sub_(gradient2)
+    gradient1 = attraction.addcmul_(weight, z1, value=-1).sub_(gradient2)
     loss = (partition.log() - log_positive).mean((-2, -1))
 
     limits = torch.finfo(z1.dtype)
-    lost = (partition < limits.tiny / limits.eps).flatten(1).any(1)
-    if lost.any():
-        loss[lost], gradient1[lost], gradient2[lost] = _in_logarithms(z1[lost], z2[lost])
+    underflowed = (partition < limits.tiny / limits.eps).flatten(1).any(1)
+    if underflowed.any():
+        loss[underflowed], gradient1[underflowed], gradient2[underflowed] = _in_logarithms(
+            z1[underflowed], z2[underflowed]
+        )
     return loss, gradient1, gradient2
 
 
 def filled(count: int) -> int:
+    """Rounds a count up to whole SIMD vectors."""
     return math.ceil(count / VECTOR) * VECTOR
 
 
 def exp2_(numbers: Float[Tensor, " n"]) -> None:
-    """Powers of two in place, the same to the last bit wherever in the stack a number lies.
+    """Computes 2^x in place; a number's result does not depend on its position in the stack.
 
-    Of each thread's share ATen leaves what fills no vector to the C library, which rounds otherwise; so
-    shares are cut here, into whole vectors, few enough for one thread.
+    ATen passes what is left over after each thread's last whole SIMD vector to the C library, which rounds
+    differently. Splitting the numbers into whole vectors, few enough for one thread, avoids that.
     """
     for share in numbers.split(SHARE):
         share.exp2_()
 
 
 def _in_logarithms(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The same for embeddings so far from one another that all similarities of a sample underflow; it takes
-    longer."""
+    """`_loss_and_gradients` in the log domain: slower, but right for embeddings so far apart that all
+    similarities of a sample underflow."""
     batch, difference = z1.shape[-2], z2 - z1
     log_positive = -0.5 * difference.square().sum(-1)
     logits = -0.5 * torch.cdist(z1, z1, compute_mode="donot_use_mm_for_euclid_dist").square()
@@ -123,7 +132,7 @@ def _in_logarithms(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     log_partition = logits.logsumexp(-1)
     alpha = (logits - log_partition[..., None]).exp()
     alpha.diagonal(dim1=-2, dim2=-1).zero_()
-    between = (alpha + alpha.mT) / batch
+    pair_weight = (alpha + alpha.mT) / batch
     gradient2 = alpha.sum(-1, keepdim=True) / batch * difference
-    gradient1 = between @ z1 - between.sum(-1, keepdim=True) * z1 - gradient2
+    gradient1 = pair_weight @ z1 - pair_weight.sum(-1, keepdim=True) * z1 - gradient2
     return (log_partition - log_positive).mean(-1), gradient1, gradient2

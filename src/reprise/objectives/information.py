@@ -1,4 +1,8 @@
-"""CorInfoMax: the log-determinant of a running covariance keeps embeddings from collapsing."""
+"""CorInfoMax: maximising the log-determinant of a running covariance prevents collapse.
+
+Source: Ozsoy et al. 2022, "Self-Supervised Learning with an Information Maximization Criterion"; code:
+github.com/serdarozsoy/corinfomax-ssl.
+"""
 
 from typing import NamedTuple
 
@@ -18,7 +22,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def initial(cls, dim: int, device: torch.device | str = "cpu") -> "Moments":
-        """Mean zero and covariance the identity, as in the authors' code."""
+        """Zero means and identity covariances, as in the authors' code."""
         identity = torch.eye(dim, dtype=torch.float64, device=device)
         return cls(identity.new_zeros(2, dim), identity.repeat(2, 1, 1))
 
@@ -33,22 +37,24 @@ def corinfomax(
     epsilon: float = 1e-6,
 ) -> tuple[Float[Tensor, ""], Moments]:
     """CorInfoMax: α MSE(Z1, Z2) - (log det(R1 + εI) + log det(R2 + εI)) / dim, and the state after this batch
-    (Ozsoy 2022; scales and defaults of the authors' code. Skean 2024, Eq. 7, names its terms).
+    (Ozsoy 2022, with the scales and defaults of the authors' code; Skean 2024, Eq. 7, names its terms).
 
-    With forgetting factor λ, μ ← λ μ + (1 - λ) mean z and R ← λ R + (1 - λ) mean (z - μ)(z - μ)ᵀ. The
-    gradient passes through this batch's part of μ and R; the new state carries none. MSE is the mean over
-    dimensions too.
+    With forgetting factor λ, μ ← λ μ + (1 - λ) mean z and R ← λ R + (1 - λ) mean (z - μ)(z - μ)ᵀ. Gradients
+    flow through this batch's share of μ and R; the new state carries none. MSE also averages over dimensions.
 
-    The authors' projector ends with embeddings at unit length and they set α to 250 to 2000, by data
-    set, and ε to 1e-8; the code of Skean 2024 leaves the normalisation out. So does this: it is the caller's.
+    The authors normalise embeddings at the projector's end, set α between 250 and 2000 by data set, and use
+    ε = 1e-8. Skean 2024's code does not normalise, and neither does this function: that is up to the caller.
 
     Args:
-        state: from the step before, or `Moments.initial`.
+        state: from the previous step, or `Moments.initial`.
         attraction: α.
-        forgetting: λ, the weight of the old state: at .01, nearly all is this batch.
+        forgetting: λ, the weight of the old state; at .01 this batch dominates.
+
+    Returns:
+        The loss, a scalar, and the new state.
 
     Raises:
-        RepriseError: for views of different shapes, or a state of another dimension.
+        RepriseError: if the views' shapes differ, or the state has another dimension.
     """
     check_views("corinfomax", z1, z2)
     if state.mean.shape != (2, z1.shape[-1]):

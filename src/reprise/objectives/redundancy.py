@@ -1,4 +1,4 @@
-"""Dimension-contrastive losses that penalise covariances or correlations between dimensions: VICReg and
+"""Dimension-contrastive losses, which penalise covariances or correlations between dimensions: VICReg and
 Barlow Twins."""
 
 from jaxtyping import Float
@@ -7,15 +7,15 @@ from torch import Tensor
 from reprise.objectives.embeddings import centred, check_views, off_diagonal, unit_columns
 
 PAPER_VARIANCE_WEIGHT = 25.0
-"""μ of the paper's Eq. 6 and pseudocode, where the two views' variance terms are added; so in solo-learn and
-in the code of Skean 2024."""
+"""μ in the paper's Eq. 6 and pseudocode, which sum the two views' variance terms, as do solo-learn and the
+code of Skean 2024."""
 AUTHORS_VARIANCE_WEIGHT = 12.5
-"""The authors' code has μ = 25 too, of the mean of the two terms."""
+"""The authors' code also has μ = 25, but averages the two terms."""
 
 PAPER_OFF_DIAGONAL_WEIGHT = 0.005
-"""λ of Zbontar 2021."""
+"""λ in Zbontar 2021."""
 SKEAN_OFF_DIAGONAL_WEIGHT = 0.05
-"""λ of Skean 2024's Appendix B.1; Section 6.2 has .005."""
+"""λ in Skean 2024's Appendix B.1; its Section 6.2 has .005."""
 
 
 def vicreg(
@@ -26,18 +26,23 @@ def vicreg(
     variance_weight: float = PAPER_VARIANCE_WEIGHT,
     covariance_weight: float = 1.0,
 ) -> Float[Tensor, "*replica"]:
-    """VICReg: λ s(Z1, Z2) + μ (v(Z1) + v(Z2)) + ν (c(Z1) + c(Z2)) (Bardes 2022, Eq. 6).
+    """VICReg: λ s(Z1, Z2) + μ (v(Z1) + v(Z2)) + ν (c(Z1) + c(Z2)).
 
-    s: the mean squared difference, over dimensions too, as in the paper's pseudocode and the authors' code;
-    Eq. 5 adds the dimensions up. v: mean_j max(0, 1 - sqrt(Var z_j + 1e-4)) (Eq. 1 and 2). c: Σ_{i≠j} C_ij² /
-    dim, C the covariance (Eq. 3 and 4). Var and C are divided by batch - 1.
+    s is the mean squared difference, averaged over dimensions as in the paper's pseudocode and the authors'
+    code (Eq. 5 sums over them). v = mean_j max(0, 1 - sqrt(Var z_j + 1e-4)) (Eq. 1 and 2). c = Σ_{i≠j} C_ij²
+    / dim, with C the covariance (Eq. 3 and 4). Var and C are divided by batch - 1.
+
+    Source: Bardes, Ponce and LeCun 2022, "VICReg: Variance-Invariance-Covariance Regularization for
+    Self-Supervised Learning", Eq. 6; code: github.com/facebookresearch/vicreg.
 
     Args:
-        variance_weight: μ, of the sum of both views' terms: `PAPER_VARIANCE_WEIGHT` or
+        invariance_weight: λ.
+        variance_weight: μ, which multiplies the sum of both views' terms: `PAPER_VARIANCE_WEIGHT` or
             `AUTHORS_VARIANCE_WEIGHT`.
+        covariance_weight: ν.
 
     Raises:
-        RepriseError: for views of different shapes, or of a single sample.
+        RepriseError: if the views' shapes differ, or for a single sample.
     """
     check_views("vicreg", z1, z2, samples=2)
     invariance = (z1 - z2).square().mean((-2, -1))
@@ -63,15 +68,18 @@ def barlow_twins(
     off_diagonal_weight: float = PAPER_OFF_DIAGONAL_WEIGHT,
     scale: float = 1.0,
 ) -> Float[Tensor, "*replica"]:
-    """Barlow Twins: Σ_i (1 - C_ii)² + λ Σ_{i≠j} C_ij², C the correlations of the first view's dimensions with
-    the second's (Zbontar 2021, Eq. 1 and 2).
+    """Barlow Twins: Σ_i (1 - C_ii)² + λ Σ_{i≠j} C_ij², where C_ij is the correlation of the first view's
+    dimension i with the second view's dimension j.
+
+    Source: Zbontar et al. 2021, "Barlow Twins: Self-Supervised Learning via Redundancy Reduction", Eq. 1 and
+    2; code: github.com/facebookresearch/barlowtwins.
 
     Args:
         off_diagonal_weight: λ: `PAPER_OFF_DIAGONAL_WEIGHT` or `SKEAN_OFF_DIAGONAL_WEIGHT`.
-        scale: of the whole loss: .024 in the authors' code, .1 in solo-learn's for CIFAR.
+        scale: factor on the whole loss; .024 in the authors' code, .1 in solo-learn's for CIFAR.
 
     Raises:
-        RepriseError: for views of different shapes, or of a single sample.
+        RepriseError: if the views' shapes differ, or for a single sample.
     """
     check_views("barlow_twins", z1, z2, samples=2)
     correlation = unit_columns(z1).mT @ unit_columns(z2)

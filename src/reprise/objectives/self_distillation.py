@@ -1,8 +1,7 @@
-"""Losses of a student that predicts a teacher's output.
+"""Losses in which a student predicts a teacher's output: SimSiam, BYOL and DINO.
 
-The stop-gradient is part of the equation, so it is here and not at the caller's: no gradient reaches a target
-or a teacher, whoever it comes from. Each loss is for one order of the views; a method takes its mean
-(SimSiam, DINO) or sum (BYOL) over both.
+The stop-gradient is part of each equation, so it is applied here: no gradient reaches a target or a teacher.
+Each loss covers one order of the views; a method averages (SimSiam, DINO) or sums (BYOL) both orders.
 """
 
 from jaxtyping import Float
@@ -16,14 +15,17 @@ from reprise.objectives.embeddings import check_views, squared_chord
 def negative_cosine(
     prediction: Float[Tensor, "*replica batch dim"], target: Float[Tensor, "*replica batch dim"]
 ) -> Float[Tensor, "*replica"]:
-    """SimSiam's D(p, stopgrad(z)) = -mean_i cos(p_i, z_i) (Chen 2021, Eq. 1 and 3), in [-1, 1].
+    """SimSiam's D(p, stopgrad(z)) = -mean_i cos(p_i, z_i), in [-1, 1].
+
+    Source: Chen and He 2021, "Exploring Simple Siamese Representation Learning", Eq. 1 and 3; code:
+    github.com/facebookresearch/simsiam.
 
     Args:
         prediction: the predictor's output for one view.
         target: the projector's output for the other.
 
     Raises:
-        RepriseError: for different shapes.
+        RepriseError: if the shapes differ.
     """
     check_views("negative_cosine", prediction, target)
     return -functional.cosine_similarity(prediction, target.detach(), dim=-1).mean(-1)
@@ -32,11 +34,18 @@ def negative_cosine(
 def byol(
     prediction: Float[Tensor, "*replica batch dim"], target: Float[Tensor, "*replica batch dim"]
 ) -> Float[Tensor, "*replica"]:
-    """BYOL's squared distance of embeddings at unit length, mean_i |q_i/|q_i| - z_i/|z_i||² (Grill 2020,
-    Eq. 2): 2 + 2 `negative_cosine`, in [0, 4].
+    """BYOL's squared distance between unit vectors, mean_i |q_i/|q_i| - z_i/|z_i||²; in [0, 4], and equal to
+    2 + 2 `negative_cosine`.
+
+    Source: Grill et al. 2020, "Bootstrap Your Own Latent: A New Approach to Self-Supervised Learning", Eq. 2;
+    code: github.com/google-deepmind/deepmind-research, folder byol.
+
+    Args:
+        prediction: the online network's prediction for one view.
+        target: the target network's projection of the other.
 
     Raises:
-        RepriseError: for different shapes.
+        RepriseError: if the shapes differ.
     """
     check_views("byol", prediction, target)
     return squared_chord(prediction, target.detach())
@@ -50,12 +59,15 @@ def dino(
     student_temperature: float = 0.1,
     teacher_temperature: float = 0.04,
 ) -> Float[Tensor, "*replica"]:
-    """DINO's cross-entropy H(P_t, P_s) = -Σ P_t log P_s, its mean over the batch (Caron 2021, Eq. 1 to 3).
+    """DINO's cross-entropy H(P_t, P_s) = -Σ P_t log P_s, averaged over the batch.
 
-    P_s = softmax(student / τ_s) and P_t = softmax((teacher - centre) / τ_t), of two different views.
+    P_s = softmax(student / τ_s) and P_t = softmax((teacher - centre) / τ_t), for two different views.
+
+    Source: Caron et al. 2021, "Emerging Properties in Self-Supervised Vision Transformers", Eq. 1 to 3; code:
+    github.com/facebookresearch/dino.
 
     Raises:
-        RepriseError: for different shapes.
+        RepriseError: if the shapes differ, or the centre has another dimension.
     """
     check_views("dino", student, teacher)
     _check_centre(centre, teacher)
@@ -66,13 +78,13 @@ def dino(
 def update_centre(
     centre: Float[Tensor, " dim"], teacher: Float[Tensor, "batch dim"], *, momentum: float = 0.9
 ) -> Float[Tensor, " dim"]:
-    """DINO's moving average c ← m c + (1 - m) mean_i teacher_i (Caron 2021, Eq. 4); it starts from zeros.
+    """Updates DINO's centre: c ← m c + (1 - m) mean_i teacher_i (Caron 2021, Eq. 4). Start from zeros.
 
     Args:
-        teacher: the teacher's outputs for all views, one after the other.
+        teacher: the teacher's outputs for all views, concatenated.
 
     Raises:
-        RepriseError: for a centre of another dimension.
+        RepriseError: if the centre has another dimension.
     """
     _check_centre(centre, teacher)
     return momentum * centre + (1 - momentum) * teacher.detach().mean(0)

@@ -1,4 +1,8 @@
-"""W-MSE: embeddings are whitened, so that they cannot collapse, and then brought together."""
+"""W-MSE: whitening prevents collapse while the loss pulls the views together.
+
+Source: Ermolov et al. 2021, "Whitening for Self-Supervised Representation Learning"; code:
+github.com/htdt/self-supervised.
+"""
 
 import torch
 from jaxtyping import Float
@@ -14,38 +18,41 @@ def w_mse(
     *,
     sub_batch: int | None = None,
 ) -> Float[Tensor, "*replica"]:
-    """W-MSE: the mean squared distance of whitened embeddings at unit length (Ermolov 2021, Section 3).
+    """W-MSE: mean squared distance between whitened embeddings scaled to unit length (Ermolov 2021, Section
+    3).
 
-    Each view is whitened by itself, in sub-batches of consecutive samples: of shuffled data these are random,
-    as in the paper. Whitening is `whiten`'s.
+    `whiten` is applied to each view separately, in sub-batches of consecutive samples; with shuffled data
+    these are random, as in the paper.
 
     Args:
-        sub_batch: samples whitened together, twice the dimensions in the paper; all by default.
+        sub_batch: samples whitened together; the paper uses twice the dimensions, the default is the batch.
 
     Raises:
-        RepriseError: for views of different shapes, a batch that sub-batches do not fill, sub-batches of no
-            more samples than dimensions, or embeddings that span fewer dimensions than they have.
+        RepriseError: if the views' shapes differ, the sub-batch does not divide the batch or has no more
+            samples than dimensions, or the embeddings do not span all their dimensions.
     """
     check_views("w_mse", z1, z2, samples=2)
     batch, dim = z1.shape[-2:]
     size = batch if sub_batch is None else sub_batch
     if size <= dim or batch % size:
         raise RepriseError(
-            f"w_mse: sub-batches of {size} of embeddings of shape {list(z1.shape)}; expected a divisor of "
-            f"the batch, {batch}, over the dimensions, {dim}: use larger sub-batches or fewer dimensions"
+            f"w_mse: sub-batches of {size} samples for embeddings of shape {list(z1.shape)}; expected a "
+            f"divisor of the batch size {batch} that exceeds the {dim} dimensions: use larger sub-batches or "
+            "fewer dimensions"
         )
     w1, w2 = (whiten(z.unflatten(-2, (-1, size))).flatten(-3, -2) for z in (z1, z2))
     return squared_chord(w1, w2)
 
 
 def whiten(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:
-    """W (z_i - mean z), WᵀW the inverse of the covariance: its covariance is the identity.
+    """Whitens embeddings: W (z_i - mean z) with WᵀW the inverse covariance, so that the result's covariance
+    is the identity.
 
-    As in the paper, W is the inverse of the covariance's Cholesky factor, so that the first dimension is only
-    scaled, and the second loses the first's part.
+    As in the paper, W is the inverse of the covariance's Cholesky factor: the first dimension is only scaled,
+    and each further one is also decorrelated from those before it.
 
     Raises:
-        RepriseError: for embeddings that span fewer dimensions than they have.
+        RepriseError: if the embeddings do not span all their dimensions.
     """
     z = centred(z)
     covariance = z.mT @ z / (z.shape[-2] - 1)
@@ -53,7 +60,7 @@ def whiten(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica ba
         factor = torch.linalg.cholesky(covariance)
     except torch.linalg.LinAlgError as error:
         raise RepriseError(
-            f"w_mse: {z.shape[-2]} embeddings span fewer than their {z.shape[-1]} dimensions and cannot be "
+            f"w_mse: {z.shape[-2]} embeddings do not span all {z.shape[-1]} dimensions and cannot be "
             "whitened; use larger sub-batches or fewer dimensions"
         ) from error
     return torch.linalg.solve_triangular(factor, z.mT, upper=False).mT

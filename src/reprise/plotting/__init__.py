@@ -1,1 +1,1 @@
-"""How figures look."""
+"""The style of figures."""

@@ -1,4 +1,4 @@
-"""The one look of all figures."""
+"""The style that all figures share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """matplotlib's defaults and our style, whatever the user's own settings are."""
+    """Applies matplotlib's defaults and our style, regardless of the user's own settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -54,36 +54,37 @@ def styled() -> Iterator[None]:
 
 
 def colors(n: int) -> np.ndarray:
-    """n colours, dark to light, that keep their order in grey. Shape [n, 4]."""
+    """n colours of shape [n, 4], from dark to light, which keep their order when printed in grey."""
     return plt.get_cmap("viridis")(np.linspace(0.0, 0.85, n))
 
 
 def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, **line: Any) -> None:
-    """A line of the mean over seeds and a band of its 90 % interval; on a log axis both of the logarithm.
+    """Draws the mean over seeds as a line and its 90 % interval as a band.
 
     Args:
-        table: one observation a row, with the columns `x`, `y` and `seed`.
+        table: one observation per row, with the columns `x`, `y` and `seed`.
+        log: whether to average logarithms, for a log axis.
         line: passed to `Axes.plot`.
 
     Raises:
-        RepriseError: when there is no (for a log axis, no positive) number to draw.
+        RepriseError: if the table holds no number to draw, or for a log axis no positive one.
     """
-    shown = table[table[y] > 0] if log else table[table[y].notna()]
-    if shown.empty:
+    rows = table[table[y] > 0] if log else table[table[y].notna()]
+    if rows.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
-    groups = shown.groupby(x)[y]
-    at = np.array(list(groups.groups), dtype=float)
+    groups = rows.groupby(x)[y]
+    positions = np.array(list(groups.groups), dtype=float)
     bounds = np.array([_bounds(np.log(values) if log else values) for _, values in groups])
     mean, low, high = (np.exp(bounds) if log else bounds).T
-    (drawn,) = axes.plot(at, mean, **line)
-    axes.fill_between(at, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
+    (curve,) = axes.plot(positions, mean, **line)
+    axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
 
 
 def drawable(values: Drawn, what: str) -> Drawn:
-    """The values as they are.
+    """Returns the values unchanged if there is anything to draw.
 
     Raises:
-        RepriseError: when none is a number.
+        RepriseError: if none of them is a finite number.
     """
     if not np.isfinite(values.to_numpy(dtype=float)).any():
         raise RepriseError(f"nothing to draw: {what} holds no number")
@@ -91,7 +92,7 @@ def drawable(values: Drawn, what: str) -> Drawn:
 
 
 def _bounds(values: pd.Series) -> tuple[float, float, float]:
-    """Mean and interval; a single seed has no interval, and so no band."""
+    """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
     if len(values) == 1:
         return (float(values.iloc[0]),) * 3
     interval = mean_interval(values)
@@ -99,17 +100,17 @@ def _bounds(values: pd.Series) -> tuple[float, float, float]:
 
 
 def steps_axis(axes: Axes) -> None:
-    """Steps from 0, linear to 10 and logarithmic beyond."""
-    last = max(float(np.max(line.get_xdata())) for line in axes.lines)
+    """Sets a step axis that starts at 0, linear up to 10 and logarithmic beyond."""
+    last_step = max(float(np.max(line.get_xdata())) for line in axes.lines)
     axes.set_xscale("symlog", linthresh=10)
-    powers = [power for power in range(1, 7) if 10**power <= last]
+    powers = [power for power in range(1, 7) if 10**power <= last_step]
     axes.set_xticks([0, *(10**power for power in powers)], ["0", *(f"$10^{power}$" for power in powers)])
-    axes.set_xlim(-1, 1.1 * last)
+    axes.set_xlim(-1, 1.1 * last_step)
     axes.xaxis.minorticks_off()
     axes.set_xlabel("step")
 
 
 def save(figure: Figure, file: Path, kind: str) -> None:
-    """Writes a figure with no date in it, so that the same figure is the same bytes."""
+    """Writes a figure without a date, so that the same figure gives the same bytes."""
     metadata = {"pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
     figure.savefig(file, format=kind, metadata=metadata, dpi=200)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from reprise.errors import RepriseError
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings
 
 Tables = Mapping[str, pd.DataFrame]
@@ -55,12 +57,14 @@ class Context:
             was killed since.
         root: the checkout, under which trained models are kept (`training.models`).
         setting: which of the experiment's settings is computed.
+        objective: the loss to train by instead of the published one, where one beside it is computed.
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
     keep: Callable[[Task], pd.DataFrame] = lambda task: task.make(lambda share: None)
     root: Path = Path()
     setting: str = BASE
+    objective: str | None = None
 
     def result(self, task: Task) -> pd.DataFrame:
         """The table of a task of this setting."""
@@ -112,22 +116,45 @@ def evaluate(
     settings: Mapping[str, Settings],
     context: Context,
 ) -> dict[str, pd.DataFrame]:
-    """Runs `compute` at each of the named settings; a column `setting` says which rows are whose."""
+    """Runs `compute` at each of the named settings, and with each loss beside the published one; a column
+    `setting` says which rows are whose. Of another loss there may be fewer tables."""
     results = {name: compute(params, replace(context, setting=name)) for name, params in settings.items()}
+    for loss, of_loss in _other_losses(settings, context).items():
+        try:
+            results[loss] = compute(settings[BASE], of_loss)
+        except RepriseError as error:
+            prefix = f"objective '{loss}': "
+            raise RepriseError(prefix + str(error).removeprefix(prefix)) from None
     return {
-        table: pd.concat([results[name][table].assign(setting=name) for name in settings], ignore_index=True)
+        table: pd.concat(
+            [
+                tables[table].assign(setting=name)
+                for name, tables in results.items()
+                if name in settings or table in tables
+            ],
+            ignore_index=True,
+        )
         for table in results[BASE]
     }
+
+
+def _other_losses(settings: Mapping[str, Settings], context: Context) -> dict[str, Context]:
+    """The losses beside the published one, each with the context of its computation."""
+    params = settings.get(BASE)
+    names = params.objective if isinstance(params, TakesLosses) else ()
+    return {name: replace(context, setting=name, objective=name) for name in names}
 
 
 def all_tasks(
     tasks: Callable[[Any, Context], list[Task]], settings: Mapping[str, Settings], context: Context
 ) -> list[Task]:
-    """The tasks of all settings, by the names that `Context.result` gives them."""
+    """The tasks of all settings and losses, by the names that `Context.result` gives them."""
+    declared = [(params, replace(context, setting=name)) for name, params in settings.items()]
+    declared += [(settings[BASE], of_loss) for of_loss in _other_losses(settings, context).values()]
     return [
-        replace(task, name=f"{name}/{task.name}")
-        for name, params in settings.items()
-        for task in tasks(params, replace(context, setting=name))
+        replace(task, name=f"{each.setting}/{task.name}")
+        for params, each in declared
+        for task in tasks(params, each)
     ]
 
 

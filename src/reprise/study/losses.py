@@ -1,15 +1,18 @@
-"""A loss of two views as a setting: a published one by name, or a user's own; checked without torch, for a
+"""Losses of two views as a setting: published ones by name, or a user's own; checked without torch, for a
 run's plan."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from reprise.errors import RepriseError
 from reprise.storage.closure import Foreign, functions
 from reprise.storage.closure import foreign as foreign_file
+from reprise.study.settings import Settings, ours
 
 
 def names() -> list[str]:
@@ -39,4 +42,40 @@ def _known(name: str) -> str:
     return name
 
 
+def _as_tuple(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError("names a loss twice")
+    return names
+
+
 Loss = Annotated[str, AfterValidator(_known)]
+Losses = Annotated[tuple[Loss, ...], BeforeValidator(_as_tuple), AfterValidator(_each_once)]
+"""One loss, or a list of losses."""
+
+
+class TakesLosses(Settings):
+    """Settings of an experiment that trains by a loss of two views.
+
+    The experiment runs once more with each loss that `objective` names, everything else unchanged; in the
+    tables the column `setting` of these rows is the loss's name. The published loss's rows stay the same, and
+    claims read only those.
+    """
+
+    objective: Losses = ours(
+        (), "losses to show beside the published one, each by its name or as path/mine.py:my_loss"
+    )
+
+
+def labels(names: Sequence[str]) -> dict[str, str]:
+    """Each loss's label for a legend: of a user's, the function's name, unless another has the same label."""
+    short = {name: name.rpartition(":")[2] for name in names}
+    counts = Counter(short.values())
+    # matplotlib leaves labels that start with an underscore out of a legend.
+    return {
+        name: label if counts[label] == 1 and not label.startswith("_") else name
+        for name, label in short.items()
+    }

@@ -89,7 +89,7 @@ def test_training_is_that_of_a_slow_loop():
     c = torch.from_numpy(random.normal(size=(2, 6, 6)))
     c = (c + c.mT) / 4
     values, vectors = eigenpairs(c)
-    start, descent, printed, corrected = room._trained(
+    start, descent, printed, corrected = room._train(
         c, values, vectors, 2, chosen.model_copy(update={"width": 8}), lambda share: None
     )
     for seed in range(2):

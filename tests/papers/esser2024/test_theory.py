@@ -354,7 +354,7 @@ def test_lemma_2_bounds_what_is_drawn():
 def test_expectation_of_the_enumeration_is_that_of_samples():
     states, probability = rng().normal(size=(4, 2)) + 1, np.array([0.1, 0.2, 0.3, 0.4])
     noise = np.sqrt(0.1) * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    exact = trace_loss._expected(states, probability, noise, anchors=3)
+    exact = trace_loss._expectation(states, probability, noise, anchors=3)
     draws = rng(1)
     x, x_minus = (states[draws.choice(4, size=(100_000, 3), p=probability)] for _ in range(2))
     step = np.sqrt(0.1) * draws.normal(size=x.shape)

@@ -40,7 +40,7 @@ def test_the_plain_network_has_the_same_loss_and_gradient():
 
 def test_a_row_is_a_number_of_filters_with_times_and_the_floor(monkeypatch):
     monkeypatch.setattr(bench, "UNITS", (2, 4))
-    monkeypatch.setattr(bench, "FLOPS_PER_SECOND_OF", (64, 64, 64))
+    monkeypatch.setattr(bench, "REFERENCE_PRODUCT", (64, 64, 64))
     monkeypatch.setattr(bench, "STEPS", 2)
     monkeypatch.setattr(bench, "PLAIN_STEPS", 2)
     taken = iter([1e-6, 0.8, 0.02, 1.6, 0.06])  # the product, then engine and plain loop of each row

@@ -1,4 +1,4 @@
-"""Figure 2 of Esser et al. 2024: one hidden layer of tanh, its weights projected after each step."""
+"""Benchmark of Figure 2: one tanh hidden layer whose weights are projected after each step."""
 
 from functools import partial
 
@@ -24,10 +24,10 @@ LEARNING_RATE = 0.01
 
 
 def measure() -> pd.DataFrame:
-    """Microseconds of CPU time a replica-epoch of the engine and of a plain loop over replicas, their ratio,
-    and the floor: the tanh of the hidden layer alone, on numbers in the cache."""
+    """Microseconds of CPU time per replica and epoch of the engine and of a plain loop over replicas, their
+    ratio, and a lower bound: the tanh of the hidden layer alone, on numbers in the cache."""
     torch.set_num_threads(1)
-    one_tanh = _tanh_seconds()
+    tanh_seconds = _tanh_seconds()
     rows = []
     for width in WIDTHS:
         engine = seconds(partial(_engine, width)) / STEPS / REPLICAS
@@ -38,20 +38,20 @@ def measure() -> pd.DataFrame:
                 "engine_us": engine * 1e6,
                 "plain_us": plain * 1e6,
                 "plain_over_engine": plain / engine,
-                "tanh_us": 3 * SAMPLES * width * one_tanh * 1e6,
+                "tanh_us": 3 * SAMPLES * width * tanh_seconds * 1e6,
             }
         )
     return pd.DataFrame(rows)
 
 
 def contrastive(u: Float[Tensor, "*replica sample z"]) -> Float[Tensor, "*replica"]:
-    """Esser 2024, Eq. 1, the mean: of outputs of anchors, positives and negatives, one after the other."""
+    """The mean form of Eq. 1, for the concatenated outputs of anchors, positives and negatives."""
     anchor, positive, negative = u.split(SAMPLES, -2)
     return (anchor * (negative - positive)).sum(-1).mean(-1)
 
 
 def engine_steps(width: int) -> list[Tensor]:
-    """`STEPS` epochs of all replicas at once; their weights at the end."""
+    """Trains all replicas at once for `STEPS` epochs and returns their weights."""
     x, start = _data(), _start(width)
     descent = sgd(
         start, partial(_loss, x), learning_rate=LEARNING_RATE, steps=STEPS, checkpoints={STEPS}, project=polar
@@ -61,8 +61,8 @@ def engine_steps(width: int) -> list[Tensor]:
 
 
 def plain_steps(width: int) -> list[Tensor]:
-    """`PLAIN_STEPS` epochs, replica by replica, with modules, automatic differentiation and torch.optim."""
-    ends = []
+    """Trains one replica after the other for `PLAIN_STEPS` epochs, with modules, autograd and torch.optim."""
+    final_weights = []
     for x, *start in zip(_data(), *_start(width), strict=True):
         layers = [nn.Linear(2, width, bias=False), nn.Linear(width, 1, bias=False)]
         net = nn.Sequential(layers[0], nn.Tanh(), layers[1]).double()
@@ -79,8 +79,8 @@ def plain_steps(width: int) -> list[Tensor]:
                 for layer in layers:
                     u, _, vt = torch.linalg.svd(layer.weight, full_matrices=False)
                     layer.weight.copy_(u @ vt)
-        ends.append([layers[0].weight.detach(), layers[1].weight.detach().T])
-    return [torch.stack(of_layer) for of_layer in zip(*ends, strict=True)]
+        final_weights.append([layers[0].weight.detach(), layers[1].weight.detach().T])
+    return [torch.stack(layer) for layer in zip(*final_weights, strict=True)]
 
 
 def _engine(width: int) -> None:
@@ -107,11 +107,11 @@ def _start(width: int) -> list[Tensor]:
 
 def _tanh_seconds() -> float:
     numbers = np.linspace(-0.1, 0.1, 30_000)
-    place = np.empty_like(numbers)
-    times = 100
+    output = np.empty_like(numbers)
+    repeats = 100
 
     def work() -> None:
-        for _ in range(times):
-            np.tanh(numbers, out=place)
+        for _ in range(repeats):
+            np.tanh(numbers, out=output)
 
-    return seconds(work) / times / len(numbers)
+    return seconds(work) / repeats / len(numbers)

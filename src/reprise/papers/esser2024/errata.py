@@ -3,19 +3,13 @@
 Its sections have no numbers: here they are counted.
 """
 
+from functools import partial
+
+from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
 
-
-def shown(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error of which both forms are claims."""
-    forms = (f"esser2024/{name}/printed", f"esser2024/{name}/corrected")
-    return Erratum(f"esser2024/{name}", where, printed, corrected, forms)
-
-
-def read(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error that shows itself."""
-    return Erratum(f"esser2024/{name}", where, printed, corrected)
-
+shown = partial(errata.shown, "esser2024")
+read = partial(errata.read, "esser2024")
 
 ERRATA: list[Erratum] = [
     shown(

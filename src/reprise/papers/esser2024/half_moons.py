@@ -1,4 +1,4 @@
-"""Two interleaving half moons with a positive and a negative beside each anchor (Esser 2024, Example 1)."""
+"""Two interleaving half moons, with a positive and a negative for each anchor (Example 1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from reprise.numerics.streams import Streams
 
 @dataclass(frozen=True)
 class HalfMoons:
-    """A data set a seed, in double precision.
+    """One data set per seed, in double precision.
 
     Attributes:
         anchor: points of the two moons, in random order.
-        positive: each anchor with normal noise.
-        negative: another sample of the moons, independent of the anchors.
+        positive: the anchors with normal noise added.
+        negative: a second sample of the moons, independent of the anchors.
     """
 
     anchor: Float[Tensor, "seed sample 2"]
@@ -27,12 +27,12 @@ class HalfMoons:
 
 
 def draw(seeds: Sequence[int], *, samples: int, noise: float, positive_variance: float) -> HalfMoons:
-    """Half moons of every seed; a seed's numbers do not depend on the others.
+    """Draws half moons for every seed; a seed's numbers do not depend on the other seeds.
 
     Args:
-        samples: anchors, of both moons together.
+        samples: number of anchors in both moons together.
         noise: standard deviation of the noise that scikit-learn adds to the moons.
-        positive_variance: per coordinate, of x⁺ - x.
+        positive_variance: variance of each coordinate of x⁺ - x.
     """
     states = Streams(seeds, "half moons").integers(2**31, 2)
     anchor, negative = (

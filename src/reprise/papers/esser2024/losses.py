@@ -1,4 +1,5 @@
-"""The losses (1) and (2), and the matrices C~ and C that they make of the data."""
+"""The losses (1) and (2), and the data's matrices C~ and C, of Esser, Mukherjee and Ghoshdastidar 2024,
+"Representation Learning Dynamics of Self-Supervised Models"; no public code was found."""
 
 from typing import Literal
 
@@ -6,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 Reduction = Literal["mean", "sum"]
-"""Over the anchors i; the text writes a sum, and its step size of 0.01 needs the mean."""
+"""Reduction over the anchors i; the text writes a sum, but its step size of 0.01 needs the mean."""
 
 
 def contrastive(
@@ -16,7 +17,7 @@ def contrastive(
     *,
     reduction: Reduction,
 ) -> Float[Tensor, "*replica"]:
-    """Sum or mean over i of u(x_i)ᵀ (u(x_i⁻) - u(x_i⁺)), of the outputs u (Eq. 1)."""
+    """Contrastive loss: the sum or mean over i of u(x_i)ᵀ (u(x_i⁻) - u(x_i⁺)), from the outputs u (Eq. 1)."""
     return _reduce((anchor * (negative - positive)).sum(-1), reduction)
 
 
@@ -26,7 +27,7 @@ def non_contrastive(
     *,
     reduction: Reduction,
 ) -> Float[Tensor, "*replica"]:
-    """Minus the sum or mean over i of u(x_i)ᵀ u(x_i⁺) (Eq. 2)."""
+    """Non-contrastive loss: minus the sum or mean over i of u(x_i)ᵀ u(x_i⁺) (Eq. 2)."""
     return -_reduce((anchor * positive).sum(-1), reduction)
 
 
@@ -37,13 +38,14 @@ def cross_moment(
     *,
     reduction: Reduction,
 ) -> Float[Tensor, "*replica d d"]:
-    """C~ = sum or mean over i of x_i (x_i⁻ - x_i⁺)ᵀ: a linear u = Qᵀ x has the loss (1) Tr(Qᵀ C~ Q)."""
+    """C~, the sum or mean over i of x_i (x_i⁻ - x_i⁺)ᵀ; for a linear u = Qᵀ x, the loss (1) is Tr(Qᵀ C~
+    Q)."""
     total = anchor.mT @ (negative - positive)
     return total / anchor.shape[-2] if reduction == "mean" else total
 
 
 def symmetric(cross: Float[Tensor, "*replica d d"]) -> Float[Tensor, "*replica d d"]:
-    """C = (C~ + C~ᵀ) / 2, which has the same Tr(Qᵀ C Q)."""
+    """C = (C~ + C~ᵀ) / 2, for which Tr(Qᵀ C Q) is the same."""
     return (cross + cross.mT) / 2
 
 

@@ -1,4 +1,4 @@
-"""Back onto the matrices with orthonormal columns, after a step that left them."""
+"""Projection onto the matrices with orthonormal columns."""
 
 import torch
 from jaxtyping import Float
@@ -8,13 +8,14 @@ from reprise.errors import RepriseError
 
 
 def polar(weights: Float[Tensor, "*stack n k"]) -> Float[Tensor, "*stack n k"]:
-    """The nearest matrix with orthonormal columns: U Vᵀ of W = U S Vᵀ, also W (Wᵀ W)^(-1/2).
+    """The nearest matrix with orthonormal columns: U Vᵀ for W = U S Vᵀ, which equals W (Wᵀ W)^(-1/2).
 
-    By the singular value decomposition: the Gram matrix Wᵀ W takes half its time, and loses a digit with
+    Uses the singular value decomposition. The Gram matrix Wᵀ W would take half the time but lose a digit for
     every factor of √10 between the singular values.
 
     Raises:
-        RepriseError: where there is no one nearest matrix, because the columns are not independent.
+        RepriseError: if the weights are not finite, or if the columns are dependent, so that the nearest
+            matrix is not unique.
     """
     n, k = weights.shape[-2:]
     if n < k:

@@ -1,4 +1,9 @@
-"""The network u(x) = W2ᵀ φ(W1 x), its starts on the constraint, and its shape here: W1 [h, d], W2 [h, z]."""
+"""The network u(x) = W2ᵀ φ(W1 x) with W1 [h, d] and W2 [h, z], and initial weights that satisfy its
+constraint.
+
+Source: Esser, Mukherjee and Ghoshdastidar 2024, "Representation Learning Dynamics of Self-Supervised Models";
+no public code was found.
+"""
 
 from collections.abc import Sequence
 
@@ -16,7 +21,11 @@ Weights = tuple[Float[Tensor, "*replica h d"], Float[Tensor, "*replica h z"]]
 def outputs(
     weights: Weights, x: Float[Tensor, "*replica sample d"], activation: str = "linear"
 ) -> Float[Tensor, "*replica sample z"]:
-    """u(x) = W2ᵀ φ(W1 x) of each row x; linear, W1ᵀ W2 is multiplied first."""
+    """Outputs u(x) = W2ᵀ φ(W1 x) of each row x; for a linear φ, W1ᵀ W2 is multiplied first.
+
+    Raises:
+        KeyError: if the activation is unknown.
+    """
     w1, w2 = weights
     if activation == "linear":
         return x @ (w1.mT @ w2)
@@ -24,7 +33,12 @@ def outputs(
 
 
 def orthonormal_start(seeds: Sequence[int], width: int, inputs: int, outputs: int) -> Weights:
-    """Uniform on W1ᵀ W1 = I_d and W2ᵀ W2 = I_z, in double precision: the polar factors of normal matrices."""
+    """Random weights, uniform on W1ᵀ W1 = I_d and W2ᵀ W2 = I_z: polar factors of normal matrices, in double
+    precision.
+
+    Raises:
+        RepriseError: if the width is smaller than the inputs or outputs.
+    """
     streams = Streams(seeds, f"weights of width {width}")
     w1, w2 = (polar(streams.normal(width, columns).double()) for columns in (inputs, outputs))
     return w1, w2

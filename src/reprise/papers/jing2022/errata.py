@@ -1,13 +1,12 @@
 """Errors in the paper's text, in the order of their places."""
 
+from functools import partial
+
+from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
 
-
-def shown(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error of which both forms are claims."""
-    forms = (f"jing2022/{name}/printed", f"jing2022/{name}/corrected")
-    return Erratum(f"jing2022/{name}", where, printed, corrected, forms)
-
+shown = partial(errata.shown, "jing2022")
+read = partial(errata.read, "jing2022")
 
 ERRATA: list[Erratum] = [
     shown(
@@ -83,15 +82,15 @@ ERRATA: list[Erratum] = [
         "in the limit, W1 W1ᵀ = W2ᵀ W2",
         "W1 W1ᵀ - W2ᵀ W2 = C for all time; only its share of the growing norms vanishes",
     ),
-    Erratum(
-        "jing2022/thm2-unbounded",
+    read(
+        "thm2-unbounded",
         "Theorem 2, Appendix B.5",
         "tr(B) > 0 for all t, therefore |W1|² grows without bound",
         "a positive rate may still be integrable: the norms are unbounded only if ∫ tr(B) dt is, and B "
         "shrinks as X does",
     ),
-    Erratum(
-        "jing2022/thm1-fixed-x",
+    read(
+        "thm1-fixed-x",
         "Corollary 1",
         "with strong augmentation, the embeddings' covariance becomes low-rank",
         "Theorem 1 holds X fixed; in training X(t) moves with the embeddings, and negative eigenvalues of "

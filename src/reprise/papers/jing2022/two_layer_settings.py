@@ -3,14 +3,14 @@ and nothing else."""
 
 from typing import Self
 
-from reprise.study.losses import Loss
-from reprise.study.settings import Settings, ours, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, stated, unstated
 
 
-class TwoLayers(Settings):
-    """z = W2 W1 x on one fixed batch of pairs: gradient descent on a fixed loss."""
+class TwoLayers(TakesLosses):
+    """z = W2 W1 x on one fixed batch of pairs: gradient descent on a fixed loss, `infonce_distance` of
+    Eq. 2."""
 
-    objective: Loss = stated("infonce_distance", "Eq. 2")
     dim: int = stated(16, "Figure 4: weight matrices of 16x16", ge=4, multiple_of=2)
     batch_size: int = unstated(256, "the whole data set: gradient descent, as the analysis has it", ge=2)
     covariance_span: float = unstated(

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise import objectives
 from reprise.networks.dense import Weights, random_orthogonal
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_distance, resolve
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
 from reprise.study.experiment import Context
 from reprise.training.replicas import sgd
@@ -60,7 +60,7 @@ def train(
     start1, start2 = (torch.cat([getattr(arm, name) for arm in arms.values()]) for name in ("w1", "w2"))
     mask = torch.cat([arm.mask.expand_as(arm.w2) for arm in arms.values()])
     fixed = start2 * (1 - mask)
-    loss_of = objectives.resolve(params.objective)
+    loss_of = resolve(context.objective) if context.objective else infonce_distance
 
     def loss(weights: Weights) -> Tensor:
         both = (fixed + mask * weights[1]) @ weights[0]

@@ -1,18 +1,12 @@
 """Errors in the paper's text, in the order of their places; those by reading last."""
 
+from functools import partial
+
+from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
 
-
-def shown(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error of which both forms are claims."""
-    forms = (f"skean2024/{name}/printed", f"skean2024/{name}/corrected")
-    return Erratum(f"skean2024/{name}", where, printed, corrected, forms)
-
-
-def read(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error that shows itself."""
-    return Erratum(f"skean2024/{name}", where, printed, corrected)
-
+shown = partial(errata.shown, "skean2024")
+read = partial(errata.read, "skean2024")
 
 APPENDIX_D: list[Erratum] = [
     shown(

@@ -6,10 +6,13 @@ have no part in it. A rate at which a seed diverged cannot be chosen, unless all
 taken.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
 from reprise.errors import RepriseError
+from reprise.study.experiment import Tables
 
 CELL = ["data_set", "method"]
 
@@ -35,6 +38,11 @@ def chosen(probes: pd.DataFrame) -> pd.DataFrame:
 def at_own_rate(table: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
     """The rows at each method's chosen rate, where `table` has a data set and a method."""
     return table.merge(chosen(probes), on=[*CELL, "learning_rate"])
+
+
+def at_own_rates(name: str) -> Callable[[Tables], pd.DataFrame]:
+    """The same of an experiment's table by its name, for `evidence.measures`."""
+    return lambda tables: at_own_rate(tables[name], tables["probes"])
 
 
 def gains(probes: pd.DataFrame) -> pd.Series:

@@ -1,4 +1,5 @@
-"""Section 5 of Tian 2023: two layers on ten receptive fields, ten seeds and four variants of BatchNorm."""
+"""Benchmark of Section 5: two layers on ten receptive fields, with ten seeds and four variants of
+BatchNorm."""
 
 from functools import partial
 
@@ -17,20 +18,24 @@ from reprise.training.replicas import sgd
 
 TITLE = "receptive fields (tian2023)"
 UNITS = (5, 25, 100)
-"""Filters of a field, M."""
+"""Filters per field, M."""
 SEEDS, ARMS = 10, 4
 FIELDS, TOKENS, OUTPUTS, BATCH, CANDIDATES = 10, 20, 50, 128, 5
-STEPS, PLAIN_STEPS = 200, 10  # a run has 5000: what it does once, as much as a step takes, must not count
+STEPS, PLAIN_STEPS = (
+    200,
+    10,
+)  # few enough to time, enough to hide the set-up cost, about one step; a run has 5000
 LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 0.9, 5e-3
-FLOPS_PER_SECOND_OF = (2048, 2048, 2048)
-"""The product whose speed is taken for the machine's."""
+REFERENCE_PRODUCT = (2048, 2048, 2048)
+"""Sizes n, k and m of the matrix product that measures the machine's speed."""
 
 
 def measure() -> pd.DataFrame:
-    """Milliseconds a replica-minibatch of the engine and of a plain implementation, and the floor.
+    """Milliseconds per replica and minibatch of the engine and of a plain implementation, and a lower bound.
 
-    CPU time of one thread; on a GPU, wall time. The floor is what the engine's products alone take at the
-    speed of a large one, and the megabytes of weights, momenta and gradients that a step reads and writes.
+    Times are CPU times of one thread, or wall time on a GPU. The lower bound is the time of the engine's
+    matrix products at the speed of a large one (`products_ms`), and the weights, momenta and gradients that a
+    step reads and writes (`megabytes`).
     """
     torch.set_num_threads(1)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -55,21 +60,24 @@ def measure() -> pd.DataFrame:
 
 
 def flops(units: int) -> int:
-    """Of the products of a replica-minibatch: the top layer on the table of both views, forward and twice
-    backward, and all pairs of the first view, forward and backward."""
+    """Floating-point operations in the matrix products of a replica's minibatch.
+
+    They are the top layer on the table of both views, once forward and twice backward, and all pairs of the
+    first view, forward and backward.
+    """
     table = 3 * 2 * FIELDS * 2 * TOKENS * units * OUTPUTS
     pairs = 2 * 2 * BATCH**2 * OUTPUTS
     return table + pairs
 
 
 def bytes_moved(units: int) -> int:
-    """Single-precision weights and momenta read and written, gradients written and read."""
+    """Bytes of float32 weights and momenta read and written, and of gradients written and read."""
     weights = FIELDS * units * (TOKENS + OUTPUTS)
     return 4 * 6 * weights
 
 
 def engine_steps(units: int, device: str) -> None:
-    """`STEPS` minibatches of every seed and variant at once."""
+    """Trains every seed and variant at once for `STEPS` minibatches."""
     seeds = range(SEEDS)
     data = minibatches(_pool(seeds), seeds, BATCH)
     flags = [torch.tensor(flag, device=device) for flag in ([0, 0, 1, 1], [0, 1, 0, 1])]
@@ -77,8 +85,8 @@ def engine_steps(units: int, device: str) -> None:
     sizes = [(FIELDS, TOKENS, units), (FIELDS, units, OUTPUTS)]
     weights = [torch.randn(ARMS, SEEDS, *size, device=device) / 4 for size in sizes]
 
-    def loss(now: Weights) -> Tensor:
-        lower, upper = now
+    def loss(weights: Weights) -> Tensor:
+        lower, upper = weights
         minibatch = next(data).to(torch.device(device))
         hidden = batch_norm(
             lower.relu(), minibatch.count / BATCH, mean_gradient=mean, variance_gradient=variance
@@ -95,7 +103,8 @@ def engine_steps(units: int, device: str) -> None:
 
 
 class PlainNetwork(nn.Module):
-    """What one would write first: a linear layer a field, BatchNorm, a linear layer, on whole vectors."""
+    """A straightforward implementation: one linear layer per field, BatchNorm and a linear layer, on
+    one-hots."""
 
     def __init__(self, units: int) -> None:
         super().__init__()
@@ -104,21 +113,21 @@ class PlainNetwork(nn.Module):
         self.upper = nn.Linear(FIELDS * units, OUTPUTS, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Outputs [sample, out] of inputs [sample, field, token]."""
+        """Maps inputs [sample, field, token] to outputs [sample, out]."""
         hidden = torch.cat([layer(x[:, field]) for field, layer in enumerate(self.lower)], 1)
         return self.upper(self.norm(hidden.relu()))
 
 
 def plain_loss(z1: Tensor, z2: Tensor) -> Tensor:
-    """Cross-entropy on the similarities of Tian's code, differentiated automatically."""
+    """Cross-entropy on the similarities of the author's code, by automatic differentiation."""
     z1, z2 = normalize(z1, dim=-1), normalize(z2, dim=-1)
-    itself = torch.eye(len(z1), dtype=torch.bool, device=z1.device)
-    logits = torch.where(itself, z1 @ z2.mT, z1 @ z1.mT) / 0.1
+    diagonal = torch.eye(len(z1), dtype=torch.bool, device=z1.device)
+    logits = torch.where(diagonal, z1 @ z2.mT, z1 @ z1.mT) / 0.1
     return cross_entropy(logits, torch.arange(len(z1), device=z1.device))
 
 
 def plain_steps(units: int, device: str) -> None:
-    """`PLAIN_STEPS` minibatches of one replica, with modules, automatic differentiation and torch.optim."""
+    """Trains one replica for `PLAIN_STEPS` minibatches, with modules, autograd and torch.optim."""
     torch.manual_seed(0)
     net = PlainNetwork(units).to(device)
     optimiser = torch.optim.SGD(
@@ -140,6 +149,6 @@ def _pool(seeds: range) -> Pool:
 
 
 def _flops_per_second(device: str) -> float:
-    n, k, m = FLOPS_PER_SECOND_OF
+    n, k, m = REFERENCE_PRODUCT
     a, b = torch.randn(n, k, device=device), torch.randn(k, m, device=device)
     return 2 * n * k * m / seconds(lambda: torch.mm(a, b), device)

@@ -1,18 +1,12 @@
 """Errors in the paper's text, in the order of their places; those by reading last."""
 
+from functools import partial
+
+from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
 
-
-def shown(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error of which both forms are claims."""
-    forms = (f"tian2023/{name}/printed", f"tian2023/{name}/corrected")
-    return Erratum(f"tian2023/{name}", where, printed, corrected, forms)
-
-
-def read(name: str, where: str, printed: str, corrected: str) -> Erratum:
-    """An error that shows itself."""
-    return Erratum(f"tian2023/{name}", where, printed, corrected)
-
+shown = partial(errata.shown, "tian2023")
+read = partial(errata.read, "tian2023")
 
 ERRATA: list[Erratum] = [
     shown(

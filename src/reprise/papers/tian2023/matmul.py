@@ -1,4 +1,4 @@
-"""Stacks of small matrix products, by the quicker of two libraries."""
+"""Stacks of small matrix products, computed by the faster of two libraries."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from torch.autograd.function import once_differentiable
 def bmm(
     a: Float[Tensor, "*stack n k"], b: Float[Tensor, "*stack k m"], out: Tensor | None = None
 ) -> Float[Tensor, "*stack n m"]:
-    """a @ b of equally large stacks, without a gradient: by NumPy on the CPU.
+    """a @ b for stacks of equal size, without a gradient; on the CPU NumPy computes it.
 
-    NumPy's OpenBLAS uses AVX-512 on every processor that has it, torch's MKL on Intel's only: on others, a
-    product of 128x128 and 128x50 takes 0.6 of the time.
+    NumPy's OpenBLAS uses AVX-512 wherever it exists, torch's MKL on Intel processors only. On others, NumPy
+    takes 0.6 of torch's time for a product of 128x128 and 128x50.
     """
     if a.device.type != "cpu":
         return torch.matmul(a, b) if out is None else torch.matmul(a, b, out=out)
@@ -26,7 +26,7 @@ def bmm(
 
 
 def matmul(a: Float[Tensor, "*stack n k"], b: Float[Tensor, "*stack k m"]) -> Float[Tensor, "*stack n m"]:
-    """`bmm` with a gradient."""
+    """`bmm` that autograd can differentiate, once."""
     return _Matmul.apply(a, b)
 
 
@@ -40,5 +40,5 @@ class _Matmul(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
         a, b = ctx.saved_tensors
-        of_a, of_b = ctx.needs_input_grad
-        return bmm(gradient, b.mT) if of_a else None, bmm(a.mT, gradient) if of_b else None
+        needs_a, needs_b = ctx.needs_input_grad
+        return bmm(gradient, b.mT) if needs_a else None, bmm(a.mT, gradient) if needs_b else None

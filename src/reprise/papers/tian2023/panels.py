@@ -1,4 +1,4 @@
-"""The grid of panels of Figures 4, 9, 10 and 11."""
+"""The grid of panels in Figures 4, 9, 10 and 11."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,15 @@ from reprise.plotting.style import WIDTH
 
 
 def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tuple[Figure, np.ndarray]:
-    """A row of panels for each (score, what it is of), a column for each number of candidates, beta along x;
-    one scale for all rows of the same score."""
+    """Makes the panels: one row per (score, loss or variant), one column per number of candidates, beta along
+    x.
+
+    If all rows show the same score, they share one scale.
+    """
     shape = (len(rows), len(params.candidates))
     size = (WIDTH, 0.7 + 1.35 * len(rows))
     share = True if len({score for score, _ in rows}) == 1 else "row"
-    drawn, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=share, squeeze=False)
+    fig, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=share, squeeze=False)
     for row, names in zip(panels, rows, strict=True):
         row[0].set_ylabel(", ".join(filter(None, names)))
     for candidates, panel in zip(params.candidates, panels[0], strict=True):
@@ -26,10 +29,17 @@ def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tup
         panel.set_xticks(params.over_parameterisation, [str(beta) for beta in params.over_parameterisation])
         panel.minorticks_off()
         panel.set_xlabel("beta")
-    return drawn, panels
+    return fig, panels
 
 
-def share_legend(drawn: Figure, panels: np.ndarray) -> None:
-    """One legend for all panels, under them."""
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+def share_legend(fig: Figure, panels: np.ndarray, losses: int) -> None:
+    """Draws one legend for all panels, below them: a row per loss, all of which have the same number of
+    lines."""
+    handles = {
+        label: handle
+        for panel in panels[:, 0]
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    columns = len(handles) // losses
+    names = np.array(list(handles)).reshape(losses, columns).T.ravel()  # a legend fills column by column
+    fig.legend([handles[name] for name in names], names, loc="outside lower center", ncols=columns)

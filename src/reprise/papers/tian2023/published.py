@@ -1,4 +1,4 @@
-"""The numbers of Table 1."""
+"""The published numbers of Table 1."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +9,7 @@ CELL = ["beta", "P", "backprop_mean", "backprop_variance"]
 
 
 class Score(NamedTuple):
-    """χ+ over 3 repetitions."""
+    """Mean and standard deviation of χ+ over 3 repetitions."""
 
     mean: float
     std: float
@@ -19,7 +19,7 @@ class Score(NamedTuple):
 
 
 def table1() -> dict[tuple[int, int, bool, bool], Score]:
-    """Every cell (`CELL`) as printed."""
+    """Printed scores, by cell (`CELL`)."""
     table = pd.read_csv(Path(__file__).parent / "published.csv")
     rows = table[table["artifact"] == "Table 1"].to_dict("records")
     return {

@@ -1,15 +1,13 @@
-"""Settings of the two-layer experiment on token sequences (Section 5, Appendix E.2)."""
+"""Settings of the two-layer experiment on token sequences (Section 5 and Appendix E.2)."""
 
 from dataclasses import dataclass
 
-from reprise.study.settings import Settings, from_code, stated
-
-OBJECTIVE = r"^(infonce_cosine|quadratic_cosine|.+\.py:\w+)$"
-"""A loss of the authors' code, or a user's own as `path/mine.py:my_loss`."""
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import from_code, stated
 
 
-class TokenSequences(Settings):
-    """Data, network and training."""
+class TokenSequences(TakesLosses):
+    """Settings of the data, the network and training."""
 
     tokens: int = stated(20, "Section 5: d; one caption has 8", ge=2)
     fields: int = stated(10, "Section 5: K", ge=1)
@@ -27,11 +25,12 @@ class TokenSequences(Settings):
 
 @dataclass(frozen=True)
 class Arm:
-    """What is compared on the same pools, minibatches and initial weights.
+    """One of the variants that are compared on the same pools, minibatches and initial weights.
 
     Attributes:
-        mean: whether the gradient flows through BatchNorm's mean, and `variance` through its variance.
-        zeta: tokens of the first half are 1/zeta long, those of the second half zeta.
+        objective: a loss that `objectives.resolve` finds.
+        mean, variance: whether the gradient flows through BatchNorm's mean, and through its variance.
+        zeta: length of the second half of the tokens; the first half have length 1/zeta.
     """
 
     activation: str = "relu"
@@ -43,10 +42,12 @@ class Arm:
 
 @dataclass(frozen=True)
 class Cell:
-    """What decides the sizes and layers of a network.
+    """Sizes and layers of a network.
 
     Attributes:
-        beta: over-parameterisation; there are `beta * candidates` filters a field.
+        beta: over-parameterisation; each field has `beta * candidates` filters.
+        candidates: P, the number of candidate tokens per field.
+        batch_norm: whether there is a BatchNorm.
     """
 
     beta: int
@@ -55,7 +56,7 @@ class Cell:
 
     @property
     def units(self) -> int:
-        """M = beta P, the filters of a field."""
+        """Filters per field, M = beta P."""
         return self.beta * self.candidates
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Sequences of tokens from a pool of generators with wildcards, as `**C*B*A*D*` (Tian 2023, Section 5)."""
+"""Token sequences from a pool of generators with wildcards, such as `**C*B*A*D*` (Section 5)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from reprise.numerics.compiled import arrays, compiled
 from reprise.numerics.streams import Streams
 
 BLOCK = 8
-"""Minibatches drawn at a time."""
+"""Minibatches drawn per call of the generator."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Pool:
     """The generators of each seed.
 
     Attributes:
-        fixed: which fields a generator fills; the others are wildcards.
-        token: what it fills them with.
-        relevant: the tokens of a field that some generator uses there: R^g, as far as it occurs.
+        fixed: whether a generator fills the field; otherwise the field is a wildcard.
+        token: the token that it fills the field with.
+        relevant: whether some generator uses the token in the field: the part of R^g that occurs.
     """
 
     fixed: Bool[Tensor, "seed generator field"]
@@ -33,10 +33,11 @@ class Pool:
 def draw_pool(
     seeds: Sequence[int], *, generators: int, fields: int, tokens: int, candidates: int, filled: int
 ) -> Pool:
-    """A pool for each seed: every generator fills `filled` of the fields, each with one of the field's
-    `candidates`, the first of a random order of all tokens.
+    """Draws a pool for each seed: every generator fills `filled` fields, each with one of the field's
+    candidates.
 
-    Seed by seed, a smaller number of candidates takes a subset of a larger one's, in the same fields.
+    The candidates are the first tokens of a random order. For the same seed, fewer candidates are a subset of
+    more, and the same fields are filled.
     """
     streams = Streams(seeds, "generator pool")
     order = streams.uniform(fields, tokens).argsort(-1)
@@ -50,12 +51,12 @@ def draw_pool(
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Two views of each sequence of a minibatch, a minibatch a seed, and where in it each token is.
+    """Two views of each sequence of a minibatch, one minibatch per seed, and an index of its tokens.
 
     Attributes:
-        token: of each field of a sample.
-        order: the samples by the token that they have in a field.
-        count: the samples that have the token in the field.
+        token: the token in each field of a sample.
+        order: the samples, sorted by the token in the field.
+        count: number of samples that have the token in the field.
     """
 
     token: Int[Tensor, "seed view sample field"]
@@ -63,27 +64,29 @@ class Minibatch:
     count: Int[Tensor, "seed field view token"]
 
     def to(self, device: torch.device) -> "Minibatch":
-        """The same minibatch elsewhere."""
+        """The same minibatch on another device."""
         return Minibatch(self.token.to(device), self.order.to(device), self.count.to(device))
 
 
 def minibatches(pool: Pool, seeds: Sequence[int], batch_size: int) -> Iterator[Minibatch]:
-    """Minibatches without end: positive pairs share a generator, and each view draws its own wildcards,
-    uniformly from all tokens."""
+    """Yields minibatches forever.
+
+    The two views of a sample share a generator; each draws its own wildcards uniformly from all tokens.
+    """
     streams = Streams(seeds, "token sequences")
     seed, generators, fields = pool.fixed.shape
     tokens = pool.relevant.shape[-1]
-    of_seed, of_pool = torch.arange(seed)[:, None, None], pool.token.int()
+    seed_index, pool_token = torch.arange(seed)[:, None, None], pool.token.int()
     while True:
         generator = streams.integers(generators, BLOCK, batch_size)
         wildcard = streams.integers(tokens, BLOCK, 2, batch_size, fields).int()
-        fixed, token = (table[of_seed, generator][:, :, None] for table in (pool.fixed, of_pool))
-        for drawn in torch.where(fixed, token, wildcard).unbind(1):
-            yield sort(drawn, tokens)
+        fixed, token = (table[seed_index, generator][:, :, None] for table in (pool.fixed, pool_token))
+        for sequences in torch.where(fixed, token, wildcard).unbind(1):
+            yield sort(sequences, tokens)
 
 
 def sort(sequences: Int[Tensor, "seed view sample field"], tokens: int) -> Minibatch:
-    """The minibatch of given sequences over `tokens` tokens."""
+    """Indexes sequences over a vocabulary of `tokens` tokens as a minibatch."""
     seeds, views, samples, fields = sequences.shape
     order = sequences.new_empty(seeds, fields, views, samples, dtype=torch.int32)
     count = sequences.new_zeros(seeds, fields, views, tokens, dtype=torch.int32)
@@ -93,7 +96,7 @@ def sort(sequences: Int[Tensor, "seed view sample field"], tokens: int) -> Minib
 
 @compiled
 def _sort(sequences, order, count):  # type: ignore[no-untyped-def]
-    """Counting sort, to order [seed, field, view, sample] and count [seed, field, view, token]."""
+    """Counting sort; writes to order [seed, field, view, sample] and count [seed, field, view, token]."""
     for seed, field, view in np.ndindex(order.shape[:3]):
         tokens, numbers = sequences[seed, view, :, field], count[seed, field, view]
         for token in tokens:

@@ -1,4 +1,4 @@
-"""Training of the two-layer network on token sequences (Section 5, Appendix E.2)."""
+"""Training of the two-layer network on token sequences (Section 5 and Appendix E.2)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,24 +8,26 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise import objectives
 from reprise.diagnostics.matching import matching_score, token_matches
 from reprise.networks.activations import ACTIVATIONS
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_cosine, quadratic_cosine, resolve
 from reprise.papers.tian2023.matmul import matmul
 from reprise.papers.tian2023.receptive_fields import batch_norm, sum_over_fields
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
 from reprise.papers.tian2023.token_sequences import Minibatch, Pool, draw_pool, minibatches
 from reprise.training.replicas import sgd
 
+PUBLISHED = {"infonce_cosine": infonce_cosine, "quadratic_cosine": quadratic_cosine}
+"""The losses of the author's code."""
 FIXED_COST = 40
-"""What a replica-step costs besides its filters, in filters of a field."""
+"""Cost of a replica's step besides its filters, in units of one filter per field."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """Filters at the end, and their matching scores `chi_plus` and `chi_minus`."""
+    """Filters after training, and their matching scores `chi_plus` and `chi_minus`."""
 
     filters: Float[Tensor, "arm seed field token unit"]
     scores: dict[str, Float[Tensor, "arm seed"]]
@@ -33,7 +35,7 @@ class Trained:
 
 
 def work(cell: Cell, replicas: int) -> int:
-    """What training takes, beside that of other cells and numbers of replicas."""
+    """Relative cost of training a cell with this number of replicas."""
     return replicas * (FIXED_COST + cell.units)
 
 
@@ -55,8 +57,8 @@ def train(
     )
     data = minibatches(pool, seeds, params.batch_size)
     network = Network(params, cell, arms)
-    names, arms_of = runs([arm.objective for arm in arms])
-    losses, replicas = [_of_views(name) for name in names], [n * len(seeds) for n in arms_of]
+    names, counts = runs([arm.objective for arm in arms])
+    losses, replicas = [_loss_of_views(name) for name in names], [n * len(seeds) for n in counts]
 
     def loss(weights: Weights) -> Tensor:
         views = network(weights, next(data)).flatten(1, 2)
@@ -74,8 +76,8 @@ def train(
     )
     matches = torch.stack(
         [
-            token_matches(of_arm, absolute=arm.activation == "linear")
-            for of_arm, arm in zip(filters, arms, strict=True)
+            token_matches(arm_filters, absolute=arm.activation == "linear")
+            for arm_filters, arm in zip(filters, arms, strict=True)
         ]
     )
     scores = {
@@ -85,28 +87,33 @@ def train(
     return Trained(filters, scores, pool)
 
 
-def _of_views(name: str) -> Callable[[Tensor], Tensor]:
-    """The loss of both views in one tensor."""
-    loss = objectives.resolve(name)
+def _loss_of_views(name: str) -> Callable[[Tensor], Tensor]:
+    """A loss by name, as a function of both views in one tensor."""
+    loss = PUBLISHED[name] if name in PUBLISHED else resolve(name)
     return lambda views: loss(*views.unbind(0))
 
 
 class Network:
-    """fields x (tokens -> units), activation, BatchNorm or none, one linear layer; no biases (Section 5)."""
+    """The network of Section 5: a linear layer from tokens to units in each field, the activation, BatchNorm
+    or none, and one linear layer over all fields. It has no biases.
+
+    Source: Tian 2023, "Understanding the Role of Nonlinearity in Training Dynamics of Contrastive Learning",
+    Section 5 and Appendix E.2; code: github.com/facebookresearch/luckmatters, ssl/real-dataset.
+    """
 
     def __init__(self, params: TokenSequences, cell: Cell, arms: Sequence[Arm]) -> None:
         self.params, self.cell, self.arms = params, cell, arms
-        short = torch.arange(params.tokens) < params.tokens // 2
+        first_half = torch.arange(params.tokens) < params.tokens // 2
         zeta = torch.tensor([arm.zeta for arm in arms])[:, None]
-        self.even = bool((zeta == 1).all())
-        self.lengths = torch.where(short, 1 / zeta, zeta)[:, None, None, :, None]
-        names, self.arms_of = runs([arm.activation for arm in arms])
+        self.unit_lengths = bool((zeta == 1).all())
+        self.lengths = torch.where(first_half, 1 / zeta, zeta)[:, None, None, :, None]
+        names, self.arm_counts = runs([arm.activation for arm in arms])
         self.activations = [ACTIVATIONS[name] for name in names]
         self.mean = torch.tensor([arm.mean for arm in arms])
         self.variance = torch.tensor([arm.variance for arm in arms])
 
     def initial(self, seeds: Sequence[int]) -> Weights:
-        """torch's default for linear layers; the same for all arms of a seed."""
+        """Initial weights: torch's default for linear layers, shared by all arms of a seed."""
         fields, tokens, units = self.params.fields, self.params.tokens, self.cell.units
         streams = Streams(seeds, "initial weights")
         lower = default_init(streams, fields, tokens, units, inputs=tokens)
@@ -114,10 +121,16 @@ class Network:
         return [weights.expand(len(self.arms), *weights.shape) for weights in (lower, upper)]
 
     def __call__(self, weights: Weights, minibatch: Minibatch) -> Float[Tensor, "view arm seed sample out"]:
-        """The outputs, of lower weights [arm, seed, field, token, unit] and upper [arm, seed, field, unit,
-        out]."""
+        """The outputs of a minibatch.
+
+        Args:
+            weights: lower weights [arm, seed, field, token, unit] and upper ones [arm, seed, field, unit,
+                out].
+        """
         lower, upper = weights
-        table = piecewise(self.activations, lower if self.even else lower * self.lengths, self.arms_of)
+        table = piecewise(
+            self.activations, lower if self.unit_lengths else lower * self.lengths, self.arm_counts
+        )
         views = minibatch.count.shape[2]
         if self.cell.batch_norm:
             share = (minibatch.count / minibatch.token.shape[2]).to(table.dtype)
@@ -130,14 +143,14 @@ class Network:
 def piecewise(
     functions: Sequence[Callable[[Tensor], Tensor]], values: Tensor, sizes: list[int], dim: int = 0
 ) -> Tensor:
-    """Each function of its piece of the values, one after the other; a single piece is not copied."""
+    """Applies each function to its piece of the values and concatenates; a single piece is not copied."""
     if len(functions) == 1:
         return functions[0](values)
     pieces = values.split(sizes, dim)
-    return torch.cat([of(piece) for of, piece in zip(functions, pieces, strict=True)])
+    return torch.cat([function(piece) for function, piece in zip(functions, pieces, strict=True)])
 
 
 def runs(names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """What neighbours have in common, and how many they are."""
-    found = [(name, len(list(same))) for name, same in groupby(names)]
-    return [name for name, _ in found], [count for _, count in found]
+    """Run-length encoding: each run's name and length."""
+    lengths = [(name, len(list(group))) for name, group in groupby(names)]
+    return [name for name, _ in lengths], [count for _, count in lengths]

@@ -1,69 +1,42 @@
 """What the paper says of Figure 1 and in Propositions 1 to 3, as training shows it."""
 
-from collections.abc import Callable
-
-import pandas as pd
-
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.study.experiment import Tables
+from reprise.evidence.measures import applied, column, each_seed
 
 NEGLIGIBLE = 0.05
 """A singular value of the outputs under this share of the largest does not count as a dimension."""
 SCALED = {"orthogonal": "L_orth (spectral norms)", "frobenius": "the loss scaled by Frobenius norms"}
 
 
+def of_runs(name: str, problem: str, outputs: int) -> Measure:
+    """A column, a number a start."""
+    return column("runs", name, problem=problem, output_dim=outputs)
+
+
+def mean_of(name: str, problem: str, outputs: int) -> Measure:
+    """A column, mean over starts."""
+    return each_seed("mean", of_runs(name, problem, outputs))
+
+
 def rank(problem: str) -> Measure:
     """Singular values of two outputs over the data above 5 % of the largest, where a run ended or was last
     finite; mean over starts."""
-    return _of_runs(problem, 2, lambda runs: 1.0 + (runs["second_share"] > NEGLIGIBLE))
+    second = of_runs("second_share", problem, 2)
+    return each_seed("mean", applied(lambda share: 1.0 + (share > NEGLIGIBLE), second))
 
 
 def diverged(problem: str) -> Measure:
     """Share of the runs, of one output and of two, that are not finite at the end."""
-
-    def measure(tables: Tables) -> pd.Series:
-        shares = [_of_runs(problem, z, lambda runs: runs["diverged_at"].notna())(tables) for z in (1, 2)]
-        return (shares[0] + shares[1]) / 2
-
-    return measure
-
-
-def last_loss(problem: str, outputs: int) -> Measure:
-    """Mean over starts."""
-    return _of_runs(problem, outputs, lambda runs: runs["loss"])
-
-
-def optimum(problem: str, outputs: int) -> Measure:
-    """The least loss that there is."""
-    return _of_runs(problem, outputs, lambda runs: runs["optimum"])
+    runs = (of_runs("diverged_at", problem, outputs) for outputs in (1, 2))
+    shares = (each_seed("mean", applied(lambda step: step.notna().astype(float), each)) for each in runs)
+    return applied(lambda one, two: (one + two) / 2, *shares)
 
 
 def spread(problem: str, outputs: int) -> Measure:
     """Largest less smallest last loss over the starts on the same data, relative to their mean."""
-
-    def measure(tables: Tables) -> pd.Series:
-        by_seed = _runs(tables, problem, outputs).groupby("seed")["loss"]
-        return (by_seed.max() - by_seed.min()) / by_seed.mean().abs()
-
-    return measure
-
-
-def alignment(problem: str) -> Measure:
-    """|cos| between the one output's direction and the eigenvector of C's smallest eigenvalue."""
-    return _of_runs(problem, 1, lambda runs: runs["alignment"])
-
-
-def _of_runs(problem: str, outputs: int, of: Callable[[pd.DataFrame], pd.Series]) -> Measure:
-    def measure(tables: Tables) -> pd.Series:
-        runs = _runs(tables, problem, outputs)
-        return of(runs).astype(float).groupby(runs["seed"]).mean()
-
-    return measure
-
-
-def _runs(tables: Tables, problem: str, outputs: int) -> pd.DataFrame:
-    table = tables["runs"]
-    return table[(table["problem"] == problem) & (table["output_dim"] == outputs)]
+    losses = of_runs("loss", problem, outputs)
+    largest, smallest, mean = (each_seed(reduce, losses) for reduce in ("max", "min", "mean"))
+    return applied(lambda high, low, middle: (high - low) / middle.abs(), largest, smallest, mean)
 
 
 def _converges(problem: str, outputs: int, where: str) -> Claim:
@@ -72,8 +45,8 @@ def _converges(problem: str, outputs: int, where: str) -> Claim:
         f"With {SCALED[problem]} gradient descent converges, z = {outputs}: to {where}.",
         source="Example 1, Figure 1; Propositions 2 and 3",
         quantity="singular value",
-        measure=last_loss(problem, outputs),
-        published=optimum(problem, outputs),
+        measure=mean_of("loss", problem, outputs),
+        published=mean_of("optimum", problem, outputs),
         unit="loss",
     )
 
@@ -133,7 +106,7 @@ CLAIMS = [
             f"With {SCALED[problem]} one output converges to C's most negative eigenvector.",
             source="Example 1; Section 3 after Proposition 3",
             quantity="score",
-            measure=alignment(problem),
+            measure=mean_of("alignment", problem, 1),
             published=1.0,
             unit="|cos|",
             kind="trend",
@@ -163,16 +136,16 @@ CLAIMS = [
         "With Frobenius norms the least loss of two outputs is that of one.",
         source="Proposition 2",
         quantity="singular value",
-        measure=last_loss("frobenius", 2),
-        published=last_loss("frobenius", 1),
+        measure=mean_of("loss", "frobenius", 2),
+        published=mean_of("loss", "frobenius", 1),
         unit="loss",
     ),
     ordering(
         "esser2024/prop3/second-output-adds",
         "With L_orth two outputs reach a lower loss than one.",
         source="Proposition 3",
-        measure=last_loss("orthogonal", 2),
-        below=last_loss("orthogonal", 1),
+        measure=mean_of("loss", "orthogonal", 2),
+        below=mean_of("loss", "orthogonal", 1),
         unit="loss",
     ),
 ]

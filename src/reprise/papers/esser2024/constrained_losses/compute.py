@@ -1,4 +1,4 @@
-"""Gradient descent on the contrastive loss as it is, and scaled by norms of the weights."""
+"""Gradient descent on the contrastive loss, unscaled and scaled by norms of the weights."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,15 +29,16 @@ class Problem:
     """A loss to minimise.
 
     Attributes:
-        norm: of W1 and W2; their squares scale the loss, and the outputs are those of W1 and W2 of norm 1.
-        layers: two, W1 and W2; or one, of the same start W1ᵀ W2 (Proposition 1).
+        norm: norm of W1 and W2 whose square divides the loss; outputs are those of the weights scaled to norm
+            1.
+        layers: two, W1 and W2; or one, which starts from the same product W1ᵀ W2 (Proposition 1).
     """
 
     norm: Callable[[Tensor], Tensor] | None = None
     layers: int = 2
 
     def linear_map(self, weights: Weights) -> Float[Tensor, "run d z"]:
-        """Q of the outputs u = Qᵀ x."""
+        """Q in u = Qᵀ x."""
         return weights[0] if self.layers == 1 else weights[0].mT @ weights[1]
 
     def scale(self, weights: Weights) -> Float[Tensor, " run"]:
@@ -49,8 +50,11 @@ class Problem:
         )
 
     def optimum(self, eigenvalues: Float[Tensor, "run d"], outputs: int) -> Float[Tensor, " run"]:
-        """The least loss: the sum of the z smallest of C's negative eigenvalues where the spectral norms are
-        bounded, the smallest alone where the Frobenius norms are (Propositions 2 and 3), else none."""
+        """The minimum of the loss (Propositions 2 and 3); -inf without a norm.
+
+        With spectral norms it is the sum of C's z smallest negative eigenvalues, with Frobenius norms the
+        smallest negative eigenvalue.
+        """
         if self.norm is None:
             return torch.full(eigenvalues.shape[:1], -torch.inf).double()
         return eigenvalues.clamp(max=0)[:, : outputs if self.norm is spectral else 1].sum(-1)
@@ -66,10 +70,10 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Moment:
-    """Where the runs are at a step: numbers that are not finite are NaN.
+    """State of the runs at a step, NaN once a run is no longer finite.
 
     Attributes:
-        linear_map: Q, of the outputs of the scaled weights.
+        linear_map: Q for the outputs of the scaled weights.
     """
 
     loss: Float[Tensor, " run"]
@@ -77,13 +81,13 @@ class Moment:
 
     @property
     def finite(self) -> Bool[Tensor, " run"]:
-        """Which runs have not diverged."""
+        """Whether each run has not diverged."""
         return self.loss.isfinite()
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`trajectory`: loss and outputs at the recorded steps, NaN from where they are not finite. `runs`: when
-    that was, and the last finite numbers."""
+    """Tables: `trajectory`, loss and outputs at the recorded steps, NaN once they are not finite; `runs`, the
+    step when that happened, and the last finite values."""
     data = draw(
         range(params.seeds),
         samples=params.samples,
@@ -101,19 +105,19 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def records(params: Params) -> list[int]:
-    """The recorded steps: the start, the end, and between them."""
+    """The recorded steps: the start, then steps evenly spaced in the logarithm up to the end."""
     return sorted({0, *(round(step) for step in np.geomspace(1, params.steps, params.records))})
 
 
 def start(params: Params, outputs: int) -> list[Float[Tensor, "run h columns"]]:
-    """W1 and W2 of every run = (seed, start), in double precision; with more outputs, W1 is the same."""
+    """Initial W1 and W2 of every run (seed, start), in double precision; W1 does not depend on `outputs`."""
     streams = [Streams(range(params.seeds), f"start of W{layer}") for layer in (1, 2)]
     scale = params.init_scale / params.width**0.5
     normal = [
         stream.normal(params.starts, columns, params.width)
         for stream, columns in zip(streams, (2, outputs), strict=True)
     ]
-    return [scale * each.double().flatten(0, 1).mT.contiguous() for each in normal]
+    return [scale * weights.double().flatten(0, 1).mT.contiguous() for weights in normal]
 
 
 def descend(
@@ -123,27 +127,30 @@ def descend(
     learning_rate: float,
     steps: int,
 ) -> Iterator[Moment]:
-    """Gradient descent of every run on Tr(Qᵀ C Q) of the problem's scaled weights, at each step from 0 to
-    `steps`, or until no run is finite. One that is not stays so, and does not disturb the others."""
-    now = [weight.clone().requires_grad_() for weight in weights]
+    """Gradient descent of every run on the problem's loss, Tr(Qᵀ C Q) of the scaled weights.
+
+    Yields the state at each step from 0 to `steps`, or until no run is finite. A run that has diverged stays
+    diverged and does not affect the others.
+    """
+    current = [weight.clone().requires_grad_() for weight in weights]
     diverged = torch.zeros(len(c), dtype=torch.bool)
     for _ in range(steps + 1):
-        q, scale = problem.linear_map(now), problem.scale(now)
+        q, scale = problem.linear_map(current), problem.scale(current)
         loss = (q * (c @ q)).sum((-2, -1)) / scale**2
-        scaled = (q / scale[:, None, None]).detach()
-        diverged |= ~(loss.isfinite() & scaled.isfinite().all((-2, -1)))
+        scaled_map = (q / scale[:, None, None]).detach()
+        diverged |= ~(loss.isfinite() & scaled_map.isfinite().all((-2, -1)))
         yield Moment(
             loss.detach().masked_fill(diverged, torch.nan),
-            scaled.masked_fill(diverged[:, None, None], torch.nan),
+            scaled_map.masked_fill(diverged[:, None, None], torch.nan),
         )
         if diverged.all():
             return
-        gradients = torch.autograd.grad(loss.sum(), now)
+        gradients = torch.autograd.grad(loss.sum(), current)
         with torch.no_grad():
-            for weight, gradient, first in zip(now, gradients, weights, strict=True):
+            for weight, gradient, initial in zip(current, gradients, weights, strict=True):
                 weight -= learning_rate * gradient
                 if diverged.any():
-                    weight[diverged] = first[diverged]
+                    weight[diverged] = initial[diverged]
 
 
 def _train(
@@ -153,58 +160,58 @@ def _train(
     c: Float[Tensor, "seed d d"],
     anchor: Float[Tensor, "seed sample d"],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`trajectory` and `runs` of one problem."""
-    c, anchor = (each.repeat_interleave(params.starts, 0) for each in (c, anchor))
+    """The tables `trajectory` and `runs` of one problem."""
+    c, anchor = (values.repeat_interleave(params.starts, 0) for values in (c, anchor))
     weights = start(params, outputs)
     if problem.layers == 1:
         weights = [weights[0].mT @ weights[1]]
-    nowhere = Moment(c.new_full((len(c),), torch.nan), c.new_full((len(c), 2, outputs), torch.nan))
-    recorded, last = dict.fromkeys(records(params), nowhere), nowhere
-    diverged_at = nowhere.loss.clone()
+    diverged_state = Moment(c.new_full((len(c),), torch.nan), c.new_full((len(c), 2, outputs), torch.nan))
+    moments, last_finite = dict.fromkeys(records(params), diverged_state), diverged_state
+    diverged_at = diverged_state.loss.clone()
     for step, moment in enumerate(descend(problem, weights, c, params.learning_rate, params.steps)):
         finite = moment.finite
         diverged_at[~finite & diverged_at.isnan()] = step
-        last = Moment(
-            torch.where(finite, moment.loss, last.loss),
-            torch.where(finite[:, None, None], moment.linear_map, last.linear_map),
+        last_finite = Moment(
+            torch.where(finite, moment.loss, last_finite.loss),
+            torch.where(finite[:, None, None], moment.linear_map, last_finite.linear_map),
         )
-        if step in recorded:
-            recorded[step] = moment
-    by_run: Axes = {"seed": range(params.seeds), "start": range(params.starts)}
-    shape = tuple(map(len, by_run.values()))
+        if step in moments:
+            moments[step] = moment
+    run_axes: Axes = {"seed": range(params.seeds), "start": range(params.starts)}
+    shape = tuple(map(len, run_axes.values()))
     columns = {
-        "loss": [moment.loss for moment in recorded.values()],
-        "output": [(anchor[:, :1] @ moment.linear_map)[:, 0, 0] for moment in recorded.values()],
-        "second_share": [second_share(anchor, moment.linear_map) for moment in recorded.values()],
+        "loss": [moment.loss for moment in moments.values()],
+        "output": [(anchor[:, :1] @ moment.linear_map)[:, 0, 0] for moment in moments.values()],
+        "second_share": [second_share(anchor, moment.linear_map) for moment in moments.values()],
     }
     trajectory = tidy(
-        {"step": list(recorded), **by_run},
+        {"step": list(moments), **run_axes},
         **{name: torch.stack(column).unflatten(1, shape) for name, column in columns.items()},
     )
     eigenvalues, eigenvectors = torch.linalg.eigh(c)
-    direction = _of_size_one(last.linear_map)
+    direction = _unit_scale(last_finite.linear_map)
     direction = direction / direction.norm(dim=(1, 2), keepdim=True)
     runs = {
         "diverged_at": diverged_at,
-        "loss": last.loss,
-        "output": (anchor[:, :1] @ last.linear_map)[:, 0, 0],
+        "loss": last_finite.loss,
+        "output": (anchor[:, :1] @ last_finite.linear_map)[:, 0, 0],
         "optimum": problem.optimum(eigenvalues, outputs),
-        "second_share": second_share(anchor, last.linear_map),
+        "second_share": second_share(anchor, last_finite.linear_map),
         "alignment": (direction.mT @ eigenvectors[..., :1]).norm(dim=(1, 2)),
     }
-    return trajectory, tidy(by_run, **{name: column.view(shape) for name, column in runs.items()})
+    return trajectory, tidy(run_axes, **{name: column.view(shape) for name, column in runs.items()})
 
 
 def second_share(
     anchor: Float[Tensor, "run sample d"], linear_map: Float[Tensor, "run d z"]
 ) -> Float[Tensor, " run"]:
-    """Second singular value of the outputs X Q as a share of the first: 0 of one output, NaN of none."""
+    """Second singular value of the outputs X Q as a share of the first; 0 for one output, NaN if diverged."""
     if linear_map.shape[-1] == 1:
         return torch.where(linear_map[:, 0, 0].isnan(), torch.nan, 0.0)
-    values = torch.linalg.svdvals((anchor @ _of_size_one(linear_map)).nan_to_num(0.0))
+    values = torch.linalg.svdvals((anchor @ _unit_scale(linear_map)).nan_to_num(0.0))
     return values[:, 1] / values[:, 0]
 
 
-def _of_size_one(linear_map: Float[Tensor, "run d z"]) -> Float[Tensor, "run d z"]:
-    """Squares of its entries do not overflow."""
+def _unit_scale(linear_map: Float[Tensor, "run d z"]) -> Float[Tensor, "run d z"]:
+    """Scales the largest entry to 1, so that squares do not overflow."""
     return linear_map / linear_map.abs().amax((1, 2), keepdim=True)

@@ -26,38 +26,38 @@ PANELS = {
     "output": ("outputs, z = 1", 1, (-1e4, 1e4)),
     "second_share": ("rank, z = 2", 2, (1e-4, 2.0)),
 }
-"""Column -> title, number of outputs, and the range beyond which numbers are drawn at its edge."""
+"""Maps a column to its title, number of outputs, and drawing range; values outside are drawn at the edge."""
 
 
 @figure(
     "Figure 1",
     caption="""Gradient descent on the contrastive loss of half moons, unconstrained and scaled by norms of
-    the weights, a line a start, all on the first seed's data. Left: the loss, z = 1; dotted, the smallest
-    eigenvalue of C, which is the least value of both scaled losses. Middle: the output at one anchor, z = 1,
-    of weights of norm 1 where the loss is scaled by it. Right: with z = 2, the second singular value of the
-    outputs as a share of the first; under the dotted line (5 %) they count as collapsed to one dimension. A
-    cross marks the step at which a run's numbers are no longer finite. What lies beyond an axis is drawn at
-    its edge.""",
+    the weights; one line per start, all on the first seed's data. Left: the loss for z = 1. The dotted line
+    is the smallest eigenvalue of C, the minimum of both scaled losses. Middle: the output at one anchor for z
+    = 1; if the loss is scaled by a norm, the weights are scaled to norm 1. Right: for z = 2, the second
+    singular value of the outputs as a share of the first; below the dotted line (5 %) they count as collapsed
+    to one dimension. A cross marks the step at which a run stops being finite. Values outside an axis are
+    drawn at its edge.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
+    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for panel, (column, (title, outputs, limits)) in zip(axes, PANELS.items(), strict=True):
-        shown = [name for name in NAMES if name != "one_layer" or column == "second_share"]
-        for problem, color, line in zip(shown, colors(len(NAMES)), LINES, strict=False):
+        problems = [name for name in NAMES if name != "one_layer" or column == "second_share"]
+        for problem, color, line in zip(problems, colors(len(NAMES)), LINES, strict=False):
             trajectory, runs = (_first_seed(base[name], problem, outputs) for name in ("trajectory", "runs"))
             for start in range(params.starts):
                 values = trajectory[trajectory["start"] == start].set_index("step")[column]
-                last, diverged_at = _only(runs[runs["start"] == start], column, "diverged_at")
-                what = f"'{column}' of '{problem}', start {start}"
-                look = {"color": color, "ls": line, "label": NAMES[problem] if start == 0 else None}
-                _run(panel, drawable(values, what), last, diverged_at, limits, **look)
+                last_finite, diverged_at = _only(runs[runs["start"] == start], column, "diverged_at")
+                description = f"'{column}' of '{problem}', start {start}"
+                style = {"color": color, "ls": line, "label": NAMES[problem] if start == 0 else None}
+                _run(panel, drawable(values, description), last_finite, diverged_at, limits, **style)
         panel.set_title(title)
         steps_axis(panel)
     _scales(*axes, optimum=_first_seed(base["runs"], "orthogonal", 1)["optimum"].iloc[0])
     handles, labels = axes[-1].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    return drawn
+    fig.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return fig
 
 
 def _first_seed(table: pd.DataFrame, problem: str, outputs: int) -> pd.DataFrame:
@@ -66,10 +66,10 @@ def _first_seed(table: pd.DataFrame, problem: str, outputs: int) -> pd.DataFrame
 
 
 def _only(rows: pd.DataFrame, *columns: str) -> list[float]:
-    """Of the one row there is.
+    """The columns' values in the only row.
 
     Raises:
-        ValueError: when there is another number of rows.
+        ValueError: if there is not exactly one row.
     """
     return [float(rows[column].item()) for column in columns]
 
@@ -77,21 +77,21 @@ def _only(rows: pd.DataFrame, *columns: str) -> list[float]:
 def _run(
     axes: Axes,
     values: pd.Series,
-    last: float,
+    last_finite: float,
     diverged_at: float,
     limits: tuple[float, float],
-    **look: Any,
+    **style: Any,
 ) -> None:
-    """A line; of a run that diverged up to its last finite number, with a cross a step later."""
-    if not np.isfinite(last):
-        raise RepriseError("nothing to draw: a run holds no last number")
-    shown = values.dropna()
+    """Draws a run; one that diverged ends at its last finite value, with a cross one step later."""
+    if not np.isfinite(last_finite):
+        raise RepriseError("nothing to draw: a run holds no last finite number")
+    curve = values.dropna()
     if np.isfinite(diverged_at):
-        shown = pd.concat([shown, pd.Series([last], [diverged_at - 1])])
-    shown = shown.clip(*limits)
-    axes.plot(shown.index, shown, lw=0.9, **look)
+        curve = pd.concat([curve, pd.Series([last_finite], [diverged_at - 1])])
+    curve = curve.clip(*limits)
+    axes.plot(curve.index, curve, lw=0.9, **style)
     if np.isfinite(diverged_at):
-        axes.plot([diverged_at], [shown.iloc[-1]], marker="x", ms=4, color=look["color"], ls="none")
+        axes.plot([diverged_at], [curve.iloc[-1]], marker="x", ms=4, color=style["color"], ls="none")
 
 
 def _scales(loss: Axes, output: Axes, share: Axes, *, optimum: float) -> None:

@@ -1,4 +1,4 @@
-"""Settings of Figure 1, of which the paper gives the data and the losses."""
+"""Settings of Figure 1; the paper gives the data and the losses only."""
 
 from typing import Self
 
@@ -10,33 +10,38 @@ TABLES = ("trajectory", "runs")
 
 
 class Params(Settings):
-    """Linear networks on half moons, by gradient descent on the mean contrastive loss and on its scalings."""
+    """Linear networks on half moons, trained by gradient descent on the mean contrastive loss or a scaled
+    one."""
 
-    output_dims: tuple[int, ...] = ours((1, 2), "z: one output as in Figure 3, two to see a rank")
+    output_dims: tuple[int, ...] = ours(
+        (1, 2), "z: one output as in Figure 3, and two, for which a rank can show"
+    )
     width: int = unstated(10, "h, the smallest of Figures 2 and 3", ge=2)
     samples: int = unstated(200, "n", ge=2)
-    moons_noise: float = unstated(0.1, "standard deviation, of scikit-learn's moons", ge=0)
-    positive_variance: float = stated(0.1, "Example 1: of each coordinate of x⁺ - x", ge=0)
-    init_scale: float = unstated(1.0, "W = normal x scale / √h: columns of a length near the scale", gt=0)
+    moons_noise: float = unstated(0.1, "standard deviation of the noise on scikit-learn's moons", ge=0)
+    positive_variance: float = stated(0.1, "Example 1: variance of each coordinate of x⁺ - x", ge=0)
+    init_scale: float = unstated(
+        1.0, "W = normal x scale / √h: the columns' lengths are close to the scale", gt=0
+    )
     learning_rate: float = unstated(0.01, "as in Figures 2 and 3", gt=0)
-    steps: int = unstated(5000, "until the scaled losses have come to rest, past saddles", ge=2)
+    steps: int = unstated(5000, "enough for the scaled losses to pass their saddles and settle", ge=2)
     seeds: int = ours(10, "data sets", ge=1)
-    starts: int = ours(5, "initial weights on each of them", ge=2)
+    starts: int = ours(5, "initial weights per data set", ge=2)
     records: int = ours(120, "recorded steps after the start, evenly spaced in the logarithm", ge=2)
 
     @model_validator(mode="after")
     def _one_output_and_two(self) -> Self:
         if set(self.output_dims) != {1, 2}:
-            raise ValueError("output_dims must be 1 and 2, at which claims read")
+            raise ValueError("output_dims must be 1 and 2, which claims read")
         return self
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, with three seeds."""
-    few = {"seeds": min(params.seeds, 3)}
+    """Other plausible values of the unstated settings, with three seeds."""
+    common = {"seeds": min(params.seeds, 3)}
     grid: dict[str, dict[str, float]] = {
         "width 100": {"width": 100},
         "moons noise 0.2": {"moons_noise": 0.2},
         "init halved": {"init_scale": params.init_scale / 2},
     }
-    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

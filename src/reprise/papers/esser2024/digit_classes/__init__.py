@@ -1,2 +1,2 @@
-"""Two classes of digits: time of a step of (11) and of (12), and what a classifier makes of the embeddings
-(Figure 4)."""
+"""Figure 4: two classes of digits, the time of a step of (11) and of (12), and how well a classifier
+separates the embeddings."""

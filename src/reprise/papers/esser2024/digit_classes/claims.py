@@ -1,44 +1,26 @@
 """What Figure 4 and its text say."""
 
-import pandas as pd
-
 from reprise.evidence.claims import Claim, Measure, ordering, trend, value
+from reprise.evidence.measures import column, first, rows
 from reprise.papers.esser2024.digit_classes.params import DIMS
 from reprise.papers.esser2024.digit_classes.scaling import slopes
-from reprise.study.experiment import Tables
 
 LEFT = "Figure 4 left, 'Runtime and downstream task'"
 
 
 def accuracy(z: int, method: str) -> Measure:
-    """In percent, by seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["accuracy"]
-        return table[(table["z"] == z) & (table["method"] == method)].set_index("seed")["accuracy"]
-
-    return measure
+    """In percent."""
+    return column("accuracy", "accuracy", z=z, method=method)
 
 
 def at_smallest_width(method: str) -> Measure:
     """Seconds of a step, by repeat."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["step_seconds"]
-        chosen = (table["method"] == method) & (table["width"] == table["width"].min())
-        return table[chosen].set_index("seed")["seconds"]
-
-    return measure
+    return column("step_seconds", "seconds", width=first, method=method)
 
 
 def slope(method: str) -> Measure:
     """Of log seconds over log width among wide nets, by repeat."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["step_seconds"]
-        return slopes(table[table["method"] == method])
-
-    return measure
+    return lambda tables: slopes(rows(tables["step_seconds"], method=method))
 
 
 def _coincide(z: int) -> Claim:

@@ -1,17 +1,17 @@
-"""How the time of a step grows with the width."""
+"""Growth of a step's time with the width."""
 
 import numpy as np
 import pandas as pd
 
 
 def wide(widths: pd.Series) -> np.ndarray:
-    """The wider half of the widths, three at least: there the fixed cost of a step no longer shows."""
-    each = np.unique(widths)
-    return each[-max(3, len(each) // 2) :]
+    """The wider half of the widths, at least three, for which a step's fixed cost is negligible."""
+    unique_widths = np.unique(widths)
+    return unique_widths[-max(3, len(unique_widths) // 2) :]
 
 
 def slopes(times: pd.DataFrame) -> pd.Series:
-    """Of log seconds on log width among the wide nets, by least squares, a repeat (`seed`) each."""
+    """Least-squares slopes of log seconds against log width among the wide nets, one per repeat (`seed`)."""
     rows = times[times["width"].isin(wide(times["width"]))]
     table = rows.pivot(index="width", columns="seed", values="seconds").sort_index()
     if table.empty or not np.isfinite(table.to_numpy(dtype=float)).all():

@@ -1,2 +1,2 @@
-"""Projected gradient descent (11) beside the ordinary differential equation (12), and their limits (Figure 3,
-Theorems 2 and 3)."""
+"""Figure 3, Theorems 2 and 3: projected gradient descent (11), the ordinary differential equation (12), and
+their limits."""

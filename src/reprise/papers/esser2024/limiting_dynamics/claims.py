@@ -3,12 +3,11 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Claim, Measure, ordering, value
+from reprise.evidence.measures import Wide, applied, column, last, wide
 from reprise.papers.esser2024.limiting_dynamics.params import WIDTHS
-from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "esser2024")
 misprint = partial(identities.misprint, "esser2024")
@@ -16,59 +15,48 @@ misprint = partial(identities.misprint, "esser2024")
 FIGURE_3 = "Figure 3 and the text after Eq. 12"
 
 
-def run(tables: Tables, z: int, width: int, method: str, column: str) -> pd.DataFrame:
-    """A column of `trajectory`, iterations as rows in rising order, seeds as columns."""
-    table = tables["trajectory"]
-    chosen = (table["z"] == z) & (table["width"] == width) & (table["method"] == method)
-    return table[chosen].pivot(index="iteration", columns="seed", values=column).sort_index()
+def course(name: str, z: int, width: int, method: str) -> Wide:
+    """A column of `trajectory`: a row a seed, a column an iteration."""
+    return wide("trajectory", name, "iteration", z=z, width=width, method=method)
+
+
+def at_end(name: str, z: int, width: int, method: str) -> Measure:
+    """A column of `trajectory` after the last step."""
+    return applied(lambda over_time: over_time.iloc[:, -1], course(name, z, width, method))
 
 
 def final_loss_gap(width: int) -> Measure:
     """|loss of descent - loss of (12)| after the last step, z = 1."""
-
-    def measure(tables: Tables) -> pd.Series:
-        ours, theirs = (run(tables, 1, width, m, "loss").iloc[-1] for m in ("descent", "printed_euler"))
-        return (ours - theirs).abs()
-
-    return measure
+    losses = (at_end("loss", 1, width, method) for method in ("descent", "printed_euler"))
+    return applied(lambda ours, theirs: (ours - theirs).abs(), *losses)
 
 
 def mean_loss(width: int, method: str) -> Measure:
     """Over the iterations, z = 1: the higher, the slower the decay to the same end."""
-    return lambda tables: run(tables, 1, width, method, "loss").mean(skipna=False)
+    losses = course("loss", 1, width, method)
+    return applied(lambda over_time: over_time.mean(axis=1, skipna=False), losses)
 
 
 def largest_distance(width: int) -> Measure:
     """‖q of descent - q of (12)‖ where it is largest, z = 1."""
-    return lambda tables: run(tables, 1, width, "printed_euler", "distance").max(skipna=False)
+    distances = course("distance", 1, width, "printed_euler")
+    return applied(lambda over_time: over_time.max(axis=1, skipna=False), distances)
 
 
 def final_distance(z: int, width: int) -> Measure:
     """‖q of descent - q of (12)‖ after the last step."""
-    return lambda tables: run(tables, z, width, "printed_euler", "distance").iloc[-1]
+    return at_end("distance", z, width, "printed_euler")
 
 
 def distance_to_e1(width: int) -> Measure:
     """Of the outputs of descent after the last step from the nearer of ±e_1, z = 1."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["outputs"]
-        chosen = (table["z"] == 1) & (table["width"] == width) & (table["method"] == "descent")
-        last = table[chosen & (table["iteration"] == table["iteration"].max())]
-        q = last.pivot(index="seed", columns="eigenvector", values="output").sort_index(axis=1)
-        return np.hypot(q[1].abs() - 1, q[2])
-
-    return measure
+    outputs = wide("outputs", "output", "eigenvector", iteration=last, z=1, width=width, method="descent")
+    return applied(lambda q: np.hypot(q[1].abs() - 1, q[2]), outputs)
 
 
 def velocity_gap(form: str) -> Measure:
     """Of an ODE from descent at random starts, h = d = 2."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["velocities"]
-        return table[table["form"] == form].set_index("seed")["gap"]
-
-    return measure
+    return column("velocities", "gap", form=form)
 
 
 def _near_zero(id: str, statement: str, source: str, measure: Measure, unit: str) -> Claim:
@@ -84,19 +72,19 @@ def _near_zero(id: str, statement: str, source: str, measure: Measure, unit: str
 
 
 def _figure_3(width: int) -> list[Claim]:
-    of = f"(z = 1, h = {width})"
+    case = f"(z = 1, h = {width})"
     return [
         _near_zero(
             f"fig3/final-loss-gap-h{width}",
-            f"Projected gradient descent (11) and the ODE (12) converge to the same final loss {of}.",
+            f"Projected gradient descent (11) and the ODE (12) converge to the same final loss {case}.",
             FIGURE_3,
             final_loss_gap(width),
             "|difference of losses|",
         ),
         ordering(
             f"esser2024/fig3/slower-decay-h{width}",
-            f"The loss decays more slowly along the ODE (12) than along descent (11) {of}: its mean over the "
-            "iterations is higher.",
+            f"The loss decays more slowly along the ODE (12) than along descent (11) {case}: its mean over "
+            "the iterations is higher.",
             source=FIGURE_3,
             measure=mean_loss(width, "printed_euler"),
             above=mean_loss(width, "descent"),
@@ -104,7 +92,7 @@ def _figure_3(width: int) -> list[Claim]:
         ),
         _near_zero(
             f"fig3/outputs-close-h{width}",
-            f"Started alike, the outputs of (11) and (12) stay close to each other {of}: the largest "
+            f"Started alike, the outputs of (11) and (12) stay close to each other {case}: the largest "
             "distance on the way, where the limit has length 1.",
             FIGURE_3,
             largest_distance(width),
@@ -112,7 +100,7 @@ def _figure_3(width: int) -> list[Claim]:
         ),
         _near_zero(
             f"fig3/same-limit-h{width}",
-            f"The outputs of (11) and (12) converge to the same limit {of}.",
+            f"The outputs of (11) and (12) converge to the same limit {case}.",
             FIGURE_3,
             final_distance(1, width),
             "distance of the outputs",
@@ -127,7 +115,7 @@ def _figure_3(width: int) -> list[Claim]:
         ),
         _near_zero(
             f"fig3/smallest-eigenvector-h{width}",
-            f"The outputs of (11) converge to the smallest eigenvector, e_1 or -e_1 {of}.",
+            f"The outputs of (11) converge to the smallest eigenvector, e_1 or -e_1 {case}.",
             "Figure 3 right, Numerical Evaluation of Theorem 3",
             distance_to_e1(width),
             "distance from the nearer of ±e_1",

@@ -1,4 +1,4 @@
-"""Runs descent and both differential equations from the same starts, and tries the formulas."""
+"""Runs descent and both differential equations from the same starts, and checks the formulas."""
 
 import zlib
 from collections.abc import Iterator
@@ -27,20 +27,20 @@ from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.study.experiment import Context
 from reprise.study.tidy import Axes, tidy
 
-METHODS = ("descent", *(f"{ode}_{by}" for by in ("euler", "flow") for ode in ODES))
-"""Projected gradient descent, and each ODE by Euler's method with the same step and by solve_ivp."""
+METHODS = ("descent", *(f"{ode}_{solver}" for solver in ("euler", "flow") for ode in ODES))
+"""Projected gradient descent, and each ODE solved by Euler's method with the same step and by solve_ivp."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables:
+    """Computes four tables.
 
-    `identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
-    `velocities`: ‖dQ/dt of an ODE - that of descent with a step to 0‖ / ‖that of descent‖ at random starts
-    with h = d = 2 and z = 1, a row a start (`seed`).
-    `trajectory`: a row an embedding dimension `z`, width, method, seed and recorded iteration: the loss, and
-    the distance ‖q - q of descent‖ of its outputs; times of `flow` are learning_rate * iteration.
-    `outputs`: the outputs of what goes by steps: of each `unit`, on each `eigenvector` of C, the first with
-    the smallest eigenvalue.
+    `identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
+    `velocities`: the relative distance of an ODE's dQ/dt from descent's in the limit of small steps, at
+    random starts with h = d = 2 and z = 1, one row per start (`seed`). `trajectory`: the loss, and the
+    distance of the outputs q from those of descent, one row per embedding dimension `z`, width, method, seed
+    and recorded iteration; `flow` is read at times learning_rate * iteration. `outputs`: the outputs of the
+    methods that take steps, for each `unit` and `eigenvector` of C, of which the first has the smallest
+    eigenvalue.
     """
     seeds = range(params.seeds)
     moons = half_moons.draw(
@@ -51,22 +51,22 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     )
     c = symmetric(cross_moment(moons.anchor, moons.positive, moons.negative, reduction=params.reduction))
     values, vectors = eigenpairs(c)
-    where = f"reduction '{params.reduction}' and {params.samples} samples"
-    check_step(values.numpy(), params.embedding_dims, params.learning_rate, where)
+    settings = f"reduction '{params.reduction}' and {params.samples} samples"
+    check_step(values.numpy(), params.embedding_dims, params.learning_rate, settings)
 
     iterations = range(0, params.steps + 1, params.record_every)
     runs = [(z, width) for z in params.embedding_dims for width in params.widths]
     trajectory, outputs = [], []
-    for done, (z, width) in enumerate(runs):
-        context.progress(done, len(runs), f"z = {z}, width {width}")
+    for index, (z, width) in enumerate(runs):
+        context.progress(index, len(runs), f"z = {z}, width {width}")
         q = torch.stack(list(_outputs(c, values, vectors, z, width, params)))
         axes: Axes = {"z": [z], "width": [width], "method": METHODS, "iteration": iterations, "seed": seeds}
-        measured = {"loss": loss(q, values), "distance": (q - q[0]).flatten(-2).norm(dim=-1)}
-        trajectory.append(tidy(axes, **{name: of[None, None] for name, of in measured.items()}))
+        columns = {"loss": loss(q, values), "distance": (q - q[0]).flatten(-2).norm(dim=-1)}
+        trajectory.append(tidy(axes, **{name: column[None, None] for name, column in columns.items()}))
         units: Axes = {"eigenvector": range(1, q.shape[-2] + 1), "unit": range(1, z + 1)}
-        stepped = [not method.endswith("flow") for method in METHODS]
-        shown = [method for method in METHODS if not method.endswith("flow")]
-        outputs.append(tidy({**axes, "method": shown, **units}, output=q[stepped][None, None]))
+        takes_steps = [not method.endswith("flow") for method in METHODS]
+        step_methods = [method for method in METHODS if not method.endswith("flow")]
+        outputs.append(tidy({**axes, "method": step_methods, **units}, output=q[takes_steps][None, None]))
     points = range(params.points)
     gaps = [
         {"seed": point, "form": form, "gap": gap}
@@ -89,23 +89,26 @@ def _outputs(
     width: int,
     params: Params,
 ) -> Iterator[Float[Tensor, "iteration seed d z"]]:
-    """q by each of the methods, in their order, from one start a seed."""
+    """Yields q for each method in the order of `METHODS`, from one start per seed."""
     w1, w2 = orthonormal_start(range(params.seeds), width, c.shape[-1], z)
     start = vectors.mT @ w1.mT @ w2
-    found = [start]
+    records = [start]
     for step in range(1, params.steps + 1):
         w1, w2 = gradient_step((w1, w2), c, params.learning_rate)
         if step % params.record_every == 0:
-            found.append(vectors.mT @ w1.mT @ w2)
-    yield torch.stack(found)
+            records.append(vectors.mT @ w1.mT @ w2)
+    yield torch.stack(records)
     for ode in ODES.values():
-        q, found = start, [start]
+        q, records = start, [start]
         for step in range(1, params.steps + 1):
             q = euler_step(ode, q, values, params.learning_rate)
             if step % params.record_every == 0:
-                found.append(q)
-        yield torch.stack(found)
+                records.append(q)
+        yield torch.stack(records)
     times = params.learning_rate * np.arange(0, params.steps + 1, params.record_every)
     for ode in ODES.values():
-        solved = [flow(ode, q0.numpy(), of.numpy(), times) for q0, of in zip(start, values, strict=True)]
-        yield torch.from_numpy(np.stack(solved, 1))
+        solutions = [
+            flow(ode, q0.numpy(), eigenvalues.numpy(), times)
+            for q0, eigenvalues in zip(start, values, strict=True)
+        ]
+        yield torch.from_numpy(np.stack(solutions, 1))

@@ -1,7 +1,8 @@
-"""Projected gradient descent on the loss (8), the differential equations for its outputs, and Euler's limit.
+"""Projected gradient descent on the loss (8), the differential equations for its outputs, and the largest
+stable step of Euler's method.
 
-Outputs are q = Vᵀ W1ᵀ W2, those on the eigenvectors of C = V Λ Vᵀ, in rising order of the eigenvalues;
-shape [d, z]. With Q = V q = W1ᵀ W2 the network is u(x) = Qᵀ x.
+q = Vᵀ W1ᵀ W2, of shape [d, z], holds the outputs on the eigenvectors of C = V Λ Vᵀ, in ascending order of the
+eigenvalues. With Q = V q = W1ᵀ W2 the network is u(x) = Qᵀ x.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,11 +20,11 @@ from reprise.papers.esser2024.two_layers import Weights
 
 Array = np.ndarray
 Velocity = Callable[[Any, Any], Any]
-"""From q [*run, d, z] and the eigenvalues [*run, d] to dq/dt, of tensors or of arrays."""
+"""Maps q [*run, d, z] and the eigenvalues [*run, d] to dq/dt, for tensors or arrays."""
 
 
 def gradient_step(weights: Weights, c: Float[Tensor, "*run d d"], learning_rate: float) -> Weights:
-    """One step of (11), with the minus sign that descent needs, and back onto W1ᵀ W1 = I, W2ᵀ W2 = I.
+    """One step of (11), with the minus sign that descent needs, and the projection to W1ᵀ W1 = I, W2ᵀ W2 = I.
 
     The gradients of Tr(W2ᵀ W1 C W1ᵀ W2) are 2 W2 (C Q)ᵀ and 2 W1 C Q.
     """
@@ -34,23 +35,23 @@ def gradient_step(weights: Weights, c: Float[Tensor, "*run d d"], learning_rate:
 
 def printed(q: Any, eigenvalues: Any) -> Any:
     """dq/dt = -2 [2 Λ q - Λ q qᵀ q - q qᵀ Λ q] (Eq. 9)."""
-    moved = eigenvalues[..., None] * q
-    return -2 * (2 * moved - moved @ (q.mT @ q) - q @ (q.mT @ moved))
+    product = eigenvalues[..., None] * q
+    return -2 * (2 * product - product @ (q.mT @ q) - q @ (q.mT @ product))
 
 
 def corrected(q: Any, eigenvalues: Any) -> Any:
     """dq/dt = -[4 Λ q - Λ q qᵀ q - 3 q qᵀ Λ q], which small steps of (11) follow.
 
-    Back onto the constraint, a step along G loses W (Wᵀ G + Gᵀ W) / 2; the proof of Theorem 2 takes
-    W Wᵀ G off. For W2 the two are the same, for W1 not: Wᵀ G = 2 q qᵀ Λ is not symmetric.
+    The projection removes W (Wᵀ G + Gᵀ W) / 2 from a step along G, whereas the proof of Theorem 2 removes
+    W Wᵀ G. The two agree for W2 but not for W1, where Wᵀ G = 2 q qᵀ Λ is not symmetric.
     """
-    moved = eigenvalues[..., None] * q
-    return -(4 * moved - moved @ (q.mT @ q) - 3 * q @ (q.mT @ moved))
+    product = eigenvalues[..., None] * q
+    return -(4 * product - product @ (q.mT @ q) - 3 * q @ (q.mT @ product))
 
 
 ODES: dict[str, Velocity] = {"printed": printed, "corrected": corrected}
-ACROSS = {"printed": 2, "corrected": 3}
-"""At its limit, q returns from a turn of e_i towards e_j at this times λ_j - λ_i."""
+ROTATION_FACTOR = {"printed": 2, "corrected": 3}
+"""Factor on λ_j - λ_i in the rate at which q returns to its limit after a rotation of e_i towards e_j."""
 
 
 def loss(q: Any, eigenvalues: Any) -> Any:
@@ -67,7 +68,7 @@ def flow(ode: Velocity, q0: Float[Array, "d z"], eigenvalues: Float[Array, " d"]
     """The solution at each time, by an adaptive Runge-Kutta method. Shape [time, d, z].
 
     Raises:
-        RepriseError: where it has none up to the last time, as from outside ‖q‖₂ <= 1.
+        RepriseError: if there is no solution up to the last time, as from some starts outside ‖q‖₂ <= 1.
     """
     solution = solve_ivp(
         lambda _, q: ode(q.reshape(q0.shape), eigenvalues).ravel(),
@@ -84,34 +85,35 @@ def flow(ode: Velocity, q0: Float[Array, "d z"], eigenvalues: Float[Array, " d"]
 
 
 def largest_step(name: str, eigenvalues: Array, outputs: int) -> float:
-    """The learning rate from which on Euler's method leaves the limit of an ODE: 2 over its fastest rate.
+    """The learning rate at which Euler's method becomes unstable at an ODE's limit: 2 over its fastest rate.
 
-    The limit holds the eigenvectors of the `outputs` most negative eigenvalues. Lengths return to 1 at the
-    rate 8 |λ_1|, turns as `ACROSS` has it, and what goes to 0 does so at 4 λ_d. While no eigenvalue is large
-    and positive, the first decides: stable if and only if learning_rate |λ_1| < 1/4.
+    The limit consists of the eigenvectors of the `outputs` most negative eigenvalues. Lengths return to 1 at
+    rate 8 |λ_1|, rotations decay as in `ROTATION_FACTOR`, and other components decay at 4 λ_d. Unless an
+    eigenvalue is large and positive, the first rate decides: the method is stable if and only if
+    learning_rate |λ_1| < 1/4.
     """
-    low, high = float(eigenvalues.min()), float(eigenvalues.max())
-    held = min(outputs, int((eigenvalues < 0).sum()))
+    lowest, highest = float(eigenvalues.min()), float(eigenvalues.max())
+    rank = min(outputs, int((eigenvalues < 0).sum()))
     rates = [0.0]
-    if held:
-        rates.append(8 * -low)
-    if 0 < held < len(eigenvalues):
-        rates.append(ACROSS[name] * (high - low))
-    if held < outputs:
-        rates.append(4 * high)
+    if rank:
+        rates.append(8 * -lowest)
+    if 0 < rank < len(eigenvalues):
+        rates.append(ROTATION_FACTOR[name] * (highest - lowest))
+    if rank < outputs:
+        rates.append(4 * highest)
     return 2 / max(rates) if max(rates) > 0 else np.inf
 
 
 def check_step(
     eigenvalues: Float[Array, "run d"], outputs: Iterable[int], learning_rate: float, where: str
 ) -> None:
-    """That Euler's method is stable at the limit of both ODEs, in every run.
+    """Checks that Euler's method is stable at the limit of both ODEs, in every run.
 
     Args:
-        where: the settings on which the eigenvalues depend.
+        where: the settings that determine the eigenvalues, for the message.
 
     Raises:
-        RepriseError: naming the settings, the limit and what to do.
+        RepriseError: if it is not; it names the settings, the largest learning rate and what to do.
     """
     limit, lowest = min(
         (largest_step(name, values, z), float(values.min()))
@@ -131,7 +133,7 @@ def check_step(
 def eigenpairs(
     c: Float[Tensor, "*run d d"],
 ) -> tuple[Float[Tensor, "*run d"], Float[Tensor, "*run d d"]]:
-    """Eigenvalues in rising order, and eigenvectors whose largest component is positive."""
+    """Eigenvalues in ascending order, and eigenvectors whose largest component is positive."""
     values, vectors = torch.linalg.eigh(c)
     largest = vectors.gather(-2, vectors.abs().argmax(-2, keepdim=True))
     return values, vectors * largest.sign()

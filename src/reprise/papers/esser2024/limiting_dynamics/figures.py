@@ -15,21 +15,21 @@ from reprise.study.experiment import BASE, Tables, figure
 
 METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "corrected ODE"}
 ODES = {"printed": "o", "corrected": "x"}
-"""Markers of what solve_ivp finds."""
+"""Markers of solve_ivp's solutions."""
 
 
 @figure(
     "Figure 3",
-    caption="""Projected gradient descent (11) beside the ODE (12), as printed and as corrected (see
-    Theorem 2), from the same start; above z = 1, below z = 2 (not in the paper). Left: loss, mean over seeds;
-    markers: solve_ivp at the same times. Middle: first output on the eigenvector v_1 of the smallest
-    eigenvalue, of the first seed that ends above 0 and the first that ends below; dotted: the limits ±e_1 of
-    Theorem 3. Right: distance of the ODEs' outputs from those of descent; geometric mean and 90 % interval
+    caption="""Projected gradient descent (11) and the ODE (12), as printed and as corrected (see Theorem 2),
+    from the same start; top row z = 1, bottom row z = 2 (not in the paper). Left: loss, mean over seeds;
+    markers show solve_ivp at the same times. Middle: first output on the eigenvector v_1 of the smallest
+    eigenvalue, for the first seed that ends above 0 and the first that ends below; dotted: the limits ±e_1 of
+    Theorem 3. Right: distance of the ODEs' outputs from those of descent, geometric mean and 90 % interval
     over seeds.""",
 )
 def fig03(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, rows = plt.subplots(len(DIMS), 3, figsize=(WIDTH, 4.6), sharex=True)
+    fig, rows = plt.subplots(len(DIMS), 3, figsize=(WIDTH, 4.6), sharex=True)
     for z, (losses, outputs, distances) in zip(DIMS, rows, strict=True):
         trajectory = base["trajectory"].query("z == @z")
         _losses(losses, trajectory)
@@ -41,8 +41,8 @@ def fig03(tables: Tables, params: Params) -> Figure:
     for axes in rows.flat:
         steps_axis(axes)
         axes.set_xlabel("iteration" if axes in rows[-1] else "")
-    drawn.legend(handles=_key(), loc="outside lower center", ncols=5)
-    return drawn
+    fig.legend(handles=_key(), loc="outside lower center", ncols=5)
+    return fig
 
 
 def _losses(axes: Axes, table: pd.DataFrame) -> None:
@@ -54,12 +54,12 @@ def _losses(axes: Axes, table: pd.DataFrame) -> None:
         for ode, marker in ODES.items():
             mean = rows[rows["method"] == f"{ode}_flow"].groupby("iteration")["loss"].mean()
             drawable(mean, f"the loss of {ode}_flow, h = {width}")
-            some = mean.iloc[_spread(len(mean))]
-            axes.plot(some, ls="none", marker=marker, ms=3.5, color=color, mfc="none", mew=0.7)
+            samples = mean.iloc[_spread(len(mean))]
+            axes.plot(samples, ls="none", marker=marker, ms=3.5, color=color, mfc="none", mew=0.7)
 
 
 def _spread(rows: int) -> list[int]:
-    """Some rows, ever farther apart."""
+    """Indices of some rows, increasingly far apart."""
     return sorted({min(rows - 1, round(1.6**power)) for power in range(11)})
 
 
@@ -72,12 +72,12 @@ def _outputs(axes: Axes, table: pd.DataFrame) -> None:
             .sort_index()
         )
         drawable(ends, f"the outputs of descent, h = {width}")
-        seeds = [chosen.index[0] for chosen in (ends[ends > 0], ends[ends < 0]) if len(chosen)]
+        seeds = [outputs.index[0] for outputs in (ends[ends > 0], ends[ends < 0]) if len(outputs)]
         for method, line in zip(METHODS, LINES, strict=False):
             for seed in seeds:
-                one = rows[(rows["method"] == method) & (rows["seed"] == seed)]
+                run = rows[(rows["method"] == method) & (rows["seed"] == seed)]
                 output = drawable(
-                    one.set_index("iteration")["output"], f"the outputs of {method}, h = {width}"
+                    run.set_index("iteration")["output"], f"the outputs of {method}, h = {width}"
                 )
                 axes.plot(output, color=color, ls=line)
     axes.set(ylabel="output $u_1(v_1)$", ylim=(-1.15, 1.15))
@@ -92,7 +92,7 @@ def _distances(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def _key() -> list[Any]:
-    """Widths by colour, methods by line, and what is solved otherwise by marker."""
+    """Legend entries: colours for widths, lines for methods, markers for solve_ivp."""
     widths = [
         Line2D([], [], color=color, lw=3, label=f"h = {width}")
         for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True)
@@ -101,9 +101,9 @@ def _key() -> list[Any]:
         Line2D([], [], color="0.25", ls=line, label=name)
         for name, line in zip(METHODS.values(), LINES, strict=False)
     ]
-    solved = [
+    solutions = [
         Line2D([], [], color="0.25", ls="none", marker=marker, mfc="none", label=f"{name}, solve_ivp")
         for (ode, marker), name in zip(ODES.items(), list(METHODS.values())[1:], strict=True)
     ]
     limit = Line2D([], [], color="0.5", lw=0.8, ls=":", label="±e₁")
-    return [*widths, *methods, *solved, limit]
+    return [*widths, *methods, *solutions, limit]

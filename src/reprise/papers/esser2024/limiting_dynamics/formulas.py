@@ -1,6 +1,6 @@
-"""Theorems 2 and 3, their proofs, and the sentences about them, at random points.
+"""Checks Theorems 2 and 3, their proofs, and the sentences about them, at random points.
 
-`printed` ODE: Eq. 9; `corrected`: the one that small steps of projected gradient descent follow.
+The `printed` ODE is Eq. 9; the `corrected` one is what small steps of projected gradient descent follow.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from reprise.evidence.identities import Array, Check, Checked, Random, as_printe
 from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, Velocity, flow, gradient_step, printed
 from reprise.papers.esser2024.theory.points import orthonormal
 
-SHORT = 1e-5
-"""A step of descent from which its velocity is read: half the difference of a step forth and one back."""
+DIFFERENCE_STEP = 1e-5
+"""Step size of the central difference that gives descent's velocity."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """C = V Λ Vᵀ and weights on the constraint."""
+    """C = V Λ Vᵀ, and weights that satisfy the constraint."""
 
     eigenvalues: Array
     v: Array
@@ -40,7 +40,7 @@ class Point:
     def loss(self, w1: Array, w2: Array) -> float:
         return float(np.trace(w2.T @ w1 @ self.c @ w1.T @ w2))
 
-    def stepped(self, learning_rate: float) -> tuple[Array, Array]:
+    def after_step(self, learning_rate: float) -> tuple[Array, Array]:
         """The weights after one projected step."""
         weights = (torch.from_numpy(self.w1), torch.from_numpy(self.w2))
         w1, w2 = gradient_step(weights, torch.from_numpy(self.c), learning_rate)
@@ -48,9 +48,12 @@ class Point:
 
     @property
     def descent_velocity(self) -> Array:
-        """dq/dt of projected gradient descent with a step to 0."""
-        forth, back = (self.v.T @ w1.T @ w2 for w1, w2 in (self.stepped(SHORT), self.stepped(-SHORT)))
-        return (forth - back) / (2 * SHORT)
+        """dq/dt of projected gradient descent in the limit of small steps."""
+        forward, backward = (
+            self.v.T @ w1.T @ w2
+            for w1, w2 in (self.after_step(DIFFERENCE_STEP), self.after_step(-DIFFERENCE_STEP))
+        )
+        return (forward - backward) / (2 * DIFFERENCE_STEP)
 
 
 def random_point(rng: Random, inputs: int, outputs: int, width: int) -> Point:
@@ -60,40 +63,42 @@ def random_point(rng: Random, inputs: int, outputs: int, width: int) -> Point:
 
 
 def velocity_gaps(rng: Random) -> dict[str, float]:
-    """How far dq/dt of each ODE is from that of descent, relative to it, at a start with h = d = 2, z = 1."""
+    """Relative distance of each ODE's dq/dt from that of descent, at a start with h = d = 2 and z = 1."""
     point = random_point(rng, 2, 1, 2)
     expected = point.descent_velocity
     return {form: relative_error(ode(point.q, point.eigenvalues), expected) for form, ode in ODES.items()}
 
 
 def theorem_2(rng: Random, largest: int) -> Checked:
-    """The velocity of descent and of the proof's flow; what leaves the loss (8) as it is."""
+    """Theorem 2: the velocities of descent and of the proof's flow, and the invariances of the loss (8)."""
     inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    at = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
-    expected = at.descent_velocity
-    w1, w2, c = at.w1, at.w2, at.c
+    point = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
+    descent = point.descent_velocity
+    w1, w2, c = point.w1, point.w2, point.c
     gradients = 2 * w2 @ w2.T @ w1 @ c, 2 * w1 @ c @ w1.T @ w2
     dw1, dw2 = (w @ (w.T @ gradient) - gradient for w, gradient in zip((w1, w2), gradients, strict=True))
-    proof = at.v.T @ (dw1.T @ w2 + w1.T @ dw2)
-    before = at.loss(w1, w2)
-    turned = (
-        at.loss(w1 @ orthonormal(rng, inputs, inputs), w2),
-        at.loss(w1, w2 @ orthonormal(rng, outputs, outputs)),
+    proof = point.v.T @ (dw1.T @ w2 + w1.T @ dw2)
+    loss_before = point.loss(w1, w2)
+    rotated_losses = (
+        point.loss(w1 @ orthonormal(rng, inputs, inputs), w2),
+        point.loss(w1, w2 @ orthonormal(rng, outputs, outputs)),
     )
-    by_ode = {form: relative_error(ode(at.q, at.eigenvalues), expected) for form, ode in ODES.items()}
-    change = [abs(after / before - 1) for after in turned]
+    ode_errors = {
+        form: relative_error(ode(point.q, point.eigenvalues), descent) for form, ode in ODES.items()
+    }
+    change = [abs(after / loss_before - 1) for after in rotated_losses]
     return Checked(
-        at.sizes,
+        point.sizes,
         {
-            "thm2-ode": by_ode,
-            "thm2/proof-flow": as_printed(relative_error(printed(at.q, at.eigenvalues), proof)),
+            "thm2-ode": ode_errors,
+            "thm2/proof-flow": as_printed(relative_error(printed(point.q, point.eigenvalues), proof)),
             "thm2-grassmann": {"printed": change[0], "corrected": change[1]},
         },
     )
 
 
 def theorem_3_proof(rng: Random, largest: int) -> Checked:
-    """Eq. 10 and the two derivatives of the proof, along Eq. 9."""
+    """Eq. 10 and the proof's two derivatives along Eq. 9."""
     values = np.sort(rng.normal(size=size(rng, 2, largest)))[:, None]
     q = rng.normal(size=values.shape)
     q *= rng.uniform(0.1, 0.95) / np.linalg.norm(q)
@@ -113,19 +118,20 @@ def theorem_3_proof(rng: Random, largest: int) -> Checked:
 
 
 def theorem_3_positive(rng: Random, largest: int) -> Checked:
-    """All eigenvalues positive: from an admissible start with h = d, where |q| = 1, and from |q| < 1."""
+    """Theorem 3 for positive eigenvalues: from an admissible start with h = d and |q| = 1, and from |q| <
+    1."""
     inputs = size(rng, 2, largest)
     values = rng.uniform(0.5, 2, inputs)
     square = random_point(rng, inputs, 1, inputs)
-    # By descent: on |q| = 1 the ODEs keep |q|, but only without rounding.
-    trained = _descend(square, values, steps=100)
-    inside = rng.uniform(0.1, 0.9) * square.q
-    ends = [_end(ode, inside, values, 10 / values.min()) for ode in ODES.values()]
+    # Uses descent, because the ODEs preserve |q| = 1 only in exact arithmetic.
+    limit = _descend(square, values, steps=100)
+    interior_start = rng.uniform(0.1, 0.9) * square.q
+    ends = [_end(ode, interior_start, values, 10 / values.min()) for ode in ODES.values()]
     return Checked(
         {"inputs": inputs, "outputs": 1, "width": inputs},
         {
             "thm3-positive": {
-                "printed": float(np.linalg.norm(trained)),
+                "printed": float(np.linalg.norm(limit)),
                 "corrected": max(float(np.linalg.norm(end)) for end in ends),
             }
         },
@@ -133,41 +139,43 @@ def theorem_3_positive(rng: Random, largest: int) -> Checked:
 
 
 def theorem_3_negative(rng: Random, largest: int) -> Checked:
-    """A negative eigenvalue: from a start with e_1ᵀ q < 0, and from the opposite one."""
+    """Theorem 3 with a negative eigenvalue: from a start with e_1ᵀ q < 0, and from its opposite."""
     inputs = size(rng, 2, largest)
     gap = rng.uniform(0.5, 1)
     values = -rng.uniform(0.5, 1.5) + np.concatenate([[0.0], gap + rng.uniform(0, 3, inputs - 1)])
     q0 = _away_from_zero(rng, inputs) * rng.uniform(0.1, 1)
     q0 *= -np.sign(q0[0])
     e1 = np.eye(inputs)[:, :1]
-    by_sign = max(
+    sign_error = max(
         relative_error(_end(ode, sign * q0, values, 12 / gap), -sign * e1)
         for ode in ODES.values()
         for sign in (1, -1)
     )
-    found = relative_error(_end(printed, q0, values, 12 / gap), e1)
-    return Checked({"inputs": inputs, "outputs": 1}, {"thm3-limit": {"printed": found, "corrected": by_sign}})
+    printed_error = relative_error(_end(printed, q0, values, 12 / gap), e1)
+    return Checked(
+        {"inputs": inputs, "outputs": 1}, {"thm3-limit": {"printed": printed_error, "corrected": sign_error}}
+    )
 
 
 def theorem_3_zero(rng: Random, largest: int) -> Checked:
-    """The smallest eigenvalue is 0: q against 0 and ±e_1, and against the line through e_1."""
+    """Theorem 3 with a smallest eigenvalue of 0: q against 0 and ±e_1, and against the line through e_1."""
     inputs = size(rng, 2, largest)
     values = np.concatenate([[0.0], rng.uniform(0.5, 2, inputs - 1)])
     q0 = _away_from_zero(rng, inputs) * rng.uniform(0.3, 0.8)
     e1 = np.eye(inputs)[:, :1]
     ends = [_end(ode, q0, values, 18) for ode in ODES.values()]
-    cases = min(float(np.linalg.norm(ends[0] - limit)) for limit in (0 * e1, e1, -e1))
-    off_the_line = max(float(np.linalg.norm(end[1:]) / abs(end[0, 0])) for end in ends)
+    printed_error = min(float(np.linalg.norm(ends[0] - limit)) for limit in (0 * e1, e1, -e1))
+    line_error = max(float(np.linalg.norm(end[1:]) / abs(end[0, 0])) for end in ends)
     return Checked(
-        {"inputs": inputs, "outputs": 1}, {"thm3-zero": {"printed": cases, "corrected": off_the_line}}
+        {"inputs": inputs, "outputs": 1}, {"thm3-zero": {"printed": printed_error, "corrected": line_error}}
     )
 
 
 def most_negative_eigenvectors(rng: Random, largest: int) -> Checked:
-    """Where projected gradient descent ends: Q Qᵀ against the projector on the eigenvectors that it should
-    extract, as many as there are outputs or negative eigenvalues.
+    """The limit of projected gradient descent: Q Qᵀ against the projector on the eigenvectors to be
+    extracted, one per output or negative eigenvalue, whichever are fewer.
 
-    Eigenvalues are at least 0.4 apart and from 0.
+    Eigenvalues are at least 0.4 away from each other and from 0.
     """
     inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
     negative = size(rng, 1, inputs)
@@ -185,34 +193,34 @@ def most_negative_eigenvectors(rng: Random, largest: int) -> Checked:
 def new_datapoint(rng: Random, largest: int) -> Checked:
     """u_t(x̂) = q_tᵀ Vᵀ x̂ after some steps of descent."""
     inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    at = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
-    w1, w2 = at.stepped(0.1)
-    x, trained = rng.normal(size=inputs), Point(at.eigenvalues, at.v, w1, w2)
+    point = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
+    w1, w2 = point.after_step(0.1)
+    x, trained = rng.normal(size=inputs), Point(point.eigenvalues, point.v, w1, w2)
     return Checked(
-        at.sizes,
-        {"new-datapoint/output": as_printed(relative_error(trained.q.T @ at.v.T @ x, w2.T @ (w1 @ x)))},
+        point.sizes,
+        {"new-datapoint/output": as_printed(relative_error(trained.q.T @ point.v.T @ x, w2.T @ (w1 @ x)))},
     )
 
 
 def eq_11(rng: Random, largest: int) -> Checked:
-    """Whether a short step of (11) raises the loss (1) or lowers it (0), with each sign of the gradient."""
+    """Whether a short step of (11) raises the loss (1) or not (0), for each sign of the gradient."""
     inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    at = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
-    before = at.loss(at.w1, at.w2)
-    raised = {
-        form: float(at.loss(*at.stepped(step)) > before)
+    point = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
+    loss_before = point.loss(point.w1, point.w2)
+    raises_loss = {
+        form: float(point.loss(*point.after_step(step)) > loss_before)
         for form, step in (("printed", -1e-3), ("corrected", 1e-3))
     }
-    return Checked(at.sizes, {"eq11": raised})
+    return Checked(point.sizes, {"eq11": raises_loss})
 
 
-def _descend(at: Point, values: Array, *, steps: int) -> Array:
+def _descend(point: Point, values: Array, *, steps: int) -> Array:
     """q after projected gradient descent on a C with other eigenvalues and the point's eigenvectors."""
-    c = torch.from_numpy((at.v * values) @ at.v.T)
-    w1, w2 = torch.from_numpy(at.w1), torch.from_numpy(at.w2)
+    c = torch.from_numpy((point.v * values) @ point.v.T)
+    w1, w2 = torch.from_numpy(point.w1), torch.from_numpy(point.w2)
     for _ in range(steps):
         w1, w2 = gradient_step((w1, w2), c, 0.1 / np.abs(values).max())
-    return at.v.T @ (w1.mT @ w2).numpy()
+    return point.v.T @ (w1.mT @ w2).numpy()
 
 
 def _end(ode: Velocity, q0: Array, values: Array, time: float) -> Array:

@@ -1,1 +1,1 @@
-"""The theory before the ODE, formula by formula, at random points."""
+"""Checks the theory that precedes the ODE, formula by formula, at random points."""

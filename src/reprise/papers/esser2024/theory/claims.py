@@ -72,7 +72,7 @@ CLAIMS = [
         "prop1-convergence",
         "If C has a negative eigenvalue the outputs converge to a fixed point (their speed, as a share of "
         "them, vanishes).",
-        "They grow for ever at the rate -2 λ_1; only their direction converges, to Θ_0 v_1 v_1ᵀ.",
+        "They grow forever at the rate -2 λ_1; only their direction converges, to Θ_0 v_1 v_1ᵀ.",
         "Proposition 1",
     ),
     *misprint(

@@ -1,4 +1,4 @@
-"""Each formula of the theory against an independent computation, at random points and sizes."""
+"""Compares each formula of the theory with an independent computation, at random points and sizes."""
 
 import pandas as pd
 
@@ -18,10 +18,10 @@ SIZES = ("samples", "inputs", "hidden", "outputs")
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    """`identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
 
-    Columns of sizes: anchors or samples n, inputs d, hidden units h, outputs z. A size of 0 is one that
-    the formula does not have.
+    Its sizes are anchors or samples n, inputs d, hidden units h and outputs z; a size that the formula does
+    not have is 0.
     """
     points = range(params.first_point, params.first_point + params.points)
     return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

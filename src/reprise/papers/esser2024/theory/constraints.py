@@ -1,6 +1,6 @@
-"""Section 3: what the minima of the loss under constraints on the weights are (Propositions 2 and 3).
+"""Section 3: minima of the loss under constraints on the weights (Propositions 2 and 3).
 
-A minimum is searched for by projected gradient descent from a random start and compared with its closed form.
+Projected gradient descent from a random start looks for a minimum, which is compared with its closed form.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,18 +14,18 @@ from reprise.papers.esser2024.theory.points import orthonormal, random_triplets,
 from reprise.papers.esser2024.theory.trace_loss import trace
 
 Constraint = Callable[[Array, Array], tuple[Array, Array]]
-"""From any W1 [hidden, dim] and W2 [hidden, output] to weights that a problem allows."""
+"""Maps any W1 [hidden, dim] and W2 [hidden, output] to weights that satisfy a problem's constraint."""
 
 STEPS = 1000
 
 
 def descend(matrix: Array, w1: Array, w2: Array, constraint: Constraint) -> tuple[Array, Array]:
-    """The weights at the end of projected gradient descent on Tr(W2ᵀ W1 C W1ᵀ W2)."""
+    """The weights after projected gradient descent on Tr(W2ᵀ W1 C W1ᵀ W2)."""
     w1, w2 = constraint(w1, w2)
     rate = 0.15 / (np.linalg.norm(matrix, 2) * np.linalg.norm(w1, 2) * np.linalg.norm(w2, 2))
     for _ in range(STEPS):
-        back = w1.T @ w2
-        w1, w2 = constraint(w1 - rate * 2 * w2 @ back.T @ matrix, w2 - rate * 2 * w1 @ matrix @ back)
+        product = w1.T @ w2
+        w1, w2 = constraint(w1 - rate * 2 * w2 @ product.T @ matrix, w2 - rate * 2 * w1 @ matrix @ product)
     return w1, w2
 
 
@@ -55,9 +55,9 @@ def orthonormal_columns(w1: Array, w2: Array) -> tuple[Array, Array]:
 
 
 def descend_product(matrix: Array, q: Array) -> Array:
-    """The same on Tr(Qᵀ C Q) under ‖Q‖₂ ≤ 1.
+    """Projected gradient descent on Tr(Qᵀ C Q) under ‖Q‖₂ ≤ 1, which is Proposition 3 (3).
 
-    That is Proposition 3 (3): with at least min(dim, output) hidden units Q = W1ᵀ W2 is any matrix.
+    With at least min(dim, output) hidden units, Q = W1ᵀ W2 can be any matrix.
     """
     q = clipped(q)
     for _ in range(STEPS):
@@ -66,20 +66,21 @@ def descend_product(matrix: Array, q: Array) -> Array:
 
 
 def proposition2(rng: Random, largest: int) -> Checked:
-    """Frobenius constraints on a linear network: the solution [a(x) 0 ... 0] and what descent finds."""
+    """Proposition 2, Frobenius constraints on a linear network: its solution [a(x) 0 ... 0] against
+    descent."""
     dim, outputs, hidden = size(rng, 2, largest), size(rng, 2, largest), size(rng, 2, 2 * largest)
     negative = size(rng, 1, dim)
     matrix = symmetric(rng, negative, dim - negative)
     c1, c2 = rng.uniform(0.5, 2, 2)
-    value, vector = (each[..., 0] for each in np.linalg.eigh(matrix))
-    one1, one2 = np.zeros((hidden, dim)), np.zeros((hidden, outputs))
-    one1[0], one2[0, 0] = c1 * vector, c2
-    solution = trace(one1, one2, matrix)
+    value, vector = (pairs[..., 0] for pairs in np.linalg.eigh(matrix))
+    solution1, solution2 = np.zeros((hidden, dim)), np.zeros((hidden, outputs))
+    solution1[0], solution2[0, 0] = c1 * vector, c2
+    solution = trace(solution1, solution2, matrix)
     w1, w2 = descend(
         matrix, rng.normal(size=(hidden, dim)), rng.normal(size=(hidden, outputs)), frobenius(c1, c2)
     )
     values = np.linalg.svd(w1.T @ w2, compute_uv=False)
-    drawn = (
+    random_losses = (
         trace(*frobenius(c1, c2)(rng.normal(size=w1.shape), rng.normal(size=w2.shape)), matrix)
         for _ in range(100)
     )
@@ -87,7 +88,7 @@ def proposition2(rng: Random, largest: int) -> Checked:
         {"inputs": dim, "hidden": hidden, "outputs": outputs},
         {
             "prop2/global": as_printed(
-                max(off(trace(w1, w2, matrix), solution, value), below(drawn, solution))
+                max(off(trace(w1, w2, matrix), solution, value), below(random_losses, solution))
             ),
             "prop2/value": as_printed(off(solution, value * c1**2 * c2**2, value)),
             "prop2/rank-one": as_printed(float(values[1] / values[0])),
@@ -95,54 +96,57 @@ def proposition2(rng: Random, largest: int) -> Checked:
     )
 
 
-def off(found: float, expected: float, scale: float | Array) -> float:
-    """A difference of losses, in units of the size of C's eigenvalues."""
-    return float(abs(found - expected) / np.abs(scale).sum())
+def off(value: float, expected: float, scale: float | Array) -> float:
+    """Difference of two losses, in units of the size of C's eigenvalues."""
+    return float(abs(value - expected) / np.abs(scale).sum())
 
 
 def below(losses: Iterable[float], minimum: float) -> float:
-    """How far the smallest of some losses lies under what should be the minimum, relative to it."""
+    """By how much the smallest of some losses undercuts the supposed minimum, relative to it."""
     return max(0.0, minimum - min(losses)) / abs(minimum)
 
 
 def output_layer(rng: Random, largest: int) -> Checked:
-    """Its proof, for a network with any φ: the best W2 at fixed W1, from an eigenvector of f(X, W1)."""
+    """Proof of Proposition 2 for a network with any φ: the best W2 at fixed W1, from an eigenvector of f(X,
+    W1)."""
     outputs = size(rng, 2, largest)
-    while True:  # until f has a negative eigenvalue that is real, and a drawn W1 has something to gain
-        at = random_triplets(rng, size(rng, 2, largest))
+    while True:  # until f has a real negative eigenvalue, so that W1 has something to gain
+        triplets = random_triplets(rng, size(rng, 2, largest))
         hidden = size(rng, 3, 2 * largest)
-        w1 = rng.normal(size=(hidden, at.x.shape[1]))
-        x, plus, minus = (torch.tanh(each @ tensor(w1).T) for each in (at.x, at.positive, at.negative))
+        w1 = rng.normal(size=(hidden, triplets.x.shape[1]))
+        x, plus, minus = (
+            torch.tanh(inputs @ tensor(w1).T) for inputs in (triplets.x, triplets.positive, triplets.negative)
+        )
         f = (x.T @ (minus - plus)).numpy()
         values, vectors = np.linalg.eig(f)
-        real = np.abs(values.imag) < 1e-12
-        if real.any() and values[real].real.min() < -0.1:
+        is_real = np.abs(values.imag) < 1e-12
+        if is_real.any() and values[is_real].real.min() < -0.1:
             break
-    of_f = vectors[:, real][:, values[real].real.argmin()].real
-    both, eigenvectors = np.linalg.eigh((f + f.T) / 2)
+    eigenvector = vectors[:, is_real][:, values[is_real].real.argmin()].real
+    eigenvalues, eigenvectors = np.linalg.eigh((f + f.T) / 2)
     limit = rng.uniform(0.5, 2)
 
     def loss(w2: Array) -> float:
         net = two_layers(torch.tanh)
-        return float(at.contrastive(lambda inputs: net((tensor(w1), tensor(w2)), inputs)))
+        return float(triplets.contrastive(lambda inputs: net((tensor(w1), tensor(w2)), inputs)))
 
     w2 = rng.normal(size=(hidden, outputs))
     for _ in range(4 * STEPS):
-        w2 = w2 - 0.4 / np.abs(both).max() * (f + f.T) / 2 @ w2
+        w2 = w2 - 0.4 / np.abs(eigenvalues).max() * (f + f.T) / 2 @ w2
         w2 *= limit / np.linalg.norm(w2)
-    found = loss(w2)
-    forms = {"printed": of_f, "corrected": eigenvectors[:, 0]}
+    minimum = loss(w2)
+    forms = {"printed": eigenvector, "corrected": eigenvectors[:, 0]}
     errors = {}
     for form, vector in forms.items():
-        alone = np.zeros_like(w2)
-        alone[:, 0] = limit * vector / np.linalg.norm(vector)
-        errors[form] = off(loss(alone), found, found)
-    sizes = {"samples": len(at.x), "inputs": at.x.shape[1], "hidden": hidden, "outputs": outputs}
+        candidate = np.zeros_like(w2)
+        candidate[:, 0] = limit * vector / np.linalg.norm(vector)
+        errors[form] = off(loss(candidate), minimum, minimum)
+    sizes = {"samples": len(triplets.x), "inputs": triplets.x.shape[1], "hidden": hidden, "outputs": outputs}
     return Checked(sizes, {"prop2-eigenvector": errors})
 
 
 def proposition3(rng: Random, largest: int) -> Checked:
-    """The minima of the four problems, in networks wide enough."""
+    """Proposition 3: the minima of the four problems, in sufficiently wide networks."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, dim)
     matrix = symmetric(rng, negative, dim - negative)
@@ -164,14 +168,14 @@ def proposition3(rng: Random, largest: int) -> Checked:
     errors["prop3/scaled"] = as_printed(
         max(
             off(scaled(*rescaled, matrix), expected, values),
-            below((scaled(*each, matrix) for each in nearby), expected),
+            below((scaled(*weights, matrix) for weights in nearby), expected),
         )
     )
     return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, errors)
 
 
 def few_negative(rng: Random, largest: int) -> Checked:
-    """The outputs' singular values at (4)'s minimum, where C has few negative eigenvalues."""
+    """The outputs' singular values at the minimum of (4) if C has few negative eigenvalues."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, min(dim, outputs) - 1)
     matrix = symmetric(rng, negative, dim - negative)
@@ -179,37 +183,37 @@ def few_negative(rng: Random, largest: int) -> Checked:
     start = orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs)
     w1, w2 = descend(matrix, *start, orthonormal_columns)
     values = np.linalg.svd(w1.T @ w2, compute_uv=False)
-    kept = (np.arange(len(values)) < negative).astype(float)
+    expected = (np.arange(len(values)) < negative).astype(float)
     errors = {
         "printed": relative_error(values, np.ones_like(values)),
-        "corrected": relative_error(values, kept),
+        "corrected": relative_error(values, expected),
     }
     return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, {"prop3-rank": errors})
 
 
 def scaled(w1: Array, w2: Array, matrix: Array) -> float:
-    """Proposition 3 (1)."""
+    """The scaled loss of Proposition 3 (1)."""
     return trace(w1, w2, matrix) / float(np.linalg.norm(w1, 2) * np.linalg.norm(w2, 2)) ** 2
 
 
 def _nearby(rng: Random, w1: Array, w2: Array) -> tuple[Array, Array]:
-    """At a random distance, from close by to anywhere."""
+    """Weights at a random distance, from very small to large."""
     distance = 10 ** rng.uniform(-4, 1)
     return w1 + distance * rng.normal(size=w1.shape), w2 + distance * rng.normal(size=w2.shape)
 
 
 def narrow(rng: Random, largest: int) -> Checked:
-    """Problem (4) in a network with too few hidden units to hide the directions it does not want."""
+    """Problem (4) in a network with too few hidden units to avoid unwanted directions."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, min(dim, outputs) - 1)
     matrix = symmetric(rng, negative, dim - negative)
     hidden = size(rng, max(dim, outputs), dim + outputs - negative - 1)
     values = np.linalg.eigvalsh(matrix)
     start = orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs)
-    found = trace(*descend(matrix, *start, orthonormal_columns), matrix)
+    minimum = trace(*descend(matrix, *start, orthonormal_columns), matrix)
     errors = {
-        "printed": off(found, values[:negative].sum(), values),
-        "corrected": off(found, values[: dim + outputs - hidden].sum(), values),
+        "printed": off(minimum, values[:negative].sum(), values),
+        "corrected": off(minimum, values[: dim + outputs - hidden].sum(), values),
     }
     return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, {"prop3-width": errors})
 

@@ -1,4 +1,4 @@
-"""Section 2: how outputs move along a gradient flow, and that they do so apart (Eqs. 3 to 5, Lemma 1)."""
+"""Section 2: the outputs' motion under gradient flow, and its decoupling (Eqs. 3 to 5, Lemma 1)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,8 +26,8 @@ from reprise.papers.esser2024.theory.points import (
 )
 
 
-def error(found: Tensor, expected: Tensor) -> float:
-    return relative_error(found.detach().numpy(), expected.detach().numpy())
+def error(value: Tensor, expected: Tensor) -> float:
+    return relative_error(value.detach().numpy(), expected.detach().numpy())
 
 
 def diagonal(kernel: Tensor, outputs: int) -> Tensor:
@@ -36,11 +36,11 @@ def diagonal(kernel: Tensor, outputs: int) -> Tensor:
 
 
 def lemma1(rng: Random, largest: int) -> Checked:
-    """The inner products of the gradients of one layer, and of a kernel machine, of any width."""
+    """Lemma 1: inner products of the gradients of a single layer and of a kernel machine."""
     dim, outputs, offset = size(rng, 2, largest), size(rng, 2, largest), rng.uniform(0.5, 1.5)
     x, other = normal(rng, size(rng, 2, 6), dim), normal(rng, size(rng, 2, 6), dim)
     theta = normal(rng, outputs, dim)
-    wide = normal(rng, outputs, dim**2 + dim + 1)
+    feature_weights = normal(rng, outputs, dim**2 + dim + 1)
     products = x @ other.T
     return Checked(
         {"samples": len(x), "inputs": dim, "outputs": outputs},
@@ -50,7 +50,7 @@ def lemma1(rng: Random, largest: int) -> Checked:
             ),
             "lemma1/kernel": as_printed(
                 error(
-                    tangent_kernel(kernel_machine(offset), (wide,), x, other),
+                    tangent_kernel(kernel_machine(offset), (feature_weights,), x, other),
                     diagonal((products + offset) ** 2, outputs),
                 )
             ),
@@ -59,14 +59,15 @@ def lemma1(rng: Random, largest: int) -> Checked:
 
 
 def two_layer_kernel(rng: Random, largest: int) -> Checked:
-    """The proof's two layers with φ the identity and orthonormal weights, in the sum and by layer."""
+    """The two layers of Lemma 1's proof, with the identity for φ and orthonormal weights: the whole
+    kernel."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     hidden = size(rng, dim + outputs, 10 * largest)
     weights = tensor(orthonormal(rng, hidden, dim)), tensor(orthonormal(rng, hidden, outputs))
     x, other = normal(rng, size(rng, 2, 6), dim), normal(rng, size(rng, 2, 6), dim)
-    found = tangent_kernel(two_layers(lambda hidden: hidden), weights, x, other)
+    kernel = tangent_kernel(two_layers(lambda hidden: hidden), weights, x, other)
     products = diagonal(x @ other.T, outputs)
-    errors = {"printed": error(products, found), "corrected": error(2 * products, found)}
+    errors = {"printed": error(products, kernel), "corrected": error(2 * products, kernel)}
     return Checked(
         {"samples": len(x), "inputs": dim, "hidden": hidden, "outputs": outputs},
         {"lemma1-two-layers": errors},
@@ -77,27 +78,27 @@ def wide_relu(rng: Random, largest: int) -> Checked:
     """The infinitely wide ReLU network with Gaussian weights, u(x) = W2ᵀ relu(W1 x) / √h.
 
     Its kernel is an expectation over a hidden unit's weights. A network whose units are the nodes of an exact
-    quadrature has the same kernel, and is differentiated automatically.
+    quadrature has the same kernel and can be differentiated automatically.
     """
     outputs = size(rng, 2, 3)
     x, other = normal(rng, 1, 2), normal(rng, 1, 2)
     model, weights = _quadrature_network(x, other, outputs)
-    found = tangent_kernel(model, weights, x, other)[0, :, 0]
+    kernel = tangent_kernel(model, weights, x, other)[0, :, 0]
     lengths = float(x.norm() * other.norm())
     cosine = float((x @ other.T).squeeze()) / lengths
     angle = np.arccos(cosine)
     last_layer = lengths * (np.sin(angle) + (np.pi - angle) * cosine) / (2 * np.pi)
     first_layer = lengths * cosine * (np.pi - angle) / (2 * np.pi)
     ones = torch.eye(outputs, dtype=torch.float64)
-    interaction = found - found.diagonal().diag()
+    interaction = kernel - kernel.diagonal().diag()
     return Checked(
         {"inputs": 2, "outputs": outputs},
         {
             "lemma1-wide-relu": {
-                "printed": error(last_layer * ones, found),
-                "corrected": error((last_layer + first_layer) * ones, found),
+                "printed": error(last_layer * ones, kernel),
+                "corrected": error((last_layer + first_layer) * ones, kernel),
             },
-            "lemma1/wide-no-interaction": as_printed(float(interaction.norm() / found.norm())),
+            "lemma1/wide-no-interaction": as_printed(float(interaction.norm() / kernel.norm())),
         },
     )
 
@@ -105,10 +106,10 @@ def wide_relu(rng: Random, largest: int) -> Checked:
 def _quadrature_network(x: Tensor, other: Tensor, outputs: int) -> tuple[Model, Weights]:
     """Hidden units at the nodes of a quadrature of N(0, I) for W1 (in the plane) and of ±1 for W2.
 
-    Each unit is scaled by the root of its share. The directions at which ReLU turns on or off for one of the
-    inputs bound the arcs; |w|²/2 is exponential, and the kernel of degree 1 in it.
+    Each unit is scaled by the square root of its share. Arcs end where ReLU switches on or off for one of the
+    inputs; |w|²/2 has an exponential distribution, and the kernel is linear in it.
     """
-    turns = [np.arctan2(*each[0].numpy()[::-1]) + s * np.pi / 2 for each in (x, other) for s in (-1, 1)]
+    turns = [np.arctan2(*point[0].numpy()[::-1]) + s * np.pi / 2 for point in (x, other) for s in (-1, 1)]
     edges = np.sort(np.mod(turns, 2 * np.pi))
     edges = np.append(edges, edges[0] + 2 * np.pi)
     nodes, shares = np.polynomial.legendre.leggauss(20)
@@ -129,23 +130,25 @@ def _quadrature_network(x: Tensor, other: Tensor, outputs: int) -> tuple[Model, 
 
 
 def regression(rng: Random, largest: int) -> Checked:
-    """Eq. 3 in a network of two layers, and Remark 1 in a linear model."""
-    at = random_triplets(rng, size(rng, 2, largest))
-    dim, outputs, hidden = at.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
-    labels, probe = normal(rng, len(at.x), outputs), normal(rng, 3, dim)
+    """Eq. 3 in a two-layer network, and Remark 1 in a linear model."""
+    triplets = random_triplets(rng, size(rng, 2, largest))
+    dim, outputs, hidden = triplets.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
+    labels, probe = normal(rng, len(triplets.x), outputs), normal(rng, 3, dim)
     model = two_layers(torch.tanh)
     weights = normal(rng, hidden, dim), normal(rng, hidden, outputs)
-    kernel = tangent_kernel(model, weights, probe, at.x)
-    eq3 = -torch.einsum("nlmj,mj->nl", kernel, model(weights, at.x) - labels)
-    moved = velocity(model, weights, lambda *w: ((model(w, at.x) - labels) ** 2).sum() / 2, probe)
+    kernel = tangent_kernel(model, weights, probe, triplets.x)
+    eq3 = -torch.einsum("nlmj,mj->nl", kernel, model(weights, triplets.x) - labels)
+    output_velocity = velocity(
+        model, weights, lambda *w: ((model(w, triplets.x) - labels) ** 2).sum() / 2, probe
+    )
     theta = normal(rng, outputs, dim)
-    alone = [_least_squares(theta[[j]], at.x, labels[:, [j]], probe) for j in range(outputs)]
+    single_outputs = [_least_squares(theta[[j]], triplets.x, labels[:, [j]], probe) for j in range(outputs)]
     return Checked(
-        {"samples": len(at.x), "inputs": dim, "hidden": hidden, "outputs": outputs},
+        {"samples": len(triplets.x), "inputs": dim, "hidden": hidden, "outputs": outputs},
         {
-            "eq3/dynamics": as_printed(error(eq3, moved)),
+            "eq3/dynamics": as_printed(error(eq3, output_velocity)),
             "remark1/independent": as_printed(
-                error(torch.cat(alone, 1), _least_squares(theta, at.x, labels, probe))
+                error(torch.cat(single_outputs, 1), _least_squares(theta, triplets.x, labels, probe))
             ),
         },
     )
@@ -155,13 +158,13 @@ def _least_squares(theta: Tensor, x: Tensor, labels: Tensor, probe: Tensor) -> T
     """Outputs at `probe` after 20 steps of gradient descent."""
     rate = 0.5 / float((x.T @ x).trace())
     for _ in range(20):
-        (downhill,) = gradient(lambda weights: ((x @ weights.T - labels) ** 2).sum() / 2, theta)
-        theta = theta - rate * downhill
+        (slope,) = gradient(lambda weights: ((x @ weights.T - labels) ** 2).sum() / 2, theta)
+        theta = theta - rate * slope
     return probe @ theta.T
 
 
 Pull = Callable[[Tensor, Tensor], Tensor]
-"""From samples x_i and u(x_i) to the sum over i and j of ⟨∇u_l(x), ∇u_j(x_i)⟩ u_j(x_i), at fixed x."""
+"""Maps samples x_i and u(x_i) to the sum over i and j of ⟨∇u_l(x), ∇u_j(x_i)⟩ u_j(x_i), at a fixed x."""
 
 
 def by_gradients(model: Model, weights: Weights, probe: Tensor) -> Pull:
@@ -169,40 +172,49 @@ def by_gradients(model: Model, weights: Weights, probe: Tensor) -> Pull:
 
 
 def by_kernel(kernel: Callable[[Tensor, Tensor], Tensor], probe: Tensor) -> Pull:
-    """By Lemma 1: one kernel for every output, and none between two."""
+    """The sum by Lemma 1: one kernel for every output, and none between outputs."""
     return lambda x, u: kernel(probe, x) @ u
 
 
-def eq4(pull: Pull, at: Triplets, u: Callable[[Tensor], Tensor]) -> Tensor:
-    return pull(at.x, u(at.positive)) + pull(at.positive, u(at.x))
+def eq4(pull: Pull, triplets: Triplets, u: Callable[[Tensor], Tensor]) -> Tensor:
+    return pull(triplets.x, u(triplets.positive)) + pull(triplets.positive, u(triplets.x))
 
 
-def eq5(pull: Pull, at: Triplets, u: Callable[[Tensor], Tensor]) -> Tensor:
-    return eq4(pull, at, u) - pull(at.x, u(at.negative)) - pull(at.negative, u(at.x))
+def eq5(pull: Pull, triplets: Triplets, u: Callable[[Tensor], Tensor]) -> Tensor:
+    return (
+        eq4(pull, triplets, u)
+        - pull(triplets.x, u(triplets.negative))
+        - pull(triplets.negative, u(triplets.x))
+    )
 
 
 def self_supervised(rng: Random, largest: int) -> Checked:
-    """Eqs. 4 and 5 in a network of two layers, and as Proposition 1 simplifies them."""
-    at = random_triplets(rng, size(rng, 2, largest))
-    dim, outputs, hidden = at.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
+    """Eqs. 4 and 5 in a two-layer network, and in the simplified form of Proposition 1."""
+    triplets = random_triplets(rng, size(rng, 2, largest))
+    dim, outputs, hidden = triplets.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
     probe, offset = normal(rng, 3, dim), rng.uniform(0.5, 1.5)
     network, net = two_layers(torch.tanh), (normal(rng, hidden, dim), normal(rng, hidden, outputs))
-    theta, wide = (normal(rng, outputs, dim),), (normal(rng, outputs, dim**2 + dim + 1),)
+    theta, feature_weights = (normal(rng, outputs, dim),), (normal(rng, outputs, dim**2 + dim + 1),)
     machine = kernel_machine(offset)
     errors = {}
     for name, loss, formula in (
-        ("non-contrastive", at.non_contrastive, eq4),
-        ("contrastive", at.contrastive, eq5),
+        ("non-contrastive", triplets.non_contrastive, eq4),
+        ("contrastive", triplets.contrastive, eq5),
     ):
         for identity, model, weights, pull in (
             (f"{formula.__name__}/dynamics", network, net, by_gradients(network, net, probe)),
             (f"prop1/{name}", linear, theta, by_kernel(lambda a, b: a @ b.T, probe)),
-            (f"prop1/{name}-kernel", machine, wide, by_kernel(lambda a, b: (a @ b.T + offset) ** 2, probe)),
+            (
+                f"prop1/{name}-kernel",
+                machine,
+                feature_weights,
+                by_kernel(lambda a, b: (a @ b.T + offset) ** 2, probe),
+            ),
         ):
-            found = formula(pull, at, partial(model, weights))
-            moved = velocity(model, weights, partial(_loss_of, loss, model), probe)
-            errors[identity] = as_printed(error(found, moved))
-    return Checked({"samples": len(at.x), "inputs": dim, "hidden": hidden, "outputs": outputs}, errors)
+            formula_velocity = formula(pull, triplets, partial(model, weights))
+            flow_velocity = velocity(model, weights, partial(_loss_of, loss, model), probe)
+            errors[identity] = as_printed(error(formula_velocity, flow_velocity))
+    return Checked({"samples": len(triplets.x), "inputs": dim, "hidden": hidden, "outputs": outputs}, errors)
 
 
 def _loss_of(loss: Callable[..., Tensor], model: Model, *weights: Tensor) -> Tensor:

@@ -1,5 +1,5 @@
-"""Random points, away from zero and from symmetric places: samples, models, and matrices of a given
-signature; and the outputs' velocities, by automatic differentiation."""
+"""Random samples, models and matrices of a given signature, away from zero and from symmetric points; and the
+outputs' velocities, by automatic differentiation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from reprise.papers.esser2024 import losses
 
 Weights = tuple[Tensor, ...]
 Model = Callable[[Weights, Tensor], Tensor]
-"""From weights and inputs [sample, dim] to outputs u [sample, output]."""
+"""Maps weights and inputs [sample, dim] to outputs u [sample, output]."""
 
 
 def tensor(values: Array) -> Tensor:
@@ -32,7 +32,11 @@ def orthonormal(rng: Random, rows: int, columns: int) -> Array:
 
 
 def symmetric(rng: Random, negative: int, positive: int) -> Array:
-    """So many eigenvalues of either sign, of size 0.5 to 2 and at least 0.1 apart. Shape [dim, dim]."""
+    """A random symmetric matrix, with eigenvalues of size 0.5 to 2 at least 0.1 apart. Shape [dim, dim].
+
+    Args:
+        negative, positive: number of eigenvalues of each sign.
+    """
     dim = negative + positive
     while True:
         values = rng.uniform(0.5, 2, dim) * np.where(np.arange(dim) < negative, -1, 1)
@@ -65,7 +69,7 @@ class Triplets:
 
 
 def random_triplets(rng: Random, dim: int) -> Triplets:
-    """Samples that are not centred."""
+    """Random samples, not centred."""
     samples = size(rng, dim + 2, 2 * dim + 4)
     mean = 0.5 * normal(rng, dim)
     x, negative = normal(rng, samples, dim) + mean, normal(rng, samples, dim) + mean
@@ -73,7 +77,7 @@ def random_triplets(rng: Random, dim: int) -> Triplets:
 
 
 def triplets_of(rng: Random, matrix: Array) -> Triplets:
-    """Samples that span the space and whose C is the given one."""
+    """Samples that span the space and have the given C."""
     dim = len(matrix)
     x = normal(rng, size(rng, dim + 2, 2 * dim + 4), dim)
     positive = x + 0.3 * normal(rng, *x.shape)
@@ -81,17 +85,17 @@ def triplets_of(rng: Random, matrix: Array) -> Triplets:
 
 
 def linear(weights: Weights, x: Tensor) -> Tensor:
-    """u(x) = Θ x, Θ [output, dim]."""
+    """Linear model u(x) = Θ x with Θ [output, dim]."""
     return x @ weights[0].T
 
 
 def two_layers(phi: Callable[[Tensor], Tensor]) -> Model:
-    """u(x) = W2ᵀ φ(W1 x), W1 [hidden, dim], W2 [hidden, output]."""
+    """Two-layer model u(x) = W2ᵀ φ(W1 x) with W1 [hidden, dim] and W2 [hidden, output]."""
     return lambda weights, x: phi(x @ weights[0].T) @ weights[1]
 
 
 def kernel_machine(offset: float) -> Model:
-    """u(x) = Θ ψ(x), ψ an explicit feature map of the kernel (xᵀx' + offset)²."""
+    """Kernel machine u(x) = Θ ψ(x) with an explicit feature map ψ of the kernel (xᵀx' + offset)²."""
     return lambda weights, x: features(x, offset) @ weights[0].T
 
 
@@ -101,9 +105,9 @@ def features(x: Float[Tensor, "sample dim"], offset: float) -> Float[Tensor, "sa
     return torch.cat([squares, (2 * offset) ** 0.5 * x, constant], 1)
 
 
-def gradient(scalar: Callable[..., Tensor], *at: Tensor) -> Weights:
+def gradient(scalar: Callable[..., Tensor], *arguments: Tensor) -> Weights:
     """The gradients of a function of several tensors."""
-    leaves = [value.detach().requires_grad_() for value in at]
+    leaves = [value.detach().requires_grad_() for value in arguments]
     return torch.autograd.grad(scalar(*leaves), leaves)
 
 
@@ -120,6 +124,6 @@ def tangent_kernel(
 
 
 def velocity(model: Model, weights: Weights, loss: Callable[..., Tensor], x: Tensor) -> Tensor:
-    """u̇(x) where all weights follow the negative gradient of `loss(*weights)`."""
-    downhill = tuple(-each for each in gradient(loss, *weights))
-    return torch.func.jvp(lambda *w: model(w, x), weights, downhill)[1]
+    """u̇(x) if all weights follow the negative gradient of `loss(*weights)`."""
+    descent = tuple(-slope for slope in gradient(loss, *weights))
+    return torch.func.jvp(lambda *w: model(w, x), weights, descent)[1]

@@ -1,4 +1,4 @@
-"""Section 4: how far a wide network's output is from its linear counterpart's (Theorem 1, Lemma 2)."""
+"""Section 4: the distance of a wide network's output from its linear counterpart's (Theorem 1, Lemma 2)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TANH_CURVATURE = 4 / (3 * np.sqrt(3))
 
 @dataclass(frozen=True)
 class Activation:
-    """φ and c, the largest |φ''|."""
+    """An activation φ, and c, the largest |φ''|."""
 
     phi: Callable[[Tensor], Tensor]
     curvature: float
@@ -27,10 +27,10 @@ class Activation:
 ACTIVATIONS = {
     "tanh": Activation(torch.tanh, TANH_CURVATURE),
     "scaled-sigmoid": Activation(lambda x: 4 * torch.sigmoid(x) - 2, TANH_CURVATURE / 2),
-    # Unlike the other two it is curved at 0, where the theorem's rate is decided.
+    # Unlike the other two it is curved at 0, which determines the theorem's rate.
     "softplus": Activation(lambda x: 2 * torch.nn.functional.softplus(x) - 2 * np.log(2), 0.5),
 }
-"""φ(0) = 0, φ'(0) = 1, |φ''| ≤ c: what Theorem 1 asks for."""
+"""Activations with φ(0) = 0, φ'(0) = 1 and |φ''| ≤ c, as Theorem 1 requires."""
 
 
 def conditions(rng: Random, largest: int) -> Checked:
@@ -59,7 +59,8 @@ def _second_derivative(phi: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def theorem1(rng: Random, largest: int) -> Checked:
-    """Its bound with K = 1, and the two steps of its proof that hold for any weights, at a random start."""
+    """Theorem 1's bound with K = 1, and two steps of its proof that hold for any weights, at a random
+    start."""
     dim, outputs = size(rng, 2, largest), size(rng, 1, largest)
     hidden = round(10 ** rng.uniform(1, np.log10(2000)))
     w1, w2 = orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs)
@@ -68,26 +69,27 @@ def theorem1(rng: Random, largest: int) -> Checked:
     for name, activation in ACTIVATIONS.items():
         weights, inputs = (tensor(w1), tensor(w2)), tensor(x)
         gap = two_layers(activation.phi)(weights, inputs) - two_layers(lambda h: h)(weights, inputs)
-        found = gap.norm(dim=1).numpy()
+        distances = gap.norm(dim=1).numpy()
         first_layer = x @ w1.T
         residual = activation.phi(tensor(first_layer)).numpy() - first_layer
         squares = activation.curvature / 2 * np.linalg.norm(first_layer**2, axis=1)
         bound = activation.curvature * (x**2).sum(1) * dim * np.log(hidden) ** 2 / np.sqrt(hidden)
-        errors[f"thm1/bound-{name}"] = as_printed(above(found, bound))
+        errors[f"thm1/bound-{name}"] = as_printed(above(distances, bound))
         errors[f"thm1/proof-{name}"] = as_printed(
-            max(above(found, np.linalg.norm(residual, axis=1)), above(found, squares))
+            max(above(distances, np.linalg.norm(residual, axis=1)), above(distances, squares))
         )
     sizes = {"samples": len(x), "inputs": dim, "hidden": hidden, "outputs": outputs}
     return Checked(sizes, errors)
 
 
 def above(values: Array, bounds: Array) -> float:
-    """By what share the values exceed their bounds at most; 0 where none does."""
+    """The largest relative excess of a value over its bound; 0 if no value exceeds its bound."""
     return float(max(0.0, np.max(values / bounds) - 1))
 
 
 def lemma2(rng: Random, largest: int) -> Checked:
-    """P(max |Q_ij| ≥ L log h / √h) at a large width, by a union bound; the squared entries are Beta."""
+    """Lemma 2: P(max |Q_ij| ≥ L log h / √h) at a large width, by a union bound over Beta-distributed
+    Q_ij²."""
     columns, constant = size(rng, 1, largest), rng.uniform(1, 3)
     hidden = size(rng, 20_000, 100_000)
     threshold = constant**2 * np.log(hidden) ** 2 / hidden
@@ -96,10 +98,10 @@ def lemma2(rng: Random, largest: int) -> Checked:
 
 
 def sizes_at_start(rng: Random, largest: int) -> Checked:
-    """Mean squares over uniformly random orthonormal weights, of u^I and of what φ adds to it.
+    """Mean squares of u^I, and of what φ adds to it, over uniformly random orthonormal weights.
 
-    Signed cyclic shifts of W2's rows, and other signs of W1's, leave the distribution as it is; a mean over
-    these is exact from any weights.
+    The distribution is invariant under signed cyclic shifts of W2's rows and sign changes of W1's, so a mean
+    over these is exact for any weights.
     """
     dim, outputs, hidden = size(rng, 2, 3), size(rng, 1, 3), size(rng, 3, 5)
     w1, w2 = orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs)
@@ -108,7 +110,7 @@ def sizes_at_start(rng: Random, largest: int) -> Checked:
     first_layer = signs * (w1 @ x)  # [start, hidden]
 
     def mean_square(residual: Array) -> float:
-        """Of W2ᵀ residual over the starts."""
+        """Mean square of W2ᵀ residual over the starts."""
         shifted = np.stack([np.roll(residual, step, axis=-1) for step in range(hidden)])
         outputs_at = (signs[:, None, None] * shifted) @ w2  # [signs, shift, start, output]
         return float((outputs_at**2).sum(-1).mean())
@@ -116,13 +118,16 @@ def sizes_at_start(rng: Random, largest: int) -> Checked:
     linear = mean_square(first_layer)
     relu = mean_square(np.maximum(first_layer, 0) - first_layer)
     sigmoid = 1 / (1 + np.exp(-first_layer))
-    offset, centred = mean_square(sigmoid - first_layer), mean_square(sigmoid - 0.5 - first_layer)
+    sigmoid_square, centred_square = (
+        mean_square(sigmoid - first_layer),
+        mean_square(sigmoid - 0.5 - first_layer),
+    )
     ratio = np.sqrt(relu / linear)
     return Checked(
         {"inputs": dim, "hidden": hidden, "outputs": outputs},
         {
             "sec4/linear-size": as_printed(abs(outputs / hidden * float(x @ x) / linear - 1)),
-            "sec4/sigmoid-offset": as_printed(abs((centred + outputs / 4) / offset - 1)),
+            "sec4/sigmoid-offset": as_printed(abs((centred_square + outputs / 4) / sigmoid_square - 1)),
             "sec4-relative": {"printed": float(ratio), "corrected": float(abs(ratio - np.sqrt(0.5)))},
         },
     )
@@ -131,9 +136,9 @@ def sizes_at_start(rng: Random, largest: int) -> Checked:
 def centred_sigmoid(rng: Random, largest: int) -> Checked:
     """4 (σ(x) - σ(0)) is 2 tanh(x/2): the sigmoid without its offset, with slope 1."""
     x = rng.normal(size=50) * 10 ** rng.uniform(-2, 1)
-    found = ACTIVATIONS["scaled-sigmoid"].phi(tensor(x)).numpy()
+    computed = ACTIVATIONS["scaled-sigmoid"].phi(tensor(x)).numpy()
     return Checked(
-        {"samples": len(x)}, {"sec4/scaled-sigmoid": as_printed(relative_error(found, 2 * np.tanh(x / 2)))}
+        {"samples": len(x)}, {"sec4/scaled-sigmoid": as_printed(relative_error(computed, 2 * np.tanh(x / 2)))}
     )
 
 

@@ -1,1 +1,1 @@
-"""Figure 2, Theorem 1 and Conjecture 1: how far wide nonlinear networks are from linear ones."""
+"""Figure 2, Theorem 1 and Conjecture 1: the distance of wide nonlinear networks from linear ones."""

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
+from reprise.evidence.measures import Source, applied, last, rows, wide
 from reprise.papers.esser2024.width.slopes import slope_of_means
 from reprise.study.experiment import Tables
 
@@ -18,45 +19,31 @@ NAMES = {
 SOURCE = "Figure 2, Section 4, Numerical Evaluation"
 
 
-def slope(activation: str, when: str, column: str = "difference", reduction: str = "mean") -> Measure:
+def fit(source: Source, name: str, **where: object) -> Measure:
+    """The slope of a column's logarithm, by the mean over seeds, against that of the width."""
+    return applied(slope_of_means, wide(source, name, "width", **where))
+
+
+def slope(activation: str, when: str, name: str = "difference", reduction: str = "mean") -> Measure:
     """Of the outputs' difference from the linear twin's (`relative`: to its norm) against width."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = _rows(tables, activation, reduction)
-        epoch = 0 if when == "init" else rows["epoch"].max()
-        return _fit(rows[rows["epoch"] == epoch], column)
-
-    return measure
+    epoch = 0 if when == "init" else last
+    return fit("differences", name, activation=activation, reduction=reduction, epoch=epoch)
 
 
-def slope_of_largest(activation: str, reduction: str = "mean") -> Measure:
+def slope_of_largest(activation: str) -> Measure:
     """Of the largest difference over the recorded epochs after the start."""
 
-    def measure(tables: Tables) -> pd.Series:
-        rows = _rows(tables, activation, reduction)
-        later = rows[rows["epoch"] > 0].groupby(["seed", "width"])["difference"].max()
-        return _fit(later.reset_index(), "difference")
+    def over_epochs(tables: Tables) -> pd.DataFrame:
+        looks = rows(tables["differences"], activation=activation, reduction="mean")
+        later = looks[looks["epoch"] > 0].groupby(["seed", "width"])["difference"].max()
+        return later.reset_index()
 
-    return measure
+    return fit(over_epochs, "difference")
 
 
 def slope_of_bound(activation: str) -> Measure:
     """Of Theorem 1's bound, whatever its K."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["bounds"]
-        return _fit(table[table["activation"] == activation], "bound")
-
-    return measure
-
-
-def _rows(tables: Tables, activation: str, reduction: str) -> pd.DataFrame:
-    table = tables["differences"]
-    return table[(table["activation"] == activation) & (table["reduction"] == reduction)]
-
-
-def _fit(rows: pd.DataFrame, column: str) -> pd.Series:
-    return slope_of_means(rows.pivot(index="seed", columns="width", values=column))
+    return fit("bounds", "bound", activation=activation)
 
 
 def _vanishes(activation: str, when: str, column: str = "difference", reduction: str = "mean") -> Claim:

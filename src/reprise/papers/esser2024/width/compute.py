@@ -1,5 +1,4 @@
-"""Trains the two-layer network with every activation, and its linear twin from the same start, at every
-width."""
+"""Trains the two-layer network with every activation and width, and its linear twin from the same start."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,10 +11,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.networks.dense import Weights
+from reprise.objectives import resolve
 from reprise.papers.esser2024 import two_layers
 from reprise.papers.esser2024.half_moons import HalfMoons, draw
 from reprise.papers.esser2024.hidden_layer import outputs
-from reprise.papers.esser2024.losses import Reduction, contrastive
+from reprise.papers.esser2024.losses import contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.width.params import Params
@@ -24,27 +24,41 @@ from reprise.study.tidy import tidy
 from reprise.training.replicas import sgd
 
 FIXED_COST = 100
-"""What a step costs besides its hidden units, in units."""
+"""Cost of a step besides its hidden units, in units."""
 UNITS_AT_ONCE = 4000
-"""Hidden units in a stack of seeds, whose layers stay in the cache."""
+"""Hidden units per stack of seeds, few enough for the layers to stay in the cache."""
+OWN = "own"
+"""The column `reduction` for other losses than the published one."""
 CURVATURES = {"tanh": 4 / 3**1.5, "scaled_sigmoid": 2 / 3**1.5}
 """c = max |φ''| of the activations that Theorem 1 covers."""
 
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""From the outputs of anchors, positives and negatives, [replica, sample, z], to [replica]."""
+
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`differences` of each network's outputs from its linear twin's, at the recorded epochs; `bounds`: what
-    Theorem 1 says of them at the start."""
+    """Tables: `differences` of each network's outputs from its linear twin's at the recorded epochs; `bounds`
+    on them at the start, by Theorem 1. The bounds do not depend on the loss; other losses have none."""
     differences = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    if context.objective:
+        return {"differences": differences}
     return {"differences": differences, "bounds": _bounds(params)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each reduction of the loss and width."""
+    """A task for each reduction of the loss and each width."""
+    if context.objective:
+        loss_of_views = resolve(context.objective)
+        losses: dict[str, Loss] = {OWN: lambda anchor, positive, negative: loss_of_views(anchor, positive)}
+    else:
+        losses = {reduction: partial(contrastive, reduction=reduction) for reduction in params.reductions}
     return [
         Task(
-            f"{reduction}, width {width}", partial(_differences, params, reduction, width), width + FIXED_COST
+            f"{reduction}, width {width}",
+            partial(_differences, params, loss, reduction, width),
+            width + FIXED_COST,
         )
-        for reduction, width in product(params.reductions, params.widths)
+        for (reduction, loss), width in product(losses.items(), params.widths)
     ]
 
 
@@ -53,10 +67,10 @@ def train(
     data: HalfMoons,
     start: Weights,
     activation: str,
-    reduction: Reduction,
+    loss_of_outputs: Loss,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Float[Tensor, "record seed sample z"]:
-    """u(x) of the anchors at the recorded epochs of projected gradient descent on the loss (1)."""
+    """u(x) of the anchors, at the recorded epochs of projected gradient descent on the loss."""
     x = torch.cat([data.anchor, data.positive, data.negative], 1)
 
     def network(weights: Weights) -> Tensor:
@@ -65,9 +79,9 @@ def train(
         return outputs(weights[0], weights[1], x, activation)
 
     def loss(weights: Weights) -> Tensor:
-        return contrastive(*network(weights).split(params.samples, 1), reduction=reduction)
+        return loss_of_outputs(*network(weights).split(params.samples, 1))
 
-    trained = sgd(
+    snapshots = sgd(
         start,
         loss,
         learning_rate=params.learning_rate,
@@ -76,30 +90,30 @@ def train(
         project=polar,
         progress=progress,
     )
-    return torch.stack([network(weights)[:, : params.samples] for _, weights in trained])
+    return torch.stack([network(weights)[:, : params.samples] for _, weights in snapshots])
 
 
 def records(params: Params) -> list[int]:
-    """The recorded epochs: the start, the end, and between them."""
+    """The recorded epochs: evenly spaced, including the start and the end."""
     return sorted({round(epoch) for epoch in np.linspace(0, params.epochs, params.records + 1)})
 
 
 def _differences(
-    params: Params, reduction: Reduction, width: int, progress: Callable[[float], None]
+    params: Params, loss: Loss, reduction: str, width: int, progress: Callable[[float], None]
 ) -> pd.DataFrame:
-    """A row an activation, seed and recorded epoch: mean over the anchors of ‖u^φ - u^I‖ and of ‖u^I‖."""
+    """Means over anchors of ‖u^φ - u^I‖ and ‖u^I‖, one row per activation, seed and recorded epoch."""
     stack = max(1, UNITS_AT_ONCE // width)
-    groups = [range(at, min(at + stack, params.seeds)) for at in range(0, params.seeds, stack)]
+    groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
     tables = []
     for group, seeds in enumerate(groups):
         data, start = _data(params, seeds), orthonormal_start(seeds, width, 2, params.output_dim)
-        linear = train(params, data, start, "linear", reduction)
-        for at, activation in enumerate(params.activations):
-            done = group + at / len(params.activations)
-            progress(done / len(groups))
-            found = train(params, data, start, activation, reduction)
+        linear = train(params, data, start, "linear", loss)
+        for index, activation in enumerate(params.activations):
+            groups_done = group + index / len(params.activations)
+            progress(groups_done / len(groups))
+            nonlinear = train(params, data, start, activation, loss)
             axes = {"epoch": records(params), "seed": seeds}
-            difference = (found - linear).norm(dim=-1).mean(-1)
+            difference = (nonlinear - linear).norm(dim=-1).mean(-1)
             table = tidy(axes, difference=difference, linear_norm=linear.norm(dim=-1).mean(-1))
             tables.append(table.assign(activation=activation))
     joint = pd.concat(tables, ignore_index=True).assign(reduction=reduction, width=width)
@@ -107,13 +121,13 @@ def _differences(
 
 
 def _bounds(params: Params) -> pd.DataFrame:
-    """Theorem 1's c ‖x‖² d √(log⁴ h / h), without its constant K: mean over the anchors."""
+    """Theorem 1's bound without its constant K, c ‖x‖² d √(log⁴ h / h), averaged over the anchors."""
     data = _data(params, range(params.seeds))
     squared_norm = data.anchor.square().sum(-1).mean(-1).numpy()
     widths = np.array(params.widths, dtype=float)
-    covered = [name for name in params.activations if name in CURVATURES]
-    c = np.array([CURVATURES[name] for name in covered])[:, None, None]
-    axes = {"activation": covered, "width": params.widths, "seed": range(params.seeds)}
+    activations = [name for name in params.activations if name in CURVATURES]
+    c = np.array([CURVATURES[name] for name in activations])[:, None, None]
+    axes = {"activation": activations, "width": params.widths, "seed": range(params.seeds)}
     return tidy(axes, bound=c * (2 * np.log(widths) ** 2 / widths**0.5)[:, None] * squared_norm)
 
 

@@ -17,6 +17,7 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -27,7 +28,7 @@ NAMES = {
     "centred_sigmoid": "σ - 1/2",
     "scaled_sigmoid": "4σ - 2",
 }
-FIRST, LAST, SUMMED = (
+START_STYLE, END_STYLE, SUM_STYLE = (
     {"color": "0.55", "marker": "o", "ls": "--"},
     {"color": "black", "marker": "s", "ls": "-"},
     {"color": "#31688e", "marker": "^", "ls": "-."},
@@ -36,60 +37,71 @@ FIRST, LAST, SUMMED = (
 
 @figure(
     "Figure 2",
-    caption="""Distance of the nonlinear network's outputs from those of its linear twin, ‖u^φ - u^I‖, mean
-    over half moons and initialisations; W1 and W2 are projected onto their constraints at each step. Row 1:
-    over training on the mean loss, a line a width (colour bar). Row 2: against width, at initialisation,
-    after the last epoch, and after the last epoch on the summed loss; dots, the single initialisations;
-    above, the log-log slopes of the means at the start and at the end (mean loss) with 90 % jackknife
-    intervals; dotted, Theorem 1's bound with K = 1, where the theorem holds. Row 3: as row 2, relative to
-    ‖u^I‖. The last two columns are ours: the sigmoid less its value at 0, and the same scaled to slope 1
-    there.""",
+    caption="""Distance of the nonlinear network's outputs from those of its linear twin, ‖u^φ - u^I‖,
+    averaged over half moons and initialisations; W1 and W2 are projected onto their constraints at each step.
+    Row 1: during training on the mean loss, one line per width (colour bar). Row 2: against width, at
+    initialisation, after the last epoch, and after the last epoch on the summed loss. Dots are single
+    initialisations; titles give the log-log slopes of the means at the start and at the end (mean loss) with
+    90 % jackknife intervals; dotted lines are Theorem 1's bound with K = 1, where the theorem applies. Row 3:
+    as row 2, relative to ‖u^I‖. The last two columns are ours: the sigmoid minus its value at 0, and the same
+    scaled to slope 1 at 0. Other losses, if the settings name any, have colours of their own in rows 2 and
+    3.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
+    others = other_losses(tables, params)
     count = len(params.activations)
-    drawn, axes = plt.subplots(
+    fig, axes = plt.subplots(
         3, count, figsize=(WIDTH, 5.2), sharex="row", sharey="row", squeeze=False, height_ratios=(1, 1.1, 1.1)
     )
     for column, activation in zip(axes.T, params.activations, strict=True):
-        chosen = base["differences"][base["differences"]["activation"] == activation]
-        mean = chosen[chosen["reduction"] == params.reductions[0]]
+        selection = base["differences"][base["differences"]["activation"] == activation]
+        mean = selection[selection["reduction"] == params.reductions[0]]
         _training(column[0], mean, params)
         column[0].set_title(NAMES[activation])
-        for panel, what in ((column[1], "difference"), (column[2], "relative")):
+        for panel, quantity in ((column[1], "difference"), (column[2], "relative")):
             slopes = [
-                _against_width(panel, mean[mean["epoch"] == epoch], what, params, label=label, **look)
-                for epoch, label, look in (
-                    (0, "initialisation", FIRST),
-                    (params.epochs, f"epoch {params.epochs}", LAST),
+                _against_width(panel, mean[mean["epoch"] == epoch], quantity, params, label=label, **style)
+                for epoch, label, style in (
+                    (0, "initialisation", START_STYLE),
+                    (params.epochs, f"epoch {params.epochs}", END_STYLE),
                 )
             ]
             panel.set_title("start {}\nend {}".format(*slopes), fontsize=6.5)
         for reduction in params.reductions[1:]:
-            last = chosen[(chosen["reduction"] == reduction) & (chosen["epoch"] == params.epochs)]
+            final_rows = selection[
+                (selection["reduction"] == reduction) & (selection["epoch"] == params.epochs)
+            ]
             label = f"epoch {params.epochs}, {reduction} loss"
-            _against_width(column[1], last, "difference", params, label=label, **SUMMED)
+            _against_width(column[1], final_rows, "difference", params, label=label, **SUM_STYLE)
+        for loss in others:
+            table = loss.tables["differences"]
+            final_rows = table[(table["activation"] == activation) & (table["epoch"] == params.epochs)]
+            style = {"color": loss.color, "marker": "D", "ls": ":"}
+            label = f"epoch {params.epochs}, {loss.label}"
+            for panel, what in ((column[1], "difference"), (column[2], "relative")):
+                _against_width(panel, final_rows, what, params, label=label, **style)
         bound = base["bounds"][base["bounds"]["activation"] == activation]
         if activation in COVERED:
-            shown = _means(bound, "width", "bound", params.widths)
-            column[1].plot(shown.index, shown, ls=":", color="0.4", label="bound, K = 1")
-    _dress(drawn, axes, params)
-    return drawn
+            bound_means = _means(bound, "width", "bound", params.widths)
+            column[1].plot(bound_means.index, bound_means, ls=":", color="0.4", label="bound, K = 1")
+    _label_axes(fig, axes, params)
+    return fig
 
 
 def _training(axes: Axes, rows: pd.DataFrame, params: Params) -> None:
     for width, color in zip(params.widths, colors(len(params.widths)), strict=True):
         epochs = sorted(rows["epoch"].unique())
-        shown = _means(rows[rows["width"] == width], "epoch", "difference", epochs)
-        axes.plot(shown.index, shown, color=color, lw=0.9)
+        means = _means(rows[rows["width"] == width], "epoch", "difference", epochs)
+        axes.plot(means.index, means, color=color, lw=0.9)
     axes.set_xlabel("epoch")
 
 
-def _against_width(axes: Axes, rows: pd.DataFrame, column: str, params: Params, **look: Any) -> str:
-    """Means, the single seeds, and the slope of the means with its interval."""
+def _against_width(axes: Axes, rows: pd.DataFrame, column: str, params: Params, **style: Any) -> str:
+    """Draws the means and the single seeds; returns the slope of the means with its interval."""
     means = _means(rows, "width", column, params.widths)
-    axes.plot(means.index, means, **look)
-    axes.scatter(rows["width"], rows[column], s=3, color=look["color"], alpha=0.35, linewidth=0, zorder=1)
+    axes.plot(means.index, means, **style)
+    axes.scatter(rows["width"], rows[column], s=3, color=style["color"], alpha=0.35, linewidth=0, zorder=1)
     slopes = slope_of_means(rows.pivot(index="seed", columns="width", values=column))
     if len(slopes) == 1:
         return f"{slopes.iloc[0]:.2f}"
@@ -98,10 +110,10 @@ def _against_width(axes: Axes, rows: pd.DataFrame, column: str, params: Params, 
 
 
 def _means(rows: pd.DataFrame, x: str, y: str, expected: Sequence[int]) -> pd.Series:
-    """Over seeds, at every expected x.
+    """Means over seeds at every expected x.
 
     Raises:
-        RepriseError: when one of them is missing, or is not finite.
+        RepriseError: if one of them is missing or not finite.
     """
     means = drawable(rows[y], f"'{y}'").groupby(rows[x]).mean().reindex(list(expected))
     if not np.isfinite(means).all():
@@ -109,7 +121,7 @@ def _means(rows: pd.DataFrame, x: str, y: str, expected: Sequence[int]) -> pd.Se
     return means
 
 
-def _dress(drawn: Figure, axes: np.ndarray, params: Params) -> None:
+def _label_axes(fig: Figure, axes: np.ndarray, params: Params) -> None:
     for row in axes:
         row[0].set_yscale("log")
     for panel in axes[1:].flat:
@@ -120,7 +132,7 @@ def _dress(drawn: Figure, axes: np.ndarray, params: Params) -> None:
     axes[2, 0].set_ylabel("‖u$^φ$ - u$^I$‖ / ‖u$^I$‖")
     widths = len(params.widths)
     scale = BoundaryNorm(np.arange(widths + 1) - 0.5, widths)
-    bar = drawn.colorbar(
+    bar = fig.colorbar(
         ScalarMappable(scale, ListedColormap(colors(widths))), ax=list(axes[0]), label="width h"
     )
     bar.set_ticks(range(widths), labels=[str(width) for width in params.widths])
@@ -128,4 +140,5 @@ def _dress(drawn: Figure, axes: np.ndarray, params: Params) -> None:
     for panel in axes[1]:
         handles, labels = panel.get_legend_handles_labels()
         by_label.update(dict(zip(labels, handles, strict=True)))
-    drawn.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=len(by_label))
+    columns = min(len(by_label), 4)
+    fig.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns)

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from reprise.study.experiment import Resources
-from reprise.study.settings import Settings, ours, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, stated, unstated
 
 TABLES = ("differences", "bounds")
 RESOURCES = Resources(minutes=30)
@@ -12,11 +13,13 @@ Activation = Literal["tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmo
 Reduction = Literal["mean", "sum"]
 
 
-class Params(Settings):
-    """Two layers on half moons, trained with W1 and W2 kept orthonormal, beside a linear twin."""
+class Params(TakesLosses):
+    """Two layers on half moons, trained with orthonormal W1 and W2, and a linear twin."""
 
     widths: tuple[int, ...] = stated(
-        (10, 30, 100, 300, 1000, 2000), "Figure 2: h from 10 to 2000; those between are ours", min_length=3
+        (10, 30, 100, 300, 1000, 2000),
+        "Figure 2: h from 10 to 2000; the intermediate values are ours",
+        min_length=3,
     )
     activations: tuple[Activation, ...] = ours(
         ("tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmoid"),
@@ -24,25 +27,27 @@ class Params(Settings):
         min_length=1,
     )
     reductions: tuple[Reduction, ...] = unstated(
-        ("mean", "sum"), "Eq. 1 has a sum, under which 0.01 is a large step; claims say which", min_length=1
+        ("mean", "sum"),
+        "Eq. 1 has a sum, with which 0.01 is a large step; claims say which they read",
+        min_length=1,
     )
     samples: int = unstated(50, "n", ge=4)
-    moons_noise: float = unstated(0.1, "standard deviation, of scikit-learn's moons", ge=0)
-    positive_variance: float = stated(0.1, "Example 1: of each coordinate of x⁺ - x", ge=0)
+    moons_noise: float = unstated(0.1, "standard deviation of the noise on scikit-learn's moons", ge=0)
+    positive_variance: float = stated(0.1, "Example 1: variance of each coordinate of x⁺ - x", ge=0)
     output_dim: int = unstated(1, "z", ge=1)
     learning_rate: float = stated(0.01, "Section 4, Numerical Evaluation", gt=0)
     epochs: int = stated(500, "Section 4, Numerical Evaluation: full-batch steps", ge=1)
-    seeds: int = stated(10, "Section 4: initialisations; here each with its own draw of the data", ge=1)
+    seeds: int = stated(10, "Section 4: initialisations; here each also has its own data", ge=1)
     records: int = ours(50, "recorded epochs after the start, evenly spaced", ge=1)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, with three seeds and all but the largest
-    width, which takes most of the time."""
-    few = {"seeds": min(params.seeds, 3), "widths": tuple(sorted(params.widths)[:-1])}
+    """Other plausible values of the unstated settings, with three seeds and without the largest width, which
+    takes most of the time."""
+    common = {"seeds": min(params.seeds, 3), "widths": tuple(sorted(params.widths)[:-1])}
     grid: dict[str, dict[str, float]] = {
         "moons noise 0.2": {"moons_noise": 0.2},
         "samples halved": {"samples": params.samples // 2},
         "z = 2": {"output_dim": 2},
     }
-    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -5,21 +5,21 @@ import pandas as pd
 
 
 def slope_of_means(values: pd.DataFrame) -> pd.Series:
-    """The least-squares slope of log(mean over seeds) against log(width), as one number a seed.
+    """Jackknife values, one per seed, of the least-squares slope of log(mean over seeds) against log(width).
 
-    The slope belongs to all seeds together, so each gets its jackknife value θ + (n - 1)(mean of θ_(-s) -
-    θ_(-s)), with θ_(-s) the slope without the seed: their mean is the slope θ itself, and their standard
-    error the jackknife's, which sees how much hangs on a single seed.
+    The slope θ belongs to all seeds together. With θ_(-s) the slope without seed s, that seed's value is
+    θ + (n - 1)(mean of θ_(-s) - θ_(-s)). The mean of these values is θ, and their standard error is the
+    jackknife's, which shows how much the slope depends on single seeds.
 
     Args:
-        values: a row a seed, a column a width; of a single seed there is no spread.
+        values: one row per seed, one column per width; a single seed gives the slope alone.
     """
     if values.empty:
         return pd.Series(dtype=float)
     if len(values) == 1:
         return pd.Series(_slope(values), values.index)
-    without = pd.Series([_slope(values.drop(seed)) for seed in values.index], values.index)
-    return _slope(values) + (len(values) - 1) * (without.mean() - without)
+    leave_one_out = pd.Series([_slope(values.drop(seed)) for seed in values.index], values.index)
+    return _slope(values) + (len(values) - 1) * (leave_one_out.mean() - leave_one_out)
 
 
 def _slope(values: pd.DataFrame) -> float:

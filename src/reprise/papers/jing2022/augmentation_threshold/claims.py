@@ -1,60 +1,43 @@
 """What Section 4 says of strong augmentation."""
 
-import pandas as pd
+from typing import Any
 
-from reprise.evidence.claims import COLLAPSED, Measure, collapsed, count, ordering, value
-from reprise.study.experiment import Tables
+from reprise.evidence.claims import COLLAPSED, Claim, Measure, collapsed, count, ordering, value
+from reprise.evidence.measures import applied, column, each_seed, last, wide
 
 UNIT = "singular value of W"
 
 
+def at_end(views: str, amplitude: float, **where: Any) -> Measure:
+    """The singular values after the last step."""
+    return column("singular_values", "singular_value", step=last, views=views, amplitude=amplitude, **where)
+
+
 def ninth(views: str, amplitude: float) -> Measure:
     """The largest singular value beyond the half of the inputs with weak augmentation: the ninth of 16."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = _end(tables["singular_values"], views, amplitude)
-        return table[table["index"] == table["index"].max() // 2 + 1].set_index("seed")["singular_value"]
-
-    return measure
+    return at_end(views, amplitude, index=lambda index: index == index.max() // 2 + 1)
 
 
 def collapse_level(views: str, amplitude: float) -> Measure:
     """The size under which a singular value counts as collapsed: 1e-3 of the largest."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = _end(tables["singular_values"], views, amplitude)
-        return COLLAPSED * table.groupby("seed")["singular_value"].max()
-
-    return measure
+    return each_seed(lambda values: COLLAPSED * values.max(), at_end(views, amplitude))
 
 
 def collapsed_values(views: str, amplitude: float) -> Measure:
     """Number of collapsed singular values of the embeddings' covariance, which for isotropic data are those
     of W squared."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = _end(tables["singular_values"], views, amplitude)
-        return table.groupby("seed")["singular_value"].agg(lambda values: collapsed(values**2))
-
-    return measure
+    return each_seed(lambda values: collapsed(values**2), at_end(views, amplitude))
 
 
-def x_left(tables: Tables) -> pd.Series:
-    """How fast the strongly augmented block shrinks at the end, as a share of how fast it did at the first
-    step."""
-    table = tables["strong_block"].query("views == 'one' and amplitude == 1.25")
-    rate = table.pivot(index="seed", columns="step", values="growth_rate")
-    return rate[rate.columns.max()] / rate[0]
+x_left = applied(
+    lambda rate: rate[rate.columns.max()] / rate[0],
+    wide("strong_block", "growth_rate", "step", views="one", amplitude=1.25),
+)
+"""How fast the strongly augmented block shrinks at the end, as a share of how fast it did at the first
+step."""
 
 
-def _end(table: pd.DataFrame, views: str, amplitude: float) -> pd.DataFrame:
-    chosen = (
-        (table["views"] == views) & (table["amplitude"] == amplitude) & (table["step"] == table["step"].max())
-    )
-    return table[chosen]
-
-
-def _collapses(id: str, views: str, amplitude: float, statement: str) -> object:
+def _collapses(id: str, views: str, amplitude: float, statement: str) -> Claim:
     return ordering(
         id,
         statement,
@@ -68,7 +51,7 @@ def _collapses(id: str, views: str, amplitude: float, statement: str) -> object:
 CLAIMS = [
     ordering(
         "jing2022/sec4/threshold-below",
-        "Augmentation of a smaller variance than twice the data's (k = 0.9, one view) leaves every singular "
+        "Augmentation with less than twice the data's variance (k = 0.9, one view) leaves every singular "
         "value of W standing.",
         source="Section 4, Lemma 2",
         measure=ninth("one", 0.9),
@@ -79,9 +62,8 @@ CLAIMS = [
         "jing2022/sec4/threshold-above",
         "one",
         1.25,
-        "Augmentation of a larger variance than twice the data's (k = 1.25, one view) makes the singular "
-        "values of its block "
-        "of W vanish.",
+        "Augmentation with more than twice the data's variance (k = 1.25, one view) makes the singular "
+        "values of its block of W vanish.",
     ),
     _collapses(
         "jing2022/sec4/both-views-k4",
@@ -100,8 +82,7 @@ CLAIMS = [
     value(
         "jing2022/thm1/x-stays-fixed",
         "X may be taken as fixed: at the end of training (k = 1.25) its strongly augmented block is what it "
-        "was at the start "
-        "(share of the first rate).",
+        "was at the start (share of the first rate).",
         source="Theorem 1",
         quantity="score",
         measure=x_left,

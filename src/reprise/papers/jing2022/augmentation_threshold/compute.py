@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise import objectives
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams, spread
+from reprise.objectives import infonce_distance, resolve
 from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.papers.jing2022.theory import x_matrix
 from reprise.study.experiment import Context
@@ -24,10 +24,11 @@ Views = Float[Tensor, "view replica batch dim"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Singular values of W, and the block of W that sees the strong augmentation, over the steps."""
+    """Singular values of W, and the block of W that sees the strong augmentation, over the steps; where
+    another loss trains than InfoNCE there is no X, and what follows from it is NaN."""
     seeds, dim, strong = range(params.seeds), params.dim, params.dim // 2
     cells = [("one", k) for k in params.one_view] + [("both", k) for k in params.both_views]
-    loss_of = objectives.resolve(params.objective)
+    loss_of = resolve(context.objective) if context.objective else infonce_distance
     noise_std = torch.stack([noise_std_of(params, views, amplitude) for views, amplitude in cells], 1)
 
     def sampler(purpose: str) -> Iterator[Views]:
@@ -56,7 +57,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             step, params.steps, f"{len(cells) * params.seeds} linear layers"
         ),
     ):
-        x = mean_x(w, probes)
+        x = torch.full_like(w, torch.nan) if context.objective else mean_x(w, probes)
         if step == 0:
             x_start, w_start = x.double(), w.double()
         singular_values.append(torch.linalg.svdvals(w))
@@ -64,7 +65,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         growth.append(x.diagonal(dim1=-2, dim2=-1)[:, strong:].mean(-1))
 
     time = [params.learning_rate * step for step in checkpoints]
-    predicted = [log10_norm_if_x_fixed(beyond_weak(w_start), x_start[..., strong:, strong:], t) for t in time]
+    if context.objective:
+        predicted = [torch.full(w_start.shape[:1], torch.nan).double() for _ in time]
+    else:
+        x_strong = x_start[..., strong:, strong:]
+        predicted = [log10_norm_if_x_fixed(beyond_weak(w_start), x_strong, t) for t in time]
     axes: Axes = {"step": checkpoints, "seed": seeds, "cell": cells}
     shape = tuple(map(len, axes.values()))
     tables = {

@@ -1,6 +1,9 @@
 """Section 4 as a picture; the published version of the paper draws its like as Figure 3."""
 
+from collections.abc import Callable
+
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -8,6 +11,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.augmentation_threshold.params import Params
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -19,13 +23,29 @@ from reprise.study.experiment import BASE, Tables, figure
     Var(x); with both views augmented nothing vanishes. Right: what the strongly augmented inputs add to W
     (largest singular value of their columns outside the span of the others) over the steps, measured (lines)
     and by Theorem 1's closed form for the X of the first step (dashed): X shrinks, and collapse is slower.
-    Mean and 90 % interval over seeds.""",
+    Mean and 90 % interval over seeds. A row below: the same with another loss, where the settings name one,
+    without the closed form, which is InfoNCE's.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
-    base = setting(tables, BASE)
-    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6))
+    others = other_losses(tables, params)
+    drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False)
+    _row(axes[0], setting(tables, BASE), params, colors)
+    for row, loss in zip(axes[1:], others, strict=True):
+        _row(row, loss.tables, params, loss.shades, f"{loss.label}, ")
+    return drawn
+
+
+def _row(
+    axes: np.ndarray, tables: Tables, params: Params, shades: Callable[[int], np.ndarray], loss: str = ""
+) -> None:
+    """Singular values against the amplitude, of one view and of both, and one of them over the steps.
+
+    Args:
+        shades: so many colours, dark to light.
+        loss: the label of one beside the published one, which has no closed form.
+    """
     for panel, views in zip(axes, ("one", "both"), strict=False):
-        _against_amplitude(panel, base["singular_values"], views, params)
+        _against_amplitude(panel, tables["singular_values"], views, params, shades(4), loss)
     axes[0].set(title="one view augmented", ylabel="singular value of W")
     axes[1].set(title="both views augmented")
     axes[1].legend(
@@ -36,15 +56,24 @@ def sec4_threshold(tables: Tables, params: Params) -> Figure:
         framealpha=1,
         edgecolor="none",
     )
-    _over_time(axes[2], base["strong_block"])
-    return drawn
+    one = tables["strong_block"][tables["strong_block"]["views"] == "one"]
+    shown = [k for k in (0.25, 0.9, 1.1, 1.25) if k in set(one["amplitude"])]
+    for k, color in zip(shown, shades(len(shown)), strict=True):
+        _over_time(axes[2], one[one["amplitude"] == k], color, f"{loss}k = {k:g}", closed_form=not loss)
+    axes[2].set(
+        title="added by the strong half, one view", ylabel="singular value", yscale="log", ylim=(1e-7, 20)
+    )
+    steps_axis(axes[2])
+    axes[2].legend(loc="lower left")
 
 
-def _against_amplitude(axes: Axes, table: pd.DataFrame, views: str, params: Params) -> None:
+def _against_amplitude(
+    axes: Axes, table: pd.DataFrame, views: str, params: Params, tints: np.ndarray, loss: str
+) -> None:
     end = table[(table["views"] == views) & (table["step"] == table["step"].max())]
     half = params.dim // 2
     shown = {1: "1st", half: f"{half}th", half + 1: f"{half + 1}th", params.dim: f"{params.dim}th"}
-    for (index, label), color, marker, line in zip(shown.items(), colors(4), MARKERS, LINES, strict=False):
+    for (index, rank), color, marker, line in zip(shown.items(), tints, MARKERS, LINES, strict=False):
         rows = end[end["index"] == index]
         band(
             axes,
@@ -55,7 +84,7 @@ def _against_amplitude(axes: Axes, table: pd.DataFrame, views: str, params: Para
             color=color,
             marker=marker,
             ls=line,
-            label=label,
+            label=f"{loss}{rank}",
         )
     largest = end[end["index"] == 1].groupby("amplitude")["singular_value"].mean()
     axes.plot(largest.index, COLLAPSED * largest, color="0.6", lw=0.8, label="collapsed below")
@@ -65,16 +94,8 @@ def _against_amplitude(axes: Axes, table: pd.DataFrame, views: str, params: Para
     axes.minorticks_off()
 
 
-def _over_time(axes: Axes, table: pd.DataFrame) -> None:
-    one = table[table["views"] == "one"]
-    shown = [k for k in (0.25, 0.9, 1.1, 1.25) if k in set(one["amplitude"])]
-    for k, color in zip(shown, colors(len(shown)), strict=True):
-        rows = one[one["amplitude"] == k]
-        band(axes, rows, "step", "norm", log=True, color=color, label=f"k = {k:g}")
+def _over_time(axes: Axes, rows: pd.DataFrame, color: np.ndarray, label: str, *, closed_form: bool) -> None:
+    band(axes, rows, "step", "norm", log=True, color=color, label=label)
+    if closed_form:
         fixed = rows.assign(norm=10.0 ** rows["log10_norm_if_x_fixed"].clip(-20, 20))
         band(axes, fixed, "step", "norm", log=True, color=color, ls="--", lw=0.8)
-    axes.set(
-        title="added by the strong half, one view", ylabel="singular value", yscale="log", ylim=(1e-7, 20)
-    )
-    steps_axis(axes)
-    axes.legend(loc="lower left")

@@ -6,8 +6,8 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.study.experiment import Resources
-from reprise.study.losses import Loss
-from reprise.study.settings import Settings, ours, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, unstated
 
 TABLES = ("singular_values", "strong_block")
 RESOURCES = Resources(minutes=30)
@@ -16,11 +16,10 @@ CLAIMED_ONE_VIEW = (0.9, 1.1, 1.25)
 CLAIMED_BOTH_VIEWS = (4.0,)
 
 
-class Params(Settings):
-    """z = W x; x ~ N(0, input_variance I); noise of variance weak_variance on the first half of the inputs,
-    k on the rest."""
+class Params(TakesLosses):
+    """z = W x, trained by `infonce_distance` (Eq. 2); x ~ N(0, input_variance I); noise of variance
+    weak_variance on the first half of the inputs, k on the rest."""
 
-    objective: Loss = stated("infonce_distance", "Eq. 2")
     dim: int = unstated(16, "the size of Section 5's toy model", ge=4, multiple_of=2)
     input_variance: float = unstated(0.5, "any scale: only its ratio to k matters", gt=0)
     weak_variance: float = unstated(0.05, "well under the threshold", ge=0)

@@ -1,10 +1,12 @@
 """What the stand-in teaches a net; the paper has no such figure."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -17,19 +19,30 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
     backdrops whose hues hardly change from view to view. Left: the loss, a point a twentieth of the training.
     Right: accuracy of a linear probe for the shape, at random initialisation and after training; dotted:
     chance. In the control colour tells which views belong together: the loss falls lower, and the shape is
-    not learned. Mean and 90 % interval over seeds.""",
+    not learned. Mean and 90 % interval over seeds. A row below: the same with another loss, where the
+    settings name one.""",
 )
 def stand_in(tables: Tables, params: Params) -> Figure:
-    shown = setting(tables, BASE)
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.5))
-    for arm, color, marker, line in zip(ARMS, colors(len(ARMS)), MARKERS, LINES, strict=False):
-        style = {"color": color, "marker": marker, "ls": line, "label": LABELS[arm]}
+    others = other_losses(tables, params)
+    drawn, axes = plt.subplots(1 + len(others), 2, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
+    _row(axes[0], setting(tables, BASE), params, colors(len(ARMS)), "nt-xent")
+    for row, loss in zip(axes[1:], others, strict=True):
+        _row(row, loss.tables, params, loss.shades(len(ARMS)), loss.label, f"{loss.label}, ")
+    return drawn
+
+
+def _row(
+    axes: np.ndarray, tables: Tables, params: Params, tints: np.ndarray, loss: str, prefix: str = ""
+) -> None:
+    """The loss over the steps, and accuracy before training and after."""
+    left, right = axes
+    for arm, color, marker, line in zip(ARMS, tints, MARKERS, LINES, strict=False):
+        style = {"color": color, "marker": marker, "ls": line, "label": f"{prefix}{LABELS[arm]}"}
         for panel, name, column in ((left, "losses", "loss"), (right, "probes", "accuracy")):
-            band(panel, shown[name][shown[name]["arm"] == arm], "step", column, **style)
+            band(panel, tables[name][tables[name]["arm"] == arm], "step", column, **style)
     right.axhline(10, color="0.6", lw=0.8, ls=":")
     right.set_xticks([0, params.steps])
     right.set(ylim=(0, 100), xlabel="step", ylabel="linear probe for shape, %")
     right.set_xlim(-0.15 * params.steps, 1.15 * params.steps)
-    left.set(xlabel="step", ylabel=f"loss ({params.objective.replace('_', '-')})")
+    left.set(xlabel="step", ylabel=f"loss ({loss})")
     left.legend()
-    return drawn

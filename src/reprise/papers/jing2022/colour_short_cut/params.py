@@ -4,8 +4,8 @@ from typing import Literal
 
 from reprise.errors import RepriseError
 from reprise.study.experiment import Resources
-from reprise.study.losses import Loss
-from reprise.study.settings import Settings, ours, stated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, stated
 
 TABLES = ("losses", "probes")
 RESOURCES = Resources(memory_mb=4000)
@@ -14,13 +14,13 @@ ARMS = {"any hue": ("shapes", "shapes"), "short cut": ("shapes-bright", "colour_
 """Data set and recipe of augmentation."""
 
 
-class Params(Settings):
-    """ResNet10 of width 16 with a projector 256-128, on images of 32 pixels, by AdamW with a cosine."""
+class Params(TakesLosses):
+    """ResNet10 of width 16 with a projector 256-128, on images of 32 pixels, by AdamW with a cosine on
+    `nt_xent` (SimCLR, Section 3)."""
 
     data_set: Literal["imagenet", "shapes"] = stated(
         "imagenet", "Section 3; only the stand-in is looked at here"
     )
-    objective: Loss = stated("nt_xent", "SimCLR, Section 3")
     images: int = ours(5000, "to train on and to probe with", ge=80, le=5000)
     test_images: int = ours(2000, "to test the probe with", ge=80, le=2000)
     batch: int = ours(64, "images, of two views each", ge=2)

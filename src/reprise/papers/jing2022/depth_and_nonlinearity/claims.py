@@ -3,20 +3,20 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, collapsed, count, ordering, value
+from reprise.evidence.measures import column, each_seed
 from reprise.study.experiment import Tables
 
 UNIT = "collapsed values of 16"
 
 
+def at_reading(tables: Tables) -> pd.DataFrame:
+    """The spectra at the step where claims read."""
+    return tables["spectrum"].query("step == read")
+
+
 def collapsed_count(arm: str, depth: int) -> Measure:
-    """Singular values under 1e-3 of the largest, at the step where claims read."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["spectrum"]
-        chosen = (table["arm"] == arm) & (table["depth"] == depth) & (table["step"] == table["read"])
-        return table[chosen].groupby("seed")["singular_value"].agg(collapsed)
-
-    return measure
+    """Singular values under 1e-3 of the largest."""
+    return each_seed(collapsed, column(at_reading, "singular_value", arm=arm, depth=depth))
 
 
 def _linear_collapses(depth: int) -> Claim:
@@ -66,8 +66,7 @@ CLAIMS = [
     count(
         "jing2022/fig6a/isotropic-L4-collapsed",
         "Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the "
-        "data: isotropic data "
-        "collapse too.",
+        "data: isotropic data collapse too.",
         source="Corollary 2",
         measure=collapsed_count("isotropic", 4),
         at_least=1,

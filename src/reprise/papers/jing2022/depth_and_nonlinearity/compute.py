@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise import objectives
 from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.networks.dense import Weights, decaying_spectrum, linear, random_orthogonal, relu
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_distance, resolve
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
 from reprise.study.experiment import Context
 from reprise.study.tidy import Axes, tidy
@@ -71,7 +71,7 @@ def _train(
 ) -> pd.DataFrame:
     """Trains all arms and seeds in one stack: replica = arm * seeds + seed."""
     seeds, size, dim = range(params.seeds), params.batch_size, params.dim
-    loss_of = objectives.resolve(params.objective)
+    loss_of = resolve(context.objective) if context.objective else infonce_distance
     input_std = torch.stack([arm.input_std for arm in arms])[:, None, None, None]
     batches = Streams(seeds, "train").batches(3, size, dim)
     samples = Streams(seeds, "evaluation").normal(params.samples, dim).double()

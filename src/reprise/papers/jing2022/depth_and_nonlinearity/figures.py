@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -21,54 +22,87 @@ from reprise.study.experiment import BASE, Tables, figure
     largest, at the step where claims read: on data with a spread covariance (the dotted line is the spectrum
     at initialisation, the same for all depths), on isotropic data (control), and from the public code's
     initialisation (control). Values under the grey line count as collapsed. Right: their number against the
-    steps; it falls again as small values grow slowly. Mean and 90 % interval over seeds.""",
+    steps; it falls again as small values grow slowly. Mean and 90 % interval over seeds. A row below: the
+    same with another loss, where the settings name one.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
-    spectrum = setting(tables, BASE)["spectrum"]
-    drawn, axes = plt.subplots(1, 4, figsize=(WIDTH, 2.3))
+    others = other_losses(tables, params)
+    drawn, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
+    tints = colors(len(params.depths))
+    _depths(axes[0], setting(tables, BASE)["spectrum"], params, tints)
+    for row, loss in zip(axes[1:], others, strict=True):
+        shades = loss.shades(len(params.depths))
+        _depths(row, loss.tables["spectrum"], params, shades, f"{loss.label}, ")
+    return drawn
+
+
+def _depths(
+    axes: np.ndarray, spectrum: pd.DataFrame, params: Params, tints: np.ndarray, loss: str = ""
+) -> None:
+    """A row of panels: spectra of linear nets and of the controls, and counts of the former."""
     titles = {"linear": "linear", "isotropic": "isotropic data", "public init": "public init"}
     for panel, (arm, title) in zip(axes, titles.items(), strict=False):
         rows = spectrum[spectrum["arm"] == arm]
-        _spectra(panel, [(f"L = {depth}", rows[rows["depth"] == depth]) for depth in params.depths])
+        lines = [(f"{loss}L = {depth}", rows[rows["depth"] == depth]) for depth in params.depths]
+        _spectra(panel, lines, tints)
         panel.set(title=f"{title}, step {params.steps}", ylim=(1e-7, 3))
-    _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"))
+    _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"), f"{loss}init")
     axes[0].set_ylabel("singular value / largest")
     axes[0].legend(loc="lower left", handlelength=1.8)
     linear = spectrum[spectrum["arm"] == "linear"]
-    _counts(axes[3], [(f"L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths], params)
-    return drawn
+    lines = [(f"{loss}L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths]
+    _counts(axes[3], lines, tints, params)
 
 
 @figure(
     "Figure 6b",
     caption="""Singular values of the embeddings' covariance with ReLU between the layers and without,
     divided by the largest, at the step where claims read, and the number of collapsed ones against the
-    steps. Dotted: spectrum at initialisation with ReLU. Mean and 90 % interval over seeds.""",
+    steps. Dotted: spectrum at initialisation with ReLU. Mean and 90 % interval over seeds. A row below: the
+    same with another loss, where the settings name one.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:
-    spectrum = setting(tables, BASE)["spectrum"]
+    others = other_losses(tables, params)
     depths = [depth for depth in params.relu_depths if depth in params.depths]
-    drawn, axes = plt.subplots(1, len(depths) + 1, figsize=(WIDTH, 2.3), squeeze=False)
+    drawn, axes = plt.subplots(
+        1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False
+    )
+    tints = colors(2), colors(2 * len(depths))
+    _with_relu(axes[0], setting(tables, BASE)["spectrum"], params, depths, *tints)
+    for row, loss in zip(axes[1:], others, strict=True):
+        tints = loss.shades(2), loss.shades(2 * len(depths))
+        _with_relu(row, loss.tables["spectrum"], params, depths, *tints, f"{loss.label}, ")
+    return drawn
+
+
+def _with_relu(
+    axes: np.ndarray,
+    spectrum: pd.DataFrame,
+    params: Params,
+    depths: Sequence[int],
+    of_pair: np.ndarray,
+    of_all: np.ndarray,
+    loss: str = "",
+) -> None:
+    """A row of panels: spectra with ReLU and without at each depth, and counts of all."""
     pairs = {
         depth: [(arm, spectrum[(spectrum["arm"] == name) & (spectrum["depth"] == depth)])
                 for arm, name in (("linear", "linear"), ("ReLU", "relu"))]
         for depth in depths
     }  # fmt: skip
-    for panel, (depth, lines) in zip(axes[0], pairs.items(), strict=False):
-        _spectra(panel, lines)
-        _initial(panel, lines[1][1])
+    for panel, (depth, lines) in zip(axes, pairs.items(), strict=False):
+        _spectra(panel, [(f"{loss}{arm}", rows) for arm, rows in lines], of_pair)
+        _initial(panel, lines[1][1], f"{loss}init")
         panel.set(title=f"L = {depth}, step {params.steps}", ylim=(1e-6, 3))
-    axes[0, 0].set_ylabel("singular value / largest")
-    axes[0, 0].legend(loc="lower left")
-    _counts(
-        axes[0, -1], [(f"{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]], params
-    )
-    axes[0, -1].legend(loc="upper right")
-    return drawn
+    axes[0].set_ylabel("singular value / largest")
+    axes[0].legend(loc="lower left")
+    counted = [(f"{loss}{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]]
+    _counts(axes[-1], counted, of_all, params)
+    axes[-1].legend(loc="upper right")
 
 
-def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]]) -> None:
-    for (label, rows), color, marker, line in zip(lines, colors(len(lines)), MARKERS, LINES, strict=False):
+def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], tints: np.ndarray) -> None:
+    for (label, rows), color, marker, line in zip(lines, tints, MARKERS, LINES, strict=False):
         if rows.empty:  # a control that did not run at this depth; the depth keeps its colour
             continue
         at_read = _relative(rows[rows["step"] == rows["read"]])
@@ -88,7 +122,7 @@ def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]]) -> None:
     axes.set(yscale="log", xlabel="index")
 
 
-def _initial(axes: Axes, rows: pd.DataFrame) -> None:
+def _initial(axes: Axes, rows: pd.DataFrame, label: str) -> None:
     band(
         axes,
         _relative(rows[rows["step"] == 0]),
@@ -98,7 +132,7 @@ def _initial(axes: Axes, rows: pd.DataFrame) -> None:
         color="black",
         ls=":",
         lw=0.9,
-        label="init",
+        label=label,
     )
 
 
@@ -107,8 +141,8 @@ def _relative(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(relative=rows["singular_value"] / largest)
 
 
-def _counts(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], params: Params) -> None:
-    for (label, rows), color, marker, line in zip(lines, colors(len(lines)), MARKERS, LINES, strict=False):
+def _counts(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], tints: np.ndarray, params: Params) -> None:
+    for (label, rows), color, marker, line in zip(lines, tints, MARKERS, LINES, strict=False):
         later = rows[rows["step"] > 0]
         counts = (
             later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()

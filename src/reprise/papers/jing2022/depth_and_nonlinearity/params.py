@@ -1,18 +1,17 @@
 """Settings of Figure 6; the text gives the widths, the depths and the plain SGD, and nothing else."""
 
 from reprise.study.experiment import Resources
-from reprise.study.losses import Loss
-from reprise.study.settings import Settings, ours, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import ours, stated, unstated
 
 TABLES = ("spectrum",)
 RESOURCES = Resources(minutes=30)
 
 
-class Params(Settings):
+class Params(TakesLosses):
     """z = W_L ... W_1 x with W_l = product_scale^(1/L) x random orthogonal, so that nets of all depths start
-    alike."""
+    alike; trained by `infonce_distance` (Eq. 2)."""
 
-    objective: Loss = stated("infonce_distance", "Eq. 2")
     dim: int = stated(16, "Figure 6: weight matrices of 16x16", ge=2)
     depths: tuple[int, ...] = unstated((1, 2, 3, 4), "the text names L = 1 and L = 2", min_length=1)
     relu_depths: tuple[int, ...] = ours((2, 3), "Figure 6b has L = 2", min_length=1)

@@ -1,60 +1,46 @@
 """What Section 5 says of alignment and of the singular values' growth."""
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, collapsed, count, ordering, value
+from reprise.evidence.measures import applied, column, each_seed, last, ratio, rows, wide
 from reprise.study.experiment import Tables
 
 
-def at_end(arm: str, column: str) -> Measure:
-    """A column of the trajectory at the last step."""
-    return lambda tables: _at(tables["trajectory"], arm, tables["trajectory"]["step"].max())[column]
+def at_end(arm: str, name: str) -> Measure:
+    """A column of the trajectory after the last step."""
+    return column("trajectory", name, step=last, arm=arm)
 
 
-def at_half(arm: str, column: str) -> Measure:
-    """A column of the trajectory at half of the steps."""
-    return lambda tables: _at(tables["trajectory"], arm, tables["trajectory"]["step"].max() // 2)[column]
+def at_half(arm: str, name: str) -> Measure:
+    """A column of the trajectory after half of the steps."""
+    return column("trajectory", name, step=lambda step: step == step.max() // 2, arm=arm)
 
 
-def imbalance_left(tables: Tables) -> pd.Series:
-    """|W1 W1ᵀ - W2ᵀ W2|_F at the end as a share of what it was at the start, from the public
-    initialisation."""
-    table = tables["trajectory"]
-    start, end = (_at(table, "public", step)["imbalance"] for step in (0, table["step"].max()))
-    return end / start
+imbalance_left = ratio(at_end("public", "imbalance"), column("trajectory", "imbalance", arm="public", step=0))
+"""|W1 W1ᵀ - W2ᵀ W2|_F at the end as a share of what it was at the start, from the public initialisation."""
 
 
 def ode_error(tables: Tables) -> pd.Series:
     """Mean over the singular values of both layers of |s_ODE / s - 1| at the last step; nothing where the
-    layers never aligned, and the ODE has but its start."""
-    table = tables["theorem3"]
-    table = table[table["step"] > table["step"].min()]
-    end = table[table["step"] == table["step"].max()]
+    layers never aligned, and the ODE has only its start."""
+    end = rows(tables["theorem3"], step=lambda step: (step > step.min()) & last(step))
     error = (end["w1_ode"] / end["w1"] - 1).abs() + (end["w2_ode"] / end["w2"] - 1).abs()
     return (error / 2).groupby(end["seed"]).mean()
 
 
-def growth(layer: str, *, smallest: bool) -> Measure:
-    """Growth of a singular value from the first step to the last, of the smallest or of the largest."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["singular_values"].query(f"arm == 'balanced' and layer == '{layer}'")
-        chosen = table[table["index"] == (table["index"].max() if smallest else 1)]
-        by_step = chosen.pivot(index="seed", columns="step", values="singular_value")
-        return by_step[by_step.columns.max()] / by_step[0]
-
-    return measure
+def growth(layer: str, index: int | Callable) -> Measure:
+    """Growth of a singular value from the first step to the last; the index of the largest is 1."""
+    by_step = wide("singular_values", "singular_value", "step", arm="balanced", layer=layer, index=index)
+    return applied(lambda values: values[values.columns.max()] / values[0], by_step)
 
 
-def embedding_collapsed(tables: Tables) -> pd.Series:
-    """Number of collapsed singular values of the embeddings' covariance at the last step."""
-    table = tables["singular_values"].query("arm == 'balanced' and layer == 'embedding'")
-    end = table[table["step"] == table["step"].max()]
-    return end.groupby("seed")["singular_value"].agg(collapsed)
-
-
-def _at(table: pd.DataFrame, arm: str, step: int) -> pd.DataFrame:
-    return table[(table["arm"] == arm) & (table["step"] == step)].set_index("seed")
+embedding_collapsed = each_seed(
+    collapsed, column("singular_values", "singular_value", arm="balanced", layer="embedding", step=last)
+)
+"""Number of collapsed singular values of the embeddings' covariance after the last step."""
 
 
 def _aligned(id: str, arm: str, statement: str) -> Claim:
@@ -74,8 +60,8 @@ def _grows_slower(id: str, layer: str, source: str) -> Claim:
         id,
         f"The smallest singular value of {layer} grows significantly slower than the largest.",
         source=source,
-        measure=growth(layer, smallest=True),
-        below=growth(layer, smallest=False),
+        measure=growth(layer, index=last),
+        below=growth(layer, index=1),
         unit="growth from the first step to the last",
     )
 
@@ -91,8 +77,7 @@ CLAIMS = [
         "jing2022/fig4/off-diagonal-public",
         "public",
         "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from the unbalanced "
-        "initialisation of the "
-        "authors' public code.",
+        "initialisation of the authors' public code.",
     ),
     ordering(
         "jing2022/thm2/norm-grows",

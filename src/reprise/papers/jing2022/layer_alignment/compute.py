@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise import objectives
 from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass
 from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.networks.dense import Weights, decaying_spectrum
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_distance
 from reprise.papers.jing2022.layer_alignment.params import Params
 from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, pairs_of, small_orthogonal, train
 from reprise.study.experiment import Context
@@ -23,7 +23,7 @@ from reprise.training.replicas import sgd
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE beside the
-    balanced run."""
+    balanced run; of another loss than the published one not the ODE, which is InfoNCE's."""
     seeds, dim = range(params.seeds), params.dim
     public = Streams(seeds, "public weights")
     every = torch.ones(dim, dim)
@@ -58,21 +58,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         stacked = torch.stack([record[name] for record in records])
         return stacked.view(*map(len, by_step.values()), *stacked.shape[2:])
 
-    balanced = list(arms).index("balanced")
-    mass, s1, s2, v1 = (over_time(name)[:, balanced] for name in ("off_diagonal_mass", "W1", "W2", "V1"))
-    unaligned = (mass >= params.aligned_below).any(-1).nonzero()
-    aligned = min(int(unaligned.max()) + 1 if len(unaligned) else 0, len(checkpoints) - 1)
-    loss_of = objectives.resolve(params.objective)
-    ode1, ode2 = theorem3_ode(
-        lambda both: loss_of(pairs.view1 @ both.mT, pairs.view2 @ both.mT),
-        s1[aligned:],
-        s2[aligned:],
-        v1[aligned:],
-        checkpoints[aligned:],
-        params.learning_rate,
-    )
     last: Axes = {"arm": list(arms), "seed": seeds, "row": range(1, dim + 1), "column": range(1, dim + 1)}
-    return {
+    tables = {
         "alignment": tidy(last, magnitude=over_time("alignment")[-1]),
         "trajectory": tidy(
             by_step,
@@ -85,14 +72,24 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             ],
             ignore_index=True,
         ),
-        "theorem3": tidy(
-            {"step": checkpoints[aligned:], "seed": seeds, **index},
-            w1_ode=ode1,
-            w2_ode=ode2,
-            w1=s1[aligned:],
-            w2=s2[aligned:],
-        ),
     }
+    if context.objective:
+        return tables
+    balanced = list(arms).index("balanced")
+    mass, s1, s2, v1 = (over_time(name)[:, balanced] for name in ("off_diagonal_mass", "W1", "W2", "V1"))
+    unaligned = (mass >= params.aligned_below).any(-1).nonzero()
+    aligned = min(int(unaligned.max()) + 1 if len(unaligned) else 0, len(checkpoints) - 1)
+    ode1, ode2 = theorem3_ode(
+        lambda both: infonce_distance(pairs.view1 @ both.mT, pairs.view2 @ both.mT),
+        s1[aligned:],
+        s2[aligned:],
+        v1[aligned:],
+        checkpoints[aligned:],
+        params.learning_rate,
+    )
+    axes: Axes = {"step": checkpoints[aligned:], "seed": seeds, **index}
+    theorem3 = tidy(axes, w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:])
+    return {**tables, "theorem3": theorem3}
 
 
 def theorem3_ode(

@@ -1,26 +1,23 @@
 """What Section 6.1 proposes of the projector."""
 
-import pandas as pd
-
 from reprise.evidence.claims import Claim, value
-from reprise.study.experiment import Tables
+from reprise.evidence.measures import column, last
+
+UNITS = {
+    "off_diagonal_mass": "1 - mean A_kk²",
+    "mass_outside_subspace": "share outside the subspace",
+}
 
 
-def _aligned(id: str, arm: str, statement: str, source: str, column: str = "off_diagonal_mass") -> Claim:
-    def at_end(tables: Tables) -> pd.Series:
-        table = tables["trajectory"]
-        return table[(table["arm"] == arm) & (table["step"] == table["step"].max())].set_index("seed")[column]
-
+def _aligned(id: str, arm: str, statement: str, source: str, mass: str = "off_diagonal_mass") -> Claim:
     return value(
         id,
         statement,
         source=source,
         quantity="score",
-        measure=at_end,
+        measure=column("trajectory", mass, step=last, arm=arm),
         published=0.0,
-        unit={"off_diagonal_mass": "1 - mean A_kk²", "mass_outside_subspace": "share outside the subspace"}[
-            column
-        ],
+        unit=UNITS[mass],
     )
 
 

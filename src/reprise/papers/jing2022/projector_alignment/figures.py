@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_alignment.params import Params
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -14,15 +15,22 @@ from reprise.study.experiment import BASE, Tables, figure
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
     V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line that of
     random bases. Right: share of W1's leading left singular vectors that lie outside the subspace that a
-    fixed low-rank projector reads. Mean and 90 % interval over seeds.""",
+    fixed low-rank projector reads. Mean and 90 % interval over seeds. Other losses, where the settings name
+    any, are in colours of their own.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
-    trajectory = setting(tables, BASE)["trajectory"]
     drawn, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
     panels = {"frozen": (axes[0], "off_diagonal_mass"), "diagonal": (axes[0], "off_diagonal_mass"),
               "low-rank": (axes[1], "mass_outside_subspace")}  # fmt: skip
-    for (arm, (panel, column)), color, line in zip(panels.items(), colors(3), LINES, strict=False):
-        band(panel, trajectory[trajectory["arm"] == arm], "step", column, color=color, ls=line, label=arm)
+    shown = [("", setting(tables, BASE)["trajectory"], colors(3))]
+    shown += [
+        (f"{loss.label}, ", loss.tables["trajectory"], loss.shades(3))
+        for loss in other_losses(tables, params)
+    ]
+    for loss, rows, tints in shown:
+        for (arm, (panel, column)), color, line in zip(panels.items(), tints, LINES, strict=False):
+            label = f"{loss}{arm}"
+            band(panel, rows[rows["arm"] == arm], "step", column, color=color, ls=line, label=label)
     for panel, random in zip(axes, (1 - 1 / params.dim, 1 - params.low_rank / params.dim), strict=True):
         panel.axhline(random, color="0.6", lw=0.8, ls=":", label="random bases")
         steps_axis(panel)

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.evidence.measures import applied, column, difference, each_seed
 from reprise.papers.jing2022.spectra import collapsed_values
-from reprise.study.experiment import Tables
 
 NEEDS = (
     "a run without departures: ImageNet at its root, and GPUs; it is made by: "
@@ -16,41 +16,20 @@ FEWER = "collapsed singular values of the representation, difference"
 NO_SHORTCUT = "directclr, no shortcut"
 
 
-def accuracy(net: str, part: str = "all", column: str = "accuracy") -> Measure:
-    """Of a probe, by seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        probes = tables["probes"]
-        rows = probes[(probes["net"] == net) & (probes["part"] == part)]
-        return rows.set_index("seed")[column]
-
-    return measure
-
-
-def difference(one: Measure, other: Measure) -> Measure:
-    """Seed by seed."""
-    return lambda tables: one(tables) - other(tables)
+def accuracy(net: str, part: str = "all", when: str = "accuracy") -> Measure:
+    """A probe's, of the trained net, or of the net before training (`initial`)."""
+    return column("probes", when, net=net, part=part)
 
 
 def collapsed_of(net: str, what: str) -> Measure:
-    """How many singular values are collapsed, by seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        spectra = tables["spectra"]
-        rows = spectra[(spectra["net"] == net) & (spectra["what"] == what)]
-        return rows.groupby("seed")["log_value"].agg(collapsed_values)
-
-    return measure
+    """How many singular values are collapsed."""
+    return each_seed(collapsed_values, column("spectra", "log_value", net=net, what=what))
 
 
 def learned(*nets: str) -> Measure:
     """Percentage points of each net's probe above that of its start."""
-
-    def measure(tables: Tables) -> pd.Series:
-        gains = [difference(accuracy(net), accuracy(net, column="initial"))(tables) for net in nets]
-        return pd.concat(gains, ignore_index=True)
-
-    return measure
+    gains = (difference(accuracy(net), accuracy(net, when="initial")) for net in nets)
+    return applied(lambda *each: pd.concat(each, ignore_index=True), *gains)
 
 
 def reaches(name: str, statement: str, published: float, source: str, net: str, part: str = "all") -> Claim:

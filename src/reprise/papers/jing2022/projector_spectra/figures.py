@@ -172,7 +172,7 @@ def _listing(tables: Tables, rows: list[tuple[str, str, str, str]]) -> pd.DataFr
             "before training": found["initial"].mean(),
             "least gain of the net": (whole["accuracy"] - whole["initial"]).min(),
         }
-        for name in other_settings(tables):
+        for name in other_settings(tables, params):
             other = _of(setting(tables, name)["probes"], net, part)
             row[name] = other["accuracy"].mean()
             row[f"{name}, before training"] = other["initial"].mean()

@@ -8,48 +8,35 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Measure, ordering, trend
-from reprise.study.experiment import Tables
+from reprise.evidence.measures import applied, column, ratio
 
 SLOPE = "slope against log d, an observation a pair of neighbouring d"
 
 
-def at(moment: str, column: str) -> Measure:
+def at(moment: str, name: str) -> Measure:
     """A column, a dimension a seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["ends"]
-        return table[table["moment"] == moment].set_index("dim")[column]
-
-    return measure
+    return column("ends", name, by="dim", moment=moment)
 
 
-def share(moment: str, column: str) -> Measure:
+def share(moment: str, score: str) -> Measure:
     """A balance score as a share of r."""
-
-    def measure(tables: Tables) -> pd.Series:
-        return at(moment, column)(tables) / at(moment, "signals")(tables)
-
-    return measure
+    return ratio(at(moment, score), at(moment, "signals"))
 
 
-def above_one(column: str) -> Measure:
+def above_one(rank: str) -> Measure:
     """What a stable rank has beyond 1, without negatives."""
-
-    def measure(tables: Tables) -> pd.Series:
-        return at("without negatives", column)(tables) - 1
-
-    return measure
+    return applied(lambda ranks: ranks - 1, at("without negatives", rank))
 
 
-def slope(of: Measure) -> Measure:
+def slope(measure: Measure) -> Measure:
     """How the logarithm grows with log d, from each dimension to the next."""
 
-    def measure(tables: Tables) -> pd.Series:
-        values = of(tables).sort_index()
+    def slopes(values: pd.Series) -> pd.Series:
+        values = values.sort_index()
         dims = values.index.to_numpy(dtype=float)
         return pd.Series(np.diff(np.log(values)) / np.diff(np.log(dims)), index=values.index[1:])
 
-    return measure
+    return applied(slopes, measure)
 
 
 CLAIMS = [

@@ -1,10 +1,9 @@
 """What the paper's lemmas and Appendix D say of finite width, and of descent beside gradient flow."""
 
-import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Measure, count, ordering, trend
-from reprise.study.experiment import Tables
+from reprise.evidence.claims import Claim, Measure, count, ordering, trend
+from reprise.evidence.measures import applied, largest, last, log_log_slope, rows, wide
 
 KINDS = {
     "signals": ("two signals", "Lemma B.15", "Lemma C.12"),
@@ -14,69 +13,51 @@ KINDS = {
 """Column: of which columns of K_A and K_B, and where Stages 1 and 2 say so."""
 
 
-def largest(table: pd.DataFrame, by: str, column: str = "distance") -> pd.DataFrame:
+def largest_over_time(table: pd.DataFrame, by: str, name: str = "distance") -> pd.DataFrame:
     """The largest number over time: a row a seed, a column a value of `by`."""
-    return table.groupby(["seed", by])[column].agg(lambda values: values.max(skipna=False)).unstack(by)
-
-
-def exponent(wide: pd.DataFrame) -> pd.Series:
-    """The slope of the logarithm against that of the column, by least squares, a number a seed."""
-    x = np.log(wide.columns.to_numpy(dtype=float))
-    slopes = np.polyfit(x, np.log(wide.to_numpy(dtype=float)).T, 1)[0]
-    return pd.Series(slopes, wide.index)
+    return table.groupby(["seed", by])[name].agg(largest).unstack(by)
 
 
 def in_stage(table: pd.DataFrame, stage: int, loss: str = "contrastive") -> pd.DataFrame:
     """The looks of a stage, its first included."""
-    rows = table[table["loss"] == loss] if "loss" in table else table
-    boundary = rows.loc[rows["stage"] == 1, "time"].max()
-    return rows[rows["time"] <= boundary] if stage == 1 else rows[rows["time"] >= boundary]
+    looks = rows(table, loss=loss) if "loss" in table else table
+    boundary = looks.loc[looks["stage"] == 1, "time"].max()
+    return looks[looks["time"] <= boundary] if stage == 1 else looks[looks["time"] >= boundary]
 
 
 def at_end(table: pd.DataFrame, stage: int, loss: str = "contrastive") -> pd.DataFrame:
     """The last look of a stage."""
-    rows = in_stage(table, stage, loss)
-    return rows[rows["time"] == rows["time"].max()]
+    return rows(in_stage(table, stage, loss), time=last)
 
 
 def distance_exponent(stage: int, loss: str) -> Measure:
     """Of m, in the distance from the limit at the end of a stage."""
-    return lambda tables: exponent(largest(at_end(tables["widths"], stage, loss), "width"))
+    return lambda tables: log_log_slope(largest_over_time(at_end(tables["widths"], stage, loss), "width"))
 
 
-def cosine_exponent(stage: int, column: str) -> Measure:
+def cosine_exponent(stage: int, name: str) -> Measure:
     """Of m, in the largest cosine over a stage."""
-    return lambda tables: exponent(largest(in_stage(tables["widths"], stage), "width", column))
+    return lambda tables: log_log_slope(largest_over_time(in_stage(tables["widths"], stage), "width", name))
 
 
-def growth(column: str, stage: int) -> Measure:
+def growth(name: str, stage: int) -> Measure:
     """The largest error over a stage, in units of that at its start, at the largest width."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = in_stage(tables["widths"], stage)
-        wide = rows[rows["width"] == rows["width"].max()].pivot(index="seed", columns="time", values=column)
-        return wide.max(axis=1, skipna=False) / wide[wide.columns.min()]
-
-    return measure
+    looks = wide(lambda tables: in_stage(tables["widths"], stage), name, "time", width=last)
+    return applied(lambda errors: errors.max(axis=1, skipna=False) / errors[errors.columns.min()], looks)
 
 
 def descent_exponent(table: str, by: str) -> Measure:
     """Of the step or batch size, in the largest distance over both stages."""
-    return lambda tables: exponent(largest(tables[table], by))
+    return lambda tables: log_log_slope(largest_over_time(tables[table], by))
 
 
 def at_extreme(table: str, by: str, *, smallest: bool) -> Measure:
     """The largest distance over both stages at the smallest or largest step or batch size."""
-
-    def measure(tables: Tables) -> pd.Series:
-        wide = largest(tables[table], by)
-        return wide[wide.columns.min() if smallest else wide.columns.max()]
-
-    return measure
+    return lambda tables: largest_over_time(tables[table], by).iloc[:, 0 if smallest else -1]
 
 
-def _orthogonal(column: str) -> list[object]:
-    of, *sources = KINDS[column]
+def _orthogonal(column: str) -> list[Claim]:
+    kind, *sources = KINDS[column]
     slug = column.replace("_", "-")
     return [
         claim
@@ -84,7 +65,7 @@ def _orthogonal(column: str) -> list[object]:
         for claim in (
             trend(
                 f"ren2023/{source.lower().replace(' ', '-').replace('.', '')}/{slug}-width",
-                f"All through Stage {stage} the columns of {of} keep as close to orthogonal as they begin: "
+                f"All through Stage {stage} the columns of {kind} keep as close to orthogonal as they begin: "
                 "their cosine falls like m^(-1/2).",
                 source=source,
                 quantity="slope",
@@ -96,7 +77,7 @@ def _orthogonal(column: str) -> list[object]:
                 [
                     count(
                         f"ren2023/lemma-c1/{slug}-doubles",
-                        f"In Stage 2 the cosine between columns of {of} at most doubles.",
+                        f"In Stage 2 the cosine between columns of {kind} at most doubles.",
                         source=f"{source}, proof of Lemma C.1",
                         measure=growth(column, 2),
                         at_most=2.0,
@@ -156,7 +137,7 @@ CLAIMS = [
     ),
     trend(
         "ren2023/appD/batch-exponent",
-        "Their distance falls like the root of the batch size, so that polynomially many samples do.",
+        "Their distance falls with the root of the batch size, so that polynomially many samples suffice.",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("batches", "batch_size"),

@@ -1,9 +1,9 @@
 """One τ² throughout shows stages as well, and a small one makes the dynamics those without negatives."""
 
-import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, count, trend
+from reprise.evidence.measures import applied, column, log_log_slope, wide
 from reprise.papers.ren2023.temperature.params import SMALL, STAGE1
 from reprise.study.experiment import Tables
 
@@ -20,23 +20,13 @@ def stages(table: pd.DataFrame) -> pd.DataFrame:
 def two_stages(tables: Tables) -> pd.Series:
     """At how many of the τ² the condition number first rises plainly and then falls to about 1."""
     table = tables["uniform"]
-    found = stages(table[table["claimed"]])
-    both = (found["largest"] >= PLAINLY * found["first"]) & (found["last"] <= PLAINLY)
-    return both.astype(float).where(found.notna().all(axis=1)).groupby("seed").agg("sum", min_count=1)
+    turns = stages(table[table["claimed"]])
+    both = (turns["largest"] >= PLAINLY * turns["first"]) & (turns["last"] <= PLAINLY)
+    return both.astype(float).where(turns.notna().all(axis=1)).groupby("seed").agg("sum", min_count=1)
 
 
-def power(tables: Tables) -> pd.Series:
-    """Of τ² in the distance, by least squares over small τ²."""
-    table = tables["stage1"]
-    wide = table[table["tau2"] <= SMALL].pivot(index="seed", columns="tau2", values="distance")
-    x = np.log(wide.columns.to_numpy(dtype=float))
-    slopes = np.polyfit(x, np.log(wide.to_numpy()).T, 1)[0]
-    return pd.Series(slopes, index=wide.index)
-
-
-def apart(tables: Tables) -> pd.Series:
-    table = tables["stage1"]
-    return table[table["tau2"] == STAGE1].set_index("seed")["distance"]
+power = applied(log_log_slope, wide("stage1", "distance", "tau2", tau2=lambda tau2: tau2 <= SMALL))
+"""Of τ² in the distance, by least squares over small τ²."""
 
 
 CLAIMS = [
@@ -64,7 +54,7 @@ CLAIMS = [
         "At the τ² of Figure 1's Stage 1 they are the same to a tenth.",
         source="Section 5.3, Lemma B.9",
         quantity="score",
-        measure=apart,
+        measure=column("stage1", "distance", tau2=STAGE1),
         published=0,
         unit="largest relative distance of (k, h)",
     ),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, ordering, trend, value
+from reprise.evidence.measures import column, each_seed, rows
 from reprise.papers.ren2023.two_stages.params import TIME_SCALE
 from reprise.study.experiment import Tables
 
@@ -31,9 +32,8 @@ ABOUT_ONE = 1 + MARGINS["singular value"]
 def course(tables: Tables, column: str, loss: str, cell: str, table: str = "trajectory") -> pd.DataFrame:
     """A column over time: a row a step, a column a seed; of the limit one column."""
     spectrum, noise = CELLS[cell]
-    rows = tables[table]
-    rows = rows[(rows["loss"] == loss) & (rows["spectrum"] == spectrum) & (rows["noise"] == noise)]
-    return rows.assign(seed=rows.get("seed", 0)).pivot(index="step", columns="seed", values=column)
+    looks = rows(tables[table], loss=loss, spectrum=spectrum, noise=noise)
+    return looks.assign(seed=looks.get("seed", 0)).pivot(index="step", columns="seed", values=column)
 
 
 def at(
@@ -143,7 +143,7 @@ def _of_cell(cell: str) -> list[Claim]:
         ),
         value(
             _fig1(f"alignment-stage2-{cell}"),
-            f"The alignment score stays through Stage 2 ({where}).",
+            f"The alignment score is maintained through Stage 2 ({where}).",
             source="Section 5.4, Figure 1",
             quantity="score",
             measure=at("stage 2", "alignment", cell=cell),
@@ -208,15 +208,10 @@ def _theorem(cell: str) -> list[Claim]:
             source="Theorem 4.3 (b)",
             quantity="singular value",
             measure=at("stage 2", "exact_stable_rank", cell=cell),
-            published=_signals,
+            published=each_seed("first", column("trajectory", "signals")),
             unit=RANK,
         ),
     ]
-
-
-def _signals(tables: Tables) -> pd.Series:
-    """r, for every seed."""
-    return tables["trajectory"].groupby("seed")["signals"].first()
 
 
 CLAIMS = [

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
+from reprise.evidence.measures import applied, last, rows
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES
 from reprise.study.experiment import Tables
 
@@ -22,18 +23,17 @@ def at(column: str, loss: str, *, start: bool = False) -> Measure:
     """A column after the last step, or before the first one; of a column by modality, the worse one."""
 
     def measure(tables: Tables) -> pd.Series:
-        rows = tables["course"][tables["course"]["loss"] == loss].set_index("seed")
-        rows = rows[rows["step"] == (0 if start else rows["step"].max())]
-        if column in rows:
-            return rows[column]
-        both = rows[[f"{column}_{modality}" for modality in MODALITIES]]
+        look = rows(tables["course"], loss=loss, step=0 if start else last).set_index("seed")
+        if column in look:
+            return look[column]
+        both = look[[f"{column}_{modality}" for modality in MODALITIES]]
         return both.max(axis=1, skipna=False) if "condition" in column else both.min(axis=1, skipna=False)
 
     return measure
 
 
 def log_condition(loss: str, column: str = "condition") -> Measure:
-    return lambda tables: at(column, loss)(tables).apply(np.log)
+    return applied(np.log, at(column, loss))
 
 
 def gain(tables: Tables) -> pd.Series:
@@ -85,8 +85,8 @@ CLAIMS: list[Claim] = [
     # Added after a look at one trial seed, which is not among the ten.
     ordering(
         "ren2023/fig2/contrastive-better-conditioned-signals",
-        "So it is without the singular values that should be 0 (our reading: those beyond the number of "
-        "categories).",
+        "The same holds without the singular values that should be 0 (our reading: those beyond the number "
+        "of categories).",
         source="Section 6, Figure 2, below Definition 4.2",
         measure=log_condition("contrastive", "effective_condition"),
         below=log_condition("non-contrastive", "effective_condition"),

@@ -38,16 +38,16 @@ FEATURES_WORK = 10
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`course`: what Figure 2 shows of the heads of each loss and seed at each look. `baselines`: what they
-    are held against. `counts`: images, captions, and what was odd about them.
+    are held against. `counts`: images, captions, and what was odd about them. Another loss than the paper's
+    two has a course alone.
 
     Scenes, encoders and features are made by whoever needs them first, and kept on the disk.
     """
     counts, _, *courses = context.results(tasks(params, context))
-    return {
-        "course": pd.concat(courses, ignore_index=True),
-        "baselines": baselines(read(params, context.root)),
-        "counts": counts,
-    }
+    course = pd.concat(courses, ignore_index=True)
+    if context.objective:
+        return {"course": course}
+    return {"course": course, "baselines": baselines(read(params, context.root)), "counts": counts}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
@@ -57,7 +57,10 @@ def tasks(params: Params, context: Context) -> list[Task]:
         for modality in MODALITIES
     ]
     inputs = cache(partial(read, params, context.root))
-    heads = [Task(f"seed {seed}", partial(_course, params, inputs, seed)) for seed in range(params.seeds)]
+    heads = [
+        Task(f"seed {seed}", partial(_course, params, inputs, seed, context.objective))
+        for seed in range(params.seeds)
+    ]
     return [*features, *heads]
 
 
@@ -85,11 +88,13 @@ def looks_of(params: Params, images: int) -> list[int]:
     return [0, *sorted({round(step) for step in np.geomspace(1, last, params.looks)})]
 
 
-def _course(params: Params, read_inputs: Callable[[], Inputs], seed: int, told: Told) -> pd.DataFrame:
+def _course(
+    params: Params, read_inputs: Callable[[], Inputs], seed: int, objective: str | None, told: Told
+) -> pd.DataFrame:
     inputs = read_inputs()
     looks = looks_of(params, len(inputs.images))
     rows = []
-    for step, heads, losses in trained(params, inputs, seed, looks):
+    for step, heads, losses in trained(params, inputs, seed, looks, objective):
         epoch = step * params.batch_size / len(inputs.images)
         for loss, each in heads.items():
             found = measures(each, inputs, params.device) | {"loss_value": losses[loss]}

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, Params
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -33,16 +34,20 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
     P(|f_A - f_B| < |f_A - f_B'|), B the image's own caption and B' another's (grey: chance). Of the
     embeddings of test images (solid) and of their captions (dotted): the stable rank in both readings of
     Definition 4.2; the condition number, and the effective one, of the first singular values, as many as
-    there are categories.""",
+    there are categories. Other losses, where the settings name any, are in colours of their own.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     drawn, grid = plt.subplots(2, 3, figsize=(WIDTH, 4.2))
     panels = dict(zip(PANELS, grid.flat, strict=True))
+    course = base["course"]
+    shown = [
+        (loss, course[course["loss"] == loss], color) for loss, color in zip(LOSSES, colors(3), strict=False)
+    ]
+    shown += [(loss.label, loss.tables["course"], loss.color) for loss in other_losses(tables, params)]
     for name, axes in panels.items():
         log = "condition" in name
-        for loss, color in zip(LOSSES, colors(3), strict=False):
-            rows = base["course"][base["course"]["loss"] == loss]
+        for loss, rows, color in shown:
             for modality in MODALITIES if name not in rows else ("",):
                 column, label = (f"{name}_{modality}", f"{loss}, {modality}s") if modality else (name, loss)
                 style = {"color": color, "ls": STYLES.get(modality, "-"), "label": label}
@@ -53,7 +58,8 @@ def fig02(tables: Tables, params: Params) -> Figure:
     panels["alignment"].axhline(0.5, color="0.6", lw=0.8, zorder=0)
     _baselines(panels["accuracy"], base["baselines"])
     found = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
-    named = {label: handle for of in found for handle, label in zip(*of, strict=True) if label not in LOSSES}
+    losses = [loss for loss, _, _ in shown]
+    named = {label: handle for of in found for handle, label in zip(*of, strict=True) if label not in losses}
     drawn.legend(named.values(), named, loc="outside lower center", ncols=4, handlelength=3)
     return drawn
 

@@ -14,7 +14,7 @@ from torch.optim.swa_utils import update_bn
 
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
-from reprise.objectives import infonce_dot
+from reprise.objectives import infonce_dot, resolve
 from reprise.papers.ren2023.zero_shot.inputs import Inputs
 from reprise.papers.ren2023.zero_shot.params import LOSSES, Params
 
@@ -65,11 +65,10 @@ def non_contrastive(f_a: Embeddings, f_b: Embeddings) -> Float[Tensor, ""]:
     return -(f_a * f_b).sum(-1).mean()
 
 
-def objective(loss: str, params: Params) -> Loss:
-    """One of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ²: to Adam it makes no difference."""
-    if loss == "contrastive":
-        return partial(contrastive, tau2=params.inverse_temperature)
-    return non_contrastive
+def published(params: Params) -> dict[str, Loss]:
+    """The losses of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ²: to Adam it makes no difference."""
+    both: tuple[Loss, Loss] = partial(contrastive, tau2=params.inverse_temperature), non_contrastive
+    return dict(zip(LOSSES, both, strict=True))
 
 
 def pairs(inputs: Inputs, batch: int, seed: int) -> Iterator[tuple[Numbers, Numbers]]:
@@ -84,12 +83,13 @@ def pairs(inputs: Inputs, batch: int, seed: int) -> Iterator[tuple[Numbers, Numb
 
 
 def trained(
-    params: Params, inputs: Inputs, seed: int, looks: Sequence[int]
+    params: Params, inputs: Inputs, seed: int, looks: Sequence[int], objective: str | None = None
 ) -> Iterator[tuple[int, dict[str, Heads], dict[str, float]]]:
-    """Trains a pair of heads with either loss, from the same start and on the same pairs.
+    """Trains a pair of heads with each loss, from the same start and on the same pairs.
 
     Args:
         looks: steps, ascending from 0; the last one is the end.
+        objective: a loss of `objectives.resolve` to train by instead of the paper's two.
 
     Yields:
         At each look: the step, the heads in evaluation mode, whose BatchNorms have the statistics of all
@@ -100,13 +100,12 @@ def trained(
     with torch.random.fork_rng():
         torch.manual_seed(generator(seed, "heads").initial_seed())
         start = Heads(images.shape[1], texts.shape[1], params).to(device)
-    runs = {
-        loss: _Run(copy.deepcopy(start), objective(loss, params), params.learning_rate) for loss in LOSSES
-    }
+    losses_of = {objective: resolve(objective)} if objective else published(params)
+    runs = {name: _Run(copy.deepcopy(start), loss, params.learning_rate) for name, loss in losses_of.items()}
     chunks = torch.arange(len(images)).tensor_split(-(-len(images) // CALIBRATED))
     batches, done = pairs(inputs, params.batch_size, seed), 0
     for look in looks:
-        losses: dict[str, list[Tensor]] = {loss: [] for loss in LOSSES}
+        losses: dict[str, list[Tensor]] = {loss: [] for loss in runs}
         for image, text in islice(batches, look - done):
             batch = images[image.to(device)], texts[text.to(device)]
             for loss, run in runs.items():

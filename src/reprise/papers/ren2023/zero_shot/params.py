@@ -8,7 +8,8 @@ from pydantic import model_validator
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import coco, pretrained_files
 from reprise.study.experiment import Resources
-from reprise.study.settings import Settings, lost, ours, place, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import lost, ours, place, stated, unstated
 
 TABLES = ("course", "baselines", "counts")
 RESOURCES = Resources(minutes=600, memory_mb=16_000)
@@ -18,7 +19,7 @@ MODALITIES = ("image", "text")
 SPLITS = ("train", "val")
 
 
-class Params(Settings):
+class Params(TakesLosses):
     """Per modality a frozen encoder and a head of three layers, trained on images and their captions."""
 
     data_set: Literal["coco", "scenes"] = stated("coco", "Section 6: MSCOCO-2014")

@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, value
+from reprise.evidence.measures import column, rows
 from reprise.papers.skean2024.early_lead.params import EPOCHS, PAIR, SHOWN
 from reprise.papers.skean2024.published import NEEDS, rows_of, slug
-from reprise.papers.skean2024.rates import at_own_rate, gains
+from reprise.papers.skean2024.rates import at_own_rate, at_own_rates, gains
 from reprise.study.experiment import Tables
 
 K = {"top1": "top-1", "top5": "top-5"}
@@ -16,9 +17,9 @@ K = {"top1": "top-1", "top5": "top-5"}
 
 def leads(tables: Tables, column: str) -> pd.DataFrame:
     """FroSSL's lead over Barlow Twins: a row a seed, a column an epoch."""
-    own = at_own_rate(tables["online"], tables["probes"])
-    wide = own.pivot(index=["seed", "epoch"], columns="method", values=column)
-    return (wide["frossl"] - wide["barlow-twins"]).unstack("epoch")
+    online = at_own_rate(tables["online"], tables["probes"])
+    accuracy = online.pivot(index=["seed", "epoch"], columns="method", values=column)
+    return (accuracy["frossl"] - accuracy["barlow-twins"]).unstack("epoch")
 
 
 def first(column: str) -> Measure:
@@ -40,19 +41,13 @@ def final(column: str) -> Measure:
     return lambda tables: leads(tables, column)[EPOCHS]
 
 
-def probe(method: str, column: str) -> Measure:
+def probe(method: str, name: str) -> Measure:
     """The linear probe of the end."""
-
-    def measure(tables: Tables) -> pd.Series:
-        own = at_own_rate(tables["probes"], tables["probes"])
-        return own[own["method"] == method].set_index("seed")[column]
-
-    return measure
+    return column(at_own_rates("probes"), name, method=method)
 
 
 def learned(tables: Tables) -> pd.Series:
-    own = at_own_rate(tables["probes"], tables["probes"])
-    return gains(own[own["method"].isin(PAIR)])
+    return gains(rows(at_own_rates("probes")(tables), method=PAIR))
 
 
 def _claims(column: str) -> list[Claim]:
@@ -119,7 +114,7 @@ def _printed_lead(row: Mapping[str, Any]) -> Claim:
     return value(
         "skean2024/fig4/lead-after-epoch1",
         f"After the first epoch FroSSL is {row['value']} percentage points of top-1 above Barlow Twins (our "
-        "reading: neither the accuracy nor points are said).",
+        "reading: the paper says neither which accuracy nor that it means points).",
         source="Section 6.2",
         quantity="accuracy",
         measure=first("top1"),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
+from reprise.evidence.measures import applied, column, rows
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import SHARED_RATE
 from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, METHODS
@@ -39,35 +40,29 @@ RATES: dict[str, tuple[Select, str]] = {
 def metric(name: str, select: Select, method: str) -> Measure:
     """A column of `measures.summary` by seed; of condition numbers, which span decades, the logarithm."""
 
-    def measure(tables: Tables) -> pd.Series:
-        rows = select(summary(tables["eigenvalues"], tables["traces"]), tables["probes"])
-        values = rows[rows["method"] == method].set_index("seed")[name]
-        return np.log10(values) if name.startswith("condition") else values
+    def summaries(tables: Tables) -> pd.DataFrame:
+        return select(summary(tables["eigenvalues"], tables["traces"]), tables["probes"])
 
-    return measure
+    values = column(summaries, name, method=method)
+    return applied(np.log10, values) if name.startswith("condition") else values
 
 
 def learned(select: Select, *methods: str) -> Measure:
     """Gains of these methods' networks over random initialisation."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = select(tables["probes"], tables["probes"])
-        return gains(rows[rows["method"].isin(methods)])
-
-    return measure
+    return lambda tables: gains(rows(select(tables["probes"], tables["probes"]), method=methods))
 
 
 def _claim(name: str, scale: str, rate: str, method: str) -> Claim:
     what, comparison, unit = METRICS[name]
-    select, at = RATES[rate]
+    select, where = RATES[rate]
     other = METHODS[method].name
-    column = f"{name}_{scale}"
-    sides = {"above" if comparison == "larger" else "below": metric(column, select, method)}
+    scaled = f"{name}_{scale}"
+    sides = {"above" if comparison == "larger" else "below": metric(scaled, select, method)}
     return ordering(
         f"skean2024/fig3/{name}-{scale}-{rate}-{method}",
-        f"FroSSL's {what} is {comparison} than {other}'s, each {at}; {HOW[scale]}.",
+        f"FroSSL's {what} is {comparison} than {other}'s, each {where}; {HOW[scale]}.",
         source="Section 5.2, Figure 3",
-        measure=metric(column, select, "frossl"),
+        measure=metric(scaled, select, "frossl"),
         unit=unit,
         learned=learned(select, "frossl", method),
         **sides,  # type: ignore[arg-type]

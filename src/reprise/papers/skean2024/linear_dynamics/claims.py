@@ -6,6 +6,7 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Measure, ordering, value
+from reprise.evidence.measures import largest, rows
 from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "skean2024")
@@ -19,35 +20,32 @@ def closed_form_error(loss: str) -> Measure:
     """The largest relative error of the closed form's singular values against descent."""
 
     def measure(tables: Tables) -> pd.Series:
-        rows = tables["closed_form"]
-        rows = rows[rows["loss"] == loss]
-        return _largest(rows["closed_form"] / rows["descent"] - 1, rows["seed"])
+        paths = rows(tables["closed_form"], loss=loss)
+        return _largest(paths["closed_form"] / paths["descent"] - 1, paths["seed"])
 
     return measure
 
 
 def equation_18_error(tables: Tables) -> pd.Series:
     """The same of Eq. 18 as printed."""
-    rows = tables["closed_form"]
-    both = rows[rows["loss"] == "frossl"].merge(tables["equation_18"], on=["time", "mode"])
-    return _largest(both["singular_value"] / both["descent"] - 1, both["seed"])
+    paths = rows(tables["closed_form"], loss="frossl").merge(tables["equation_18"], on=["time", "mode"])
+    return _largest(paths["singular_value"] / paths["descent"] - 1, paths["seed"])
 
 
 def _largest(differences: pd.Series, *by: pd.Series) -> pd.Series:
-    return differences.abs().groupby(list(by)).agg(lambda values: values.max(skipna=False))
+    return differences.abs().groupby(list(by)).agg(largest)
 
 
 def largest_turn(tables: Tables) -> pd.Series:
     """Of W1 from its singular vectors: its largest entry beside the diagonal, by the largest on it."""
-    rows = tables["closed_form"]
-    by_time = rows[rows["loss"] == "frossl"].groupby(["seed", "time"])
+    by_time = rows(tables["closed_form"], loss="frossl").groupby(["seed", "time"])
     return (by_time["off_diagonal"].max() / by_time["descent"].max()).groupby("seed").max()
 
 
 def distances(tables: Tables) -> pd.Series:
     """The largest difference of the eigenvalues, over all and over time, by standard deviation and seed."""
-    rows = tables["small_starts"]
-    return _largest(rows["eigenvalue"] - rows["aligned"], rows["std"], rows["seed"])
+    paths = tables["small_starts"]
+    return _largest(paths["eigenvalue"] - paths["aligned"], paths["std"], paths["seed"])
 
 
 def distance_to_aligned(*, smallest: bool) -> Measure:

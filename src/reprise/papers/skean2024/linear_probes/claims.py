@@ -3,15 +3,16 @@
 Of Table 2 a claim reads the first data set (ten classes) or the second (many).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.evidence.measures import applied, column, each_seed, largest, mean, rows, smallest, wide
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
-from reprise.papers.skean2024.rates import at_own_rate, gains
+from reprise.papers.skean2024.rates import at_own_rates, gains
 from reprise.study.experiment import Tables
 
 POINTS = "percentage points"
@@ -27,33 +28,27 @@ NO_LOGS = {
 }
 
 
+def ends(place: int, *methods: str) -> Callable[[Tables], pd.DataFrame]:
+    """The linear probes of these methods at their own rates on a data set."""
+    return lambda tables: rows(at_own_rates("probes")(tables), place=place, method=methods)
+
+
 def accuracy(place: int, *methods: str) -> Measure:
     """Table 2's, of a data set; the largest of the methods'."""
-
-    def measure(tables: Tables) -> pd.Series:
-        return ends(tables, place, *methods).groupby("seed")["top1"].agg(lambda top1: top1.max(skipna=False))
-
-    return measure
-
-
-def ends(tables: Tables, place: int, *methods: str) -> pd.DataFrame:
-    """The linear probes of these methods at their own rates on a data set."""
-    own = at_own_rate(tables["probes"], tables["probes"])
-    return own[(own["place"] == place) & own["method"].isin(methods)]
+    return each_seed(largest, column(ends(place, *methods), "top1"))
 
 
 def learned(place: int, *methods: str) -> Measure:
     """Gains over random initialisation of these methods' networks."""
-    return lambda tables: gains(ends(tables, place, *methods))
+    return applied(gains, ends(place, *methods))
 
 
 def learned_online(*methods: str) -> Measure:
     """The same, of the networks of Table 3."""
 
     def measure(tables: Tables) -> pd.Series:
-        own = at_own_rate(tables["probes"], tables["probes"])
-        on = tables["online"]["data_set"].iloc[0]
-        return gains(own[(own["data_set"] == on) & own["method"].isin(methods)])
+        data_set = tables["online"]["data_set"].iloc[0]
+        return gains(rows(at_own_rates("probes")(tables), data_set=data_set, method=methods))
 
     return measure
 
@@ -62,19 +57,19 @@ def lead(method: str, epochs: Sequence[int]) -> Measure:
     """FroSSL's smallest lead over a method in Table 3, over its epochs."""
 
     def measure(tables: Tables) -> pd.Series:
-        own = at_own_rate(tables["online"], tables["probes"])
-        wide = own[own["epoch"].isin(epochs)].pivot(index=["seed", "epoch"], columns="method", values="top1")
-        if method not in wide:
+        looks = rows(at_own_rates("online")(tables), epoch=epochs)
+        top1 = looks.pivot(index=["seed", "epoch"], columns="method", values="top1")
+        if method not in top1:
             return pd.Series(dtype=float)
-        return (wide["frossl"] - wide[method]).groupby("seed").agg(lambda leads: leads.min(skipna=False))
+        return (top1["frossl"] - top1[method]).groupby("seed").agg(smallest)
 
     return measure
 
 
 def rank(tables: Tables) -> pd.Series:
     """FroSSL's place among Table 2's methods on ten classes, 1 the best; a diverged one is the last."""
-    wide = ends(tables, TEN_CLASSES, *ROWS).pivot(index="seed", columns="method", values="top1")
-    return wide.rank(axis=1, ascending=False, na_option="bottom")["frossl"]
+    top1 = wide(ends(TEN_CLASSES, *ROWS), "top1", "method")(tables)
+    return top1.rank(axis=1, ascending=False, na_option="bottom")["frossl"]
 
 
 def _lead(name: str, statement: str, method: str, epochs: Sequence[int]) -> Claim:
@@ -104,23 +99,12 @@ def _logs(method: str, place: int) -> Claim:
 
 def average(method: str) -> Measure:
     """Table 2's, over its data sets."""
-
-    def measure(tables: Tables) -> pd.Series:
-        own = at_own_rate(tables["probes"], tables["probes"])
-        top1 = own[own["method"] == method].groupby("seed")["top1"]
-        return top1.agg(lambda values: values.mean(skipna=False))
-
-    return measure
+    return each_seed(mean, column(at_own_rates("probes"), "top1", method=method))
 
 
 def at_epoch(method: str, epoch: int) -> Measure:
     """Table 3's."""
-
-    def measure(tables: Tables) -> pd.Series:
-        own = at_own_rate(tables["online"], tables["probes"])
-        return own[(own["method"] == method) & (own["epoch"] == epoch)].set_index("seed")["top1"]
-
-    return measure
+    return column(at_own_rates("online"), "top1", method=method, epoch=epoch)
 
 
 def _printed_number(row: Mapping[str, Any]) -> Claim:

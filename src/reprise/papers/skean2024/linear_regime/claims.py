@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.evidence.measures import applied, column, each_seed, ratio, rows
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS
 from reprise.papers.skean2024.linear_views import closed_form
 from reprise.study.experiment import Tables
@@ -31,33 +32,31 @@ THEORY = "Section 5.1, Appendix D, corrected"
 
 def course(tables: Tables, table: str, column: str, views: str, run: Run, **which: int) -> pd.DataFrame:
     """Rows in the order of the steps with `time`, `step` and `y`, and their `seed`."""
-    rows = tables[table]
-    rows = rows[(rows["views"] == views) & (rows["run"] == run)]
-    for name, number in which.items():
-        rows = rows[rows[name] == number]
-    return rows.sort_values(["seed", "step"]).rename(columns={column: "y"})
+    records = rows(tables[table], views=views, run=run, **which)
+    return records.sort_values(["seed", "step"]).rename(columns={column: "y"})
 
 
-def crossing(at: np.ndarray, y: np.ndarray, level: float) -> float:
-    """Where a growing quantity first reaches the level, its logarithm taken as linear between records; the
-    last place, which is then a lower bound, where it does not."""
-    (there,) = np.nonzero(y >= level)
-    if not len(there) or not np.isfinite(y).all():
-        return float(at[-1]) if np.isfinite(y).all() else float("nan")
-    k = there[0]
-    return float(at[0] if k == 0 else np.interp(np.log(level), np.log(y[k - 1 : k + 1]), at[k - 1 : k + 1]))
+def crossing(times: np.ndarray, y: np.ndarray, level: float) -> float:
+    """When a growing quantity first reaches the level, its logarithm taken as linear between records; the
+    last time, which is then a lower bound, where it does not."""
+    (reached,) = np.nonzero(y >= level)
+    if not len(reached) or not np.isfinite(y).all():
+        return float(times[-1]) if np.isfinite(y).all() else float("nan")
+    k = reached[0]
+    around = slice(k - 1, k + 1)
+    return float(times[0] if k == 0 else np.interp(np.log(level), np.log(y[around]), times[around]))
 
 
 def rise(views: str, run: Run, clock: str = "time", *, half: bool = False) -> Measure:
     """When the last shown eigenvalue reaches the threshold, or half its end value."""
 
     def measure(tables: Tables) -> pd.Series:
-        rows = course(tables, "spectrum", "eigenvalue", views, run, index=SHOWN)
+        paths = course(tables, "spectrum", "eigenvalue", views, run, index=SHOWN)
         return pd.Series(
             {
-                seed: crossing(of[clock].to_numpy(), y, y[-1] / 2 if half else THRESHOLD)
-                for seed, of in rows.groupby("seed")
-                for y in [of["y"].to_numpy()]
+                seed: crossing(path[clock].to_numpy(), y, y[-1] / 2 if half else THRESHOLD)
+                for seed, path in paths.groupby("seed")
+                for y in [path["y"].to_numpy()]
             },
             dtype=float,
         )
@@ -67,12 +66,8 @@ def rise(views: str, run: Run, clock: str = "time", *, half: bool = False) -> Me
 
 def risen(views: str, run: Run) -> Measure:
     """Whether it reaches the threshold within the horizon."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = course(tables, "spectrum", "eigenvalue", views, run, index=SHOWN)
-        return rows.groupby("seed")["y"].max() >= THRESHOLD
-
-    return measure
+    eigenvalue = column("spectrum", "eigenvalue", views=views, run=run, index=SHOWN)
+    return applied(lambda highest: highest >= THRESHOLD, each_seed("max", eigenvalue))
 
 
 def rise_beside(views: str, run: Run, other: Run, clock: str) -> Measure:
@@ -92,29 +87,24 @@ def convergence(views: str, run: Run) -> Measure:
     where that is in the last tenth of the time."""
 
     def measure(tables: Tables) -> pd.Series:
-        rows = course(tables, "loss", "loss", views, run)
-        return pd.Series({seed: _converged(of) for seed, of in rows.groupby("seed")}, dtype=float)
+        paths = course(tables, "loss", "loss", views, run).groupby("seed")
+        return pd.Series({seed: _converged(path) for seed, path in paths}, dtype=float)
 
     return measure
 
 
-def _converged(of: pd.DataFrame) -> float:
-    y, time = of["y"].to_numpy(), of["time"].to_numpy()
+def _converged(path: pd.DataFrame) -> float:
+    y, time = path["y"].to_numpy(), path["time"].to_numpy()
     if not np.isfinite(y).all():
         return float("nan")
-    then = time[np.argmax(y - y[-1] <= CONVERGED * (y[0] - y[-1]))]
-    return float(then if then <= 0.9 * time[-1] else time[-1])
+    converged = time[np.argmax(y - y[-1] <= CONVERGED * (y[0] - y[-1]))]
+    return float(converged if converged <= 0.9 * time[-1] else time[-1])
 
 
 def convergence_within(views: str, run: Run) -> Measure:
     """No number where it is only a bound."""
-
-    def measure(tables: Tables) -> pd.Series:
-        ends = course(tables, "loss", "loss", views, run).groupby("seed")["time"].max()
-        found = convergence(views, run)(tables)
-        return found.where(found < ends)
-
-    return measure
+    ends = each_seed("max", column("loss", "time", views=views, run=run))
+    return applied(lambda time, end: time.where(time < end), convergence(views, run), ends)
 
 
 def predicted_rise(views: str, run: Run) -> Measure:
@@ -123,49 +113,40 @@ def predicted_rise(views: str, run: Run) -> Measure:
 
     def measure(tables: Tables) -> pd.Series:
         modes, paths = (
-            dict(iter(table[(table["views"] == views) & (table["run"] == run)].groupby("seed")))
-            for table in (tables["modes"], tables["spectrum"])
+            dict(iter(rows(tables[name], views=views, run=run).groupby("seed")))
+            for name in ("modes", "spectrum")
         )
-        found = {}
+        times = {}
         for seed, path in paths.items():
             time = np.unique(path["time"])
             least = eigenvalues(modes[seed], run, time)[:, -1]
             reached = path.loc[path["index"] == SHOWN, "eigenvalue"].max() >= THRESHOLD
-            found[seed] = crossing(time, least, THRESHOLD) if reached else float("nan")
-        return pd.Series(found, dtype=float)
+            times[seed] = crossing(time, least, THRESHOLD) if reached else float("nan")
+        return pd.Series(times, dtype=float)
 
     return measure
 
 
 def eigenvalues(modes: pd.DataFrame, run: Run, time: np.ndarray) -> np.ndarray:
     """λ s² of every mode by the closed form, the largest first. Shape [time, mode]."""
-    of = modes.sort_values("index")
-    variance, cross, start = (of[name].to_numpy() for name in ("variance", "cross", "start"))
+    modes = modes.sort_values("index")
+    variance, cross, start = (modes[name].to_numpy() for name in ("variance", "cross", "start"))
     s2 = closed_form(run.removesuffix("-own"), variance, cross, start, time)
     return -np.sort(-variance * s2, axis=1)
 
 
-def ratio(views: str) -> Measure:
+def rise_ratio(views: str) -> Measure:
     """Of Barlow's time to half the end value to that under Eq. 8, at the same learning rate."""
-    return lambda tables: rise(views, "barlow", half=True)(tables) / rise(views, "frossl", half=True)(tables)
+    return ratio(rise(views, "barlow", half=True), rise(views, "frossl", half=True))
 
 
 def predicted_ratio(views: str) -> Measure:
     """Of the rates at which each loss's last shown mode grows: 1 + 1/ρ where these are the same mode."""
 
     def measure(tables: Tables) -> pd.Series:
-        rows = tables["modes"]
-        chosen = rows[(rows["views"] == views) & (rows["index"] == SHOWN)].set_index("seed")
-        ours, theirs = (chosen[chosen["run"] == run] for run in ("frossl", "barlow"))
+        modes = rows(tables["modes"], views=views, index=SHOWN).set_index("seed")
+        ours, theirs = (rows(modes, run=run) for run in ("frossl", "barlow"))
         return (ours["variance"] + ours["cross"]) / theirs["cross"]
-
-    return measure
-
-
-def of_runs(views: str, run: Run, column: str) -> Measure:
-    def measure(tables: Tables) -> pd.Series:
-        rows = tables["runs"]
-        return rows[(rows["views"] == views) & (rows["run"] == run)].set_index("seed")[column]
 
     return measure
 
@@ -174,17 +155,16 @@ def steps_apart(run: Run) -> Measure:
     """How many of the shown eigenvalues reach half their end value before the next has a tenth of its own."""
 
     def measure(tables: Tables) -> pd.Series:
-        rows = course(tables, "spectrum", "eigenvalue", "same", run)
-        found = {}
-        for seed, of in rows.groupby("seed"):
-            paths = [path["y"].to_numpy() for _, path in of.groupby("index")]
-            time = np.unique(of["time"])
+        counts = {}
+        for seed, spectrum in course(tables, "spectrum", "eigenvalue", "same", run).groupby("seed"):
+            paths = [path["y"].to_numpy() for _, path in spectrum.groupby("index")]
+            time = np.unique(spectrum["time"])
             half, tenth = (
                 np.array([crossing(time, y, share * y[-1]) for y in paths]) for share in (0.5, 0.1)
             )
             finite = np.isfinite([half, tenth]).all()
-            found[seed] = float((half[:-1] < tenth[1:]).sum()) if finite else float("nan")
-        return pd.Series(found, dtype=float)
+            counts[seed] = float((half[:-1] < tenth[1:]).sum()) if finite else float("nan")
+        return pd.Series(counts, dtype=float)
 
     return measure
 
@@ -241,8 +221,8 @@ def _of_views(views: str) -> list[Claim]:
                 f"inverse doubled is the largest stable learning rate ({where}).",
                 source=THEORY,
                 quantity="singular value",
-                measure=of_runs(views, run, "sharpness"),  # type: ignore[arg-type]
-                published=of_runs(views, run, "predicted_sharpness"),  # type: ignore[arg-type]
+                measure=column("runs", "sharpness", views=views, run=run),
+                published=column("runs", "predicted_sharpness", views=views, run=run),
                 unit="sharpness",
             )
             for (run, words), formula in zip(LOSS.items(), ("4 λ1 + 8 c1", "4 c1"), strict=True)
@@ -259,7 +239,7 @@ CLAIMS = [
             f"as under Eq. 8{': twice' if views == 'same' else ''} ({WORDS[views]}).",
             source=THEORY,
             quantity="singular value",
-            measure=ratio(views),
+            measure=rise_ratio(views),
             published=predicted_ratio(views),
             unit="ratio of times",
         )

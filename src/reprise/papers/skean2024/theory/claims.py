@@ -1,9 +1,12 @@
 """What Sections 2 to 5 and Appendices A, E.1 and E.2 say of the loss itself."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, trend
+from reprise.evidence.measures import column, each_seed, first, last, ratio, rows
 from reprise.papers.skean2024.theory.formulas import FORMULAS
 from reprise.papers.skean2024.theory.params import CORRELATION, DECAY
 from reprise.study.experiment import Tables
@@ -13,62 +16,33 @@ NEGLIGIBLE = 0.05
 RATIO = "norm of the invariance's gradient over the variance's"
 
 
-def ratio(reading: str) -> Measure:
-    """The norm of the invariance's gradient over that of the variance's, by seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = tables["gradients"]
-        rows = rows[(rows["correlation"] == CORRELATION) & (rows["decay"] == DECAY)]
-        rows = rows[rows["reading"] == reading].set_index("seed")
-        return rows["invariance"] / rows["variance"]
-
-    return measure
+def balance(reading: str, **where: Any) -> Measure:
+    """The norm of the invariance's gradient over that of the variance's."""
+    where = {"correlation": CORRELATION, **where}
+    norms = (column("gradients", term, reading=reading, **where) for term in ("invariance", "variance"))
+    return ratio(*norms)
 
 
 def swing(reading: str) -> Measure:
-    """The largest ratio over the smallest, of embeddings that are spread out and of such as have nearly
-    collapsed, by seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = tables["gradients"]
-        rows = rows[(rows["correlation"] == CORRELATION) & (rows["reading"] == reading)]
-        found = (rows["invariance"] / rows["variance"]).groupby(rows["seed"])
-        return found.max() / found.min()
-
-    return measure
+    """The largest ratio over the smallest, of embeddings that are spread out and of ones that have nearly
+    collapsed."""
+    return ratio(each_seed("max", balance(reading)), each_seed("min", balance(reading)))
 
 
-def at_smallest(term: str) -> Measure:
-    """Seconds at the smallest dimension timed, by repeat."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = tables["cost_seconds"]
-        rows = rows[(rows["term"] == term) & (rows["dim"] == rows["dim"].min())]
-        return rows.set_index("seed")["seconds"]
-
-    return measure
-
-
-def at_largest(term: str) -> Measure:
-    """Seconds at the largest."""
-
-    def measure(tables: Tables) -> pd.Series:
-        rows = tables["cost_seconds"]
-        rows = rows[(rows["term"] == term) & (rows["dim"] == rows["dim"].max())]
-        return rows.set_index("seed")["seconds"]
-
-    return measure
+def seconds(term: str, **where: Any) -> Measure:
+    """Of the dimensions timed at some (`dim=first`, the smallest), by repeat."""
+    return column("cost_seconds", "seconds", **where, term=term)
 
 
 def slope(term: str) -> Measure:
     """Of log seconds over log dimension, over the larger half of the dimensions, by repeat."""
 
+    def fit(times: pd.DataFrame) -> float:
+        return np.polyfit(np.log(times["dim"]), np.log(times["seconds"]), 1)[0]
+
     def measure(tables: Tables) -> pd.Series:
-        rows = tables["cost_seconds"]
-        rows = rows[(rows["term"] == term) & (rows["dim"] >= rows["dim"].median())]
-        return rows.groupby("seed")[["dim", "seconds"]].apply(
-            lambda of: np.polyfit(np.log(of["dim"]), np.log(of["seconds"]), 1)[0]
-        )
+        times = rows(tables["cost_seconds"], dim=lambda dim: dim >= dim.median(), term=term)
+        return times.groupby("seed")[["dim", "seconds"]].apply(fit)
 
     return measure
 
@@ -90,7 +64,7 @@ CLAIMS: list[Claim] = [
             f"skean2024/readings/{name}",
             f"{says}: its gradient is under 5 % of the variance's.",
             source=source,
-            measure=ratio(reading),
+            measure=balance(reading, decay=DECAY),
             below=NEGLIGIBLE,
             unit=RATIO,
         )
@@ -115,8 +89,8 @@ CLAIMS: list[Claim] = [
         "log |ZᵀZ|²_F of N = 256 embeddings takes less time than log det(ZᵀZ + ε I), at the smallest D "
         "timed.",
         source="Section 4.3",
-        measure=at_smallest("covariance norm"),
-        below=at_smallest("log determinant"),
+        measure=seconds("covariance norm", dim=first),
+        below=seconds("log determinant", dim=first),
         unit="seconds",
     ),
     ordering(
@@ -129,11 +103,11 @@ CLAIMS: list[Claim] = [
     ),
     ordering(
         "skean2024/sec3-time/smaller-matrix",
-        "If D > N, |ZZᵀ|²_F takes less time than |ZᵀZ|²_F, which the paper's experiments have, at the "
+        "If D > N, |ZZᵀ|²_F takes less time than |ZᵀZ|²_F, which the paper's experiments use, at the "
         "largest D timed.",
         source="Section 3, after Eq. 6",
-        measure=at_largest("Gram norm"),
-        below=at_largest("covariance norm"),
+        measure=seconds("Gram norm", dim=last),
+        below=seconds("covariance norm", dim=last),
         unit="seconds",
     ),
     *(

@@ -3,24 +3,20 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering
-from reprise.papers.skean2024.rates import at_own_rate, gains
+from reprise.evidence.measures import column, rows
+from reprise.papers.skean2024.rates import at_own_rates, gains
 from reprise.papers.skean2024.trade_off.params import OTHERS
-from reprise.study.experiment import Tables
 
 
 def at_weight(weight: float) -> Measure:
-    """The linear probe at that weight's own learning rate, by seed."""
-    return lambda tables: _own(tables, weight).set_index("seed")["top1"]
+    """The linear probe at that weight's own learning rate."""
+    return column(at_own_rates("probes"), "top1", weight=weight)
 
 
 def learned(weight: float) -> Measure:
     """Gains over random initialisation with that weight and with equal ones."""
-    return lambda tables: pd.concat([gains(_own(tables, of)) for of in (1.0, weight)])
-
-
-def _own(tables: Tables, weight: float) -> pd.DataFrame:
-    own = at_own_rate(tables["probes"], tables["probes"])
-    return own[own["weight"] == weight]
+    probes = at_own_rates("probes")
+    return lambda tables: pd.concat([gains(rows(probes(tables), weight=each)) for each in (1.0, weight)])
 
 
 CLAIMS: list[Claim] = [

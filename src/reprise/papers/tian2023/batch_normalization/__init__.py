@@ -1,1 +1,1 @@
-"""Table 1 and Figure 11: BatchNorm where tokens are of unequal length."""
+"""Table 1 and Figure 11: BatchNorm on tokens of unequal length."""

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, ordering, value
+from reprise.evidence.measures import difference, rows
 from reprise.papers.tian2023.published import CELL, table1
 from reprise.study.experiment import Tables
 
@@ -13,10 +14,9 @@ REPETITIONS = 3
 
 def table_cells(tables: Tables, run: str = "table") -> pd.DataFrame:
     """Table 1's scores: a row a seed, a column a cell (beta, P, mean and variance backpropagated)."""
-    table = tables["matching"]
     columns = ["beta", "candidates", "mean_gradient", "variance_gradient"]
-    chosen = table[table["run"] == run].pivot(index="seed", columns=columns, values="chi_plus")
-    return chosen.rename_axis(columns=CELL)
+    scores = rows(tables["matching"], run=run).pivot(index="seed", columns=columns, values="chi_plus")
+    return scores.rename_axis(columns=CELL)
 
 
 def cell_score(beta: int, candidates: int, mean: bool, variance: bool) -> Measure:
@@ -69,10 +69,10 @@ def over_parameterised(zeta: float, *, batch_norm: bool) -> Measure:
 
     def measure(tables: Tables) -> pd.Series:
         table = tables["matching"]
-        rows = table.query("beta > 1 and candidates > 1 and mean_gradient and not variance_gradient")
-        rows = rows[(rows["zeta"] == zeta) & (rows["run"] != "text")]
+        cells = table.query("beta > 1 and candidates > 1 and mean_gradient and not variance_gradient")
+        cells = rows(cells, zeta=zeta, run=lambda run: run != "text")
         # Table 1 has more seeds than the runs without BatchNorm.
-        paired = rows[rows["seed"].isin(rows.loc[~rows["batch_norm"], "seed"])]
+        paired = cells[cells["seed"].isin(cells.loc[~cells["batch_norm"], "seed"])]
         return paired[paired["batch_norm"] == batch_norm].groupby("seed")["chi_plus"].mean(skipna=False)
 
     return measure
@@ -80,8 +80,7 @@ def over_parameterised(zeta: float, *, batch_norm: bool) -> Measure:
 
 def help_at(zeta: float) -> Measure:
     """By how much BatchNorm raises that mean."""
-    with_it, without = (over_parameterised(zeta, batch_norm=flag) for flag in (True, False))
-    return lambda tables: with_it(tables) - without(tables)
+    return difference(over_parameterised(zeta, batch_norm=True), over_parameterised(zeta, batch_norm=False))
 
 
 def _cell(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:

@@ -1,4 +1,4 @@
-"""Trains the two-layer network with each way of backpropagating BatchNorm's statistics, and without it."""
+"""Trains the two-layer network without BatchNorm and with each way of backpropagating its statistics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,30 +15,30 @@ from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`matching`: χ+ and χ- after training, of every zeta, beta, number of candidates, BatchNorm and seed."""
+    """`matching`: χ+ and χ- after training for every zeta, beta, number of candidates, BatchNorm and seed."""
     return {"matching": pd.concat(context.results(tasks(params, context)), ignore_index=True)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """The blocks of Table 1, of the text and of Figure 11.
+    """A task for each block of Table 1, of the text and of Figure 11; no block of the text for other losses.
 
-    Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm its flags say nothing.
+    Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm, an arm's flags have no effect.
     """
     flags = product((False, True), repeat=2)
-    arm = Arm(objective=params.objective, zeta=params.table_nonuniformity)
+    arm = Arm(objective=context.objective or Arm.objective, zeta=params.table_nonuniformity)
     variants = [replace(arm, mean=mean, variance=variance) for mean, variance in flags]
     plain = [replace(arm, zeta=zeta) for zeta in params.nonuniformity]
-    others = [arm for arm in plain if arm not in variants]
-    at_text = params.model_copy(update={"learning_rate": params.text_learning_rate})
+    figure_arms = [arm for arm in plain if arm not in variants]
+    text_params = params.model_copy(update={"learning_rate": params.text_learning_rate})
     blocks: list[Block] = []
     for beta, candidates in product(params.over_parameterisation, params.candidates):
         cell = Cell(beta, candidates)
-        without = replace(cell, batch_norm=False)
+        plain_cell = replace(cell, batch_norm=False)
         blocks.append(Block("table", params, cell, variants, range(params.seeds)))
-        blocks.append(Block("figure", params, cell, others, range(params.figure_seeds)))
-        blocks.append(Block("figure", params, without, plain, range(params.figure_seeds)))
-        if beta == params.text_over_parameterisation:
-            blocks.append(Block("text", at_text, cell, variants, range(params.text_seeds)))
+        blocks.append(Block("figure", params, cell, figure_arms, range(params.figure_seeds)))
+        blocks.append(Block("figure", params, plain_cell, plain, range(params.figure_seeds)))
+        if beta == params.text_over_parameterisation and not context.objective:
+            blocks.append(Block("text", text_params, cell, variants, range(params.text_seeds)))
     return [
         Task(
             f"{block.run}: {block.cell}",
@@ -52,10 +52,11 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 @dataclass(frozen=True)
 class Block:
-    """What is trained at once.
+    """Networks that are trained at once.
 
     Attributes:
-        run: `table` (1), the same at the learning rate of the `text`, or of `figure` 11 only.
+        run: `table` for Table 1, `text` for the same at the text's learning rate, `figure` for Figure 11
+            only.
     """
 
     run: str

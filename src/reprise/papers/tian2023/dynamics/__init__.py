@@ -1,1 +1,1 @@
-"""The theory of Sections 2 to 4 and of Appendices A to D, formula by formula, at random points and sizes."""
+"""Checks the formulas of Sections 2 to 4 and Appendices A to D at random points and sizes."""

@@ -1,4 +1,4 @@
-"""Appendix D: batch normalisation through whose mean, but not variance, the gradient flows (Definition 5)."""
+"""Appendix D: BatchNorm whose gradient flows through the mean but not the variance (Definition 5)."""
 
 import numpy as np
 import torch
@@ -19,12 +19,12 @@ from reprise.papers.tian2023.dynamics.two_layers import Modulated, modulation, r
 
 def statistics(f: Tensor, f_aug: Tensor) -> tuple[Tensor, Tensor]:
     """μ_k and σ_k over both views of a batch (Eqs. 164 and 165)."""
-    both = torch.cat([f, f_aug])
-    return both.mean(0), both.std(0, correction=0)
+    views = torch.cat([f, f_aug])
+    return views.mean(0), views.std(0, correction=0)
 
 
 def normalised(f: Tensor, f_aug: Tensor) -> list[Tensor]:
-    """f^bn of both views; no gradient passes the variance."""
+    """f^bn of both views, with no gradient through the variance."""
     mean, std = statistics(f, f_aug)
     return [(view - mean) / std.detach() for view in (f, f_aug)]
 
@@ -39,62 +39,64 @@ def lemma6(rng: Random, largest: int) -> Checked:
 
     dv, dw = gradient(objective, net.v, net.w)
     _, std = statistics(*(net.hidden(x) for x in batch.views))
-    scaled = batch.covariance(lambda x: net.gated(x) / std.view(*net.w.shape[:2], 1))
+    covariance = batch.covariance(lambda x: net.gated(x) / std.view(*net.w.shape[:2], 1))
     top = net.v @ batch.covariance(lambda x: net.hidden(x) / std)  # C_α does not see the mean
     return Checked(
         {"samples": len(batch.x), **net.sizes},
         {
             "lemma6/top": as_printed(relative_error(top.numpy(), dv.numpy())),
             "lemma6/filters": as_printed(
-                relative_error(net.modulated(scaled, net.v.T @ net.v).numpy(), dw.numpy())
+                relative_error(net.modulated(covariance, net.v.T @ net.v).numpy(), dw.numpy())
             ),
         },
     )
 
 
 def corollary3(rng: Random, largest: int) -> Checked:
-    """Eqs. 175 to 179 and the remark after them, over all inputs of a mixture of two classes."""
-    at = random_modulated(rng, largest)
-    x, probability = at.mixture.joint
-    hidden = at.net.hidden(x)
+    """Eqs. 175 to 179 and the remark after them, exactly, over all inputs of a mixture of two classes."""
+    model = random_modulated(rng, largest)
+    x, probability = model.mixture.joint
+    hidden = model.net.hidden(x)
     std = (probability @ (hidden - probability @ hidden) ** 2).sqrt()
-    expected = variance(probability, hidden / std)
-    values, vectors = torch.linalg.eigh(expected)
+    hidden_variance = variance(probability, hidden / std)
+    values, vectors = torch.linalg.eigh(hidden_variance)
     top, s = float(values[-1]), vectors[:, -1]
-    scaled = _scaled(at, std)
-    shifted = scaled.b / (top - scaled.d)
-    delta = modulation(at.p0p1, scaled.b, scaled.d, top)
-    eq178 = s.numpy()[:, None] ** 2 * np.einsum("kab,kb->ka", scaled.a, at.w)
-    eq178 += (delta * scaled.b)[:, None] * scaled.delta
-    (dw,) = gradient(lambda w: s @ variance(probability, at.net.hidden(x, w) / std) @ s / 2, at.net.w)
-    uniform = 1 / (1 + at.p0p1 * (at.b / np.sqrt(at.d)) ** 2)
+    normalised_model = _scaled(model, std)
+    direction = normalised_model.b / (top - normalised_model.d)
+    delta = modulation(model.p0p1, normalised_model.b, normalised_model.d, top)
+    eq178 = s.numpy()[:, None] ** 2 * np.einsum("kab,kb->ka", normalised_model.a, model.w)
+    eq178 += (delta * normalised_model.b)[:, None] * normalised_model.delta
+    (dw,) = gradient(lambda w: s @ variance(probability, model.net.hidden(x, w) / std) @ s / 2, model.net.w)
+    uniform = 1 / (1 + model.p0p1 * (model.b / np.sqrt(model.d)) ** 2)
     return Checked(
-        {"samples": len(x), **at.net.sizes, "classes": 2},
+        {"samples": len(x), **model.net.sizes, "classes": 2},
         {
-            "cor3/gated-variance": as_printed(_gated_error(at, scaled, std)),
-            "cor3/bound": as_printed(below_zero(top - scaled.d)),
+            "cor3/gated-variance": as_printed(_gated_error(model, normalised_model, std)),
+            "cor3/bound": as_printed(below_zero(top - normalised_model.d)),
             "cor3/top-eigenvector": as_printed(
-                rank_one_distance(tensor(shifted / np.linalg.norm(shifted)), s)
+                rank_one_distance(tensor(direction / np.linalg.norm(direction)), s)
             ),
             "cor3/dynamics": as_printed(relative_error(eq178, dw[:, 0].numpy())),
             "cor3/nonnegative": as_printed(below_zero(delta)),
-            "cor3/remark": as_printed(relative_error(uniform, scaled.d)),
+            "cor3/remark": as_printed(relative_error(uniform, normalised_model.d)),
         },
     )
 
 
-def _scaled(at: Modulated, std: Tensor) -> Modulated:
-    """The symbols of Eqs. 175 to 177."""
+def _scaled(model: Modulated, std: Tensor) -> Modulated:
+    """The quantities of Eqs. 175 to 177."""
     sigma = std.numpy()
-    return Modulated(at.net, at.mixture, at.within / sigma[:, None, None] ** 2, at.delta / sigma[:, None])
+    return Modulated(
+        model.net, model.mixture, model.within / sigma[:, None, None] ** 2, model.delta / sigma[:, None]
+    )
 
 
-def _gated_error(at: Modulated, scaled: Modulated, std: Tensor) -> float:
-    """Eq. 175 for all fields together: V[x̃_k^bn] over all inputs, beside σ_k⁻² A_k."""
-    x, probability = at.mixture.joint
-    gated = at.net.gated(x)[:, :, 0] / std[:, None]
-    found = torch.stack([variance(probability, gated[:, k]) for k in range(gated.shape[1])])
-    return relative_error(scaled.a, found.numpy())
+def _gated_error(model: Modulated, normalised_model: Modulated, std: Tensor) -> float:
+    """The error of Eq. 175 over all fields: V[x̃_k^bn] over all inputs against σ_k⁻² A_k."""
+    x, probability = model.mixture.joint
+    gated = model.net.gated(x)[:, :, 0] / std[:, None]
+    variances = torch.stack([variance(probability, gated[:, k]) for k in range(gated.shape[1])])
+    return relative_error(normalised_model.a, variances.numpy())
 
 
 CHECKS = (lemma6, corollary3)

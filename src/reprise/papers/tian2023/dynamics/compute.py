@@ -1,4 +1,4 @@
-"""Each formula of the theory against an independent computation, at random points and sizes."""
+"""Compares each formula of the theory with an independent computation, at random points and sizes."""
 
 import pandas as pd
 
@@ -12,10 +12,10 @@ SIZES = ("samples", "inputs", "fields", "filters", "outputs", "classes")
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    """`identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
 
-    Columns of sizes: samples or states; inputs of a receptive field; receptive fields; filters a field;
-    outputs; classes of a latent variable. A size of 0 is one that the formula does not have.
+    Its sizes are samples or states, inputs per receptive field, receptive fields, filters per field, outputs,
+    and classes of a latent variable; a size that the formula does not have is 0.
     """
     points = range(params.first_point, params.first_point + params.points)
     return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

@@ -1,4 +1,4 @@
-"""Section 2: what the contrastive covariance is, and what it tends to in large batches."""
+"""Section 2: the contrastive covariance, and its limit for large batches."""
 
 from itertools import product
 
@@ -13,24 +13,24 @@ from reprise.papers.tian2023.dynamics.points import gradient, normal, orthogonal
 
 
 def gaussian_features(y: Array, temperature: float) -> Array:
-    """φ of Eq. 22 for nonnegative y = g - v, products of the same factors taken together.
+    """φ of Eq. 22 for nonnegative y = g - v, with equal products merged.
 
-    The d^k products of AllChoose hold each y1^a1 ... yd^ad k!/(a1! ... ad!) times; one feature with the root
-    of that number as a factor gives the same inner products. The series ends where what is left of it is
-    below 1e-14 of the whole.
+    Each y1^a1 ... yd^ad occurs k!/(a1! ... ad!) times among the d^k products of AllChoose. One feature with
+    the square root of that number as a factor gives the same inner products. The series is truncated when its
+    remainder falls below 1e-14 of the whole.
 
     Shapes [sample, d] -> [sample, feature].
     """
     dim = y.shape[1]
     degree = int(poisson.isf(1e-14, max((y**2).sum(1).max() / temperature, 1e-3))) + 2
     powers = np.array([a for a in product(range(degree + 1), repeat=dim) if sum(a) <= degree])
-    scaled = (y / np.sqrt(temperature))[:, None, :] ** powers
-    features = scaled.prod(-1) * np.exp(-gammaln(powers + 1).sum(1) / 2)
+    monomials = (y / np.sqrt(temperature))[:, None, :] ** powers
+    features = monomials.prod(-1) * np.exp(-gammaln(powers + 1).sum(1) / 2)
     return np.exp(-(y**2).sum(1, keepdims=True) / (2 * temperature)) * features
 
 
 def lemma1(rng: Random, largest: int) -> Checked:
-    """Eqs. 17 to 22: Gaussian α is an inner product of nonnegative features."""
+    """Eqs. 17 to 22: a Gaussian α is an inner product of nonnegative features."""
     samples, outputs = size(rng, 3, largest + 3), size(rng, 1, 2)
     g, temperature = rng.uniform(-0.7, 0.7, (samples, outputs)), rng.uniform(0.5, 2)
     bound = g.min(0) - rng.uniform(0, 0.3, outputs)
@@ -48,9 +48,9 @@ def lemma1(rng: Random, largest: int) -> Checked:
 
 
 def infonce_weights(rng: Random, largest: int) -> Checked:
-    """InfoNCE with ε = 0 descends as the energy ascends, with α of the text after Eq. 3."""
+    """Descending InfoNCE with ε = 0 ascends the energy, with the α given after Eq. 3."""
     batch = random_batch(rng, size(rng, 2, largest))
-    temperature, others = rng.uniform(0.2, 1), ~torch.eye(len(batch.x), dtype=torch.bool)
+    temperature, off_diagonal = rng.uniform(0.2, 1), ~torch.eye(len(batch.x), dtype=torch.bool)
 
     def losses(z: torch.Tensor, z_aug: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         between = 0.5 * (z[:, None] - z[None]).square().sum(-1)
@@ -59,38 +59,38 @@ def infonce_weights(rng: Random, largest: int) -> Checked:
     def infonce(z: torch.Tensor, z_aug: torch.Tensor) -> torch.Tensor:
         """Eq. 1."""
         within, between = losses(z, z_aug)
-        denominators = (torch.exp(-between / temperature) * others).sum(1)
+        denominators = (torch.exp(-between / temperature) * off_diagonal).sum(1)
         return -temperature * torch.log(torch.exp(-within / temperature) / denominators).sum()
 
-    similar = torch.exp(-losses(*batch.views)[1] / temperature) * others
+    similar = torch.exp(-losses(*batch.views)[1] / temperature) * off_diagonal
     alpha = similar / similar.sum(1, keepdim=True)
-    down = torch.stack(gradient(infonce, *batch.views))
-    up = torch.stack(gradient(lambda z, z_aug: energy(alpha, z, z_aug), *batch.views))
-    error = relative_error(2 * len(alpha) ** 2 * up.numpy(), -down.numpy())
+    loss_gradient = torch.stack(gradient(infonce, *batch.views))
+    energy_gradient = torch.stack(gradient(lambda z, z_aug: energy(alpha, z, z_aug), *batch.views))
+    error = relative_error(2 * len(alpha) ** 2 * energy_gradient.numpy(), -loss_gradient.numpy())
     return Checked({"samples": len(alpha)}, {"sec2/infonce-alpha": as_printed(error)})
 
 
 def eq25(rng: Random, largest: int) -> Checked:
-    """C = inter - intra, with Eq. 24's sum over j ≠ i and with Eq. 3's over all j."""
+    """Eq. 25, C = inter - intra, with the sum over j ≠ i of Eq. 24 and with the sum over all j of Eq. 3."""
     batch = random_batch(rng, size(rng, 2, largest))
     (a, a_aug), samples = batch.views, len(batch.x)
-    apart = a[:, None] - a[None]
-    inter = torch.einsum("ij,ijp,ijq->pq", batch.alpha, apart, apart) / (2 * samples**2)
-    expected = contrastive_covariance(batch.alpha, a, a_aug).numpy()
+    differences = a[:, None] - a[None]
+    inter = torch.einsum("ij,ijp,ijq->pq", batch.alpha, differences, differences) / (2 * samples**2)
+    covariance = contrastive_covariance(batch.alpha, a, a_aug).numpy()
 
     def eq24(alpha: torch.Tensor) -> torch.Tensor:
         return ((a - a_aug).T * alpha.sum(1)) @ (a - a_aug) / (2 * samples**2)
 
     off_diagonal = batch.alpha - batch.alpha.diag().diag()
     errors = {
-        "printed": relative_error((inter - eq24(off_diagonal)).numpy(), expected),
-        "corrected": relative_error((inter - eq24(batch.alpha)).numpy(), expected),
+        "printed": relative_error((inter - eq24(off_diagonal)).numpy(), covariance),
+        "corrected": relative_error((inter - eq24(batch.alpha)).numpy(), covariance),
     }
     return Checked({"samples": samples, "inputs": a.shape[1]}, {"eq25": errors})
 
 
 def large_batch(rng: Random, samples: int, augmentations: int) -> tuple[Array, Array, Array, Array, Array]:
-    """A batch in which every sample and every pair of its views has just its share: the limit of Lemma 2.
+    """A batch with exactly proportionate numbers of samples and pairs of views, as in the limit of Lemma 2.
 
     Returns:
         p: probability of each sample. Shape [sample].
@@ -113,37 +113,37 @@ def large_batch(rng: Random, samples: int, augmentations: int) -> tuple[Array, A
 
 
 def lemma2(rng: Random, largest: int) -> Checked:
-    """Eq. 4: C_α[g] -> Σ_l z_l² V_{p̃_l}[E_aug g], for a kernel of a few nonnegative features."""
+    """Eq. 4: C_α[g] -> Σ_l z_l² V_{p̃_l}[E_aug g], for a kernel with a few nonnegative features."""
     samples, augmentations, outputs = size(rng, 3, 4), 2, size(rng, 1, 3)
     phi = rng.uniform(0.1, 1.5, (samples, size(rng, 1, 3)))
     g = rng.normal(size=(samples, augmentations, outputs))
-    p, q, sample, first, second = large_batch(rng, samples, augmentations)
+    p, q, sample, view1, view2 = large_batch(rng, samples, augmentations)
     alpha = tensor((phi @ phi.T)[np.ix_(sample, sample)])
-    found = contrastive_covariance(alpha, tensor(g[sample, first]), tensor(g[sample, second])).numpy()
+    covariance = contrastive_covariance(alpha, tensor(g[sample, view1]), tensor(g[sample, view2])).numpy()
     return Checked(
         {"samples": samples, "outputs": outputs},
         {
             "lemma2/variance": as_printed(
-                relative_error(_adjusted_variance(p, phi, np.einsum("im,imo->io", q, g)), found)
+                relative_error(_adjusted_variance(p, phi, np.einsum("im,imo->io", q, g)), covariance)
             ),
-            "lemma2/psd": as_printed(below_zero(np.linalg.eigvalsh(found))),
+            "lemma2/psd": as_printed(below_zero(np.linalg.eigvalsh(covariance))),
         },
     )
 
 
 def corollary1(rng: Random, largest: int) -> Checked:
-    """Without augmentation: C_α[g] -> Σ_l z_l² V_{p̃_l}[g]."""
+    """Corollary 1, without augmentation: C_α[g] -> Σ_l z_l² V_{p̃_l}[g]."""
     samples, outputs = size(rng, 3, largest + 3), size(rng, 1, 3)
     phi, g = rng.uniform(0.1, 1.5, (samples, size(rng, 1, 3))), rng.normal(size=(samples, outputs))
     p, _, sample, _, _ = large_batch(rng, samples, 1)
     alpha = tensor((phi @ phi.T)[np.ix_(sample, sample)])
-    found = contrastive_covariance(alpha, tensor(g[sample]), tensor(g[sample])).numpy()
-    error = relative_error(_adjusted_variance(p, phi, g), found)
+    covariance = contrastive_covariance(alpha, tensor(g[sample]), tensor(g[sample])).numpy()
+    error = relative_error(_adjusted_variance(p, phi, g), covariance)
     return Checked({"samples": samples, "outputs": outputs}, {"cor1/variance": as_printed(error)})
 
 
 def invariance(rng: Random, largest: int) -> Checked:
-    """Eqs. 107 and 108: averaged over a group of rotations, a unit's output is the same for a rotated w."""
+    """Eqs. 107 and 108: a unit's output averaged over a group of rotations is the same for a rotated w."""
     dim, order = size(rng, 2, largest), size(rng, 3, 8)
     plane = orthogonal(rng, dim, 2)
 

@@ -1,4 +1,4 @@
-"""Section 3: f = h(wᵀ x) with unit weights."""
+"""Section 3: one layer, f = h(wᵀ x), with unit weights."""
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from reprise.papers.tian2023.dynamics.points import (
 
 
 def gated_covariance(batch: Batch, activation: Activation, w: torch.Tensor) -> torch.Tensor:
-    """A(w) = C_α[x̃], x̃ = x h'(wᵀ x)."""
+    """A(w) = C_α[x̃] with x̃ = x h'(wᵀ x)."""
     return batch.covariance(lambda x: x * slope(activation, x @ w)[:, None])
 
 
@@ -36,34 +36,37 @@ def ascent(batch: Batch, activation: Activation, w: torch.Tensor) -> torch.Tenso
 
 
 def lemma3(rng: Random, largest: int) -> Checked:
-    """Eq. 7 and the property after Eq. 6, for each homogeneous activation."""
+    """Lemma 3 (Eq. 7) and the property after Eq. 6, for each homogeneous activation."""
     dim = size(rng, 2, largest)
     batch = random_batch(rng, dim)
     w = seeing(rng, batch.x)
     errors = {}
     for name, activation in HOMOGENEOUS.items():
         a = gated_covariance(batch, activation, w)
-        moved = projected(w, ascent(batch, activation, w))
+        velocity = projected(w, ascent(batch, activation, w))
         output = batch.covariance(lambda x, h=activation: h(x @ w)[:, None])  # type: ignore[misc]
-        errors[f"lemma3/{name}"] = as_printed(relative_error(projected(w, a @ w).numpy(), moved.numpy()))
+        errors[f"lemma3/{name}"] = as_printed(relative_error(projected(w, a @ w).numpy(), velocity.numpy()))
         errors[f"eq6/{name}"] = as_printed(relative_error((w @ a @ w).numpy(), output.squeeze().numpy()))
     return Checked({"samples": len(batch.x), "inputs": dim}, errors)
 
 
 def energy_factor(rng: Random, largest: int) -> Checked:
-    """Lemma 3 for the energy as it is defined the first time (half the trace) and the second (the trace)."""
+    """Lemma 3 for both of the paper's definitions of the energy: first half the trace, then the trace."""
     dim = size(rng, 2, largest)
     batch = random_batch(rng, dim)
     w = seeing(rng, batch.x)
     activation = HOMOGENEOUS["relu"]
-    found = projected(w, gated_covariance(batch, activation, w) @ w).numpy()
-    moved = projected(w, ascent(batch, activation, w)).numpy()
-    errors = {"printed": relative_error(found, 2 * moved), "corrected": relative_error(found, moved)}
+    formula = projected(w, gated_covariance(batch, activation, w) @ w).numpy()
+    velocity = projected(w, ascent(batch, activation, w)).numpy()
+    errors = {
+        "printed": relative_error(formula, 2 * velocity),
+        "corrected": relative_error(formula, velocity),
+    }
     return Checked({"samples": len(batch.x), "inputs": dim}, {"sec2-energy": errors})
 
 
 def monomial(rng: Random, largest: int) -> Checked:
-    """h(x) = xᵖ: h'(x) x = p h(x), and Eq. 7 with the constant 1/p."""
+    """For h(x) = xᵖ, h'(x) x = p h(x), so that Eq. 7 holds with the constant 1/p."""
     dim, power = size(rng, 2, largest), size(rng, 2, 4)
     batch = random_batch(rng, dim)
     w = seeing(rng, batch.x)
@@ -71,21 +74,21 @@ def monomial(rng: Random, largest: int) -> Checked:
     def activation(x: torch.Tensor) -> torch.Tensor:
         return x**power
 
-    found = projected(w, gated_covariance(batch, activation, w) @ w) / power
-    error = relative_error(found.numpy(), projected(w, ascent(batch, activation, w)).numpy())
+    formula = projected(w, gated_covariance(batch, activation, w) @ w) / power
+    error = relative_error(formula.numpy(), projected(w, ascent(batch, activation, w)).numpy())
     return Checked({"samples": len(batch.x), "inputs": dim}, {"lemma3/monomial": as_printed(error)})
 
 
 def follow(velocity: object, start: Array, time: float) -> Array:
-    """Where a flow ends after `time`."""
+    """The end point of a flow after `time`."""
     solution = solve_ivp(velocity, (0, time), start, method="DOP853", rtol=1e-12, atol=1e-14)
     return solution.y[:, -1]
 
 
 def linear_pca(rng: Random, largest: int) -> Checked:
-    """With h(x) = x, Eq. 7 ends at the top eigenvector of C_α[x], wherever it starts."""
+    """With h(x) = x, Eq. 7 converges to the top eigenvector of C_α[x] from any start."""
     dim = size(rng, 2, largest)
-    while True:  # away from two equal eigenvalues, where the limit takes for ever
+    while True:  # no two nearly equal top eigenvalues, which would make convergence very slow
         batch = random_batch(rng, dim)
         matrix = batch.covariance(lambda x: x).numpy()
         values = np.linalg.eigvalsh(matrix)
@@ -97,39 +100,39 @@ def linear_pca(rng: Random, largest: int) -> Checked:
         aw = matrix @ w
         return aw - (w @ aw) / (w @ w) * w
 
-    end = follow(velocity, unit(rng, dim).numpy(), 25 / gap)
-    error = rank_one_distance(tensor(end / np.linalg.norm(end)), top_eigenvector(tensor(matrix)))
+    limit = follow(velocity, unit(rng, dim).numpy(), 25 / gap)
+    error = rank_one_distance(tensor(limit / np.linalg.norm(limit)), top_eigenvector(tensor(matrix)))
     return Checked({"samples": len(batch.x), "inputs": dim}, {"sec3/linear-pca": as_printed(error)})
 
 
 def latent_categorical(rng: Random, largest: int) -> Checked:
-    """Eqs. 8 and 44: an exact expectation over the M categories."""
+    """Eqs. 8 and 44, with an exact expectation over the M categories."""
     categories = size(rng, 2, largest + 2)
     u = orthogonal(rng, categories + size(rng, 0, 2), categories)
     p = rng.dirichlet(np.full(categories, 3.0))
     m = size(rng, 0, categories - 1)
-    found = _relu_variance(tensor(u.T), tensor(p), tensor(u[:, m]))
-    expected = p[m] * (1 - p[m]) * np.outer(u[:, m], u[:, m])
+    computed = _relu_variance(tensor(u.T), tensor(p), tensor(u[:, m]))
+    formula = p[m] * (1 - p[m]) * np.outer(u[:, m], u[:, m])
     return Checked(
         {"inputs": len(u), "classes": categories},
         {
-            "eq8/matrix": as_printed(relative_error(expected, found.numpy())),
-            "eq8/lme": as_printed(rank_one_distance(top_eigenvector(found), tensor(u[:, m]))),
+            "eq8/matrix": as_printed(relative_error(formula, computed.numpy())),
+            "eq8/lme": as_printed(rank_one_distance(top_eigenvector(computed), tensor(u[:, m]))),
         },
     )
 
 
 def latent_summation(rng: Random, largest: int) -> Checked:
-    """Eqs. 9 and 45: an exact expectation over the 2^M states, each y_m with its own q_m."""
+    """Eqs. 9 and 45, with an exact expectation over the 2^M states; each y_m has its own q_m."""
     latents = size(rng, 2, largest + 1)
     u, q = orthogonal(rng, latents, latents), rng.uniform(0.1, 0.9, latents)
     m = size(rng, 0, latents - 1)
-    on = (np.arange(2**latents)[:, None] >> np.arange(latents)) & 1 == 1
-    y = np.where(on, np.sqrt((1 - q) / q), -np.sqrt(q / (1 - q)))
-    found = _relu_variance(tensor(y @ u.T), tensor(np.where(on, q, 1 - q).prod(1)), tensor(u[:, m]))
-    along = np.outer(u[:, m], u[:, m])
-    expected = (1 - q[m]) ** 2 * along + q[m] * (np.eye(latents) - along)
-    error = relative_error(expected, found.numpy())
+    active = (np.arange(2**latents)[:, None] >> np.arange(latents)) & 1 == 1
+    y = np.where(active, np.sqrt((1 - q) / q), -np.sqrt(q / (1 - q)))
+    computed = _relu_variance(tensor(y @ u.T), tensor(np.where(active, q, 1 - q).prod(1)), tensor(u[:, m]))
+    projection = np.outer(u[:, m], u[:, m])
+    formula = (1 - q[m]) ** 2 * projection + q[m] * (np.eye(latents) - projection)
+    error = relative_error(formula, computed.numpy())
     return Checked({"samples": len(y), "inputs": latents}, {"eq9/matrix": as_printed(error)})
 
 
@@ -140,27 +143,27 @@ def binary_decomposition(rng: Random, largest: int) -> Checked:
     w = seeing(rng, x)
     gated = x * (x @ w > 0)[:, None]
     p1 = rng.uniform(0.2, 0.8)
-    given = tensor(rng.dirichlet(np.full(states, 2.0), 2))  # P[x | z]
-    delta = given[1] @ gated - given[0] @ gated
-    within = (1 - p1) * variance(given[0], gated) + p1 * variance(given[1], gated)
-    found = (1 - p1) * p1 * torch.outer(delta, delta) + within
-    expected = variance((1 - p1) * given[0] + p1 * given[1], gated)
-    error = relative_error(found.numpy(), expected.numpy())
+    conditional = tensor(rng.dirichlet(np.full(states, 2.0), 2))  # P[x | z]
+    delta = conditional[1] @ gated - conditional[0] @ gated
+    within_classes = (1 - p1) * variance(conditional[0], gated) + p1 * variance(conditional[1], gated)
+    formula = (1 - p1) * p1 * torch.outer(delta, delta) + within_classes
+    total_variance = variance((1 - p1) * conditional[0] + p1 * conditional[1], gated)
+    error = relative_error(formula.numpy(), total_variance.numpy())
     return Checked({"samples": states, "inputs": dim}, {"eq43/binary": as_printed(error)})
 
 
 def theorem1(rng: Random, largest: int) -> Checked:
-    """An LME whose gap exceeds its roughness draws Eq. 7 back to it."""
+    """Theorem 1: an LME attracts Eq. 7 if its gap exceeds its roughness."""
     dim = size(rng, 2, largest)
     start, end = _around_an_lme(rng, dim, rng.uniform(0.2, 0.9))
     return Checked({"inputs": dim}, {"thm1/stable": as_printed(end / start)})
 
 
 def _around_an_lme(rng: Random, dim: int, share: float) -> tuple[float, float]:
-    """Distances to w*, the LME of a random smooth A(w), at a start nearby and a long time after it.
+    """Distances from w*, the LME of a random smooth A(w), at a start nearby and a long time later.
 
     Args:
-        share: roughness over gap.
+        share: ratio of roughness to gap.
     """
     basis = orthogonal(rng, dim, dim)
     w = basis[:, 0]
@@ -178,10 +181,10 @@ def _around_an_lme(rng: Random, dim: int, share: float) -> tuple[float, float]:
         av += np.einsum("iab,i,i,b->a", curvature, shift, shift, v)
         return av - (v @ av) * v
 
-    nearby = w + 1e-3 * basis[:, 1:] @ unit(rng, dim - 1).numpy()
-    nearby /= np.linalg.norm(nearby)
-    end = follow(velocity, nearby, 20 / (abs(1 - share) * gap))
-    return float(np.linalg.norm(nearby - w)), float(np.linalg.norm(end / np.linalg.norm(end) - w))
+    start = w + 1e-3 * basis[:, 1:] @ unit(rng, dim - 1).numpy()
+    start /= np.linalg.norm(start)
+    limit = follow(velocity, start, 20 / (abs(1 - share) * gap))
+    return float(np.linalg.norm(start - w)), float(np.linalg.norm(limit / np.linalg.norm(limit) - w))
 
 
 def _symmetric(rng: Random, dim: int) -> Array:
@@ -190,7 +193,7 @@ def _symmetric(rng: Random, dim: int) -> Array:
 
 
 def _relu_variance(x: torch.Tensor, probability: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    """V[x̃] for ReLU, which is off at 0 (Appendix B.1); a product that is 0 but for rounding counts as 0."""
+    """V[x̃] for ReLU, which is off at 0 (Appendix B.1), also at products that are 0 up to rounding."""
     return variance(probability, x * (x @ w > 1e-12)[:, None])
 
 

@@ -1,4 +1,4 @@
-"""Random points, away from zero and from symmetric places: batches, networks and latent-variable models."""
+"""Random batches, networks and latent-variable models, away from zero and from symmetric points."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,9 +47,9 @@ def slope(activation: Activation, x: Tensor) -> Tensor:
     return torch.autograd.grad(activation(x).sum(), x)[0]
 
 
-def gradient(scalar: Callable[..., Tensor], *at: Tensor) -> tuple[Tensor, ...]:
+def gradient(scalar: Callable[..., Tensor], *arguments: Tensor) -> tuple[Tensor, ...]:
     """The gradients of a function of several tensors, by automatic differentiation."""
-    leaves = [value.detach().requires_grad_() for value in at]
+    leaves = [value.detach().requires_grad_() for value in arguments]
     return torch.autograd.grad(scalar(*leaves), leaves)
 
 
@@ -60,7 +60,7 @@ def projected(w: Float[Tensor, "*rows dim"], v: Float[Tensor, "*rows dim"]) -> F
 
 @dataclass(frozen=True)
 class Batch:
-    """Two views of samples and any pairwise importances, which need be neither symmetric nor a kernel."""
+    """Two views of samples and arbitrary pairwise importances, neither symmetric nor a kernel in general."""
 
     alpha: Float[Tensor, "sample sample"]
     x: Float[Tensor, "sample *dims"]
@@ -70,17 +70,17 @@ class Batch:
     def views(self) -> tuple[Tensor, Tensor]:
         return self.x, self.x_aug
 
-    def covariance(self, of: Callable[[Tensor], Tensor]) -> Tensor:
+    def covariance(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """C_α of a function of the input."""
-        return contrastive_covariance(self.alpha, *(of(x).flatten(1) for x in self.views))
+        return contrastive_covariance(self.alpha, *(function(x).flatten(1) for x in self.views))
 
 
 def seeing(rng: Random, x: Float[Tensor, "sample dim"]) -> Float[Tensor, "dim"]:
-    """A unit w for which a ReLU is on for some of the samples, and off for others."""
+    """A random unit w whose ReLU is active for some of the samples and inactive for others."""
     while True:
         w = unit(rng, x.shape[1])
-        on = int((x @ w > 0).sum())
-        if 0 < on < len(x):
+        active = int((x @ w > 0).sum())
+        if 0 < active < len(x):
             return w
 
 
@@ -93,7 +93,7 @@ def random_batch(rng: Random, *dims: int) -> Batch:
 
 @dataclass(frozen=True)
 class TwoLayers:
-    """f2 = V f1, f1 = [h(w_kmᵀ x_k)]: receptive fields k = 1..K of M unit filters each."""
+    """f2 = V f1 with f1 = [h(w_kmᵀ x_k)]: K receptive fields with M unit filters each."""
 
     activation: Activation
     w: Float[Tensor, "field filter dim"]
@@ -105,7 +105,7 @@ class TwoLayers:
         return {"inputs": inputs, "fields": fields, "filters": filters, "outputs": len(self.v)}
 
     def hidden(self, x: Tensor, w: Tensor | None = None) -> Float[Tensor, "sample hidden"]:
-        """f1, with other weights if given."""
+        """f1, with the weights w if given."""
         w = self.w if w is None else w
         return self.activation(torch.einsum("nkd,kmd->nkm", x, w)).flatten(1)
 
@@ -115,7 +115,7 @@ class TwoLayers:
         return gates[..., None] * x[:, :, None]
 
     def modulated(self, covariance: Tensor, coupling: Tensor) -> Float[Tensor, "field filter dim"]:
-        """[(S ⊗ 1 1ᵀ) ∘ C] w of Eqs. 12 and 166, S = `coupling`."""
+        """[(S ⊗ 1 1ᵀ) ∘ C] w of Eqs. 12 and 166, with S = `coupling`."""
         ones = torch.ones(self.w.shape[-1], self.w.shape[-1], dtype=torch.float64)
         return ((torch.kron(coupling, ones) * covariance) @ self.w.flatten()).view_as(self.w)
 
@@ -123,13 +123,15 @@ class TwoLayers:
 def random_network(rng: Random, largest: int, activation: Activation | None = None) -> TwoLayers:
     fields, filters = size(rng, 2, 3), size(rng, 2, 3)
     inputs, outputs = size(rng, 2, largest), size(rng, 1, largest)
-    chosen = activation or HOMOGENEOUS[str(rng.choice(list(HOMOGENEOUS)))]
-    return TwoLayers(chosen, unit(rng, fields, filters, inputs), normal(rng, outputs, fields * filters))
+    activation_used = activation or HOMOGENEOUS[str(rng.choice(list(HOMOGENEOUS)))]
+    return TwoLayers(
+        activation_used, unit(rng, fields, filters, inputs), normal(rng, outputs, fields * filters)
+    )
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Receptive fields that are independent given a latent class z (Eq. 13), each with finitely many inputs.
+    """Receptive fields with finitely many inputs each, independent given a latent class z (Eq. 13).
 
     Attributes:
         classes: P[z]. Shape [class].
@@ -143,19 +145,20 @@ class Mixture:
 
     @property
     def joint(self) -> tuple[Tensor, Tensor]:
-        """All inputs x with their probabilities. Shapes [state, field, dim], [state]."""
+        """All inputs x and their probabilities. Shapes [state, field, dim] and [state]."""
         fields, states = self.values.shape[:2]
         indices = np.array(list(product(range(states), repeat=fields)))
         chances = self.given[:, np.arange(fields), indices].prod(-1)  # [class, state]
         return tensor(self.values[np.arange(fields), indices]), tensor(self.classes @ chances)
 
-    def mean_given(self, of: Array) -> Array:
-        """E[g_k | z] of a function of a field's input. Shapes [field, state, n] -> [class, field, n]."""
-        return np.einsum("cks,ksn->ckn", self.given, of)
+    def mean_given(self, values: Array) -> Array:
+        """E[g_k | z] for a function's values on a field's inputs. Shapes [field, state, n] -> [class, field,
+        n]."""
+        return np.einsum("cks,ksn->ckn", self.given, values)
 
-    def within(self, of: Array) -> Array:
+    def within(self, values: Array) -> Array:
         """L_k = E_z V[g_k | z] (Eq. 134). Shapes [field, state, n] -> [field, n, n]."""
-        centred = of[None] - self.mean_given(of)[:, :, None]
+        centred = values[None] - self.mean_given(values)[:, :, None]
         return np.einsum("c,cks,cksm,cksn->kmn", self.classes, self.given, centred, centred)
 
 
@@ -169,16 +172,16 @@ def random_mixture(rng: Random, classes: int, fields: int, inputs: int) -> Mixtu
 
 
 def variance(probability: Float[Tensor, "state"], values: Float[Tensor, "state n"]) -> Float[Tensor, "n n"]:
-    """V[g], an exact expectation over finitely many states."""
+    """V[g], exactly, over finitely many states."""
     centred = values - probability @ values
     return (centred.T * probability) @ centred
 
 
 def top_eigenvector(matrix: Tensor) -> Tensor:
-    """The unit eigenvector of the largest eigenvalue."""
+    """The unit eigenvector with the largest eigenvalue."""
     return torch.linalg.eigh(matrix)[1][:, -1]
 
 
 def rank_one_distance(a: Tensor, b: Tensor) -> float:
-    """The distance between the lines that two unit vectors span, as |a aᵀ - b bᵀ|."""
+    """Distance |a aᵀ - b bᵀ| between the lines that two unit vectors span."""
     return float((torch.outer(a, a) - torch.outer(b, b)).norm())

@@ -1,4 +1,4 @@
-"""Theorem 2 and Corollary 2: how fast A(w) w* moves with w, for smooth densities on a ball."""
+"""Theorem 2 and Corollary 2: how fast A(w) w* changes with w, for smooth densities on a ball."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from reprise.papers.tian2023.dynamics.kernels import gaussian_features
 from reprise.papers.tian2023.dynamics.points import orthogonal, tensor
 
 NODES = 32
-"""Gauss-Legendre nodes an axis: the densities are entire functions, so quadrature is exact to rounding."""
+"""Gauss-Legendre nodes per axis; the densities are entire functions, so quadrature is exact to rounding."""
 
 
 @dataclass(frozen=True)
 class Ball:
-    """p_D ∝ exp(quadratic) on the ball of radius C0 in 2 or 3 dimensions, and features φ_l = exp(linear).
+    """p_D ∝ exp(quadratic) on a ball of radius C0 in 2 or 3 dimensions, with features φ_l = exp(linear).
 
     Attributes:
-        frame: orthonormal columns, the first of them w*.
+        frame: orthonormal columns; the first is w*.
     """
 
     radius: float
@@ -48,7 +48,7 @@ class Ball:
 
     @cached_property
     def half(self) -> tuple[Tensor, Tensor]:
-        """Quadrature nodes and weights of the half of the ball with w*ᵀ x >= 0."""
+        """Quadrature nodes and weights of the half ball with w*ᵀ x >= 0."""
         return self._in_frame(*_half_ball(self.dim), self.dim)
 
     @cached_property
@@ -75,9 +75,10 @@ class Ball:
     def features(self, x: Float[Tensor, "point dim"]) -> Float[Tensor, "point feature"]:
         return tensor(self.feature_sizes) * torch.exp(x / self.radius @ tensor(self.feature_slopes))
 
-    def over_ball(self, of: Callable[[Tensor], Tensor]) -> Tensor:
+    def over_ball(self, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """The integral of a function over the ball."""
         nodes, weights = self.half
-        return weights @ of(nodes) + weights @ of(-nodes)
+        return weights @ function(nodes) + weights @ function(-nodes)
 
     @cached_property
     def z(self) -> Float[Tensor, "feature"]:
@@ -88,10 +89,12 @@ class Ball:
         return self.features(x) * self.density(x)[:, None] / self.z
 
     def a_times_w(self, turn: Float[Tensor, "tangent"]) -> Float[Tensor, "dim"]:
-        """A(w) w*, A = Σ_l z_l² V_{p̃_l}[x̃] (Eq. 66), where w is w* turned by the angles `turn` in the
-        planes of the frame; the half ball turns along."""
-        others = tensor(self.frame[:, 1:])
-        skew = torch.outer(others @ turn, self.w)
+        """A(w) w* with A = Σ_l z_l² V_{p̃_l}[x̃] (Eq. 66).
+
+        w is w* rotated by the angles `turn` in the planes of the frame; the half ball rotates with it.
+        """
+        tangent_axes = tensor(self.frame[:, 1:])
+        skew = torch.outer(tangent_axes @ turn, self.w)
         nodes, weights = self.half
         x = nodes @ torch.linalg.matrix_exp(skew - skew.T).T
         p = self.adjusted(x) * weights[:, None]
@@ -110,7 +113,7 @@ class Ball:
 
     @property
     def grid_on_plane(self) -> Tensor:
-        """Points of the disc with w*ᵀ x = 0, rim and centre included, on which maxima are taken."""
+        """Grid on the disc with w*ᵀ x = 0, including its rim and centre, for taking maxima."""
         radii = np.linspace(0, self.radius, 51)
         angles = [0, np.pi] if self.dim == 2 else np.linspace(0, 2 * np.pi, 60, endpoint=False)
         directions = np.stack([np.cos(angles), np.sin(angles)])[: self.dim - 1]
@@ -118,7 +121,7 @@ class Ball:
 
     @property
     def r(self) -> float:
-        """r(w*, α) = Σ_l z_l² max over the plane of p̃_l."""
+        """r(w*, α) = Σ_l z_l² max p̃_l, with the maximum over the plane."""
         return float(self.z**2 @ self.adjusted(self.grid_on_plane).amax(0))
 
 
@@ -136,10 +139,10 @@ def random_ball(rng: Random, radius: float) -> Ball:
 
 
 def theorem2(rng: Random, largest: int) -> Checked:
-    """The bound, with C0³ as printed and with C0².
+    """Theorem 2's bound, with C0³ as printed and with C0².
 
-    With the input scaled by c, ρ and C0² are scaled by c² and vol(C0) r not at all: at small radii the power
-    of C0 tells, at radii above 1 the printed bound is only looser than the corrected one.
+    Scaling the input by c scales ρ and C0² by c² and leaves vol(C0) r unchanged. Small radii therefore reveal
+    the power of C0; at radii above 1 the printed bound is merely looser than the corrected one.
     """
     ball = random_ball(rng, 10 ** rng.uniform(-5, -3))
 
@@ -153,43 +156,45 @@ def theorem2(rng: Random, largest: int) -> Checked:
 
 
 def first_order_term(rng: Random, largest: int) -> Checked:
-    """Eqs. 84 to 87: of (A(w) - A(w*)) w*, only -(e - e*) e*ᵀ w* is of first order.
+    """Eqs. 84 to 87: the only first-order part of (A(w) - A(w*)) w* is -(e - e*) e*ᵀ w*.
 
-    And the remark after Lemma 3, that wᵀ (dA) w = 0, where dA does not vanish.
+    Also the remark after Lemma 3 that wᵀ (dA) w = 0, for a dA that does not vanish.
     """
     ball = random_ball(rng, rng.uniform(0.5, 2))
     nodes, weights = ball.plane
     p = ball.adjusted(nodes) * weights[:, None]
-    along = nodes @ tensor(ball.frame[:, 1:])
-    entering = torch.einsum("nl,nd,nt->ldt", p, nodes, along)  # d e_l / d w: what crosses the plane
-    inside, half = ball.half
-    activity = (ball.adjusted(inside) * half[:, None]).T @ (inside @ ball.w)  # e_lᵀ w* = E[h(w*ᵀ x)]
-    found = -torch.einsum("l,l,ldt->dt", ball.z**2, activity, entering)
+    tangents = nodes @ tensor(ball.frame[:, 1:])
+    flow = torch.einsum("nl,nd,nt->ldt", p, nodes, tangents)  # d e_l / d w: the flow through the plane
+    half_nodes, half_weights = ball.half
+    activity = (ball.adjusted(half_nodes) * half_weights[:, None]).T @ (
+        half_nodes @ ball.w
+    )  # e_lᵀ w* = E[h(w*ᵀ x)]
+    derivative = -torch.einsum("l,l,ldt->dt", ball.z**2, activity, flow)
     motion = ball.motion
     return Checked(
         {"inputs": ball.dim},
         {
-            "thm2/first-order-term": as_printed(relative_error(found.numpy(), motion.numpy())),
+            "thm2/first-order-term": as_printed(relative_error(derivative.numpy(), motion.numpy())),
             "lemma3/remark": as_printed(float((ball.w @ motion).norm() / motion.norm())),
         },
     )
 
 
 def corollary2(rng: Random, largest: int) -> Checked:
-    """r(w*, α_g) = z0 r(w*, α_u), whichever lower bound of h Lemma 1 takes, and z0 <= 1."""
+    """Corollary 2: r(w*, α_g) = z0 r(w*, α_u) for any lower bound on h in Lemma 1, and z0 <= 1."""
     ball = random_ball(rng, rng.uniform(0.5, 2))
     temperature = ball.radius**2 * rng.uniform(0.2, 1)
     bound = -ball.radius * rng.uniform(0, 0.3)
-    grid, (inside, half) = ball.grid_on_plane, ball.half
+    grid, (half_nodes, half_weights) = ball.grid_on_plane, ball.half
 
     def h(x: Tensor) -> Tensor:
         return torch.relu(x @ ball.w)
 
-    everywhere = torch.cat([inside, -inside, grid])
-    phi = tensor(gaussian_features(h(everywhere).numpy()[:, None] - bound, temperature))
-    on_ball, on_plane = phi[: -len(grid)], phi[-len(grid) :]
-    z = (torch.cat([half, half]) * ball.density(everywhere[: -len(grid)])) @ on_ball
-    gaussian = float(z @ (on_plane * ball.density(grid)[:, None]).amax(0))  # z_l² p̃_l = z_l φ_l p_D
+    points = torch.cat([half_nodes, -half_nodes, grid])
+    phi = tensor(gaussian_features(h(points).numpy()[:, None] - bound, temperature))
+    ball_features, plane_features = phi[: -len(grid)], phi[-len(grid) :]
+    z = (torch.cat([half_weights, half_weights]) * ball.density(points[: -len(grid)])) @ ball_features
+    gaussian = float(z @ (plane_features * ball.density(grid)[:, None]).amax(0))  # z_l² p̃_l = z_l φ_l p_D
     uniform = float(ball.density(grid).max())
     z0 = float(ball.over_ball(lambda x: torch.exp(-(h(x) ** 2) / (2 * temperature)) * ball.density(x)))
     return Checked(

@@ -1,1 +1,2 @@
-"""Theorem 6: how the top layer's modulation widens the basin of a pattern below (Figure 7, Appendix C.3)."""
+"""Theorem 6: modulation by the top layer widens a pattern's basin in the layer below (Figure 7, Appendix
+C.3)."""

@@ -7,8 +7,8 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Measure, ordering, value
+from reprise.evidence.measures import applied, column, each_seed, ratio, wide
 from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIM, CLAIMED_MODULATION
-from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
@@ -16,29 +16,24 @@ misprint = partial(identities.misprint, "tian2023")
 SHARE = "share of starts"
 
 
-def share(column: str, dim: int, modulation: float) -> Measure:
-    """A column of `basins`, by seed."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["basins"]
-        chosen = (table["dim"] == dim) & (table["modulation"] == modulation)
-        return table[chosen].set_index("seed")[column]
-
-    return measure
+def share(name: str, dim: int, modulation: float) -> Measure:
+    """A column of `basins`."""
+    return column("basins", name, dim=dim, modulation=modulation)
 
 
-def smallest_increase(tables: Tables) -> pd.Series:
-    """The least that the next larger c adds to the share which reaches the modulated pattern, by seed."""
-    table = tables["basins"].query("dim == @CLAIMED_DIM", local_dict={"CLAIMED_DIM": CLAIMED_DIM})
-    wide = table.pivot(index="seed", columns="modulation", values="reached").sort_index(axis=1)
-    return pd.Series(np.diff(wide, axis=1).min(1), wide.index)
-
-
-def drawn_over_formula(tables: Tables) -> pd.Series:
-    """The share of draws over Eq. 155, mean over the modulation factors, by seed."""
-    table = tables["probabilities"]
-    rows = table[table["dim"] == CLAIMED_DIM]
-    return (rows["simulated"] / rows["formula"]).groupby(rows["seed"]).mean()
+smallest_increase = applied(
+    lambda reached: pd.Series(np.diff(reached, axis=1).min(1), reached.index),
+    wide("basins", "reached", "modulation", dim=CLAIMED_DIM),
+)
+"""The least that the next larger c adds to the share which reaches the modulated pattern."""
+drawn_over_formula = each_seed(
+    "mean",
+    ratio(
+        column("probabilities", "simulated", dim=CLAIMED_DIM),
+        column("probabilities", "formula", dim=CLAIMED_DIM),
+    ),
+)
+"""The share of draws over Eq. 155, mean over the modulation factors."""
 
 
 CLAIMS = [

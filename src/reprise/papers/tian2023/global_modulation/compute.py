@@ -1,4 +1,5 @@
-"""Theorem 6 and its remark: formulas at random points, basins on the sphere, probabilities by drawing."""
+"""Theorem 6 and its remark: formulas at random points, basins on the sphere, probabilities by random
+draws."""
 
 import zlib
 
@@ -12,21 +13,22 @@ from reprise.papers.tian2023.global_modulation.params import Params
 from reprise.study.experiment import Context
 
 BLOW_UP = 8.0
-"""y/b at which a solution that blows up leaves the figure."""
+"""y/b at which an exploding solution leaves the figure."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables:
+    """Computes four tables.
 
-    `identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    `identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
     `flow`: solutions of Eq. 146 in units of b: `start` y(0)/b, `time` b t, `y` y/b by integration,
-    `closed_form` by Eq. 147, `velocity` ẏ/b², `critical_time` b t* (none from negative starts).
-    `basins`: unit weights that start uniformly on the sphere, a row a seed, number of patterns (`dim`) and
-    `modulation` c of the first: shares of them that reach u_1 (`reached`) and, at most, another single
-    pattern (`largest_other`), whose smallest critical time is the first's (`first_critical`), whose winner is
-    the one with the smallest critical time (`predicted`, of those that have one), that reach u_1 without
-    modulation and no more with it (`lost`), that have not settled (`unsettled`); `offset` b.
-    `probabilities`: P[E_l] of Eq. 155 (`formula`) and the share of draws (`simulated`).
+    `closed_form` by Eq. 147, `velocity` ẏ/b², `critical_time` b t* (none from negative starts). `basins`:
+    unit weights that start uniformly on the sphere, one row per seed, number of patterns (`dim`) and
+    `modulation` c of the first pattern, with offset b (`offset`). The columns are shares of the starts: those
+    that reach u_1 (`reached`), those that reach the most frequent other pattern (`largest_other`), those for
+    which the first pattern has the smallest critical time (`first_critical`), those won by the pattern with
+    the smallest critical time (`predicted`, among those that have one), those that reach u_1 without
+    modulation but not with it (`lost`), and those that have not settled (`unsettled`). `probabilities`:
+    P[E_l] of Eq. 155 (`formula`) and the share of draws (`simulated`).
     """
     points = range(params.first_point, params.first_point + params.points)
     seeds = range(params.seeds)
@@ -35,22 +37,22 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     for seed in seeds:
         context.progress(seed, params.seeds, "basins")
         basins += [row for dim in params.dims for row in _basins(seed, dim, params)]
-    drawn = [
+    probability_rows = [
         row for seed in seeds for dim in params.probability_dims for row in _probabilities(seed, dim, params)
     ]
     return {
         "identities": tried(CHECKS, points, params.largest, ("dim",), context),
         "flow": flow,
         "basins": pd.DataFrame(basins),
-        "probabilities": pd.DataFrame(drawn),
+        "probabilities": pd.DataFrame(probability_rows),
     }
 
 
 def _solution(start: float) -> pd.DataFrame:
-    """From y(0)/b to its limit, or to where it leaves the figure."""
+    """The solution from y(0)/b to its limit, or until it leaves the figure."""
     critical_time = float(sphere.critical_times(np.array(start), np.array(1.0)))
-    leaves = critical_time + np.log(BLOW_UP / (1 + BLOW_UP)) if start > 0 else 6.0  # Eq. 147
-    times = np.linspace(0, leaves, 61)
+    end_time = critical_time + np.log(BLOW_UP / (1 + BLOW_UP)) if start > 0 else 6.0  # Eq. 147
+    times = np.linspace(0, end_time, 61)
     y, _ = climb(start, 1.0, times)
     return pd.DataFrame(
         {
@@ -64,18 +66,18 @@ def _solution(start: float) -> pd.DataFrame:
     )
 
 
-def _stream(seed: int, what: str) -> Random:
-    """Random numbers that depend on the seed and on what they are for."""
-    return np.random.default_rng([seed, zlib.crc32(what.encode())])
+def _stream(seed: int, purpose: str) -> Random:
+    """Random numbers that depend on the seed and on their purpose."""
+    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def _basins(seed: int, dim: int, params: Params) -> list[dict[str, float]]:
     rng = _stream(seed, f"basins/{dim}")
     y = sphere.uniform_starts(rng, params.starts, dim)
-    b = rng.uniform(1.05, 3)  # g(y) = y + b > 0 on the sphere wants b > 1
+    b = rng.uniform(1.05, 3)  # b > 1 makes g(y) = y + b positive on the sphere
     offsets = b + np.array(params.modulations)[:, None] * (np.arange(dim) == 0)
-    predicted = sphere.first_to_blow_up(y, offsets[:, None])
-    found = sphere.winners(
+    predictions = sphere.first_to_blow_up(y, offsets[:, None])
+    outcomes = sphere.winners(
         np.broadcast_to(y, (len(offsets), *y.shape)),
         offsets[:, None],
         duration=params.duration,
@@ -87,14 +89,16 @@ def _basins(seed: int, dim: int, params: Params) -> list[dict[str, float]]:
             "dim": dim,
             "modulation": modulation,
             "offset": b,
-            "reached": float((end == 0).mean()),
-            "largest_other": float(max((end == other).mean() for other in range(1, dim))),
-            "first_critical": float((first == 0).mean()),
-            "predicted": float((first == end)[(first != sphere.NONE) & (end != sphere.UNSETTLED)].mean()),
-            "lost": float(((found[0] == 0) & (end != 0)).mean()),
-            "unsettled": float((end == sphere.UNSETTLED).mean()),
+            "reached": float((outcome == 0).mean()),
+            "largest_other": float(max((outcome == other).mean() for other in range(1, dim))),
+            "first_critical": float((prediction == 0).mean()),
+            "predicted": float(
+                (prediction == outcome)[(prediction != sphere.NONE) & (outcome != sphere.UNSETTLED)].mean()
+            ),
+            "lost": float(((outcomes[0] == 0) & (outcome != 0)).mean()),
+            "unsettled": float((outcome == sphere.UNSETTLED).mean()),
         }
-        for modulation, first, end in zip(params.modulations, predicted, found, strict=True)
+        for modulation, prediction, outcome in zip(params.modulations, predictions, outcomes, strict=True)
     ]
 
 

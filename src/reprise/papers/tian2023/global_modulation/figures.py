@@ -1,4 +1,4 @@
-"""Figure 7, with what Theorem 6 and its remark make of it."""
+"""Figure 7, extended by checks of Theorem 6 and its remark."""
 
 from typing import Any
 
@@ -12,27 +12,27 @@ from reprise.papers.tian2023.global_modulation.params import Params
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
-DRAWN: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
+CROSSES: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
 
 
 @figure(
     "Figure 7",
     caption="""The one-dimensional dynamics of Eq. 146, in units of b. Top left: the velocity; y = -b is
     stable, y = 0 is not. Top right: solutions by integration (lines) and by Eq. 147 (circles), and the
-    critical times of Eq. 150 (dotted) at which those from above 0 blow up. Not in the paper, bottom left:
-    P[E_l] of Eq. 155 (lines) and the share of random draws (crosses). Bottom right: share of random unit
-    weights that reach the modulated one of d patterns, integrated with their normalisation (lines), and
-    share for which Eq. 150, which leaves it out, gives that pattern the smallest critical time (dashed).
+    critical times of Eq. 150 (dotted), at which solutions from above 0 blow up. The bottom row is not in the
+    paper. Left: P[E_l] of Eq. 155 (lines) and the share of random draws (crosses). Right: share of random
+    unit weights that reach the modulated one of d patterns, integrated with normalisation (lines), and share
+    for which Eq. 150, which ignores normalisation, gives that pattern the smallest critical time (dashed).
     Bands: 90 % interval of the mean over seeds.""",
 )
 def fig07(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, ((velocity, solutions), (probabilities, basins)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
+    fig, ((velocity, solutions), (probabilities, basins)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     _velocity(velocity, base["flow"])
     _solutions(solutions, base["flow"], params)
     _probabilities(probabilities, base["probabilities"], params)
     _basins(basins, base["basins"], params)
-    return drawn
+    return fig
 
 
 def _velocity(axes: Axes, flow: pd.DataFrame) -> None:
@@ -52,14 +52,14 @@ def _velocity(axes: Axes, flow: pd.DataFrame) -> None:
 def _solutions(axes: Axes, flow: pd.DataFrame, params: Params) -> None:
     shade = colors(2)[0]
     for index, start in enumerate(params.flow_starts):
-        first = index == 0
+        is_first = index == 0
         rows = flow[flow["start"] == start]
         drawable(rows[["y", "closed_form"]], f"the solution from {start}")
-        axes.plot(rows["time"], rows["y"], color=shade, label="integrated" if first else None)
-        some = rows.iloc[::12]
+        axes.plot(rows["time"], rows["y"], color=shade, label="integrated" if is_first else None)
+        samples = rows.iloc[::12]
         axes.plot(
-            some["time"], some["closed_form"], ls="none", marker="o", color="0.25", mfc="white",
-            label="Eq. 147" if first else None,
+            samples["time"], samples["closed_form"], ls="none", marker="o", color="0.25", mfc="white",
+            label="Eq. 147" if is_first else None,
         )  # fmt: skip
     for index, time in enumerate(sorted(set(flow.loc[flow["start"] > 0, "critical_time"]))):
         axes.axvline(time, color="0.4", lw=0.8, ls=":", label="Eq. 150" if index == 0 else None)
@@ -73,7 +73,7 @@ def _probabilities(axes: Axes, table: pd.DataFrame, params: Params) -> None:
         rows = table[table["dim"] == dim]
         formula = drawable(rows.groupby("epsilon")["formula"].mean(), f"P[E_l] at d = {dim}")
         axes.plot(formula, color=color, ls=line, label=f"d = {dim}")
-        band(axes, rows, "epsilon", "simulated", **DRAWN, label="drawn" if dim == dims[-1] else None)
+        band(axes, rows, "epsilon", "simulated", **CROSSES, label="drawn" if dim == dims[-1] else None)
     axes.set(xlabel="modulation factor ε", ylabel="P[E]", ylim=(-0.02, 0.56))
     axes.legend(loc="upper left")
 

@@ -8,7 +8,7 @@ from reprise.evidence.identities import Array
 
 
 def eq155(dim: int, epsilon: float) -> float:
-    """P[Y_l > 0, Y_l + ε >= max of the d - 1 others] in closed form, for ε > -1."""
+    """P[Y_l > 0, Y_l + ε >= max of the d - 1 others] in closed form, for ε > -1 (Eq. 155)."""
     if epsilon > 1:
         return 0.5
     if epsilon >= 0:
@@ -17,9 +17,9 @@ def eq155(dim: int, epsilon: float) -> float:
 
 
 def exact(l: int, epsilons: Array) -> float:  # noqa: E741
-    """P[Y_l > 0, Y_l + ε_l >= max over the others of Y_l' + ε_l'], the integral of Eq. 154 piece by piece.
+    """P[Y_l > 0, Y_l + ε_l >= max over the others of Y_l' + ε_l'], by piecewise integration of Eq. 154.
 
-    Between the points at which a factor of the integrand is cut off it is a polynomial of degree d - 1, for
+    Between the points where one of its factors is clipped, the integrand is a polynomial of degree d - 1, for
     which Gauss-Legendre quadrature is exact.
     """
     leads = epsilons[l] - np.delete(epsilons, l)
@@ -28,8 +28,8 @@ def exact(l: int, epsilons: Array) -> float:  # noqa: E741
     total = 0.0
     for low, high in pairwise(cuts):
         y = (low + high) / 2 + (high - low) / 2 * nodes
-        below = np.clip((y[:, None] + leads + 1) / 2, 0, 1)
-        total += (high - low) / 2 * float(weights @ below.prod(1))
+        factors = np.clip((y[:, None] + leads + 1) / 2, 0, 1)
+        total += (high - low) / 2 * float(weights @ factors.prod(1))
     return total / 2
 
 
@@ -44,12 +44,12 @@ def simulated(y: Array, epsilons: Array) -> Array:
 
 
 def eq157(rank: int, sorted_epsilons: Array, *, clipped: bool) -> float:
-    """The bound on P[E_c(r)], r = `rank` > 1, of advantages in descending order.
+    """The bound of Eq. 157 on P[E_c(r)], for r = `rank` > 1 and advantages in descending order.
 
     Args:
-        clipped: with 1 - gap/2 replaced by 0 where it is negative.
+        clipped: whether to replace 1 - gap/2 by 0 if it is negative.
     """
-    before = np.arange(1, rank)
-    bases = 1 - (sorted_epsilons[before - 1] - sorted_epsilons[rank - 1]) / 2
+    ranks = np.arange(1, rank)
+    bases = 1 - (sorted_epsilons[ranks - 1] - sorted_epsilons[rank - 1]) / 2
     bases = np.maximum(bases, 0) if clipped else bases
-    return float((bases ** (before + 1) / (before + 1)).min())
+    return float((bases ** (ranks + 1) / (ranks + 1)).min())

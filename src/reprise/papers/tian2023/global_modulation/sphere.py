@@ -1,4 +1,4 @@
-"""Where unit weights go: ẇ = P⊥_w Σ_l g_l(u_lᵀ w) u_l u_lᵀ w with g_l(y) = y + b_l, y = Uᵀ w."""
+"""Dynamics of unit weights: ẇ = P⊥_w Σ_l g_l(u_lᵀ w) u_l u_lᵀ w with g_l(y) = y + b_l and y = Uᵀ w."""
 
 import numpy as np
 
@@ -9,29 +9,30 @@ SETTLED = 0.99
 
 
 def uniform_starts(rng: Random, starts: int, dim: int) -> Array:
-    """Uniform on the sphere. Shape [start, dim]."""
+    """Random starts, uniform on the sphere. Shape [start, dim]."""
     y = rng.normal(size=(starts, dim))
     return y / np.linalg.norm(y, axis=1, keepdims=True)
 
 
 def critical_times(y: Array, b: Array) -> Array:
-    """t*_l of Eq. 150; infinite where y_l(0) <= 0. Shapes [..., dim]."""
+    """Critical times t*_l of Eq. 150, infinite if y_l(0) <= 0. Shapes [..., dim]."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(y > 0, np.log1p(b / y) / b, np.inf)
 
 
 def first_to_blow_up(y: Array, b: Array) -> Array:
-    """argmin_l t*_l, or NONE where no component is positive. Shape [...]."""
+    """argmin_l t*_l, or NONE if no component is positive. Shape [...]."""
     times = critical_times(y, b)
     return np.where(np.isfinite(times.min(-1)), times.argmin(-1), NONE)
 
 
 def winners(y: Array, b: Array, *, duration: float, time_step: float) -> Array:
-    """The l with w -> u_l; NONE where all components start negative; UNSETTLED where it is not clear in time.
+    """The l with w -> u_l; NONE if all components start negative, UNSETTLED if w has not settled by
+    `duration`.
 
     Args:
         y: starts. Shape [..., dim].
-        b: offsets, of a shape that broadcasts with it.
+        b: offsets, which broadcast with y.
     """
 
     def velocity(y: Array) -> Array:
@@ -46,5 +47,5 @@ def winners(y: Array, b: Array, *, duration: float, time_step: float) -> Array:
         k4 = velocity(y + time_step * k3)
         y = y + time_step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         y = y / np.linalg.norm(y, axis=-1, keepdims=True)
-    found = np.where(y.max(-1) > SETTLED, y.argmax(-1), UNSETTLED)
-    return np.where(hopeless, NONE, found)
+    winner = np.where(y.max(-1) > SETTLED, y.argmax(-1), UNSETTLED)
+    return np.where(hopeless, NONE, winner)

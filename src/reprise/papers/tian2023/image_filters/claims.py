@@ -3,24 +3,16 @@
 Filters that still are their random start, and dead ones, are not counted (`measures.learned`).
 """
 
-import pandas as pd
-
 from reprise.evidence.claims import Measure, ordering
-from reprise.study.experiment import Tables
+from reprise.evidence.measures import column, each_seed, last, mean
 
 SHARE = "share of a filter's power"
 
 
-def at_the_end(arm: str, column: str) -> Measure:
-    """A statistic of the learned filters after the last step, the mean over the four fields."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["statistics"]
-        chosen = (table["arm"] == arm) & (table["step"] == table["step"].max())
-        # A field without a number is no number of the seed.
-        return table[chosen].groupby("seed")[column].agg(lambda values: values.mean(skipna=False))
-
-    return measure
+def at_the_end(arm: str, statistic: str) -> Measure:
+    """A statistic of the learned filters after the last step, the mean over the four fields: NaN where a
+    field has none."""
+    return each_seed(mean, column("statistics", statistic, step=last, arm=arm))
 
 
 CLAIMS = [

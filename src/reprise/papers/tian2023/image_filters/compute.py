@@ -1,4 +1,4 @@
-"""Trains the net on images without and with random crops and, as a control, a linear one without."""
+"""Trains the net on images without and with random crops and, as a control, a linear net without crops."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise import objectives
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.datasets.images import load
 from reprise.networks.activations import ACTIVATIONS, Activation
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
+from reprise.objectives import infonce_cosine, resolve
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
 from reprise.papers.tian2023.matmul import matmul
@@ -25,40 +25,43 @@ from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import left_of_start, sgd
 
 ARMS = ("plain", "cropped", "linear")
-"""Without augmentation, with it, and without it and without a nonlinearity."""
+"""Without augmentation; with random crops; without augmentation and without a nonlinearity."""
 SPLIT = {"mnist": "train", "digits": "train+test"}
 BLOCK = 32
-"""Minibatches prepared at a time."""
+"""Minibatches prepared at once."""
 FIXED_COST = 14
-"""What a training costs besides its nets, in nets."""
+"""Cost of a training besides its nets, in units of one net."""
 
 Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The filters at the end, and what is measured of them on the way."""
+    """The final filters, and statistics of the filters during training."""
     seeds, checkpoints = range(params.seeds), checkpoints_of(params.steps)
-    (trained,) = context.results(tasks(params, context))
-    size = math.isqrt(trained.shape[1])
-    weights = torch.tensor(trained.to_numpy())
+    (filter_table,) = context.results(tasks(params, context))
+    size = math.isqrt(filter_table.shape[1])
+    weights = torch.tensor(filter_table.to_numpy())
     filters = weights.view(
         len(checkpoints), len(ARMS), params.seeds, len(FIELDS), params.filters, size, size
     ).double()
     start = _start(params, size)[0].mT.unflatten(-1, (size, size)).double()
-    left = left_of_start(
+    remainder = left_of_start(
         learning_rate=params.learning_rate,
         momentum=params.momentum,
         weight_decay=params.weight_decay,
         steps=params.steps,
     )
     learned = torch.stack(
-        [measures.learned(now, left[step] * start) for step, now in zip(checkpoints, filters, strict=True)]
+        [
+            measures.learned(snapshot, remainder[step] * start)
+            for step, snapshot in zip(checkpoints, filters, strict=True)
+        ]
     )
     axes: Axes = {"arm": ARMS, "seed": seeds, "field": FIELDS}
-    of_a_field: Axes = {"unit": range(params.filters), "row": range(size), "column": range(size)}
+    filter_axes: Axes = {"unit": range(params.filters), "row": range(size), "column": range(size)}
     return {
         "filters": tidy(
-            {**axes, **of_a_field},
+            {**axes, **filter_axes},
             weight=filters[-1].float(),
             learned=learned[-1][..., None, None].expand(filters[-1].shape),
         ),
@@ -67,18 +70,19 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One: all nets at once."""
+    """A single task, which trains all nets at once."""
     nets = len(ARMS) * params.seeds
-    return [Task(f"{nets} nets", partial(_train, params), work=FIXED_COST + nets)]
+    train = partial(_train, params, context.objective)
+    return [Task(f"{nets} nets", train, work=FIXED_COST + nets)]
 
 
-def _train(params: Params, progress: Callable[[float], None]) -> pd.DataFrame:
-    """The filters at every checkpoint: a column a pixel, a row a checkpoint, arm, seed, field and unit, in
-    this order; replica = arm * seeds + seed."""
+def _train(params: Params, objective: str | None, progress: Callable[[float], None]) -> pd.DataFrame:
+    """The filters at every checkpoint: one column per pixel, one row per checkpoint, arm, seed, field and
+    unit, in this order; replica = arm * seeds + seed."""
     images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
-    images = images / images.max()  # in [0, 1]: exactly the sixteenths of scikit-learn's digits
+    images = images / images.max()  # in [0, 1]; for scikit-learn's digits, exact multiples of 1/16
     batches = minibatches(images, params)
-    loss_of = objectives.resolve(params.objective)
+    view_loss = resolve(objective) if objective else infonce_cosine
 
     def loss(weights: Weights) -> Tensor:
         z = embed(
@@ -88,7 +92,7 @@ def _train(params: Params, progress: Callable[[float], None]) -> pd.DataFrame:
             activation=ACTIVATIONS[params.activation],
             variance_gradient=params.variance_gradient,
         )
-        return loss_of(*z.unbind(1))
+        return view_loss(*z.unbind(1))
 
     descent = sgd(
         [weights.repeat(len(ARMS), 1, 1, 1) for weights in _start(params, images.shape[-1] // 2)],
@@ -100,25 +104,25 @@ def _train(params: Params, progress: Callable[[float], None]) -> pd.DataFrame:
         checkpoints=checkpoints_of(params.steps),
         progress=lambda step: progress(step / params.steps),
     )
-    filters = torch.stack([first.mT for _, (first, _) in descent]).flatten(0, -2)
+    filters = torch.stack([lower.mT for _, (lower, _) in descent]).flatten(0, -2)
     return pd.DataFrame(filters.numpy(), columns=[f"pixel{pixel}" for pixel in range(filters.shape[-1])])
 
 
 def _start(params: Params, size: int) -> Weights:
-    """Weights of both layers for each seed, [seed, field, in, out]."""
+    """Initial weights of both layers for each seed, [seed, field, in, out]."""
     seeds, fields, pixels, units = range(params.seeds), len(FIELDS), size**2, params.filters
-    first = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
-    top = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
-    return [first, top]
+    lower = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
+    upper = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
+    return [lower, upper]
 
 
 def checkpoints_of(steps: int) -> list[int]:
-    """Twentieths of the way to the end; not the start, at which nothing has been learned."""
+    """Twenty equally spaced steps, without step 0, where nothing has been learned."""
     return sorted({steps * k // 20 for k in range(1, 21)} - {0})
 
 
 def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> Iterator[Inputs]:
-    """Two views of each image, cut into fields, arm by arm; the same images in all arms of a seed.
+    """Two views of each image, cut into fields, for every arm; all arms of a seed see the same images.
 
     Without augmentation both views are the image itself.
     """
@@ -134,17 +138,17 @@ def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> I
 
 
 def epochs(seeds: range, samples: int, batch_size: int) -> Iterator[Int[Tensor, "seed batch"]]:
-    """Minibatches of a permutation, then of the next; what does not fill a minibatch is left out of a
-    pass."""
-    streams, whole = Streams(seeds, "order"), samples // batch_size * batch_size
+    """Yields minibatches of one permutation after the other; each drops the samples that fill no
+    minibatch."""
+    streams, usable = Streams(seeds, "order"), samples // batch_size * batch_size
     while True:
-        yield from streams.uniform(samples).argsort(dim=-1, stable=True)[:, :whole].split(batch_size, 1)
+        yield from streams.uniform(samples).argsort(dim=-1, stable=True)[:, :usable].split(batch_size, 1)
 
 
 def quadrants(
     views: Float[Tensor, "*arm view sample row column"],
 ) -> Float[Tensor, "*arm field view_sample pixel"]:
-    """The four disjoint receptive fields in the order of `FIELDS`, each as a vector."""
+    """Cuts views into the four disjoint receptive fields, in the order of `FIELDS`, each as a vector."""
     size = views.shape[-1] // 2
     cut = views.flatten(-4, -3).unflatten(-1, (2, size)).unflatten(-3, (2, size))
     # ..., view_sample, vertical half, row, horizontal half, column
@@ -165,29 +169,29 @@ def embed(
 
     Args:
         weights: W as [replica, field, pixel, unit] and V as [replica, field, unit, out].
-        linear: how many of the last replicas have the identity for h; the others have `activation`.
-        variance_gradient: whether the gradient flows through BatchNorm's variance; through its mean it does.
+        linear: the number of last replicas for which h is the identity; for the others it is `activation`.
+        variance_gradient: whether the gradient flows through BatchNorm's variance; it does through its mean.
     """
-    first, top = weights
-    h = matmul(x, first)
-    nonlinear, rest = h.split([len(h) - linear, linear])
-    views = torch.cat([activation(nonlinear), rest]).unflatten(2, (2, -1)).flatten(1, 2)
+    lower, upper = weights
+    h = matmul(x, lower)
+    nonlinear, identity = h.split([len(h) - linear, linear])
+    views = torch.cat([activation(nonlinear), identity]).unflatten(2, (2, -1)).flatten(1, 2)
     replicas, field_views, samples, _ = views.shape
-    # Each view of a field has its own statistics, to which its samples contribute alike.
+    # Each view of a field has its own statistics, in which all samples weigh the same.
     units = batch_norm(
         views[None],
         views.new_full((replicas, field_views, 1, samples), 1 / samples),
         mean_gradient=torch.tensor([True]),
         variance_gradient=torch.tensor([variance_gradient]),
     )
-    return matmul(units.view(*h.shape), top).sum(1).unflatten(1, (2, -1))
+    return matmul(units.view(*h.shape), upper).sum(1).unflatten(1, (2, -1))
 
 
 def statistics(
     filters: Float[Tensor, "*field unit row column"], learned: Bool[Tensor, "*field unit"]
 ) -> dict[str, Float[Tensor, "*field"]]:
-    """Of each field's learned filters: mean shares of power at high frequencies, effective rank, and how many
-    they are; NaN where there are none."""
+    """Statistics of each field's learned filters: mean shares of power at high frequencies, effective rank,
+    and their number. Without learned filters all but the number are NaN."""
     shares = {
         name: measures.mean_over(measures.high_frequency_share(filters, with_mean=with_mean), learned)
         for name, with_mean in (("high_frequency_share", True), ("high_frequency_share_without_mean", False))

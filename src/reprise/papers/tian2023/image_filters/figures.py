@@ -8,10 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.image_filters.params import FIELDS, Params
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -20,64 +21,82 @@ GREYS = "gray"
 
 @figure(
     "Figure 12",
-    caption="""Filters learned without augmentation: a panel per receptive field (a quadrant of the image),
-    a tile per learned filter, the one of the largest norm first; seed 0. A filter is learned when what
-    gradients added to it is longer than what weight decay left of its random start, and when it has not died
-    (norm under a thousandth of the field's largest). One grey scale for all, of the weights divided by the
-    largest of their filter: mid-grey is 0, and the tiles of the others. Right: effective rank of a field's
-    learned filters at unit length against the steps, beside that of a linear net trained alike (control);
-    mean over the fields; mean and 90 % interval over the seeds in which every field has learned filters;
-    before there are any, no line.""",
+    caption="""Filters learned without augmentation (seed 0): a panel per receptive field, which is a quadrant
+    of the image; a tile per learned filter, largest norm first. A filter counts as learned if the part that
+    gradients added is longer than the part of its random start that weight decay left, and if it is not dead
+    (norm below a thousandth of the field's largest). All tiles share one grey scale, of weights divided by
+    their filter's largest; mid-grey is 0 and fills the tiles of filters that learned nothing. Right:
+    effective rank of a field's learned filters, scaled to unit length, against the steps, beside that of a
+    linear net trained in the same way (control). Lines average over the fields and show mean and 90 %
+    interval over the seeds in which every field has learned filters; they start when there are some. Other
+    losses, if the settings name any, have their filters below and lines in colours of their own.""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
     lines = {"ReLU": "plain", "linear": "linear"}
-    return _filters_and_statistic(tables, "plain", "effective_rank", "effective rank", lines)
+    return _filters_and_statistic(tables, params, "plain", "effective_rank", "effective rank", lines)
 
 
 @figure(
     "Figure 13",
-    caption="""Filters learned with random resized crops, drawn as in Figure 12 and from the same initial
-    weights; seed 0. Right: share of a filter's power above half the Nyquist frequency (radial, its mean
-    included) against the steps, with and without augmentation; mean over the learned filters of a field and
-    over the fields; mean and 90 % interval over the seeds in which every field has learned filters; before
-    there are any, no line.""",
+    caption="""Filters learned with random resized crops (seed 0), drawn as in Figure 12 and trained from the
+    same initial weights. Right: share of a filter's power above half the Nyquist frequency (radial, mean
+    included) against the steps, with and without augmentation. Lines average over the learned filters of a
+    field and over the fields, and show mean and 90 % interval over the seeds in which every field has learned
+    filters; they start when there are some. Other losses, if the settings name any, have their filters below
+    and lines in colours of their own.""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
     lines = {"with crops": "cropped", "without": "plain"}
     return _filters_and_statistic(
-        tables, "cropped", "high_frequency_share", "high-frequency share of power", lines
+        tables, params, "cropped", "high_frequency_share", "high-frequency share of power", lines
     )
 
 
 def _filters_and_statistic(
-    tables: Tables, arm: str, column: str, label: str, lines: dict[str, str]
+    tables: Tables, params: Params, arm: str, column: str, label: str, lines: dict[str, str]
 ) -> Figure:
-    base = setting(tables, BASE)
-    filters = base["filters"]
-    chosen = filters[(filters["arm"] == arm) & (filters["seed"] == 0)]
-    drawn = plt.figure(figsize=(WIDTH, 3.1))
-    tiles, right = drawn.subfigures(1, 2, width_ratios=(2.3, 1))
-    panels = tiles.subplots(2, 2)
-    for axes, field in zip(panels.flat, FIELDS, strict=True):
-        _mosaic(axes, chosen[chosen["field"] == field], field)
-    scale = ScalarMappable(Normalize(-1, 1), GREYS)
-    tiles.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
-    axes = right.subplots()
-    for (name, shown), color, marker, line in zip(lines.items(), colors(2), MARKERS, LINES, strict=False):
-        rows = base["statistics"].query("arm == @shown")
-        # A field without a number is no number of the seed.
-        fields = rows.groupby(["step", "seed"])[column].agg(lambda values: values.mean(skipna=False))
-        drawable(fields, f"{column} of the arm '{shown}'")
-        band(axes, fields.reset_index(), "step", column, color=color, marker=marker, ls=line, label=name)
+    series = [("", setting(tables, BASE), colors(2))]
+    series += [(loss.label, loss.tables, loss.shades(2)) for loss in other_losses(tables, params)]
+    fig = plt.figure(figsize=(WIDTH, 3.1 * len(series)))
+    parts = fig.subfigures(len(series), 2, width_ratios=(2.3, 1), squeeze=False)
+    for (loss, rows, _), part in zip(series, parts[:, 0], strict=True):
+        filters = rows["filters"]
+        selection = filters[(filters["arm"] == arm) & (filters["seed"] == 0)]
+        _tiles(part, selection, f", {loss}" if loss else "")
+    axes = parts[0, 1].subplots()
+    for loss, rows, tints in series:
+        for (name, arm_shown), color, marker, line in zip(lines.items(), tints, MARKERS, LINES, strict=False):
+            statistics = rows["statistics"][rows["statistics"]["arm"] == arm_shown]
+            # A seed counts only if all of its fields have a value.
+            fields = statistics.groupby(["step", "seed"])[column].agg(
+                lambda values: values.mean(skipna=False)
+            )
+            style = {"color": color, "marker": marker, "ls": line}
+            style["label"] = f"{loss}, {name}" if loss else name
+            if loss and fields.isna().all():  # another loss may leave every filter unlearned
+                axes.plot([], [], **style)
+                continue
+            drawable(fields, f"{column} of the arm '{arm_shown}'")
+            band(axes, fields.reset_index(), "step", column, **style)
     axes.set(xlabel="step", ylabel=label, ylim=(0, 1.1 * axes.dataLim.ymax))
     axes.set_xlim(left=0)
     axes.legend(loc="lower left")
-    return drawn
+    return fig
+
+
+def _tiles(part: SubFigure, filters: pd.DataFrame, suffix: str) -> None:
+    """Draws a panel per field, and their grey scale."""
+    panels = part.subplots(2, 2)
+    for axes, field in zip(panels.flat, FIELDS, strict=True):
+        _mosaic(axes, filters[filters["field"] == field], field)
+        axes.set_title(f"{field}{suffix}")
+    scale = ScalarMappable(Normalize(-1, 1), GREYS)
+    part.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
 
 
 def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
-    """The learned filters of a field side by side, largest norm first, about twice as many in a row as in a
-    column."""
+    """Draws a field's learned filters side by side, largest norm first, in a grid about twice as wide as
+    high."""
     weights = drawable(
         rows.pivot(index="unit", columns=["row", "column"], values="weight").sort_index(axis=1),
         f"the filters of the field '{field}'",
@@ -85,15 +104,19 @@ def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
     size = math.isqrt(weights.shape[1])
     learned = weights[rows.groupby("unit")["learned"].all().to_numpy()]
     tiles = learned[np.argsort(-np.linalg.norm(learned, axis=1), kind="stable")]
-    across = math.ceil(math.sqrt(2 * len(weights)))
-    down = math.ceil(len(weights) / across)
-    room = np.zeros((down * across, size * size))
-    room[: len(tiles)] = tiles / np.abs(tiles).max(axis=1, keepdims=True)
-    mosaic = room.reshape(down, across, size, size).swapaxes(1, 2).reshape(down * size, across * size)
+    columns = math.ceil(math.sqrt(2 * len(weights)))
+    rows_of_tiles = math.ceil(len(weights) / columns)
+    grid = np.zeros((rows_of_tiles * columns, size * size))
+    grid[: len(tiles)] = tiles / np.abs(tiles).max(axis=1, keepdims=True)
+    mosaic = (
+        grid.reshape(rows_of_tiles, columns, size, size)
+        .swapaxes(1, 2)
+        .reshape(rows_of_tiles * size, columns * size)
+    )
     axes.imshow(mosaic, cmap=GREYS, vmin=-1, vmax=1)
-    for edge in range(1, across):
+    for edge in range(1, columns):
         axes.axvline(edge * size - 0.5, color="white", lw=2)
-    for edge in range(1, down):
+    for edge in range(1, rows_of_tiles):
         axes.axhline(edge * size - 0.5, color="white", lw=2)
-    axes.set(title=field, xlabel=f"{len(tiles)} of {len(weights)} filters learned", xticks=[], yticks=[])
+    axes.set(xlabel=f"{len(tiles)} of {len(weights)} filters learned", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)

@@ -1,35 +1,38 @@
-"""What is measured of learned filters."""
+"""Measurements of learned filters."""
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 DEAD = 1e-3
-"""A filter is dead when its norm is under this share of its field's largest: weight decay alone moves it."""
+"""A filter is dead if its norm is below this share of the largest in its field: only weight decay moves
+it."""
 
 
 def learned(
     filters: Float[Tensor, "*field unit row column"], rest: Float[Tensor, "*#field unit row column"]
 ) -> Bool[Tensor, "*field unit"]:
-    """Which filters are no longer their random start, and not dead.
+    """Whether each filter has moved away from its random start and is not dead.
 
     Args:
-        rest: what weight decay alone would have left of the start. What a filter has learned, filter - rest,
-            is to be longer.
+        rest: the random start after weight decay alone. A filter counts as learned if filter - rest is longer
+            than rest.
     """
     norm = filters.flatten(-2).norm(dim=-1)
-    beyond = (filters - rest).flatten(-2).norm(dim=-1) > rest.flatten(-2).norm(dim=-1)
-    return beyond & (norm >= DEAD * norm.amax(-1, keepdim=True))
+    moved_far = (filters - rest).flatten(-2).norm(dim=-1) > rest.flatten(-2).norm(dim=-1)
+    return moved_far & (norm >= DEAD * norm.amax(-1, keepdim=True))
 
 
 def high_frequency_share(
     filters: Float[Tensor, "*filter size size"], *, with_mean: bool = True
 ) -> Float[Tensor, "*filter"]:
-    """The share of a filter's power (squared magnitude of its 2-D Fourier transform, without a window) at
-    radial frequencies sqrt(fx² + fy²) above half the Nyquist frequency, 1/4 cycle a pixel.
+    """Share of a filter's power above half the Nyquist frequency, 1/4 cycle per pixel.
+
+    Power is the squared magnitude of the 2-D Fourier transform, without a window; frequencies are radial,
+    sqrt(fx² + fy²).
 
     Args:
-        with_mean: whether frequency 0, the filter's mean, is a part of the power.
+        with_mean: whether the power includes frequency 0, the filter's mean.
     """
     power = torch.fft.fft2(filters).abs().square()
     if not with_mean:
@@ -42,8 +45,11 @@ def high_frequency_share(
 def effective_rank(
     filters: Float[Tensor, "*field unit row column"], counted: Bool[Tensor, "*field unit"]
 ) -> Float[Tensor, "*field"]:
-    """exp(-Σ p ln p), p the singular values, divided by their sum, of the matrix of a field's counted filters
-    at unit length: 1 if all are multiples of one pattern, at most the number of pixels."""
+    """Effective rank exp(-Σ p ln p) of the matrix of a field's counted filters, each scaled to unit length.
+
+    p are the singular values divided by their sum. The rank is 1 if all filters are multiples of one pattern,
+    and at most the number of pixels.
+    """
     rows = torch.where(counted[..., None], filters.flatten(-2), 0)
     values = torch.linalg.svdvals(torch.nn.functional.normalize(rows, dim=-1))
     p = values / values.sum(-1, keepdim=True)
@@ -53,5 +59,5 @@ def effective_rank(
 def mean_over(
     values: Float[Tensor, "*field unit"], counted: Bool[Tensor, "*field unit"]
 ) -> Float[Tensor, "*field"]:
-    """The mean over a field's counted filters; NaN where there are none."""
+    """Mean over a field's counted filters; NaN if there are none."""
     return torch.where(counted, values, torch.nan).nanmean(-1)

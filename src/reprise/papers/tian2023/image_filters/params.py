@@ -1,4 +1,4 @@
-"""Settings of Figures 12 and 13; the text gives the data, the fields, the batch, the steps and the crops."""
+"""Settings of Figures 12 and 13. The text gives the data, fields, batch size, steps and crops only."""
 
 import math
 from typing import Literal, Self
@@ -6,9 +6,9 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from reprise.datasets import catalogue
-from reprise.papers.tian2023.sequences import OBJECTIVE
 from reprise.study.experiment import Resources
-from reprise.study.settings import Settings, from_code, ours, place, stated, unstated
+from reprise.study.losses import TakesLosses
+from reprise.study.settings import from_code, ours, place, stated, unstated
 
 TABLES = ("filters", "statistics")
 RESOURCES = Resources(minutes=120, memory_mb=4000)
@@ -17,28 +17,30 @@ FIELDS = ("upper left", "upper right", "lower left", "lower right")
 """The receptive fields: the image's quadrants."""
 
 
-class Params(Settings):
-    """z = V BN(h(W_k x_k)), k over the four quadrants of the image; V from all of them to one output."""
+class Params(TakesLosses):
+    """z = V BN(h(W_k x_k)), where k runs over the image's four quadrants and V maps all of them to one
+    output. The loss is `infonce_cosine`, that of the author's code for the net of Appendix E.2."""
 
-    objective: str = from_code("infonce_cosine", "the net of Appendix E.2", pattern=OBJECTIVE)
     data_set: Literal["mnist", "digits"] = stated("mnist", "Appendix E.3")
     root: str = place("data", "folder that holds MNIST/raw/", min_length=1)
     crop_scale: tuple[float, float] = stated((0.5, 1.0), "Appendix E.3")
     crop_ratio: tuple[float, float] = stated((0.5, 1.5), "Appendix E.3")
-    filters: int = unstated(50, "of a field: 10 β in the authors' code, with β = 5", ge=2)
+    filters: int = unstated(50, "per field: 10 β in the author's code, with β = 5", ge=2)
     activation: Literal["relu", "leaky_relu", "quadratic", "sigmoid"] = unstated(
-        "relu", "Section 5's main one"
+        "relu", "the main one of Section 5"
     )
     variance_gradient: bool = unstated(False, "mean-backprop BatchNorm, the setting that Table 1 justifies")
     outputs: int = from_code(50, "the net of Appendix E.2", ge=2)
     batch_size: int = stated(8, "Appendix E.3", ge=2, le=1024)
     learning_rate: float = unstated(
-        2e-3, "the rate that the text prints for Section 5; at the code's 0.02 nearly all filters die", gt=0
+        2e-3,
+        "the rate that the text prints for Section 5; at 0.02, the code's rate, nearly all filters die",
+        gt=0,
     )
-    momentum: float = unstated(0.9, "that of Section 5", ge=0, lt=1)
-    weight_decay: float = unstated(5e-3, "that of Section 5", ge=0)
+    momentum: float = unstated(0.9, "as in Section 5", ge=0, lt=1)
+    weight_decay: float = unstated(5e-3, "as in Section 5", ge=0)
     steps: int = stated(50_000, "Appendix E.3", ge=2)
-    seeds: int = ours(10, "independent weights, orders of the images and crops", ge=1)
+    seeds: int = ours(10, "independent weights, image orders and crops", ge=1)
 
     @model_validator(mode="after")
     def _crops_are_ranges(self) -> Self:
@@ -50,16 +52,16 @@ class Params(Settings):
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set is present.
 
     Raises:
-        RepriseError: naming what is missing, where, and what to do.
+        RepriseError: if it is not; it names what is missing, where, and what to do.
     """
     catalogue.check(params.data_set, params.root)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, with three seeds."""
+    """Other plausible values of the unstated settings, with three seeds."""
     common = {"seeds": min(params.seeds, 3)}
     grid: dict[str, dict[str, object]] = {
         "learning rate of Section 5's code": {"learning_rate": 0.02},
@@ -71,4 +73,4 @@ def alternatives(params: Params) -> dict[str, Params]:
             "variance_gradient": True,
         },
     }
-    return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -1,9 +1,9 @@
-"""One unit h(wᵀ x) with w = (cos θ, sin θ): its objective, its motion, and where the motion comes to rest.
+"""One unit h(wᵀ x) with w = (cos θ, sin θ): its objective, its motion, and the angles that attract it.
 
-Eq. 2 stops the gradient through α, so a weight moves by dθ/ds = ∂/∂θ ½ C_α[h(wᵀ x)] with α held where it is:
-the tangential part of A(w) w (Eq. 7). What attracts it are the angles at which this velocity turns from
-positive to negative. Under a uniform α they are the local maxima of the objective; under another α the
-objective drawn over θ also moves with α, and its maxima need not attract.
+Eq. 2 stops the gradient through α, so a weight moves by dθ/ds = ∂/∂θ ½ C_α[h(wᵀ x)] with α held fixed, which
+is the tangential part of A(w) w (Eq. 7). Angles at which this velocity changes from positive to negative
+attract the weight. Under a uniform α they are the local maxima of the objective. Any other α changes along
+the curve of the objective over θ, whose maxima need not attract.
 """
 
 import math
@@ -17,22 +17,21 @@ Angles = Float[Array, " angle"]
 Outputs = Float[Array, "angle sample"]
 
 FLAT = 1e-12
-"""A velocity under this share of the data's mean square length is zero: the rounding of a constant
-objective."""
+"""A velocity below this share of the data's mean square length counts as zero: it is rounding error."""
 SIDE = 1e-9
-"""How far beside a jump its sides are looked up, in radians."""
+"""Distance from a jump at which its two sides are evaluated, in radians."""
 HALVINGS = 60
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit and how its data are augmented and weighted.
+    """A unit, with the augmentation and weighting of its data.
 
     Attributes:
-        angles, lengths: of the data; angles in radians.
-        relu: else the activation is linear.
-        tau: of the 1-D Gaussian α_ij = exp(-(f_i - f_j)²/(2τ)) (Corollary 2); infinite for a uniform α.
-        rotation: data are augmented by rotations, uniform from -rotation to rotation, in radians; π is the
+        angles, lengths: polar coordinates of the data; angles in radians.
+        relu: whether the activation is ReLU rather than linear.
+        tau: τ of the 1-D Gaussian α_ij = exp(-(f_i - f_j)²/(2τ)) (Corollary 2); infinite for a uniform α.
+        rotation: data are augmented by rotations, uniform from -rotation to rotation, in radians; π gives the
             whole group.
     """
 
@@ -43,8 +42,8 @@ class Unit:
     rotation: float = 0.0
 
     def around(self, grid: int, first: float) -> Angles:
-        """Equidistant angles all around the circle from `first` on, and both sides of every angle at which a
-        point enters or leaves the active half: there the velocity jumps."""
+        """Equidistant angles around the circle, starting at `first`, and both sides of every angle at which a
+        point enters or leaves the active half, where the velocity jumps."""
         equidistant = first + 2 * math.pi * np.arange(grid) / grid
         borders = self.angles[:, None] + [math.pi / 2, -math.pi / 2] if self.relu else np.zeros((0, 2))
         sides = np.add.outer(borders, [-self.rotation - SIDE, -self.rotation + SIDE,
@@ -52,20 +51,20 @@ class Unit:
         return first + np.unique((np.concatenate([equidistant, sides.ravel()]) - first) % (2 * math.pi))
 
     def outputs(self, theta: Angles) -> tuple[Outputs, Outputs]:
-        """f = E[h(wᵀ x) | x0] over the augmentation (Lemma 2, B.5's b) and its derivative by θ."""
-        between = theta[:, None] - self.angles
+        """f = E[h(wᵀ x) | x0] over the augmentation (Lemma 2; b in Appendix B.5) and its derivative by θ."""
+        difference = theta[:, None] - self.angles
         if self.rotation == 0:
-            active = np.cos(between) > 0 if self.relu else 1.0
-            return self.lengths * np.cos(between) * active, -self.lengths * np.sin(between) * active
-        ahead, behind, width = between + self.rotation, between - self.rotation, 2 * self.rotation
-        f = (self._integral(ahead) - self._integral(behind)) / width
-        return self.lengths * f, self.lengths * (self._h(ahead) - self._h(behind)) / width
+            active = np.cos(difference) > 0 if self.relu else 1.0
+            return self.lengths * np.cos(difference) * active, -self.lengths * np.sin(difference) * active
+        upper, lower, width = difference + self.rotation, difference - self.rotation, 2 * self.rotation
+        f = (self._integral(upper) - self._integral(lower)) / width
+        return self.lengths * f, self.lengths * (self._h(upper) - self._h(lower)) / width
 
     def _h(self, angle: Outputs) -> Outputs:
         return np.maximum(np.cos(angle), 0) if self.relu else np.cos(angle)
 
     def _integral(self, angle: Outputs) -> Outputs:
-        """∫ h(cos) up to a constant; each turn adds 2 where h is the ReLU."""
+        """∫ h(cos) up to a constant; for ReLU each full turn adds 2."""
         if not self.relu:
             return np.sin(angle)
         turns = np.floor((angle + math.pi) / (2 * math.pi))
@@ -74,15 +73,15 @@ class Unit:
     def energy_and_velocity(self, theta: Angles) -> tuple[Angles, Angles]:
         """½ C_α[f] (Eqs. 3 and 5) and dθ/ds (Eq. 7)."""
         f, slope = self.outputs(theta)
-        one, other = np.triu_indices(f.shape[1], 1)
-        gaps, slopes = f[:, one] - f[:, other], slope[:, one] - slope[:, other]
-        weighted = gaps / f.shape[1] ** 2
+        i, j = np.triu_indices(f.shape[1], 1)
+        gaps, slopes = f[:, i] - f[:, j], slope[:, i] - slope[:, j]
+        weights = gaps / f.shape[1] ** 2
         if self.tau < math.inf:
-            weighted *= np.exp(-np.square(gaps) / (2 * self.tau))
-        return 0.5 * (weighted * gaps).sum(1), (weighted * slopes).sum(1)
+            weights *= np.exp(-np.square(gaps) / (2 * self.tau))
+        return 0.5 * (weights * gaps).sum(1), (weights * slopes).sum(1)
 
     def direction(self, velocity: Angles) -> Angles:
-        """1 or -1, or 0 for a velocity that is none."""
+        """The sign of the velocity: 1, -1, or 0 if it counts as zero."""
         return np.where(np.abs(velocity) > FLAT * np.square(self.lengths).mean(), np.sign(velocity), 0.0)
 
 
@@ -91,12 +90,12 @@ class Optima:
     """The attracting angles of a unit.
 
     Attributes:
-        angle: in radians.
-        energy: ½ C_α there.
-        depth: the integral of the velocity's size from there to the nearer edge (in this measure) of its
-            basin: under a uniform α, by how much the energy must fall on the way out.
-        speed: the velocity's size there, on the slower side: 0 at a critical point of Eq. 7. At a corner of
-            the objective the velocity jumps through 0.
+        angle: the angle, in radians.
+        energy: ½ C_α at the angle.
+        depth: the integral of the speed from the angle to its basin's nearer edge, in this measure. Under a
+            uniform α it is the energy that must be lost to leave the basin.
+        speed: the speed at the angle, on its slower side. It is 0 at a critical point of Eq. 7; at a corner
+            of the objective the velocity jumps through 0.
     """
 
     angle: Angles
@@ -106,31 +105,37 @@ class Optima:
 
 
 def optima(unit: Unit, theta: Angles, velocity: Angles) -> Optima:
-    """All of them, but for those between which the weight moves the same way at all angles looked up.
+    """Finds a unit's attracting angles, except pairs that the grid `theta` is too coarse to separate.
 
     Args:
         theta: increasing angles once around the circle (`Unit.around`).
-        velocity: the unit's, there.
+        velocity: the unit's velocity at these angles.
     """
     direction = unit.direction(velocity)
     if not (direction > 0).any() or not (direction < 0).any():
         return Optima(*np.zeros((4, 0)))
-    moving = np.flatnonzero(direction)  # so that a plateau between ascent and descent is one optimum
-    up = direction[moving] > 0
-    moving = np.roll(moving, -np.flatnonzero(up & ~np.roll(up, 1))[0])  # from a trough on
-    runs = np.flatnonzero(np.diff(direction[moving] > 0, prepend=False))  # of ascent and descent, in turns
+    moving_indices = np.flatnonzero(direction)  # so that a plateau between ascent and descent is one optimum
+    ascending = direction[moving_indices] > 0
+    moving_indices = np.roll(
+        moving_indices, -np.flatnonzero(ascending & ~np.roll(ascending, 1))[0]
+    )  # starting from a trough
+    runs = np.flatnonzero(
+        np.diff(direction[moving_indices] > 0, prepend=False)
+    )  # starts of alternating ascents and descents
     widths = (np.roll(theta, -1) - np.roll(theta, 1)) % (2 * math.pi) / 2
-    rises = np.add.reduceat((velocity * widths)[moving], runs)
-    low, high = theta[moving[runs[1::2] - 1]], theta[moving[runs[1::2]]]
+    rises = np.add.reduceat((velocity * widths)[moving_indices], runs)
+    low, high = theta[moving_indices[runs[1::2] - 1]], theta[moving_indices[runs[1::2]]]
     high = high + 2 * math.pi * (high < low)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         ascends = unit.direction(unit.energy_and_velocity(middle)[1]) > 0
         low, high = np.where(ascends, middle, low), np.where(ascends, high, middle)
-    (energy, before), (energy_after, after) = (unit.energy_and_velocity(side) for side in (low, high))
+    (energy_before, speed_before), (energy_after, speed_after) = (
+        unit.energy_and_velocity(side) for side in (low, high)
+    )
     return Optima(
         angle=(low + high) / 2,
-        energy=np.maximum(energy, energy_after),
+        energy=np.maximum(energy_before, energy_after),
         depth=np.minimum(rises[0::2], -rises[1::2]),
-        speed=np.minimum(np.abs(before), np.abs(after)),
+        speed=np.minimum(np.abs(speed_before), np.abs(speed_after)),
     )

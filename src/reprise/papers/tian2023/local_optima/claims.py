@@ -5,59 +5,65 @@ each with another grid, which must all give the same number, or the count is an 
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE, Measure, count, identity, ordering, value
+from reprise.evidence.measures import column, each_seed, ratio, rows
 from reprise.papers.tian2023.local_optima.params import CLAIMED_ROTATION, FULL_GROUP
 from reprise.study.experiment import Tables
 
 
-def number(data: str, activation: str, alpha: str = "uniform") -> Measure:
-    """How many local optima there are."""
+def by_seed(
+    name: str,
+    reduce: str | Callable[[pd.Series], float],
+    data: str,
+    activation: str,
+    alpha: str = "uniform",
+    where_none: float = math.nan,
+) -> Measure:
+    """One number for each data set's optima, and `where_none` where it has none."""
+    optima = each_seed(reduce, column("optima", name, data=data, activation=activation, alpha=alpha))
 
     def measure(tables: Tables) -> pd.Series:
-        return _by_seed(tables, data, activation, alpha, "angle", _number, where_none=0)
+        seeds = sorted(rows(tables["pca"], data=data)["seed"])
+        return optima(tables).reindex(seeds, fill_value=where_none)
 
     return measure
+
+
+def number(data: str, activation: str, alpha: str = "uniform") -> Measure:
+    """How many local optima there are; NaN where one has no angle."""
+
+    def counted(angles: pd.Series) -> float:
+        return float(len(angles)) if angles.notna().all() else math.nan
+
+    return by_seed("angle", counted, data, activation, alpha, where_none=0)
 
 
 def mean_depth(data: str, activation: str, alpha: str) -> Measure:
     """How deep the local optima are on average, as a share of the highest energy."""
-
-    def measure(tables: Tables) -> pd.Series:
-        return _by_seed(tables, data, activation, alpha, "depth", "mean")
-
-    return measure
+    return by_seed("depth", "mean", data, activation, alpha)
 
 
-def not_critical(tables: Tables) -> pd.Series:
-    """How many of Figure 8's maxima (ReLU) are no critical point of Eq. 7: the weight's speed does not
-    vanish."""
-
-    def moving(speed: pd.Series) -> float:
-        return float((speed > IDENTITY_TOLERANCE).sum()) if speed.notna().all() else math.nan
-
-    return _by_seed(tables, "E.1", "relu", "uniform", "speed", moving)
+def moving(speed: pd.Series) -> float:
+    """How many maxima are no critical point of Eq. 7: the weight's speed does not vanish."""
+    return float((speed > IDENTITY_TOLERANCE).sum()) if speed.notna().all() else math.nan
 
 
-def smallest_angle(tables: Tables) -> pd.Series:
-    """Between two of Figure 8's maxima (ReLU), in degrees."""
-
-    def smallest(angles: pd.Series) -> float:
-        around = np.sort(angles)
-        return float(np.degrees(np.diff(around, append=around[0] + 2 * np.pi).min()))
-
-    return _by_seed(tables, "E.1", "relu", "uniform", "angle", smallest)
+def smallest_angle(angles: pd.Series) -> float:
+    """Between two maxima, in degrees."""
+    around = np.sort(angles)
+    return float(np.degrees(np.diff(around, append=around[0] + 2 * np.pi).min()))
 
 
 def away_from_pca(tables: Tables) -> pd.Series:
     """The sine of the angle between ϕ1 and the linear unit's maxima, the largest; 1 unless there are two, on
     opposite sides. A point is a data set, Figure 8's among them."""
-    rows = tables["optima"].query("activation == 'linear' and alpha == 'uniform'")
-    joined = rows.merge(tables["pca"], on=["data", "seed"], suffixes=("", "_pca"))
+    optima = rows(tables["optima"], activation="linear", alpha="uniform")
+    joined = optima.merge(tables["pca"], on=["data", "seed"], suffixes=("", "_pca"))
     along = np.cos(joined["angle"] - joined["angle_pca"])
     joined = joined.assign(sine=np.abs(np.sin(joined["angle"] - joined["angle_pca"])), side=np.sign(along))
     by_set = joined.groupby(["data", "seed"])
@@ -65,43 +71,10 @@ def away_from_pca(tables: Tables) -> pd.Series:
     return by_set["sine"].max().where(opposite, 1.0)
 
 
-def maxima_under(rotation: float, data: str = "random") -> Measure:
-    """Local maxima (ReLU, uniform α) where data are augmented by rotations of up to so many degrees."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["counts"]
-        return table[(table["data"] == data) & (table["rotation"] == rotation)].set_index("seed")["maxima"]
-
-    return measure
-
-
-def energy_variation(tables: Tables) -> pd.Series:
-    """The energy's range over the circle under all rotations, as a share of its mean."""
-    table = tables["counts"]
-    rows = table[(table["data"] == "random") & (table["rotation"] == FULL_GROUP)].set_index("seed")
-    return rows["energy_range"] / rows["energy"]
-
-
-def _number(values: pd.Series) -> float:
-    """How many they are; NaN where one is none."""
-    return float(len(values)) if values.notna().all() else math.nan
-
-
-def _by_seed(
-    tables: Tables,
-    data: str,
-    activation: str,
-    alpha: str,
-    column: str,
-    what: Any,
-    where_none: float = math.nan,
-) -> pd.Series:
-    """`what` of each data set's optima, and `where_none` where it has none."""
-    table = tables["optima"]
-    rows = (table["data"] == data) & (table["activation"] == activation) & (table["alpha"] == alpha)
-    pca = tables["pca"]
-    seeds = sorted(pca.loc[pca["data"] == data, "seed"])
-    return table[rows].groupby("seed")[column].agg(what).reindex(seeds, fill_value=where_none)
+def turned(name: str, rotation: float) -> Measure:
+    """A column of `counts` (ReLU, uniform α, random data), where data are augmented by rotations of up to so
+    many degrees."""
+    return column("counts", name, data="random", rotation=rotation)
 
 
 OPTIMA = "local optima"
@@ -137,7 +110,7 @@ CLAIMS = [
         "The local maxima of one ReLU unit are not orthogonal to each other: the closest two are less than a "
         "right angle apart.",
         source="Appendix E.1",
-        measure=smallest_angle,
+        measure=by_seed("angle", smallest_angle, "E.1", "relu"),
         below=90.0,
         unit="degrees",
     ),
@@ -146,13 +119,13 @@ CLAIMS = [
         "Critical points of Eq. 7 include the local optima: at none of Figure 8's (ReLU) does the velocity "
         "stay away from 0.",
         source="Appendix F, on Lemma 3",
-        measure=not_critical,
+        measure=by_seed("speed", moving, "E.1", "relu"),
         at_most=0,
         unit="maxima that are no critical point",
     ),
     value(
         "tian2023/sec3/linear-gaussian-two-optima",
-        "One linear unit has but the two optima of PCA, C_α[x] being a constant matrix, under a Gaussian α "
+        "One linear unit has only the two optima of PCA, C_α[x] being a constant matrix, under a Gaussian α "
         "as well (random data).",
         source="Section 3, Figure 1b",
         quantity="count",
@@ -198,7 +171,7 @@ CLAIMS = [
         "tian2023/b5/full-group-no-optima",
         "With rotations by any angle as the augmentation no local optimum is left (random data, ReLU).",
         source="Appendix B.5",
-        measure=maxima_under(FULL_GROUP),
+        measure=turned("maxima", FULL_GROUP),
         at_most=0,
         unit=OPTIMA,
     ),
@@ -207,15 +180,15 @@ CLAIMS = [
         "With rotations by any angle as the augmentation the objective does not change as the weight turns "
         "(random data, ReLU).",
         source="Appendix B.5, Eqs. 105 to 108",
-        measure=energy_variation,
+        measure=ratio(turned("energy_range", FULL_GROUP), turned("energy", FULL_GROUP)),
     ),
     ordering(
         "tian2023/b5/small-rotations-fewer-optima",
         f"Rotations by up to {CLAIMED_ROTATION:g} degrees, which are no group, also remove local optima "
         "(random data, ReLU).",
         source="Appendix B.5",
-        measure=maxima_under(CLAIMED_ROTATION),
-        below=maxima_under(0.0),
+        measure=turned("maxima", CLAIMED_ROTATION),
+        below=turned("maxima", 0.0),
         unit=OPTIMA,
     ),
 ]

@@ -1,4 +1,4 @@
-"""The objective on the circle, and where it attracts, for the paper's data and for random ones."""
+"""The objective on the circle and the angles that attract, for the paper's data and for random data."""
 
 import math
 import zlib
@@ -15,18 +15,18 @@ from reprise.study.experiment import Context
 
 Array = np.ndarray
 
-DRAWN = 720
-"""Angles of a drawn curve."""
+CURVE_ANGLES = 720
+"""Number of angles per curve in the figure."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """Points in the plane, and how they are looked at.
+    """Points in the plane, with a rotation and a grid to examine them.
 
     Attributes:
-        angles, lengths: of the points; angles in radians.
-        turn: by how much the whole figure is turned, in radians; angles are recorded without it.
-        first: where the grid starts.
+        angles, lengths: polar coordinates of the points; angles in radians.
+        turn: rotation of all points, in radians; recorded angles do not include it.
+        first: the grid's first angle.
     """
 
     name: str
@@ -40,29 +40,30 @@ class Data:
         return Unit(self.angles + self.turn, self.lengths, activation == "relu", tau)
 
     def recorded(self, angle: float) -> float:
-        """In radians, from -π to π."""
+        """An angle without the rotation, in radians from -π to π."""
         return (angle - self.turn + math.pi) % (2 * math.pi) - math.pi
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`curves`, `optima`, their `counts` under rotations, and the data's first principal direction (`pca`).
+    """Tables: `curves`, `optima`, their `counts` under rotations, and the data's first principal direction
+    (`pca`).
 
-    The data of Figure 8 (`E.1`) are given, not drawn at random: a seed is a turn of the whole figure and a
-    start of the grid, with which nothing may change, so that intervals over these seeds have no width. Seed
-    0 is not turned. A seed of `random` is a data set.
+    The data of Figure 8 (`E.1`) are fixed. Their seeds only rotate the points and shift the grid, which must
+    not change any result, so intervals over these seeds have zero width. Seed 0 does not rotate. Each seed of
+    `random` is a new data set.
     """
     data_sets = [*_published(params), *_random(params)]
     alphas = {"uniform": math.inf, "gaussian": params.tau}
-    found, counts, directions = [], [], []
-    for done, data in enumerate(data_sets):
-        context.progress(done, len(data_sets), f"local optima, {data.name} data")
+    optimum_rows, counts, directions = [], [], []
+    for index, data in enumerate(data_sets):
+        context.progress(index, len(data_sets), f"local optima, {data.name} data")
         row = {"data": data.name, "seed": data.seed}
         directions.append({**row, "angle": data.recorded(_principal_direction(data.unit("linear")))})
         for activation in ("linear", "relu"):
             for alpha, tau in alphas.items():
                 unit = data.unit(activation, tau)
                 case = {**row, "activation": activation, "alpha": alpha}
-                found += [{**case, **optimum} for optimum in _optima(unit, data, params.grid)]
+                optimum_rows += [{**case, **optimum} for optimum in _optima(unit, data, params.grid)]
         unit = data.unit("relu")
         for rotation in params.rotations:
             augmented = replace(unit, rotation=math.radians(rotation))
@@ -73,7 +74,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             counts.append({**row, "rotation": rotation, **size})
     return {
         "curves": _curves(data_sets[0], alphas),
-        "optima": pd.DataFrame(found),
+        "optima": pd.DataFrame(optimum_rows),
         "counts": pd.DataFrame(counts),
         "pca": pd.DataFrame(directions),
     }
@@ -87,7 +88,7 @@ def _published(params: Params) -> Iterator[Data]:
 
 
 def _random(params: Params) -> Iterator[Data]:
-    """Angles uniform on the circle, lengths uniform from 1/2 to 3/2."""
+    """Random data: angles uniform on the circle, lengths uniform from 1/2 to 3/2."""
     size = len(params.points)
     for seed in range(params.data_sets):
         rng = _rng(seed, "data")
@@ -100,12 +101,18 @@ def _rng(seed: int, purpose: str) -> np.random.Generator:
 
 
 def _optima(unit: Unit, data: Data, grid: int) -> list[dict[str, float]]:
-    """Their angles; heights and depths as shares of the highest energy; speeds as shares of the fastest."""
+    """The optima's angles, heights and depths as shares of the highest energy, speeds as shares of the
+    fastest."""
     theta = unit.around(grid, data.first)
     energy, velocity = unit.energy_and_velocity(theta)
-    at = optima(unit, theta, velocity)
-    highest, fastest = max([*energy, *at.energy]), np.abs(velocity).max()
-    columns = (at.angle, at.energy / highest, at.depth / highest, at.speed / fastest)
+    attractors = optima(unit, theta, velocity)
+    max_energy, max_speed = max([*energy, *attractors.energy]), np.abs(velocity).max()
+    columns = (
+        attractors.angle,
+        attractors.energy / max_energy,
+        attractors.depth / max_energy,
+        attractors.speed / max_speed,
+    )
     return [
         {"angle": data.recorded(angle), "height": height, "depth": depth, "speed": speed}
         for angle, height, depth, speed in zip(*columns, strict=True)
@@ -120,8 +127,8 @@ def _principal_direction(unit: Unit) -> float:
 
 
 def _curves(data: Data, alphas: dict[str, float]) -> pd.DataFrame:
-    """Each scaled so that its largest value is 1."""
-    theta = np.linspace(-math.pi, math.pi, DRAWN + 1)
+    """The objective's curves, each scaled to a maximum of 1."""
+    theta = np.linspace(-math.pi, math.pi, CURVE_ANGLES + 1)
     tables = []
     for activation in ("linear", "relu"):
         for alpha, tau in alphas.items():

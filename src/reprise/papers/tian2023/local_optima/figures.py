@@ -1,4 +1,4 @@
-"""Figure 8, the same under a Gaussian α, and what rotations do to it."""
+"""Figure 8, with a Gaussian α and with random rotations added."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,39 +18,39 @@ ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
 @figure(
     "Figure 8",
     caption="""Objective ½ C_α[h(wᵀ x)] of one unit, w = (cos θ, sin θ), on nine points of the circle
-    (dotted), scaled so that its largest value is 1, for ReLU (solid) and linear activation (dashed). Left:
-    uniform α, as published. Middle: Gaussian α (Corollary 2). Marked are the local optima: where Eq. 7, whose
-    α is held (stop-gradient), comes to rest. Under a uniform α they are the maxima; a Gaussian α changes
-    along the curve, and its maxima need not attract. Hollow: a corner of the objective, where a data point
-    enters the active half, A(w) jumps, and A(w) w is not parallel to w; full: a critical point. Right: optima
-    left for ReLU and uniform α when the data are augmented by random rotations of up to that angle (Appendix
-    B.5); 180 degrees is the whole rotation group, under which the objective is constant: for points of one
-    length it is 0. Random data: mean and 90 % interval over data sets.""",
+    (dotted), scaled to a maximum of 1, for ReLU (solid) and linear activation (dashed). Left: uniform α, as
+    published. Middle: Gaussian α (Corollary 2). Markers show the local optima, where Eq. 7, whose α is held
+    fixed (stop-gradient), comes to rest. Under a uniform α they are the maxima; a Gaussian α changes along
+    the curve, and its maxima need not attract. Hollow markers: a corner of the objective, where a data point
+    enters the active half, A(w) jumps, and A(w) w is not parallel to w. Full markers: a critical point.
+    Right: number of optima for ReLU and uniform α when random rotations of up to the given angle augment the
+    data (Appendix B.5). 180 degrees is the whole rotation group, under which the objective is constant, and 0
+    for points of equal length. Random data: mean and 90 % interval over data sets.""",
 )
 def fig08(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7), width_ratios=(1.25, 1.25, 1))
+    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7), width_ratios=(1.25, 1.25, 1))
     for panel, alpha in zip(axes, ("uniform", "gaussian"), strict=False):
         _objective(panel, base, alpha, params)
     axes[0].set(title="uniform α", ylabel="objective / its largest value")
     axes[1].set(title=f"Gaussian α, τ = {params.tau:g}")
     _rotations(axes[2], base["counts"])
-    return drawn
+    return fig
 
 
 def _objective(axes: Axes, base: dict[str, pd.DataFrame], alpha: str, params: Params) -> None:
     for point in params.points:
         axes.axvline(180 * point, color="0.75", lw=0.7, ls=":", zorder=0)
-    seen = base["optima"].query("data == 'E.1' and seed == 0 and alpha == @alpha")
+    optima = base["optima"].query("data == 'E.1' and seed == 0 and alpha == @alpha")
     for (activation, (name, line)), color in zip(ACTIVATIONS.items(), colors(2), strict=True):
         curve = base["curves"].query("alpha == @alpha and activation == @activation").sort_values("angle")
         drawable(curve["objective"], f"the objective of {name}, {alpha} α")
-        at = seen[seen["activation"] == activation]
-        drawable(at["height"], f"the optima of {name}, {alpha} α")
-        label = f"{name}: {len(at)} optima"
+        attractors = optima[optima["activation"] == activation]
+        drawable(attractors["height"], f"the optima of {name}, {alpha} α")
+        label = f"{name}: {len(attractors)} optima"
         axes.plot(np.degrees(curve["angle"]), curve["objective"], color=color, ls=line, label=label)
-        critical = at["speed"] <= IDENTITY_TOLERANCE
-        for rows, face in ((at[critical], color), (at[~critical], "white")):
+        critical = attractors["speed"] <= IDENTITY_TOLERANCE
+        for rows, face in ((attractors[critical], color), (attractors[~critical], "white")):
             style = {"ls": "", "marker": "o", "color": color, "markerfacecolor": face, "label": "_optima"}
             axes.plot(np.degrees(rows["angle"]), rows["height"], **style)
     axes.set(xlabel="angle θ of w (degrees)", xlim=(-180, 180), ylim=(0, 1.05))
@@ -59,9 +59,10 @@ def _objective(axes: Axes, base: dict[str, pd.DataFrame], alpha: str, params: Pa
 
 
 def _rotations(axes: Axes, counts: pd.DataFrame) -> None:
-    """Every turn of the nine points has the same count: a band over them has no width."""
-    shown = {"E.1": ("the nine points", "o", "-"), "random": ("random data", "s", "--")}
-    for (data, (name, marker, line)), color in zip(shown.items(), colors(2), strict=True):
+    """Draws the number of optima; rotated copies of the nine points have equal counts, so their band has no
+    width."""
+    styles = {"E.1": ("the nine points", "o", "-"), "random": ("random data", "s", "--")}
+    for (data, (name, marker, line)), color in zip(styles.items(), colors(2), strict=True):
         rows = counts[counts["data"] == data]
         band(axes, rows, "rotation", "maxima", color=color, marker=marker, ls=line, label=name)
     axes.set(title="with rotations (ReLU)", xlabel="largest rotation (degrees)", ylabel="local optima")

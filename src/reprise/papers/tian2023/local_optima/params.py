@@ -1,4 +1,4 @@
-"""Settings of Figure 8 (Appendix E.1), of its like under a Gaussian α, and of Appendix B.5's rotations."""
+"""Settings of Figure 8 (Appendix E.1), of its version with a Gaussian α, and of Appendix B.5's rotations."""
 
 from typing import Self
 
@@ -13,33 +13,35 @@ FULL_GROUP = 180.0
 
 
 class Params(Settings):
-    """h(wᵀ x) with w = (cos θ, sin θ), for the paper's points and for random ones."""
+    """One unit h(wᵀ x) with w = (cos θ, sin θ), on the paper's points and on random ones."""
 
     points: tuple[float, ...] = stated(
         (-4 / 5, -1 / 2, -2 / 5, -1 / 6, 0.0, 1 / 5, 2 / 5, 3 / 5, 4 / 5),
         "Appendix E.1: angles of the data, in π",
         min_length=2,
     )
-    tau: float = unstated(0.1, "Gaussian α's; the temperature of the author's code in Section 5", gt=0)
+    tau: float = unstated(
+        0.1, "τ of the Gaussian α: the temperature of the author's code for Section 5", gt=0
+    )
     rotations: tuple[float, ...] = ours(
         (0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 150.0, 180.0),
-        "largest angle of the random rotations, in degrees; 180 is the whole group",
+        "largest angle of the random rotations, in degrees; 180 gives the whole group",
     )
-    grid: int = ours(2400, "angles at which the velocity's sign is looked up", ge=100)
-    repeats: int = ours(10, "turns of the figure, each with a grid of its own", ge=1)
-    data_sets: int = ours(25, "random data sets, as large as the paper's", ge=1)
+    grid: int = ours(2400, "number of angles at which the velocity's sign is evaluated", ge=100)
+    repeats: int = ours(10, "rotations of the points, each with its own grid", ge=1)
+    data_sets: int = ours(25, "random data sets of the paper's size", ge=1)
 
     @model_validator(mode="after")
     def _claims_have_their_rotations(self) -> Self:
         needed = {0.0, CLAIMED_ROTATION, FULL_GROUP}
         if not needed <= set(self.rotations):
-            raise ValueError(f"rotations must hold {sorted(needed)}, at which claims read")
+            raise ValueError(f"rotations must hold {sorted(needed)}, which claims read")
         if not all(0 <= rotation <= FULL_GROUP for rotation in self.rotations):
             raise ValueError(f"rotations must lie from 0 to {FULL_GROUP:g}")
         return self
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated."""
-    few = {"rotations": (0.0, CLAIMED_ROTATION, FULL_GROUP)}
-    return {f"tau = {tau:g}": params.model_copy(update={**few, "tau": tau}) for tau in (0.5, 1.0)}
+    """Other plausible values of the unstated settings."""
+    rotations = {"rotations": (0.0, CLAIMED_ROTATION, FULL_GROUP)}
+    return {f"tau = {tau:g}": params.model_copy(update={**rotations, "tau": tau}) for tau in (0.5, 1.0)}

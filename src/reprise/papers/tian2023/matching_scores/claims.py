@@ -3,6 +3,7 @@
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, ordering, value
+from reprise.evidence.measures import difference, rows
 from reprise.study.experiment import Tables
 
 UNIT = "matching score"
@@ -19,15 +20,15 @@ def score(
     """χ+ or χ- of an activation, mean over the numbers of candidates."""
 
     def measure(tables: Tables) -> pd.Series:
-        table = tables["matching"]
-        rows = table[
-            (table["activation"] == activation)
-            & (table["objective"] == objective)
-            & (table["beta"] == beta)
-            & table["candidates"].isin(candidates)
-        ]
+        runs = rows(
+            tables["matching"],
+            activation=activation,
+            objective=objective,
+            beta=beta,
+            candidates=candidates,
+        )
         # At one candidate there are more seeds; those that diverged must not drop out.
-        paired = rows[rows.groupby("seed")["candidates"].transform("size") == len(candidates)]
+        paired = runs[runs.groupby("seed")["candidates"].transform("size") == len(candidates)]
         wide = paired.pivot(index="seed", columns="candidates", values=f"chi_{which}")
         return wide.mean(axis=1, skipna=False)
 
@@ -36,8 +37,7 @@ def score(
 
 def gain(activation: str, candidates: tuple[int, ...]) -> Measure:
     """By how much χ+ rises from beta = 1."""
-    many, one = (score("plus", activation, beta, candidates) for beta in (BETA, 1))
-    return lambda tables: many(tables) - one(tables)
+    return difference(*(score("plus", activation, beta, candidates) for beta in (BETA, 1)))
 
 
 def _relu_against_linear(candidates: int) -> Claim:
@@ -58,7 +58,7 @@ def _linear_without_beta(candidates: int, which: str) -> Claim:
     return value(
         f"tian2023/fig9/linear-beta5-P{candidates}-chi-{which}",
         f"At P = {candidates}, over-parameterisation hardly changes χ{'+' if which == 'plus' else '-'} of "
-        "linear filters: beta = 5 as beta = 1.",
+        "linear filters: beta = 5 gives what beta = 1 gives.",
         source="Figure 9, Section 5.1",
         quantity="score",
         measure=score(which, "linear", BETA, (candidates,)),

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -20,87 +23,100 @@ NAMES = {
 }
 SCORES = {"chi_plus": "χ+", "chi_minus": "χ-"}
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
-HOW = """against over-parameterisation beta, P candidate tokens a field; mean and 90 % interval over seeds."""
+AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 90 % interval over
+seeds. Other losses, if the settings name any, are in rows below."""
 
 
-@figure("Figure 4", caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {HOW}")
+@figure("Figure 4", caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {AXES}")
 def fig04(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(loss, "chi_plus") for loss in params.objectives])
+    return _grid(tables, params, [(loss, "chi_plus") for loss in LOSSES])
 
 
 @figure(
-    "Figure 9", caption=f"InfoNCE: matching score χ+ (above) and irrelevant-matching score χ- (below) {HOW}"
+    "Figure 9", caption=f"InfoNCE: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}"
 )
 def fig09(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(params.objectives[0], score) for score in SCORES])
+    return _grid(tables, params, [("infonce_cosine", score) for score in SCORES])
 
 
 @figure(
     "Figure 10",
-    caption=f"Quadratic loss: matching score χ+ (above) and irrelevant-matching score χ- (below) {HOW}",
+    caption=f"Quadratic loss: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(params.objectives[-1], score) for score in SCORES])
+    return _grid(tables, params, [("quadratic_cosine", score) for score in SCORES])
 
 
 def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Figure:
-    matching = setting(tables, BASE)["matching"]
-    losses = {loss for loss, _ in rows}
-    names = [(SCORES[score], LOSSES.get(loss, loss) if len(losses) > 1 else "") for loss, score in rows]
-    drawn, panels = score_panels(params, names)
-    tints = colors(len(params.activations))
-    for (loss, score), row in zip(rows, panels, strict=True):
+    """Draws a row of panels for each published (loss, score), and for each score with each other loss."""
+    matching, others = setting(tables, BASE)["matching"], other_losses(tables, params)
+    several = others or len({loss for loss, _ in rows}) > 1
+    count = len(params.activations)
+    names = [(SCORES[score], LOSSES[loss] if several else "") for loss, score in rows]
+    series = [(score, matching[matching["objective"] == loss], "", colors(count)) for loss, score in rows]
+    for loss in others:
+        for score in dict.fromkeys(score for _, score in rows):
+            names.append((SCORES[score], loss.label))
+            series.append((score, loss.tables["matching"], f"{loss.label}, ", loss.shades(count)))
+    fig, panels = score_panels(params, names)
+    for (score, scores, prefix, tints), row in zip(series, panels, strict=True):
         for candidates, panel in zip(params.candidates, row, strict=True):
-            chosen = matching[(matching["objective"] == loss) & (matching["candidates"] == candidates)]
+            selection = scores[scores["candidates"] == candidates]
             for activation, color, line, marker in zip(
                 params.activations, tints, LINES, MARKERS, strict=False
             ):
-                part = chosen[chosen["activation"] == activation]
-                look = {"color": color, "ls": line, "marker": marker, "label": NAMES[activation]}
-                band(panel, part, "beta", score, **look)
-    share_legend(drawn, panels)
-    return drawn
+                part = selection[selection["activation"] == activation]
+                label = f"{prefix}{NAMES[activation]}"
+                style = {"color": color, "ls": line, "marker": marker, "label": label}
+                band(panel, part, "beta", score, **style)
+    share_legend(fig, panels, 1 + len(others))
+    return fig
 
 
 @figure(
     "Figure 5",
     caption="""Filters of the first seed at P = 3, beta = 5 after training with InfoNCE: in each receptive
-    field those of ReLU (left) and of the linear activation (right), a row a filter, a column a token, as
-    shares of the field's largest weight. Triangles mark the candidate tokens that the generators use. The
-    paper's caption has 8 tokens, its text 20.""",
+    field those of ReLU (left) and of the linear activation (right), one row per filter and one column per
+    token, as shares of the field's largest weight. Triangles mark the candidate tokens that the generators
+    use. The paper's caption has 8 tokens, its text 20. Other losses, if the settings name any, are below.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
-    filters = setting(tables, BASE)["filters"]
+    series = [("", setting(tables, BASE)["filters"])]
+    series += [(f"{loss.label}, ", loss.tables["filters"]) for loss in other_losses(tables, params)]
     columns = 5
     rows = -(-params.fields // columns)
-    size = (WIDTH, 1.7 * rows + 0.6)
-    drawn, panels = plt.subplots(rows, 2 * columns, figsize=size, sharex=True, sharey=True, squeeze=False)
-    for empty in panels.flat[2 * params.fields :]:
-        empty.remove()
-    for field in range(params.fields):
-        row, column = divmod(field, columns)
-        for side, activation in enumerate(("relu", "linear")):
-            panel = panels[row, 2 * column + side]
-            part = filters[(filters["field"] == field) & (filters["activation"] == activation)]
-            weights = drawable(part.pivot(index="unit", columns="token", values="weight"), "the filters")
-            image = panel.imshow(
-                weights / weights.abs().max().max(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto"
-            )
-            tokens = part.loc[part["relevant"], "token"].unique()
-            panel.plot(tokens, [-1.3] * len(tokens), "v", color="black", ms=2.5, clip_on=False)
-            panel.set(xticks=[], yticks=[])
-            panel.set_title(f"R{field}, {NAMES[activation]}", fontsize=6, pad=7)
-    for panel in panels[:, 0]:
-        panel.set_ylabel("filter")
+    shape, size = (rows * len(series), 2 * columns), (WIDTH, 1.7 * rows * len(series) + 0.6)
+    fig, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for (prefix, filters), part in zip(series, np.split(panels, len(series)), strict=True):
+        _filters(part, filters, params)
+        for panel in part[:, 0]:
+            panel.set_ylabel(f"{prefix}filter")
     for panel in panels[-1]:
         panel.set_xlabel("token")
-    drawn.colorbar(
-        image,
-        ax=drawn.axes,
+    fig.colorbar(
+        panels[0, 0].images[0],
+        ax=fig.axes,
         location="bottom",
         shrink=0.4,
         aspect=40,
         ticks=[-1, -0.5, 0, 0.5, 1],
         label="weight / largest of the field",
     )
-    return drawn
+    return fig
+
+
+def _filters(panels: np.ndarray, filters: pd.DataFrame, params: Params) -> None:
+    """Draws two panels side by side per field, ReLU and linear."""
+    for unused_panel in panels.flat[2 * params.fields :]:
+        unused_panel.remove()
+    for field in range(params.fields):
+        row, column = divmod(field, panels.shape[1] // 2)
+        for side, activation in enumerate(("relu", "linear")):
+            panel = panels[row, 2 * column + side]
+            part = filters[(filters["field"] == field) & (filters["activation"] == activation)]
+            weights = drawable(part.pivot(index="unit", columns="token", values="weight"), "the filters")
+            panel.imshow(weights / weights.abs().max().max(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+            tokens = part.loc[part["relevant"], "token"].unique()
+            panel.plot(tokens, [-1.3] * len(tokens), "v", color="black", ms=2.5, clip_on=False)
+            panel.set(xticks=[], yticks=[])
+            panel.set_title(f"R{field}, {NAMES[activation]}", fontsize=6, pad=7)

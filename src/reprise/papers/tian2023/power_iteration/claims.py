@@ -7,6 +7,7 @@ import pandas as pd
 
 from reprise.evidence import identities
 from reprise.evidence.claims import Claim, Measure, count, identity, ordering, value
+from reprise.evidence.measures import applied, column, each_seed
 from reprise.papers.tian2023.power_iteration.params import CLAIMED_SMALL
 from reprise.study.experiment import Tables
 
@@ -20,39 +21,29 @@ SMALL = f"‖UᵀU - I‖₂ = {CLAIMED_SMALL:g}"
 
 def first_step(model: str) -> Measure:
     """‖w(1) - w(0)‖₂ from w(0) = u_1 with an orthogonal U."""
+    return column("steps", "step", gram_distance=0, iteration=0, model=model)
 
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["steps"].query("gram_distance == 0 and iteration == 0")
-        return table[table["model"] == model].set_index("seed")["step"]
 
-    return measure
+def of_runs(name: str, model: str) -> Measure:
+    """A column of the runs from every u_m, with a U that is not quite orthogonal."""
+    return column("ends", name, model=model, gram_distance=CLAIMED_SMALL)
 
 
 def share_at_rest(model: str) -> Measure:
-    """Of the runs from every u_m, with a U that is not quite orthogonal."""
-
-    def measure(tables: Tables) -> pd.Series:
-        ends = _ends(tables, model)
-        rested = (ends["period"] == 1).where(ends["period"].notna())
-        return rested.astype(float).groupby(ends["seed"]).mean()
-
-    return measure
+    """Of those runs."""
+    periods = of_runs("period", model)
+    rested = applied(lambda period: (period == 1).where(period.notna()).astype(float), periods)
+    return each_seed("mean", rested)
 
 
 def share_near_own(model: str) -> Measure:
     """Of those runs: how many end nearer to their own u_m than to another."""
-    return lambda tables: _ends(tables, model).groupby("seed")["nearest"].mean()
+    return each_seed("mean", of_runs("nearest", model))
 
 
-def at_start(column: str, model: str) -> Measure:
+def at_start(name: str, model: str) -> Measure:
     """A quantity of Theorem 3's condition at u_1, with a U that is not quite orthogonal."""
-
-    def measure(tables: Tables) -> pd.Series:
-        table = tables["irregularity"]
-        rows = (table["model"] == model) & (table["gram_distance"] == CLAIMED_SMALL)
-        return table[rows].set_index("seed")[column]
-
-    return measure
+    return column("irregularity", name, model=model, gram_distance=CLAIMED_SMALL)
 
 
 def covered_runs_converge(tables: Tables) -> pd.Series:
@@ -64,14 +55,8 @@ def covered_runs_converge(tables: Tables) -> pd.Series:
     return inside.groupby(runs["seed"]).mean()
 
 
-def thresholds(tables: Tables) -> pd.Series:
-    """The largest q_m at which u_m is the distinct first eigenvector of A(u_m), a random U a seed."""
-    return tables["thresholds"].set_index("seed")["threshold"]
-
-
-def _ends(tables: Tables, model: str) -> pd.DataFrame:
-    table = tables["ends"]
-    return table[(table["model"] == model) & (table["gram_distance"] == CLAIMED_SMALL)]
+thresholds = column("thresholds", "threshold")
+"""The largest q_m at which u_m is the distinct first eigenvector of A(u_m), a random U a seed."""
 
 
 def _figure_1(model: str, which: str) -> list[Claim]:
@@ -145,7 +130,7 @@ CLAIMS = [
         "tian2023/eq9/threshold-exact",
         "That threshold is (3 - √5)/2 whatever M, the orthogonal U and the other patterns' probabilities.",
         source="Eq. 9",
-        measure=lambda tables: (thresholds(tables) / THRESHOLD - 1).abs(),
+        measure=applied(lambda threshold: (threshold / THRESHOLD - 1).abs(), thresholds),
     ),
     holds(
         "thm3/converges",

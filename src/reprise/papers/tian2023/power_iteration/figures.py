@@ -1,4 +1,4 @@
-"""Figure 1, right: how power iteration converges."""
+"""Figure 1 (right): convergence of power iteration."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -11,22 +11,23 @@ from reprise.plotting.style import LINES, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 FLOOR = 1e-17
-"""Steps shorter than this, 0 among them, are drawn here."""
-SHOWN = 60
+"""Shorter steps, including those of length 0, are drawn at this length."""
+ITERATIONS_DRAWN = 60
 
 
 @figure(
     "Figure 1",
     caption="""Power iteration w ← A(w) w / ‖A(w) w‖₂ in the latent summation model x = U y, from w(0) = u_1,
-    for several distances of U from orthogonal (the paper gives neither these nor M, q). Left and middle:
-    length of the step, a line a random U; steps under 1e-17 are drawn there. Left: as published, by the exact
-    expectation over the discrete y: A(w) is piecewise constant, and the iteration may end in a cycle between
-    its pieces. Middle: with Gaussian noise on x, which makes A(w) smooth. Right: share of the runs from all
-    u_m that came to rest, and (discrete) that ended in a cycle; mean and 90 % interval over U.""",
+    for several distances of U from an orthogonal matrix (the paper gives neither these nor M and q). Left and
+    middle: length of each step, one line per random U; steps below 1e-17 are drawn at 1e-17. Left: as
+    published, with the exact expectation over the discrete y; A(w) is piecewise constant, and the iteration
+    may end in a cycle between its pieces. Middle: with Gaussian noise on x, which makes A(w) smooth. Right:
+    share of the runs from all u_m that came to rest and, for discrete y, that ended in a cycle; mean and 90 %
+    interval over U.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), width_ratios=(1.15, 1.15, 1))
+    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), width_ratios=(1.15, 1.15, 1))
     titles = {"discrete": "as published", "smoothed": f"with noise of std {params.noise_std:g}"}
     for panel, (model, title) in zip(axes, titles.items(), strict=False):
         _steps(panel, base["steps"][base["steps"]["model"] == model], model, params)
@@ -36,34 +37,39 @@ def fig01(tables: Tables, params: Params) -> Figure:
     for handle in legend.get_lines():
         handle.set(linewidth=1.5, alpha=1)
     _shares(axes[2], base["ends"])
-    return drawn
+    return fig
 
 
 def _steps(axes: Axes, table: pd.DataFrame, model: str, params: Params) -> None:
-    shown = table[table["iteration"] <= SHOWN]
+    early_steps = table[table["iteration"] <= ITERATIONS_DRAWN]
     for distance, color in zip(params.gram_distances, colors(len(params.gram_distances)), strict=True):
-        rows = shown[shown["gram_distance"] == distance]
+        rows = early_steps[early_steps["gram_distance"] == distance]
         runs = rows.pivot(index="iteration", columns="seed", values="step")
         drawable(runs, f"the steps of the {model} model at {distance:g}")
         lines = axes.plot(runs.index, runs.clip(lower=FLOOR), color=color, lw=0.6, alpha=0.8)
         lines[0].set_label(f"{distance:g}")
     axes.set(
-        xlabel="iteration t", yscale="log", ylim=(FLOOR / 3, 10), xlim=(-1, shown["iteration"].max() + 1)
+        xlabel="iteration t",
+        yscale="log",
+        ylim=(FLOOR / 3, 10),
+        xlim=(-1, early_steps["iteration"].max() + 1),
     )
     axes.set_yticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
 
 
 def _shares(axes: Axes, ends: pd.DataFrame) -> None:
     ends = ends[ends["period"].notna()]
-    drawn = {
+    curves = {
         "smoothed: at rest": (ends["model"] == "smoothed", ends["period"] == 1, "s"),
         "discrete: at rest": (ends["model"] == "discrete", ends["period"] == 1, "o"),
         "discrete: in a cycle": (ends["model"] == "discrete", ends["period"] > 1, "^"),
     }
-    for (label, (runs, so, marker)), color, line in zip(drawn.items(), colors(3), LINES, strict=False):
-        shares = ends[runs].assign(share=so[runs].astype(float))
+    for (label, (selection, condition, marker)), color, line in zip(
+        curves.items(), colors(3), LINES, strict=False
+    ):
+        shares = ends[selection].assign(share=condition[selection].astype(float))
         by_seed = shares.groupby(["gram_distance", "seed"], as_index=False)[["share"]].mean()
         band(axes, by_seed, "gram_distance", "share", color=color, marker=marker, ls=line, label=label)
-    axes.set(xlabel="‖UᵀU - I‖₂", ylabel="share of runs", title="where they end", ylim=(-0.03, 1.5))
+    axes.set(xlabel="‖UᵀU - I‖₂", ylabel="share of runs", title="how runs end", ylim=(-0.03, 1.5))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.legend(loc="upper left")

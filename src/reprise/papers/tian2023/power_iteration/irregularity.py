@@ -1,7 +1,7 @@
-"""Definition 4, B_γ, and when Theorem 3's condition is sure to hold.
+"""Definition 4, B_γ, and a sufficient condition for that of Theorem 3.
 
-c = wᵀ ϕ1(w), gap = λ1 - λ2, L is a Lipschitz constant of A(w) in the spectral norm, κ bounds the second order
-of the first eigenvector (Lemma 9).
+c = wᵀ ϕ1(w), gap = λ1 - λ2, L is a Lipschitz constant of A(w) in the spectral norm, and κ bounds the
+second-order change of the first eigenvector (Lemma 9).
 """
 
 import math
@@ -22,7 +22,7 @@ def eigenpairs(a: Square) -> tuple[Vector, Square]:
 
 
 def first_eigenvector(a: Square, near: Vector) -> Vector:
-    """ϕ1, of the sign that makes its product with `near` positive."""
+    """ϕ1, with the sign that makes its product with `near` positive."""
     phi = eigenpairs(a)[1][:, 0]
     return phi * math.copysign(1.0, phi @ near)
 
@@ -44,7 +44,7 @@ def omega(c: float, ratio: float, gap: float, lipschitz: float, kappa: float) ->
 
 
 def ball_radius(gamma: float, c0: float) -> float:
-    """Of B_γ, as a distance from w(0) (Eq. 204)."""
+    """Radius of B_γ, as a distance from w(0) (Eq. 204)."""
     return math.sqrt(2 * (1 + gamma) * (1 - c0)) / (1 - math.sqrt(gamma))
 
 
@@ -55,19 +55,19 @@ def ball_threshold(gamma: float, c0: float) -> float:
 
 
 def kappa_bound(gap: float, size: float) -> float:
-    """A κ for Lemma 9, of any change of a matrix by ‖δA‖₂ ≤ size < gap/2.
+    """A κ for Lemma 9 that holds for any change of a matrix with ‖δA‖₂ ≤ size < gap/2.
 
-    With e = ‖δA‖₂ and the new ϕ1' along ϕ1 + t, t ⊥ ϕ1: t = (λ1' - A₂ - δA₂)⁻¹ δA ϕ1 on ϕ1's complement,
-    where λ1' - A₂ - δA₂ is at least gap - 2e, so that ‖t‖ ≤ e/(gap - 2e) and ‖t - Δϕ1‖ ≤ 2e²/(gap (gap -
-    2e)); normalising moves it by another ‖t‖²/2 at most.
+    Let e = ‖δA‖₂, and let the new ϕ1' be parallel to ϕ1 + t with t ⊥ ϕ1. On ϕ1's complement,
+    t = (λ1' - A₂ - δA₂)⁻¹ δA ϕ1, where λ1' - A₂ - δA₂ is at least gap - 2e. Hence ‖t‖ ≤ e/(gap - 2e) and
+    ‖t - Δϕ1‖ ≤ 2e²/(gap (gap - 2e)); normalising adds at most ‖t‖²/2.
     """
-    left = gap - 2 * size
-    return 2 / (gap * left) + 1 / (2 * left**2)
+    remainder = gap - 2 * size
+    return 2 / (gap * remainder) + 1 / (2 * remainder**2)
 
 
 @dataclass(frozen=True)
 class Affine:
-    """A(w) = constant + Σ_k w_k slopes_k, symmetric: smooth, with a known Lipschitz constant."""
+    """A(w) = constant + Σ_k w_k slopes_k with symmetric matrices: smooth, with a known Lipschitz constant."""
 
     constant: Square
     slopes: Float[Array, "k dim dim"]
@@ -83,11 +83,11 @@ class Affine:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Theorem 3's condition at a start, proven: ω ≤ γ on all of B_γ.
+    """A proof of Theorem 3's condition at a start: ω ≤ γ on all of B_γ.
 
     Attributes:
-        kappa: good for any two points of B_γ.
-        omega: a bound of ω on B_γ.
+        kappa: a κ that holds for any two points of B_γ.
+        omega: an upper bound on ω in B_γ.
     """
 
     gamma: float
@@ -102,14 +102,14 @@ class Certificate:
 
 
 def certificate(a0: Square, w0: Vector, lipschitz: float) -> Certificate | None:
-    """For the smallest γ for which the bound suffices; None if there is none.
+    """The certificate with the smallest γ for which the bound suffices, or None.
+
+    Within a distance r of w(0), A(w) differs from A(w(0)) by at most Lr. So λ1 falls and λ2 rises by at most
+    that (Weyl), and ϕ1 rotates by at most the angle with tangent Lr/(gap - 2Lr) (see `kappa_bound`). ω
+    decreases with c and gap and increases with λ2/λ1.
 
     Args:
         a0: A(w(0)).
-
-    Within a distance r of w(0), A(w) differs from A(w(0)) by Lr at most: λ1 falls and λ2 rises by that much
-    (Weyl), and ϕ1 turns by an angle of tangent Lr/(gap - 2Lr) at most (see `kappa_bound`). ω falls with c and
-    gap and rises with λ2/λ1.
     """
     values, _ = eigenpairs(a0)
     c0 = min(1.0, float(first_eigenvector(a0, w0) @ w0))

@@ -1,4 +1,4 @@
-"""Settings of Figure 1 (right), of which the paper gives none, and of the checks of Section 3.3 and Eq. 9."""
+"""Settings of Figure 1 (right), which the paper does not give, and of the checks of Section 3.3 and Eq. 9."""
 
 from typing import Self
 
@@ -12,32 +12,34 @@ CLAIMED_SMALL = 0.1
 
 
 class Params(Settings):
-    """x = U y + noise, with M standardised Bernoulli variables y_m; the published model has no noise."""
+    """x = U y + noise with M standardised Bernoulli variables y_m. The published model has no noise."""
 
     patterns: int = unstated(6, "M, small enough for exact expectations over its 2^M states", ge=2, le=10)
-    probability: float = unstated(0.2, "q of every y_m: under Eq. 9's 0.382", gt=0, lt=1)
+    probability: float = unstated(0.2, "q of every y_m: below Eq. 9's 0.382", gt=0, lt=1)
     gram_distances: tuple[float, ...] = unstated(
-        (0.0, 0.05, 0.1, 0.2, 0.4), "‖UᵀU - I‖₂, from orthogonal to plainly not", min_length=2
+        (0.0, 0.05, 0.1, 0.2, 0.4), "‖UᵀU - I‖₂, from orthogonal to clearly not", min_length=2
     )
     noise_std: float = unstated(
-        0.3, "ours: A(w) has no Lipschitz constant without noise, as Theorem 3 needs it", gt=0
+        0.3, "ours: without noise A(w) lacks the Lipschitz constant that Theorem 3 needs", gt=0
     )
-    iterations: int = unstated(100, "until runs that converge have come to rest", ge=1)
+    iterations: int = unstated(100, "enough for converging runs to come to rest", ge=1)
     seeds: int = ours(20, "random U", ge=1)
-    points: int = ours(25, "random points at which formulas are tried and Eq. 9's threshold is found", ge=1)
-    largest: int = ours(6, "largest dimension there", ge=4)
+    points: int = ours(
+        25, "random points at which formulas are checked and Eq. 9's threshold is computed", ge=1
+    )
+    largest: int = ours(6, "largest dimension at these points", ge=4)
 
     @model_validator(mode="after")
     def _claims_have_their_distances(self) -> Self:
         if not {0.0, CLAIMED_SMALL} <= set(self.gram_distances):
-            raise ValueError(f"gram_distances must hold 0.0 and {CLAIMED_SMALL}, at which claims read")
+            raise ValueError(f"gram_distances must hold 0.0 and {CLAIMED_SMALL}, which claims read")
         if not all(0 <= distance < 1 for distance in self.gram_distances):
-            raise ValueError("gram_distances must lie from 0 to below 1, where U has full rank")
+            raise ValueError("gram_distances must be at least 0 and below 1, so that U has full rank")
         return self
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated."""
+    """Other plausible values of the unstated settings."""
     grid: dict[str, dict[str, float]] = {
         "q = 0.1": {"probability": 0.1},
         "q = 0.3": {"probability": 0.3},
@@ -45,4 +47,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "noise 0.1": {"noise_std": 0.1},
     }
     common: dict[str, object] = {"gram_distances": (0.0, CLAIMED_SMALL)}
-    return {name: params.model_copy(update=common | changed) for name, changed in grid.items()}
+    return {name: params.model_copy(update=common | changes) for name, changes in grid.items()}
