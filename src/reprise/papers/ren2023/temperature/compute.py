@@ -51,7 +51,7 @@ def _uniform(params: Params, spectra: Array, negatives: float) -> pd.DataFrame:
     tau2 = np.repeat(params.tau2, len(spectra))
     limit = _limit(params, np.tile(spectra, (len(params.tau2), 1)), negatives)
     steps = looks(params)
-    at = solve(limit, steps, [Stage(params.steps, tau2)], step_size=params.step_size, rtol=1e-7).at
+    at = solve(limit, steps, [Stage(params.steps, tau2)], step_size=params.step_size, rtol=1e-7).moment
     shape = (len(steps), len(params.tau2), len(spectra))
     table = tidy(
         {"step": [int(step) for step in steps], "tau2": params.tau2, "seed": range(len(spectra))},
@@ -68,12 +68,12 @@ def _stage1(params: Params, spectra: Array) -> pd.DataFrame:
     steps, k = np.linspace(0, params.stage1_steps, 61), params.claimed_negatives
     tau2 = np.repeat(params.stage1_tau2, len(spectra))
     limit = _limit(params, np.tile(spectra, (len(params.stage1_tau2), 1)), k)
-    contrast = solve(limit, steps, [Stage(params.stage1_steps, tau2)], step_size=params.step_size).at
+    contrast = solve(limit, steps, [Stage(params.stage1_steps, tau2)], step_size=params.step_size).moment
     other = _limit(params, spectra, k, contrastive=False)
     distances = {}
     for name, scale in (("distance", 2 * k / (1 + k)), ("distance_unscaled", 1.0)):
         stage = [Stage(params.stage1_steps, 0.0)]
-        without = solve(other, steps, stage, step_size=params.step_size * scale).at
+        without = solve(other, steps, stage, step_size=params.step_size * scale).moment
         distances[name] = _largest_distance(contrast, without, len(params.stage1_tau2))
     return tidy({"tau2": params.stage1_tau2, "seed": range(len(spectra))}, **distances)
 

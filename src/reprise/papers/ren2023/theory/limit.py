@@ -114,7 +114,7 @@ def stage1_rates(rng: Random, largest: int) -> Checked:
     learners, moment = random_limit(rng, largest)
     found, which = measured(learners, NONCONTRASTIVE), NONCONTRASTIVE
     k, h, v = found.k, found.h, found.v
-    sigma2, noise2 = moment.of.sigma2[which], moment.of.noise2[which]
+    sigma2, noise2 = moment.limit.sigma2[which], moment.limit.noise2[which]
     c, rho = 2 / moment.norm2[which], moment.rho[which]
     aligning = (found.h_rate * k - h * found.k_rate) / k**2
     growing = found.k_rate / k
@@ -152,7 +152,7 @@ def stage2_rates(rng: Random, largest: int) -> Checked:
     """Section 5.4 and Lemma C.19: aligned and noiseless, k_p' = c σ_p² k_p (T̄ - T_p)."""
     learners, moment = random_limit(rng, largest, noiseless=True, aligned=True)
     found = measured(learners, CONTRASTIVE)
-    k, sigma2 = found.k, moment.of.sigma2[CONTRASTIVE]
+    k, sigma2 = found.k, moment.limit.sigma2[CONTRASTIVE]
     c, tanh, mean = _forces(moment, learners.tau2)
     top, bottom = k.argmax(), k.argmin()
     ratio = k[top] / k[bottom]

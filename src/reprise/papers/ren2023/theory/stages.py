@@ -57,7 +57,7 @@ def lemma51(rng: Random, largest: int) -> Checked:
     limit, sizes = random_setting(rng, largest)
     dim = sizes["signals"] + sizes["noises"]
     horizon = 60 * dim / float(limit.noise2[0])
-    at = solve(limit, np.linspace(0, horizon, 60), [Stage(horizon, 1e-9)]).at
+    at = solve(limit, np.linspace(0, horizon, 60), [Stage(horizon, 1e-9)]).moment
     bound = np.sqrt(2 * dim * limit.sigma2[0].max() / limit.sigma2[0].min())
     condition = at.condition[:, 1]
     weights = (at.k / limit.sigma2).sum(-1) + limit.noises * at.v / limit.noise2
@@ -78,10 +78,10 @@ def lemma53(rng: Random, largest: int) -> Checked:
     limit, sizes = random_setting(rng, largest)
     dim = sizes["signals"] + sizes["noises"]
     horizon = 40 * dim / float(limit.noise2[0])
-    before = solve(limit, [horizon], [Stage(horizon, 1e-3)]).at
+    before = solve(limit, [horizon], [Stage(horizon, 1e-3)]).moment
     start = Moment(limit, before.k[0], before.h[0], before.v[0])
     tau2, longer = rng.uniform(1.5, 3), 100 * dim**2
-    at = solve(limit, [longer], [Stage(longer, tau2)], start=start, method="LSODA").at
+    at = solve(limit, [longer], [Stage(longer, tau2)], start=start, method="LSODA").moment
     return Checked(
         sizes,
         {
@@ -100,7 +100,7 @@ def cor_c20(rng: Random, largest: int) -> Checked:
     limit = InfiniteWidth.of(sigma2, negatives=rng.uniform(20, 200))
     k = np.concatenate([[1, 4], rng.uniform(1, 4, signals - 2)])[None]
     times = np.linspace(0, 100 * signals**2, 8001)
-    at = solve(limit, times, [Stage(times[-1], tau2)], start=Moment(limit, k, k, np.ones(1))).at
+    at = solve(limit, times, [Stage(times[-1], tau2)], start=Moment(limit, k, k, np.ones(1))).moment
     ratio = at.condition[:, 0] ** 2
     (there,) = np.nonzero(ratio <= 1 + delta)
     share = at.k[: there[0], 0] / at.norm2[: there[0]]

@@ -144,11 +144,11 @@ def limit(params: Params) -> pd.DataFrame:
     shape = (len(params.recorded), len(LOSSES), len(CELLS))
     table = tidy(
         {"step": params.recorded, "loss": LOSSES, "cell": CELLS},
-        condition=path.at.condition.reshape(shape),
-        noise_to_signal=np.where(noisy, path.at.noise_to_signal, 0.0).reshape(shape),
-        distance=path.at.distance.reshape(shape),
-        stable_rank=path.at.stable_rank.reshape(shape),
-        intrinsic_dimension=path.at.intrinsic_dimension.reshape(shape),
+        condition=path.moment.condition.reshape(shape),
+        noise_to_signal=np.where(noisy, path.moment.noise_to_signal, 0.0).reshape(shape),
+        distance=path.moment.distance.reshape(shape),
+        stable_rank=path.moment.stable_rank.reshape(shape),
+        intrinsic_dimension=path.moment.intrinsic_dimension.reshape(shape),
         loss_value=path.loss.reshape(shape),
     )
     return _named(table)
