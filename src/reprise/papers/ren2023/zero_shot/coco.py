@@ -93,8 +93,8 @@ def load(root: Path, split: str) -> Captioned:
     for entry in objects:
         if entry["category_id"] not in column:
             raise RepriseError(
-                f"{root / 'annotations' / f'instances_{split}2014.json'}: object {entry['id']} is of category "
-                f"{entry['category_id']}, which is not listed; unpack it again"
+                f"{root / 'annotations' / f'instances_{split}2014.json'}: object {entry['id']} is of "
+                f"category {entry['category_id']}, which is not listed; unpack it again"
             )
         if entry["image_id"] in row:
             present[row[entry["image_id"]], column[entry["category_id"]]] = True
