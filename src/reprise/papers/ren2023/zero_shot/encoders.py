@@ -19,11 +19,12 @@ from reprise.datasets.folders import Files
 from reprise.datasets.recipes import NORMALISATIONS, Normalisation
 from reprise.networks.encoders import RESNET10_W16
 from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
-from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
+from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
-from reprise.storage.kept import code_of, kept, key_of
+from reprise.storage.features import code_of, kept_tensors
+from reprise.storage.store import key_of
 
 DIM = RESNET10_W16.dim
 """Features of either of our encoders: as many of texts as of images, so that they can be compared."""
@@ -91,7 +92,7 @@ def _trained_on_images(params: Params, root: Path, key: str, told: Told) -> nn.M
         encoder = _train(params, make, lambda index: normalised(images[index], normalisation), present, told)
         return encoder.state_dict()
 
-    return _loaded(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _loaded(make(), kept_tensors(root, "encoders", key, "ResNet10 of scenes", train).tensors)
 
 
 class _Texts(nn.Module):
@@ -116,7 +117,7 @@ def _trained_on_captions(params: Params, root: Path, key: str, told: Told) -> nn
             params, make, lambda index: [data.captions[row] for row in index.tolist()], present, told
         ).state_dict()
 
-    return _loaded(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _loaded(make(), kept_tensors(root, "encoders", key, "GRU of captions", train).tensors)
 
 
 def _train(
