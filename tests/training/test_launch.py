@@ -19,7 +19,7 @@ def test_all_gpus_are_asked_for_by_one_at_a_time(tmp_path, monkeypatch):
 
     def launched(*given, device, processes):
         asked.append((device, processes))
-        lock = (tmp_path / "results" / "models" / ".gpus.lock").open("w")
+        lock = (tmp_path / "results" / "cache" / ".gpus.lock").open("w")
         with pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from reprise.errors import RepriseError
-from reprise.storage.store import locked
+from reprise.storage.store import ASKER, CACHE, asking, locked
 from reprise.training.image_settings import Source
-from reprise.training.models import FOLDER, trained
+from reprise.training.models import trained
 from reprise.training.processes import joined
 from reprise.training.spec import Spec
 
@@ -24,7 +24,7 @@ def train_on_all_gpus(spec: Spec, source: Source, root: Path) -> None:
     Raises:
         RepriseError: when a process fails; its message is on stderr.
     """
-    with locked(root / FOLDER / ".gpus.lock"):
+    with locked(root / CACHE / ".gpus.lock"):
         launch(spec, source, root, device="cuda", processes="gpu")
 
 
@@ -34,7 +34,7 @@ def launch(spec: Spec, source: Source, root: Path, *, device: str, processes: st
     with tempfile.TemporaryDirectory() as folder:
         job = Path(folder) / "job.json"
         job.write_text(json.dumps({"spec": spec.model_dump(mode="json"), "source": source.model_dump()}))
-        arguments = (str(job), str(root), device)
+        arguments = (str(job), str(root), device, ASKER.get())
         done = subprocess.run([sys.executable, *torchrun, "-m", __spec__.name, *arguments], check=False)
     if done.returncode:
         raise RepriseError(
@@ -43,12 +43,12 @@ def launch(spec: Spec, source: Source, root: Path, *, device: str, processes: st
         )
 
 
-def main(job: str, root: str, device: str) -> None:
+def main(job: str, root: str, device: str, asker: str) -> None:
     """The work of each process."""
     content = json.loads(Path(job).read_text())
     spec = Spec.model_validate_json(json.dumps(content["spec"]))
     source = Source.model_validate(content["source"])
-    with joined(device) as own:
+    with joined(device) as own, asking(asker):
         trained(spec, source.load(), Path(root), device=own)
 
 

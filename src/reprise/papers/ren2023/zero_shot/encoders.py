@@ -19,11 +19,12 @@ from reprise.datasets.folders import Files
 from reprise.datasets.recipes import NORMALISATIONS, Normalisation
 from reprise.networks.encoders import RESNET10_W16
 from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
-from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
+from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
-from reprise.storage.kept import code_of, kept, key_of
+from reprise.storage.features import code_of, kept_tensors
+from reprise.storage.store import key_of
 
 DIM = RESNET10_W16.dim
 """Number of features of both of our encoders, equal so that images and texts can be compared."""
@@ -95,7 +96,7 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
         )
         return encoder.state_dict()
 
-    return _load_state(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _load_state(make(), kept_tensors(root, "encoders", key, "ResNet10 of scenes", train).tensors)
 
 
 class _Texts(nn.Module):
@@ -120,7 +121,7 @@ def _trained_on_captions(params: Params, root: Path, key: str, progress: Progres
             params, make, lambda index: [data.captions[row] for row in index.tolist()], present, progress
         ).state_dict()
 
-    return _load_state(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _load_state(make(), kept_tensors(root, "encoders", key, "GRU of captions", train).tensors)
 
 
 def _train(
