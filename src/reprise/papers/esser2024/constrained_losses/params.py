@@ -1,4 +1,8 @@
-"""Settings of Figure 1; the paper gives the data and the losses only."""
+"""Settings of Figure 1; the paper gives the data and the losses only.
+
+No other loss can be shown: descent is on Tr(Qᵀ C Q), scaled by norms of the weights so that Propositions 1 to
+3 apply, and only the contrastive loss (1) defines the matrix C.
+"""
 
 from typing import Self
 

@@ -1,4 +1,8 @@
-"""Settings of Figure 3; the text gives the widths, the step size and the positives of Example 1."""
+"""Settings of Figure 3; the text gives the widths, the step size and the positives of Example 1.
+
+No other loss can be shown: descent (11) and the ODE (12) both use the matrix C, which only the contrastive
+loss (1) defines.
+"""
 
 from typing import Literal, Self
 

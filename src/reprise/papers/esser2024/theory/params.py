@@ -1,4 +1,7 @@
-"""Settings of the theory's checks: the number and sizes of the random points."""
+"""Settings of the theory's checks: the number and sizes of the random points.
+
+No other loss can be shown: the formulas concern the losses of Eqs. 1 and 2, and nothing is trained.
+"""
 
 from reprise.study.settings import Settings, ours
 

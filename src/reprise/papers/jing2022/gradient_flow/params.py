@@ -1,4 +1,7 @@
-"""Settings of the checks of the theory: how many points, which, and how large."""
+"""Settings of the checks of the theory: how many points, which, and how large.
+
+No other loss can be shown: the formulas concern the gradients of InfoNCE (Eq. 2), and nothing is trained.
+"""
 
 from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, ours

@@ -1,4 +1,8 @@
-"""Settings of Figure 8 (Appendix E.1), of its version with a Gaussian α, and of Appendix B.5's rotations."""
+"""Settings of Figure 8 (Appendix E.1), of its version with a Gaussian α, and of Appendix B.5's rotations.
+
+No other loss can be shown: the figure shows optima of the energy for fixed importances α, and nothing is
+trained.
+"""
 
 from typing import Self
 

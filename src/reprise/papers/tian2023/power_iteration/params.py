@@ -1,4 +1,8 @@
-"""Settings of Figure 1 (right), which the paper does not give, and of the checks of Section 3.3 and Eq. 9."""
+"""Settings of Figure 1 (right), which the paper does not give, and of the checks of Section 3.3 and Eq. 9.
+
+No other loss can be shown: the iterated matrix A(w) is that of the contrastive energy, and nothing is
+trained.
+"""
 
 from typing import Self
 

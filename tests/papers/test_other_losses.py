@@ -1,0 +1,208 @@
+"""A user's loss beside the published one, in every experiment that trains by a loss of two views: the same
+numbers where it is the published formula, the published rows untouched, its own series in each figure."""
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+from reading import draw
+
+from reprise.evidence.verdicts import judge_all
+from reprise.execute import registry
+from reprise.execute.tiers import load_tier
+from reprise.study.experiment import BASE, Context, evaluate
+from reprise.study.losses import TakesLosses
+
+ROOT = Path(__file__).parents[2]
+EXTENDING = (ROOT / "docs" / "extending.md").read_text()
+
+DISTANCE = """
+import torch
+
+def my_loss(z1, z2):
+    negatives = -torch.cdist(z1, z1).square() / 2
+    positives = -(z1 - z2).square().sum(1) / 2
+    itself = torch.eye(len(z1), dtype=torch.bool)
+    return (torch.where(itself, positives[:, None], negatives).logsumexp(1) - positives).mean()
+"""
+"""Jing 2022, Eq. 2."""
+COSINE = """
+import torch
+
+def my_loss(z1, z2):
+    z1, z2 = (torch.nn.functional.normalize(z, dim=1) for z in (z1, z2))
+    positives = (z1 * z2).sum(1)
+    itself = torch.eye(len(z1), dtype=torch.bool)
+    logits = torch.where(itself, positives[:, None], z1 @ z1.T) / 0.1
+    return (logits.logsumexp(1) - positives / 0.1).mean()
+"""
+"""The InfoNCE of Tian's code."""
+NT_XENT = """
+import torch
+
+def my_loss(z1, z2):
+    z = torch.nn.functional.normalize(torch.cat([z1, z2]), dim=1)
+    logits = (z @ z.T / 0.1).masked_fill(torch.eye(len(z), dtype=torch.bool), float("-inf"))
+    return torch.nn.functional.cross_entropy(logits, torch.arange(len(z)).roll(len(z1)))
+"""
+INNER_PRODUCT = """
+def my_loss(z1, z2):
+    return -(z1 * z2).sum(1).mean()
+"""
+"""Esser 2024, Eq. 2; Ren 2023, Eq. 4."""
+
+SOURCES = {
+    "jing2022/augmentation_threshold": DISTANCE,
+    "jing2022/layer_alignment": DISTANCE,
+    "jing2022/projector_alignment": DISTANCE,
+    "jing2022/depth_and_nonlinearity": DISTANCE,
+    "jing2022/colour_short_cut": NT_XENT,
+    "tian2023/matching_scores": COSINE,
+    "tian2023/batch_normalization": COSINE,
+    "tian2023/image_filters": COSINE,
+    "esser2024/width": INNER_PRODUCT,
+    "esser2024/digit_classes": INNER_PRODUCT,
+    "ren2023/zero_shot": INNER_PRODUCT,
+}
+SMALLER = {
+    "jing2022/colour_short_cut": {"seeds": 1},
+    "tian2023/matching_scores": {"over_parameterisation": (1, 5), "candidates": (1, 3), "steps": 8},
+    "tian2023/batch_normalization": {"over_parameterisation": (1, 5), "candidates": (1, 3), "steps": 6},
+    "tian2023/image_filters": {"steps": 8},
+    "ren2023/zero_shot": {"seeds": 2},
+}
+"""Parameters below the smoke tier's."""
+
+# The image experiments of jing2022 and skean2024.
+PENDING = {"jing2022/projector_spectra", "jing2022/projector_map"} | {
+    id for id in registry.experiments() if id.startswith("skean2024/")
+}
+
+
+def takes_losses(id):
+    return issubclass(registry.experiment(id).params, TakesLosses)
+
+
+def test_all_experiments_that_take_losses_are_tested_here():
+    assert {id for id in registry.experiments() if takes_losses(id)} - PENDING == set(SOURCES)
+
+
+@pytest.mark.parametrize("id", [id for id in registry.experiments() if id not in PENDING])
+def test_every_experiment_takes_losses_or_says_why_not(id):
+    """In the table of docs/extending.md and in the docstring of its params.py, with the same reason."""
+    (row,) = re.findall(rf"^\| `{id}` \| (yes|no) \| (.+) \|$", EXTENDING, re.MULTILINE)
+    assert row[0] == ("yes" if takes_losses(id) else "no")
+    assert ("objective" in registry.experiment(id).params.model_fields) == takes_losses(id)
+    module = sys.modules[registry.experiment(id).params.__module__]
+    docstring = " ".join(module.__doc__.split())
+    assert docstring.endswith(f"No other loss can be shown: {row[1]}.") == (not takes_losses(id))
+
+
+@pytest.fixture(scope="module", params=SOURCES)
+def beside(request, tmp_path_factory):
+    """An experiment's tables without and with a user's loss, and the parameters of the latter."""
+    id, root = request.param, tmp_path_factory.mktemp("checkout")
+    (root / "mine.py").write_text(SOURCES[id])
+    name = f"{root}/mine.py:my_loss"
+    experiment = registry.experiment(id)
+    alone = load_tier("smoke", ROOT).params[id].model_copy(update=SMALLER.get(id, {}))
+    params = type(alone)(**{**alone.model_dump(), "objective": name})
+    both = [evaluate(experiment.compute(), {BASE: each}, Context(root=root)) for each in (alone, params)]
+    return SimpleNamespace(id=id, name=name, params=params, alone=both[0], tables=both[1], root=root)
+
+
+def test_the_published_rows_are_the_same_bytes(beside):
+    assert set(beside.alone) == set(beside.tables)
+    for name, table in beside.alone.items():
+        published = beside.tables[name].query("setting == @BASE").reset_index(drop=True)
+        assert list(published) == list(table)
+        if not name.endswith("_seconds"):
+            pd.testing.assert_frame_equal(published, table, check_exact=True)
+
+
+COMPARED = {
+    "jing2022/augmentation_threshold": {"singular_values": {}},
+    "jing2022/layer_alignment": {"trajectory": {}, "singular_values": {}},
+    "jing2022/projector_alignment": {"trajectory": {}},
+    "jing2022/depth_and_nonlinearity": {"spectrum": {}},
+    "jing2022/colour_short_cut": {"losses": {}},
+    "tian2023/matching_scores": {"matching": {"objective": "infonce_cosine"}, "filters": {}},
+    "tian2023/batch_normalization": {"matching": {"run": ["table", "figure"]}},
+    "tian2023/image_filters": {"filters": {}},
+    "ren2023/zero_shot": {"course": {"loss": "non-contrastive"}},
+}
+"""Of the published rows, those of the loss that the user's formula is."""
+
+
+def test_the_published_formula_in_a_users_file_gives_the_published_numbers(beside):
+    for name, chosen in COMPARED.get(beside.id, {}).items():
+        table = beside.tables[name]
+        published = table[table["setting"] == BASE]
+        for column, values in chosen.items():
+            published = published[published[column].isin(np.atleast_1d(values))]
+        mine = table[table["setting"] == beside.name]
+        assert len(mine) == len(published) > 0
+        numbers = table.select_dtypes("number").columns
+        np.testing.assert_allclose(mine[numbers], published[numbers], rtol=2e-3, atol=2e-4)
+
+
+def test_claims_read_the_published_rows_alone(beside):
+    compared = 0
+    for claim in registry.experiment(beside.id).claims:
+        if "/fig4-time/" in claim.id:
+            continue
+        try:
+            alone = judge_all([claim], beside.alone, beside.params)
+        except KeyError:  # a cell of the paper that is not among so few
+            continue
+        compared += 1
+        both = judge_all([claim], beside.tables, beside.params)
+        pd.testing.assert_frame_equal(both, alone)
+        assert "objective" not in both["departures"].item()
+    assert compared
+
+
+def words_of(drawn):
+    if isinstance(drawn, pd.DataFrame):
+        return list(drawn)
+    words = [text.get_text() for text in drawn.findobj(Text)]
+    plt.close(drawn)
+    return words
+
+
+def test_each_figure_and_table_shows_it_with_its_name(beside):
+    artifacts = registry.experiment(beside.id).artifacts
+    assert artifacts
+    without = beside.params.model_copy(update={"objective": ()})
+    for artifact in artifacts:
+        words = words_of(draw(artifact.id, beside.tables, beside.params))
+        assert any("my_loss" in word for word in words), artifact.id
+        assert not any("my_loss" in word for word in words_of(draw(artifact.id, beside.alone, without)))
+
+
+def lines_of(figure):
+    found = [line for axes in figure.axes for line in axes.lines if not str(line.get_label()).startswith("_")]
+    plt.close(figure)
+    return found
+
+
+def test_published_series_stay_and_none_has_its_colours(beside):
+    without = beside.params.model_copy(update={"objective": ()})
+    for artifact in registry.experiment(beside.id).artifacts:
+        if artifact.kind == "table":
+            continue
+        lines, published = (
+            lines_of(draw(artifact.id, beside.tables, params)) for params in (beside.params, without)
+        )
+        series = {(str(line.get_label()), line.get_xydata().tobytes()) for line in lines}
+        assert {(str(line.get_label()), line.get_xydata().tobytes()) for line in published} <= series
+        colors = {to_rgb(line.get_color()) for line in published}
+        mine = [line for line in lines if re.search("my_loss(?!, init$)", str(line.get_label()))]
+        assert not {to_rgb(line.get_color()) for line in mine} & colors
