@@ -24,19 +24,20 @@ Labels = dict[str, tuple[Tensor, Tensor]]
 """Name -> labels of the training and of the test images."""
 
 
-def spec(training: Training, net: str, seed: int, samples: int) -> Spec:
+def spec(training: Training, net: str, seed: int, samples: int, objective: str | None = None) -> Spec:
     """What determines a trained network.
 
     Args:
         net: one of `NETS`.
         samples: images to train on.
+        objective: a loss to train by instead of the published one.
     """
     hyperparameters: dict[str, float | int | bool | None] = {"temperature": training.temperature}
     if net == "directclr":
         hyperparameters["dimensions"] = training.d0
     return training.spec(
-        objective=name_of(DirectCLR if net == "directclr" else infonce_other_view),
-        hyperparameters=hyperparameters,
+        objective=objective or name_of(DirectCLR if net == "directclr" else infonce_other_view),
+        hyperparameters={} if objective else hyperparameters,
         augmentation=augmentation(training),
         normalisation=NORMALISATIONS[training.data_set],
         projector=projector(training, net),
@@ -84,6 +85,7 @@ def trained(
     root: Path,
     columns: Mapping[str, object],
     parts: tuple[str, ...] = ("all",),
+    objective: str | None = None,
 ) -> Task:
     """A network as a task. Its table has a row a number: `what` is `representation` or `embedding`, with ln
     of the `index`-th singular value of the covariance of unit vectors, or `probe`, with the `labels` and the
@@ -92,9 +94,10 @@ def trained(
     Args:
         columns: beside these.
         parts: those of `PARTS` that are probed.
+        objective: a loss to train by instead of the published one.
     """
     data = training.source.load()
-    own = spec(training, net, seed, len(data.labels))
+    own = spec(training, net, seed, len(data.labels), objective)
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
         if network.diverged is None:

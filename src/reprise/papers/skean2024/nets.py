@@ -95,7 +95,7 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
     weaker, stronger = RECIPES[run.images]
     stem = "cifar" if run.images.startswith("cifar") else params.encoder.stem
     return params.spec(
-        objective=methods.name_of(OBJECTIVES[method.objective]),
+        objective=_objective(method.objective),
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
         normalisation=NORMALISATIONS[run.images],
@@ -108,6 +108,11 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
         trace_every=plan.trace_every,
         probe_every=plan.probe_every,
     )
+
+
+def _objective(name: str) -> str:
+    """The name of the objective in a `Spec`; a loss that is not the paper's keeps its own."""
+    return methods.name_of(OBJECTIVES[name]) if name in OBJECTIVES else name
 
 
 def source(params: Training, name: str, online: int = 0) -> Source:

@@ -1,4 +1,7 @@
-"""Settings of the map: a base point, and what is changed about it, one factor at a time."""
+"""Settings of the map: a base point, and what is changed about it, one factor at a time.
+
+No other loss can be shown: the map varies the settings around the published loss.
+"""
 
 from typing import Annotated
 

@@ -14,6 +14,8 @@ from reprise.training.image_settings import Source
 START: dict[Shortcut, str] = {"identity": "start", "none": "start, no shortcut"}
 """The net before training, by the shortcut around its last block."""
 WITHOUT_SHORTCUT = "directclr, no shortcut"
+OTHER_LOSS = ("start", "nonlinear", "none")
+"""The nets that are trained with a loss besides the published one, and what they start from."""
 
 
 class Cell(NamedTuple):
@@ -44,9 +46,13 @@ def tasks(params: Params, context: Context) -> list[Task]:
             return start(*where, cell.seed, labels, context.root, cell._asdict(), PARTS)
         net = "directclr" if cell.net == WITHOUT_SHORTCUT else cell.net
         probed = PARTS if net == "directclr" else PARTS[:1]
-        return trained(*where, net, cell.seed, labels, context.root, cell._asdict(), probed)
+        columns, loss = cell._asdict(), context.objective
+        return trained(*where, net, cell.seed, labels, context.root, columns, probed, loss)
 
-    return [declared(cell) for cell in _cells(params)]
+    cells = _cells(params)
+    if context.objective:  # the published loss alone has variants
+        cells = [cell for cell in cells if cell.net in OTHER_LOSS]
+    return [declared(cell) for cell in cells]
 
 
 def _cells(params: Params) -> list[Cell]:

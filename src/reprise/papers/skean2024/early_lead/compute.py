@@ -24,7 +24,8 @@ def tasks(params: Params, context: Context) -> list[Task]:
     """One for each run."""
     plan = nets.Plan(params.steps, probe_every=_steps_between_looks(params), probed=(params.data_set,))
     source = nets.source(params, params.data_set, params.online_images)
-    runs = nets.grid(params, PAIR, params.learning_rates, params.data_set)
+    methods = [context.objective] if context.objective else PAIR
+    runs = nets.grid(params, methods, params.learning_rates, params.data_set)
     return observations.tasks(params, plan, runs, source, context)
 
 

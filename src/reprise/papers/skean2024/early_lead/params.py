@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
 from reprise.study.experiment import Resources
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, place, stated, unstated
 from reprise.training.image_settings import Probe
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
@@ -20,7 +21,7 @@ SHOWN = 30
 """Epochs that Figure 4 shows."""
 
 
-class Params(Training):
+class Params(Training, TakesLosses):
     """FroSSL and Barlow Twins on the exact same setup; an epoch is a hundredth of the steps."""
 
     data_set: DataSet = stated("imagenet", "Section 6.2")

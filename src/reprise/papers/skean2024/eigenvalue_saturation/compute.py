@@ -37,7 +37,8 @@ def tasks(params: Params, context: Context) -> list[Task]:
     images = SAME_IMAGES.get(params.data_set, params.data_set)
     plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
     source = nets.source(params, images, params.online_images)
-    runs = nets.grid(params, params.methods, params.learning_rates, images)
+    methods = [context.objective] if context.objective else params.methods
+    runs = nets.grid(params, methods, params.learning_rates, images)
     return observations.tasks(params, plan, runs, source, context)
 
 

@@ -7,6 +7,7 @@ from pydantic import model_validator
 from reprise.papers.skean2024.lineup import FIGURE3
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Constant, Schedule
@@ -18,7 +19,7 @@ SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 
 
-class Params(Training):
+class Params(Training, TakesLosses):
     """Figure 3's methods on one data set; the horizon, on which saturation depends, is the last step."""
 
     data_set: DataSet = stated("stl10", "Section 5.2")

@@ -28,7 +28,8 @@ def tasks(params: Params, context: Context) -> list[Task]:
     declared = []
     for name, plan in plans(params).items():
         source = nets.source(params, name, params.online_images)
-        runs = nets.grid(params, params.methods, params.learning_rates, name)
+        methods = [context.objective] if context.objective else params.methods
+        runs = nets.grid(params, methods, params.learning_rates, name)
         declared += observations.tasks(params, plan, runs, source, context)
     return declared
 
