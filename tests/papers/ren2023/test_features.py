@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from reprise.errors import RepriseError
-from reprise.storage import features as features_module
-from reprise.storage.features import features, kept_tensors
+from reprise.papers.ren2023.zero_shot import features as features_module
+from reprise.papers.ren2023.zero_shot.features import features, kept_tensors
 from reprise.storage.store import key_of
 
 

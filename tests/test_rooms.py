@@ -1,0 +1,40 @@
+"""The rooms of the package: what is shared serves two papers, and no module imports itself through others."""
+
+import grimp
+import networkx
+import pytest
+
+PAPERS = "reprise.papers"
+COMMANDS = ("reprise.cli", "reprise.execute", "reprise.report", "reprise.bench")
+"""Rooms that run papers, and are used by none."""
+LIBRARY = ("reprise.diagnostics", "reprise.datasets.contact_sheet")
+"""For notebooks as well, whichever paper uses them."""
+
+
+@pytest.fixture(scope="module")
+def imports():
+    """The modules of the package, with an edge from each to those that it imports."""
+    package = grimp.build_graph("reprise", exclude_type_checking_imports=True)
+    graph = networkx.DiGraph()
+    for module in package.modules:
+        graph.add_edges_from((module, other) for other in package.find_modules_directly_imported_by(module))
+    return graph
+
+
+def shared(graph):
+    rooms = (PAPERS, *COMMANDS, *LIBRARY)
+    return [module for module in graph if module != "reprise" and not module.startswith(rooms)]
+
+
+def test_a_shared_module_serves_two_papers(imports):
+    for module in shared(imports):
+        users = {
+            name.split(".")[2]
+            for name in networkx.ancestors(imports, module)
+            if name.startswith(f"{PAPERS}.")
+        }
+        assert len(users) >= 2, f"{module} serves {users or 'no paper'}; it belongs into that paper's room"
+
+
+def test_no_import_leads_back_to_its_module(imports):
+    assert not list(networkx.simple_cycles(imports, length_bound=6))
