@@ -1,6 +1,13 @@
 """Loops compiled for the CPU, which pass over the data once where PyTorch needs a pass per operation.
 
-A replica's results do not depend on the other replicas in its stack.
+The contract of a compiled loop:
+
+- It is private to its module. One public function beside it chooses between the loop and plain PyTorch.
+- That function checks shapes first, because compiled code does not check bounds. It takes the plain path on
+  other devices, and where the loop's arithmetic could overflow.
+- Where the loop replaces automatic differentiation, the plain path is `differentiated_NAME` in the same
+  module, and a test compares values and gradients of both.
+- A replica's results do not depend on the other replicas in its stack.
 """
 
 from typing import Any
