@@ -15,7 +15,7 @@ DIM, SIGNALS = 7, 3
 def test_the_spectra():
     np.testing.assert_allclose(model.signal_variances("linear", 30, 4), [4, 3, 2, 1])
     np.testing.assert_allclose(model.signal_variances("spiked", 30, 3), [1.5 * math.log(30), 1, 1])
-    with pytest.raises(ValueError, match="there are: linear, spiked"):
+    with pytest.raises(ValueError, match="allowed: linear, spiked"):
         model.signal_variances("flat", 30, 3)
 
 

@@ -49,8 +49,8 @@ def test_section_5(smoke):
     wide = at_255.pivot(index=["tau2", "seed"], columns="step", values="condition")
     rise = np.log(wide.max(axis=1) / wide[0]).groupby("tau2").mean()
     np.testing.assert_allclose(series(against)["largest / first"][1], np.exp(rise), rtol=1e-6)
-    assert labels(stage1) == ["as it is", "time scaled", "∝ τ²"]
+    assert labels(stage1) == ["time unscaled", "time scaled", "∝ τ²"]
     assert_mean(stage1, "time scaled", base["stage1"], "tau2", "distance")
-    assert_mean(stage1, "as it is", base["stage1"], "tau2", "distance_unscaled")
+    assert_mean(stage1, "time unscaled", base["stage1"], "tau2", "distance_unscaled")
     x, y = series(stage1)["∝ τ²"]
     assert y[1] / y[0] == pytest.approx(x[1] / x[0])

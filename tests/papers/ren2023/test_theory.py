@@ -117,7 +117,7 @@ def test_columns_that_are_not_orthogonal_do_not_follow_eq_8():
     learners = random_learners(rng, 4)
     found = limit.measured(learners, limit.CONTRASTIVE)
     moment = limit.Moment(
-        random_limit(rng, 4)[1].of.of(np.ones(learners.signals)), found.k[None], found.h[None], np.ones(1)
+        random_limit(rng, 4)[1].limit.of(np.ones(learners.signals)), found.k[None], found.h[None], np.ones(1)
     )
     assert not np.allclose(moment.velocity(learners.tau2).k[0], found.k_rate, rtol=1e-2)
 

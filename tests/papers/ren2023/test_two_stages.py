@@ -124,7 +124,7 @@ def test_sizes_that_do_not_fit_are_refused():
         ({"signals": 6}, "signals must be fewer"),
         ({"width": 11}, "twice dim"),
         ({"record_every": 3}, "must divide"),
-        ({"stage1_steps": 16}, "goes as far"),
+        ({"stage1_steps": 16}, "gets as far"),
     ):
         with pytest.raises(ValueError, match=words):
             Params(**{**TINY, **changes})

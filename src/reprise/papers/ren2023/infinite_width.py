@@ -1,4 +1,8 @@
-"""Learners of infinite width, which move by Eq. 8: columns of K_A and K_B keep orthogonal to each other."""
+"""Learners of infinite width, which follow Eq. 8: the columns of K_A and K_B stay orthogonal to each other.
+
+Source: Ren and Li 2023, "On the Importance of Contrastive Loss in Multimodal Learning"; no public code was
+found.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +17,15 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class InfiniteWidth:
-    """Settings of which each is one learner, with noise, at its own loss.
+    """A batch of settings; each is one learner with its own spectrum, noise and loss.
 
     Attributes:
-        sigma2: the squared singular values σ_p² of A and B.
-        noise2: those of A_ξ and B_ξ, σ_ξ². Anything positive where there is no noise coordinate.
-        noises: the number of noise coordinates, d - r. 0 is the noiseless case of Eq. 8.
+        sigma2: squared singular values σ_p² of A and B.
+        noise2: squared singular value σ_ξ² of A_ξ and B_ξ; any positive number if there is no noise
+            coordinate.
+        noises: number of noise coordinates, d - r; 0 is the noiseless case of Eq. 8.
         negatives: K, the strength of the negative pairs.
-        contrastive: which settings follow Eq. 3; the others follow Eq. 4.
+        contrastive: whether a setting follows Eq. 3; otherwise it follows Eq. 4.
     """
 
     sigma2: Float[Array, "setting r"]
@@ -39,21 +44,21 @@ class InfiniteWidth:
         negatives: float | Array = 255.0,
         contrastive: bool | Array = True,
     ) -> "InfiniteWidth":
-        """The settings that result from broadcasting all that is given."""
-        given = [np.asarray(value, dtype=float) for value in (noise2, noises, negatives, contrastive)]
-        settings = max([np.atleast_2d(sigma2).shape[0], *(value.size for value in given)])
-        noise2, noises, negatives, contrastive = (np.broadcast_to(value, settings) for value in given)
+        """Makes settings by broadcasting all arguments."""
+        options = [np.asarray(value, dtype=float) for value in (noise2, noises, negatives, contrastive)]
+        settings = max([np.atleast_2d(sigma2).shape[0], *(value.size for value in options)])
+        noise2, noises, negatives, contrastive = (np.broadcast_to(value, settings) for value in options)
         spectrum = np.broadcast_to(np.asarray(sigma2, dtype=float), (settings, np.shape(sigma2)[-1]))
         return cls(spectrum, noise2, noises, negatives, contrastive.astype(bool))
 
     def start(self) -> "Moment":
-        """k_p = σ_p², h_p = 0, v = σ_ξ²: the limit of W with entries N(0, 1/m)."""
+        """The initial state k_p = σ_p², h_p = 0, v = σ_ξ²: the limit of weights with entries N(0, 1/m)."""
         return Moment(self, self.sigma2.copy(), np.zeros_like(self.sigma2), self.noise2.copy())
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Where the settings are, at one time or (as a leading axis) at several.
+    """State of the settings at one time, or at several, which are then the leading axis.
 
     Attributes:
         k: ||[K_A]_p||² = ||[K_B]_p||².
@@ -61,7 +66,7 @@ class Moment:
         v: ||[K_A,ξ]_q||² = ||[K_B,ξ]_q||², the same for all q.
     """
 
-    of: InfiniteWidth
+    limit: InfiniteWidth
     k: Float[Array, "*time setting r"]
     h: Float[Array, "*time setting r"]
     v: Float[Array, "*time setting"]
@@ -69,69 +74,70 @@ class Moment:
     @property
     def norm2(self) -> Float[Array, "*time setting"]:
         """F = Σ k_p + (d - r) v = d N_A²."""
-        return self.k.sum(-1) + self.of.noises * self.v
+        return self.k.sum(-1) + self.limit.noises * self.v
 
     @property
     def rho(self) -> Float[Array, "*time setting"]:
-        """ρ = Σ h_p / F: <f_A, f_B> of a positive pair."""
+        """ρ = Σ h_p / F, which is E<f_A, f_B> over positive pairs."""
         return self.h.sum(-1) / self.norm2
 
     @property
     def condition(self) -> Float[Array, "*time setting"]:
-        """The largest over the r-th singular value of K_A."""
+        """Condition number: the largest over the r-th singular value of K_A."""
         return np.sqrt(self.k.max(-1) / self.k.min(-1))
 
     @property
     def noise_to_signal(self) -> Float[Array, "*time setting"]:
-        """The largest column norm of K_A,ξ over the smallest of K_A."""
+        """Noise-to-signal ratio: the largest column norm of K_A,ξ over the smallest of K_A."""
         return np.sqrt(self.v / self.k.min(-1))
 
     @property
     def distance(self) -> Float[Array, "*time setting"]:
-        """||K_A - K_B||_F / ||K_A||_F, which is √2 at the start and 0 where the signals are aligned."""
+        """||K_A - K_B||_F / ||K_A||_F, which is √2 at the start and 0 for aligned signals."""
         return np.sqrt(2 * (self.k - self.h).sum(-1) / self.k.sum(-1))
 
     @property
     def stable_rank(self) -> Float[Array, "*time setting"]:
         """||C||_F² / ||C||_2² of the covariance C of f_A, whose eigenvalues are k_p / F and v / F."""
-        noise = np.where(self.of.noises > 0, self.v, 0.0)
-        return ((self.k**2).sum(-1) + self.of.noises * noise**2) / np.maximum(self.k.max(-1), noise) ** 2
+        noise = np.where(self.limit.noises > 0, self.v, 0.0)
+        return ((self.k**2).sum(-1) + self.limit.noises * noise**2) / np.maximum(self.k.max(-1), noise) ** 2
 
     @property
     def intrinsic_dimension(self) -> Float[Array, "*time setting"]:
         """tr C / ||C||_2, the other reading of the stable rank."""
-        noise = np.where(self.of.noises > 0, self.v, 0.0)
+        noise = np.where(self.limit.noises > 0, self.v, 0.0)
         return self.norm2 / np.maximum(self.k.max(-1), noise)
 
     def unlikely(self, tau2: float | Array) -> Float[Array, "*time setting"]:
-        """1 - S, S the softmax weight of the positive pair."""
+        """1 - S, where S is the softmax weight of the positive pair."""
         return expit(self._logit(tau2))
 
     def loss(self, tau2: float | Array) -> Float[Array, "*time setting"]:
-        """-E log S_A - E log S_B (Eq. 3), or -E <f_A, f_B> (Eq. 4) where not contrastive."""
-        return np.where(self.of.contrastive, 2 * np.logaddexp(0, self._logit(tau2)), -self.rho)
+        """The loss: -E log S_A - E log S_B (Eq. 3) for contrastive settings, -E <f_A, f_B> (Eq. 4) for the
+        others."""
+        return np.where(self.limit.contrastive, 2 * np.logaddexp(0, self._logit(tau2)), -self.rho)
 
     def velocity(self, tau2: float | Array) -> "Moment":
-        """dk/dt, dh/dt, dv/dt under gradient flow on the loss divided by τ² (Eq. 8, and v as in Lemma B.11).
+        """dk/dt, dh/dt and dv/dt under gradient flow on the loss divided by τ² (Eq. 8; Lemma B.11 for v).
 
         k_p' = c σ_p² [h_p (1 - T_p) - k_p (ρ - T̄)],  h_p' = c σ_p² [k_p (1 - T_p) - h_p (ρ - T̄)],
         v' = -c σ_ξ² v (ρ - T̄), with T_p = tanh(τ² h_p / F), T̄ = Σ h_p T_p / F, c = 4 (1 - S) / F; without
         contrastive pairs T = 0 and c = 2 / F.
         """
         scale, pull, push = self._forces(tau2)
-        speed = scale[..., None] * self.of.sigma2
+        speed = scale[..., None] * self.limit.sigma2
         return Moment(
-            self.of,
+            self.limit,
             speed * (self.h * pull - self.k * push[..., None]),
             speed * (self.k * pull - self.h * push[..., None]),
-            -scale * self.of.noise2 * self.v * push,
+            -scale * self.limit.noise2 * self.v * push,
         )
 
     def _forces(self, tau2: float | Array) -> tuple[Array, Array, Array]:
         """c, 1 - T_p and ρ - T̄."""
         share = self.h / self.norm2[..., None]
-        tanh = np.where(self.of.contrastive[:, None], np.tanh(np.asarray(tau2)[..., None] * share), 0.0)
-        scale = np.where(self.of.contrastive, 4 * self.unlikely(tau2), 2.0) / self.norm2
+        tanh = np.where(self.limit.contrastive[:, None], np.tanh(np.asarray(tau2)[..., None] * share), 0.0)
+        scale = np.where(self.limit.contrastive, 4 * self.unlikely(tau2), 2.0) / self.norm2
         return scale, 1 - tanh, (share * (1 - tanh)).sum(-1)
 
     def _logit(self, tau2: float | Array) -> Array:
@@ -140,12 +146,12 @@ class Moment:
         share = tau2[..., None] * self.h / self.norm2[..., None]
         # log cosh x without overflow.
         log_cosh = np.logaddexp(share, -share) - np.log(2)
-        return np.log(self.of.negatives) + log_cosh.sum(-1) - tau2 * self.rho
+        return np.log(self.limit.negatives) + log_cosh.sum(-1) - tau2 * self.rho
 
 
 @dataclass(frozen=True)
 class Stage:
-    """So many steps of gradient descent at one inverse temperature τ² (or one a setting)."""
+    """A number of gradient descent steps at one inverse temperature τ², or at one per setting."""
 
     steps: float
     tau2: float | Array
@@ -156,17 +162,18 @@ class Path:
     """The settings over time.
 
     Attributes:
-        steps: in steps of gradient descent.
-        tau2: the inverse temperature of the stage that has led there, so the earlier one at a boundary.
+        steps: times, in steps of gradient descent.
+        tau2: inverse temperature of the stage that leads to each time; at a boundary, the earlier stage's.
+        moment: states, with time as the leading axis.
     """
 
     steps: Float[Array, "time"]
     tau2: Float[Array, "time setting"]
-    at: Moment
+    moment: Moment
 
     @property
     def loss(self) -> Float[Array, "time setting"]:
-        return self.at.loss(self.tau2)
+        return self.moment.loss(self.tau2)
 
 
 def solve(
@@ -180,57 +187,63 @@ def solve(
     atol: float = 1e-9,
     method: str = "DOP853",
 ) -> Path:
-    """Eq. 8 through stages of different τ².
+    """Solves Eq. 8 through consecutive stages with different τ².
 
-    It is solved for log(k_p + h_p), log(k_p - h_p) and log v: their rates c σ_p² [(1 - T_p) - (ρ - T̄)],
-    -c σ_p² [(1 - T_p) + (ρ - T̄)] and -c σ_ξ² (ρ - T̄) are bounded, and k - h keeps its digits as it vanishes.
+    The unknowns are log(k_p + h_p), log(k_p - h_p) and log v. Their rates c σ_p² [(1 - T_p) - (ρ - T̄)],
+    -c σ_p² [(1 - T_p) + (ρ - T̄)] and -c σ_ξ² (ρ - T̄) are bounded, and k - h stays accurate as it vanishes.
 
     Args:
         limit: the settings.
-        steps: when to look, increasing, in steps of gradient descent; none beyond the last stage.
-        stages: one after the other.
-        step_size: of gradient descent, whose step t is at time t * step_size.
-        start: where to begin, if not at the random initialisation.
-        rtol, atol: tolerances of the logarithms.
-        method: of `scipy.integrate.solve_ivp`; LSODA takes long steps where little moves.
+        steps: increasing times to record, in steps of gradient descent, within the stages.
+        stages: the stages, in order.
+        step_size: gradient descent's step size; its step t is at time t * step_size.
+        start: initial state, by default the random initialisation.
+        rtol, atol: tolerances on the logarithms.
+        method: method of `scipy.integrate.solve_ivp`; LSODA takes long steps where little changes.
+
+    Raises:
+        ArithmeticError: if the solver fails.
+        ValueError: if a step lies beyond the last stage.
     """
     looks = np.asarray(steps, dtype=float)
     settings, r = limit.sigma2.shape
     start = start or limit.start()
 
     def moment(logs: Array) -> Moment:
-        """From logarithms of shape [*time, setting, 2 r + 1]."""
+        """The state from its logarithms, of shape [*time, setting, 2 r + 1]."""
         total, gap = np.exp(logs[..., :r]), np.exp(logs[..., r : 2 * r])
         return Moment(limit, (total + gap) / 2, (total - gap) / 2, np.exp(logs[..., -1]))
 
     def rates(logs: Array, tau2: float | Array) -> Array:
         scale, pull, push = moment(logs)._forces(tau2)
-        speed, push_ = scale[:, None] * limit.sigma2, push[:, None]
+        speed, push_column = scale[:, None] * limit.sigma2, push[:, None]
         noise = -scale * limit.noise2 * push
-        return np.concatenate([speed * (pull - push_), -speed * (pull + push_), noise[:, None]], -1)
+        return np.concatenate(
+            [speed * (pull - push_column), -speed * (pull + push_column), noise[:, None]], -1
+        )
 
-    gap = np.maximum(start.k - start.h, np.finfo(float).tiny)  # its logarithm where aligned to all digits
+    gap = np.maximum(start.k - start.h, np.finfo(float).tiny)  # avoids log 0 if aligned to full precision
     logs = np.log(np.concatenate([start.k + start.h, gap, start.v[:, None]], -1))
-    found, tau2s, begin = [], [], 0.0
+    pieces, tau2s, begin = [], [], 0.0
     for number, stage in enumerate(stages):
         end = begin + stage.steps
-        inside = looks[(looks <= end) & ((looks > begin) | (number == 0))]
+        stage_looks = looks[(looks <= end) & ((looks > begin) | (number == 0))]
         tau2 = np.broadcast_to(np.asarray(stage.tau2, dtype=float), settings)
         path = solve_ivp(
             lambda t, y, tau2=tau2: rates(y.reshape(settings, -1), tau2).ravel(),
             (begin * step_size, end * step_size),
             logs.ravel(),
             method,
-            t_eval=np.union1d(inside, end) * step_size,
+            t_eval=np.union1d(stage_looks, end) * step_size,
             rtol=rtol,
             atol=atol,
         )
         if not path.success:
             raise ArithmeticError(f"Eq. 8 could not be solved beyond step {path.t[-1]}: {path.message}")
-        through = path.y.T.reshape(-1, settings, 2 * r + 1)
-        found.append(through[: len(inside)])
-        tau2s.append(np.broadcast_to(tau2, (len(inside), settings)))
-        logs, begin = through[-1], end
+        logs_over_time = path.y.T.reshape(-1, settings, 2 * r + 1)
+        pieces.append(logs_over_time[: len(stage_looks)])
+        tau2s.append(np.broadcast_to(tau2, (len(stage_looks), settings)))
+        logs, begin = logs_over_time[-1], end
     if looks[-1] > begin:
         raise ValueError(f"step {looks[-1]} is beyond the last stage, which ends at step {begin}")
-    return Path(looks, np.concatenate(tau2s), moment(np.concatenate(found)))
+    return Path(looks, np.concatenate(tau2s), moment(np.concatenate(pieces)))

@@ -1,1 +1,1 @@
-"""Theorem 4.3 and Lemma B.17 as the dimension grows: how unbalanced a learner becomes without negatives."""
+"""Theorem 4.3 and Lemma B.17: how unbalanced a learner without negatives becomes as the dimension grows."""

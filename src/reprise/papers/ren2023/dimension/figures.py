@@ -1,4 +1,4 @@
-"""Theorem 4.3 as a picture; the paper draws none."""
+"""Theorem 4.3 as a figure; the paper has none."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,43 +15,43 @@ LABELS = ("no negatives, at rest", "end of Stage 1", "end of Stage 2", "start")
 
 @figure(
     "Theorem 4.3",
-    caption="""Noiseless learners of infinite width (Eq. 8) as d grows: r = d/2 signals, one with σ² =
-    max(ln d, 1), the others with σ² = 1. Left: the condition number of K_A. Without negatives it ends as a
-    power of d times logarithms (dashed: the closed form that the conserved norm of W gives; for large d the
-    power is ln 2 / 2 = 0.35, and over the d shown the slope is 0.44). Stage 1 of the contrastive dynamics,
-    which ends here when every 1 - h/k is under 0.01, comes close to it; Stage 2 brings it to 1. Right: the
-    balance score (Definition 4.2) as a share of its best, r: ||C||_F² / ||C||_2² (lines) and tr C / ||C||_2
-    (open markers).""",
+    caption="""Noiseless learners of infinite width (Eq. 8) as d grows: r = d/2 signals, one with σ² = max(ln
+    d, 1), the others with σ² = 1. Left: the condition number of K_A. Without negatives its final value grows
+    as a power of d times logarithms. The dashed line is the closed form that follows from the conserved norm
+    of W; its power is ln 2 / 2 = 0.35 for large d, and its slope over the d shown is 0.44. Stage 1 of the
+    contrastive dynamics, which ends here when every 1 - h/k is below 0.01, comes close to it; Stage 2 reduces
+    the condition number to 1. Right: the balance score (Definition 4.2) as a share of its maximum r, read as
+    ||C||_F² / ||C||_2² (lines) and as tr C / ||C||_2 (open markers).""",
 )
 def thm43_dimension(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["ends"]
-    closed = setting(tables, BASE)["closed_form"]
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
+    formula = setting(tables, BASE)["closed_form"]
+    fig, (condition_axes, balance_axes) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
     for moment, label, color, marker, line in zip(MOMENTS, LABELS, colors(4), MARKERS, LINES, strict=False):
         rows = table[table["moment"] == moment]
         style = {"color": color, "marker": marker}
-        left.plot(
+        condition_axes.plot(
             rows["dim"], drawable(rows["condition"], f"condition, {moment}"), ls=line, label=label, **style
         )
         share = drawable(rows["stable_rank"], f"stable rank, {moment}") / rows["signals"]
-        right.plot(rows["dim"], share, ls=line, label=label, **style)
-        other = drawable(rows["intrinsic_dimension"], f"dimension, {moment}") / rows["signals"]
-        right.plot(rows["dim"], other, ls="", mfc="none", **style)
-    left.plot(
-        closed["dim"], drawable(closed["condition"], "closed form"), color="0.8", lw=0.8, ls=(0, (4, 3)),
+        balance_axes.plot(rows["dim"], share, ls=line, label=label, **style)
+        dimension_share = drawable(rows["intrinsic_dimension"], f"dimension, {moment}") / rows["signals"]
+        balance_axes.plot(rows["dim"], dimension_share, ls="", mfc="none", **style)
+    condition_axes.plot(
+        formula["dim"], drawable(formula["condition"], "closed form"), color="0.8", lw=0.8, ls=(0, (4, 3)),
         label="closed form", zorder=3,
     )  # fmt: skip
-    least = (table["stable_rank"] / table["signals"]).min()
-    left.set_ylabel("condition number of $K_A$")
-    right.set_ylabel("balance score / r")
+    smallest_share = (table["stable_rank"] / table["signals"]).min()
+    condition_axes.set_ylabel("condition number of $K_A$")
+    balance_axes.set_ylabel("balance score / r")
     ticks = [1, 2, 5, 10, 20, 50]
-    left.set(yscale="log", ylim=(0.8, 1.3 * table["condition"].max()))
-    left.set_yticks([tick for tick in ticks if tick < 1.3 * table["condition"].max()])
-    left.yaxis.set_major_formatter("{x:g}")
-    left.minorticks_off()
-    right.set(yscale="log", ylim=(0.7 * least, 1.5))
-    for panel in (left, right):
+    condition_axes.set(yscale="log", ylim=(0.8, 1.3 * table["condition"].max()))
+    condition_axes.set_yticks([tick for tick in ticks if tick < 1.3 * table["condition"].max()])
+    condition_axes.yaxis.set_major_formatter("{x:g}")
+    condition_axes.minorticks_off()
+    balance_axes.set(yscale="log", ylim=(0.7 * smallest_share, 1.5))
+    for panel in (condition_axes, balance_axes):
         panel.set(xscale="log", xlabel="d")
-    left.set_xlim(0.8 * np.min(table["dim"]), 1.25 * np.max(table["dim"]))
-    left.legend(loc="upper left")
-    return drawn
+    condition_axes.set_xlim(0.8 * np.min(table["dim"]), 1.25 * np.max(table["dim"]))
+    condition_axes.legend(loc="upper left")
+    return fig

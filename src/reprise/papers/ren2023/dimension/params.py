@@ -1,4 +1,4 @@
-"""Settings of the growth with d: noiseless learners of infinite width, one strong signal among weak ones.
+"""Settings of the growth with d: noiseless learners of infinite width with one strong signal.
 
 No other loss can be shown: Eq. 8, the limit of infinite width, is derived for the losses of Eqs. 3 and 4.
 """
@@ -13,16 +13,16 @@ TABLES = ("ends", "closed_form")
 
 
 class Params(Settings):
-    """σ_1² = max(spike ln d, 1), the other σ_p² = 1, r = d / 2."""
+    """σ_1² = max(spike ln d, 1), all other σ_p² = 1, and r = d / 2."""
 
     dims: tuple[int, ...] = ours((10, 30, 100, 300, 1000, 3000), "d, even", min_length=4)
     spike: float = lost(1.0, "σ_1² as a multiple of ln d: the proof's choice, without its constant", gt=0)
     negatives: float = lost(255.0, "K, of the order of a batch of 256, as in Figure 1", gt=0)
     tau2_stage1: float = lost(0.1, "τ² of Stage 1, as in Figure 1", gt=0)
     tau2_stage2: float = lost(12.0, "τ² of Stage 2, as in Figure 1", gt=0)
-    alignment_gap: float = lost(0.01, "Stage 1 ends when every 1 - h_p / k_p is under it (Lemma B.1)", gt=0)
+    alignment_gap: float = lost(0.01, "Stage 1 ends when every 1 - h_p / k_p is below this (Lemma B.1)", gt=0)
     tolerance: float = unstated(
-        1e-6, "at rest: no doubling of the time moves ρ or log κ by as much", gt=0, le=1e-3
+        1e-6, "settled if doubling the time changes ρ and log κ by less", gt=0, le=1e-3
     )
 
     @model_validator(mode="after")
@@ -33,7 +33,7 @@ class Params(Settings):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what our text of the paper has lost."""
+    """Other plausible values of the settings that our text of the paper has lost."""
     grid: dict[str, dict[str, float]] = {
         "σ_1² = 1.5 ln d": {"spike": 1.5},
         "σ_1² = 2 ln d": {"spike": 2.0},
@@ -41,4 +41,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "gap 0.1": {"alignment_gap": 0.1},
     }
     common: dict[str, object] = {"dims": tuple(dim for dim in params.dims if dim <= 1000)}
-    return {name: params.model_copy(update=common | changed) for name, changed in grid.items()}
+    return {name: params.model_copy(update=common | changes) for name, changes in grid.items()}

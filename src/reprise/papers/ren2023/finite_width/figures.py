@@ -1,4 +1,4 @@
-"""Widths, steps and batches as pictures; the paper draws none of them."""
+"""Effects of width, step and batch size as figures; the paper has none."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,68 +22,69 @@ STYLES = ("-", "--", "-.")
 
 @figure(
     "Lemma 5.1",
-    caption="""Gradient flow at width m (few latents, exact expectations) against the limit of infinite
-    width (Eq. 8). Left: the relative distance of their Gram matrices of K_A and K_B at the end of Stage 1
-    and of Stage 2 and, without contrastive pairs, after the same time; grey is m^(-1/2). Right: the
-    largest cosine between columns that are orthogonal in the limit, over time, at the smallest width
-    (upper lines) and at the largest (lower ones); the dotted line is the boundary of the stages. Mean and
-    90 % interval over seeds.""",
+    caption="""Gradient flow at width m (few latents, exact expectations) against the limit of infinite width
+    (Eq. 8). Left: relative distance of their Gram matrices of K_A and K_B at the ends of Stages 1 and 2 and,
+    without contrastive pairs, after the same time; the grey line is m^(-1/2). Right: the largest cosine
+    between columns that are orthogonal in the limit, over time, at the smallest width (upper lines) and the
+    largest (lower lines); the dotted line is the boundary of the stages. Mean and 90 % interval over
+    seeds.""",
 )
 def lemma51_width(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["widths"]
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
+    fig, (width_axes, time_axes) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     for (label, stage, loss), color, mark, line in zip(ARMS, colors(3), MARKERS, STYLES, strict=False):
         rows = at_end(table, stage, loss)
-        band(left, rows, "width", "distance", log=True, color=color, marker=mark, ls=line, label=label)
-    _guide(left, params.widths, -0.5, "$m^{-1/2}$")
-    left.set(xscale="log", yscale="log", xlabel="width m", ylabel="distance from infinite width")
-    left.legend(loc="lower left")
+        band(width_axes, rows, "width", "distance", log=True, color=color, marker=mark, ls=line, label=label)
+    _guide(width_axes, params.widths, -0.5, "$m^{-1/2}$")
+    width_axes.set(xscale="log", yscale="log", xlabel="width m", ylabel="distance from infinite width")
+    width_axes.legend(loc="lower left")
     contrastive = table[table["loss"] == "contrastive"]
     for width in (min(params.widths), max(params.widths)):
         rows = contrastive[contrastive["width"] == width]
         for (column, (label, *_)), color, line in zip(KINDS.items(), colors(3), STYLES, strict=True):
             name = label if width == min(params.widths) else f"_{label}"
-            band(right, rows, "time", column, log=True, color=color, ls=line, label=name)
-    right.axvline(params.stage1_time, color="0.4", lw=0.8, ls=":", zorder=0)
-    right.set(yscale="log", xlabel="time of gradient flow", ylabel="largest |cosine|")
-    right.legend(loc="lower left", title="columns of", alignment="left")
-    return drawn
+            band(time_axes, rows, "time", column, log=True, color=color, ls=line, label=name)
+    time_axes.axvline(params.stage1_time, color="0.4", lw=0.8, ls=":", zorder=0)
+    time_axes.set(yscale="log", xlabel="time of gradient flow", ylabel="largest |cosine|")
+    time_axes.legend(loc="lower left", title="columns of", alignment="left")
+    return fig
 
 
 @figure(
     "Appendix D",
-    caption="""From gradient flow to SGD at one width, largest relative distance of the Gram matrices of K_A
-    and K_B over both stages. Left: gradient descent on the exact loss, from gradient flow, against the step.
-    Right: SGD, from gradient descent on the exact loss with the same step, against the batch. Grey:
-    proportional to the step, and to the batch to the power -1/2. Mean and 90 % interval over seeds.""",
+    caption="""From gradient flow to SGD at one width: the largest relative distance of the Gram matrices of
+    K_A and K_B over both stages. Left: distance of gradient descent on the exact loss from gradient flow,
+    against the step. Right: distance of SGD from gradient descent on the exact loss with the same step,
+    against the batch size. Grey lines are proportional to the step and to the batch size to the power -1/2.
+    Mean and 90 % interval over seeds.""",
 )
 def appD_descent(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.5))
-    for axes, name, by, values, power, label in (
-        (left, "steps", "step_size", params.step_sizes, 1.0, "proportional to the step"),
-        (right, "batches", "batch_size", params.batch_sizes, -0.5, "batch to the power -1/2"),
+    fig, (step_axes, batch_axes) = plt.subplots(1, 2, figsize=(WIDTH, 2.5))
+    for axes, name, column, values, power, label in (
+        (step_axes, "steps", "step_size", params.step_sizes, 1.0, "proportional to the step"),
+        (batch_axes, "batches", "batch_size", params.batch_sizes, -0.5, "batch to the power -1/2"),
     ):
-        rows = _largest(base[name], by)
+        rows = _largest(base[name], column)
         for value in values:
-            drawable(rows.loc[rows[by] == value, "distance"], f"distance at {by} {value:g}")
-        band(axes, rows, by, "distance", log=True, color=colors(2)[0], marker="o", label="measured")
+            drawable(rows.loc[rows[column] == value, "distance"], f"distance at {column} {value:g}")
+        band(axes, rows, column, "distance", log=True, color=colors(2)[0], marker="o", label="measured")
         _guide(axes, values, power, label)
         axes.set(xscale="log", yscale="log")
         axes.set_xticks(values, [f"{value:g}" for value in values])
         axes.minorticks_off()
         axes.legend(loc="upper left" if power > 0 else "lower left")
-    left.set(xlabel="step size", ylabel="distance from gradient flow")
-    right.set(xlabel="batch size", ylabel="distance from full batches")
-    return drawn
+    step_axes.set(xlabel="step size", ylabel="distance from gradient flow")
+    batch_axes.set(xlabel="batch size", ylabel="distance from full batches")
+    return fig
 
 
-def _largest(table: pd.DataFrame, by: str) -> pd.DataFrame:
-    return table.groupby(["seed", by], as_index=False).agg({"distance": "max"})
+def _largest(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    return table.groupby(["seed", column], as_index=False).agg({"distance": "max"})
 
 
 def _guide(axes: Axes, values: tuple[float, ...], power: float, label: str) -> None:
-    """A line of that slope, a little under the one measured."""
+    """Draws a line with this slope, slightly below the measured one."""
     x, y = np.asarray(axes.lines[0].get_xydata()).T
     ends = np.array([min(values), max(values)], dtype=float)
     axes.plot(ends, 0.6 * y[0] * (ends / x[0]) ** power, color="0.6", lw=0.8, label=label)

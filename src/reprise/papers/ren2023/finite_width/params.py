@@ -1,4 +1,4 @@
-"""Settings of the finite-width learners; the paper proves what is measured here and simulates none of it.
+"""Settings of the finite-width learners; the paper proves what is measured here but simulates none of it.
 
 No other loss can be shown: learners are compared with exact expectations of Eqs. 3 and 4 over all latents,
 which a loss on batches does not have.
@@ -16,7 +16,7 @@ RESOURCES = Resources(minutes=30, memory_mb=4000)
 
 
 class Params(Settings):
-    """The exact expectation over all latents, so few of them; gradient flow unless it says descent."""
+    """Exact expectations over all latents, hence few latents; gradient flow except where descent is named."""
 
     dim: int = ours(6, "d: 2^d latents of each view", ge=3, le=10)
     signals: int = ours(3, "r", ge=2)
@@ -24,16 +24,20 @@ class Params(Settings):
     negatives: float = lost(255.0, "K, as in Figure 1", gt=0)
     stage1_tau2: float = lost(0.1, "τ² of Stage 1, as in Figure 1", gt=0)
     stage2_tau2: float = ours(3.6, "τ² of Stage 2: 1.2 r, as in Figure 1", gt=0)
-    stage1_time: float = ours(16.0, "of gradient flow: until K_A and K_B agree", gt=0)
-    stage2_time: float = ours(48.0, "of gradient flow: until the condition number is about 1", gt=0)
-    looks: int = ours(20, "times a stage at which learners are compared", ge=2)
-    flow_steps: int = ours(6, "of Runge-Kutta's method between two looks", ge=1)
+    stage1_time: float = ours(16.0, "time of gradient flow: until K_A and K_B agree", gt=0)
+    stage2_time: float = ours(48.0, "time of gradient flow: until the condition number is about 1", gt=0)
+    looks: int = ours(20, "comparisons of the learners per stage", ge=2)
+    flow_steps: int = ours(6, "Runge-Kutta steps between two looks", ge=1)
     widths: tuple[int, ...] = ours((200, 1000, 5000, 20_000, 100_000), "m", min_length=2)
-    step_sizes: tuple[float, ...] = ours((0.4, 0.2, 0.1, 0.05), "of descent against the flow", min_length=2)
-    batch_sizes: tuple[int, ...] = ours((32, 64, 128, 256, 512), "of SGD against full batches", min_length=2)
-    batch_step: float = ours(0.2, "step of SGD, as in Figure 1", gt=0)
-    descent_width: int = ours(1000, "m of descent, as in Figure 1", ge=1)
-    seeds: int = ours(10, "independent start and data", ge=1)
+    step_sizes: tuple[float, ...] = ours(
+        (0.4, 0.2, 0.1, 0.05), "step sizes of descent, compared with the flow", min_length=2
+    )
+    batch_sizes: tuple[int, ...] = ours(
+        (32, 64, 128, 256, 512), "batch sizes of SGD, compared with full batches", min_length=2
+    )
+    batch_step: float = ours(0.2, "step size of SGD, as in Figure 1", gt=0)
+    descent_width: int = ours(1000, "m for descent, as in Figure 1", ge=1)
+    seeds: int = ours(10, "independent starts and data", ge=1)
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
@@ -50,7 +54,7 @@ class Params(Settings):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what our text has lost."""
-    few = {"step_sizes": params.step_sizes[:3], "batch_sizes": params.batch_sizes[:4]}
+    """Other plausible values of the settings that our text has lost."""
+    common = {"step_sizes": params.step_sizes[:3], "batch_sizes": params.batch_sizes[:4]}
     grid = {"noise halved": {"noise": params.noise / 2}, "K of 2^d / 4": {"negatives": 2.0**params.dim / 4}}
-    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -1,1 +1,1 @@
-"""One temperature throughout (Section 5), and how Stage 1 nears the other loss (Lemma B.9)."""
+"""A single temperature throughout (Section 5), and how Stage 1 approaches the other loss (Lemma B.9)."""

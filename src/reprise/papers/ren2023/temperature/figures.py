@@ -1,4 +1,4 @@
-"""The temperature's part as a picture; the paper draws none."""
+"""The effect of the temperature as a figure; the paper has none."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,35 +12,37 @@ from reprise.papers.ren2023.temperature.params import Params
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
-SHOWN = 5
-"""Temperatures in the first panel: spread over the grid, the first and last among them."""
+CURVES = 5
+"""Number of temperatures in the first panel, spread over the grid, including its ends."""
 
 
 @figure(
     "Section 5",
-    caption="""One τ² throughout, in the limit of infinite width (Eq. 8 with noise). Left: the condition
-    number of K_A over the steps, with K as in Figure 1. Middle: its largest over its first value, there, and
-    its last value for each K. Small τ² show both stages, slowly; large ones show no first stage, and with K =
-    1 the second is slow. Right: Lemma B.9, the largest relative distance over Stage 1 between the
-    dynamics with negatives and those without, whose time is scaled by 2K / (1 + K) or not; dotted: in
-    proportion to τ². Means and 90 % intervals over random spectra.""",
+    caption="""A single τ² throughout, in the limit of infinite width (Eq. 8 with noise). Left: the condition
+    number of K_A over the steps, with K as in Figure 1. Middle: the ratio of its largest to its first value
+    for that K, and its last value for each K. Small τ² show both stages, slowly; large τ² show no first
+    stage, and with K = 1 the second stage is slow. Right: Lemma B.9, the largest relative distance during
+    Stage 1 between the dynamics with negatives and those without, whose time is scaled by 2K / (1 + K) or
+    not; the dotted line is proportional to τ². Means and 90 % intervals over random spectra.""",
 )
 def sec5_temperature(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6))
+    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6))
     _over_time(axes[0], base["uniform"], params)
     _against_temperature(axes[1], base["uniform"], params)
     _stage1(axes[2], base["stage1"])
-    return drawn
+    return fig
 
 
 def _over_time(axes: Axes, table: pd.DataFrame, params: Params) -> None:
     rows = table[table["claimed"]]
     grid = params.tau2
-    shown = sorted({grid[round(at)] for at in np.linspace(0, len(grid) - 1, min(SHOWN, len(grid)))})
-    for tau2, color, line in zip(shown, colors(len(shown)), LINES, strict=False):
-        at = rows[rows["tau2"] == tau2]
-        band(axes, at, "step", "condition", log=True, color=color, ls=line, label=f"τ² = {tau2:g}")
+    temperatures = sorted(
+        {grid[round(index)] for index in np.linspace(0, len(grid) - 1, min(CURVES, len(grid)))}
+    )
+    for tau2, color, line in zip(temperatures, colors(len(temperatures)), LINES, strict=False):
+        curve = rows[rows["tau2"] == tau2]
+        band(axes, curve, "step", "condition", log=True, color=color, ls=line, label=f"τ² = {tau2:g}")
     steps_axis(axes)
     axes.set(ylabel="condition number of $K_A$", title=f"K = {params.claimed_negatives:g}")
     axes.set_ylim(top=1.4 * rows["condition"].max())  # room for the legend
@@ -48,26 +50,28 @@ def _over_time(axes: Axes, table: pd.DataFrame, params: Params) -> None:
 
 
 def _against_temperature(axes: Axes, table: pd.DataFrame, params: Params) -> None:
-    found = stages(table).reset_index()
-    found["rise"] = found["largest"] / found["first"]
-    rise = found[found["negatives"] == params.claimed_negatives]
+    stage_table = stages(table).reset_index()
+    stage_table["rise"] = stage_table["largest"] / stage_table["first"]
+    rise = stage_table[stage_table["negatives"] == params.claimed_negatives]
     band(axes, rise, "tau2", "rise", log=True, color="0.5", label="largest / first")
     for negatives, color, marker, line in zip(
         params.negatives, colors(len(params.negatives)), MARKERS, LINES[1:], strict=False
     ):
         style = {"color": color, "marker": marker, "ls": line, "label": f"last, K = {negatives:g}"}
-        band(axes, found[found["negatives"] == negatives], "tau2", "last", log=True, **style)
+        band(axes, stage_table[stage_table["negatives"] == negatives], "tau2", "last", log=True, **style)
     axes.set(xscale="log", xlabel="τ²", ylabel="condition number, or ratio")
     axes.legend(loc="upper center")
 
 
 def _stage1(axes: Axes, table: pd.DataFrame) -> None:
-    first, second = colors(2)
-    band(axes, table, "tau2", "distance_unscaled", log=True, color=second, ls="--", label="as it is")
-    band(axes, table, "tau2", "distance", log=True, color=first, marker="o", label="time scaled")
+    scaled_color, plain_color = colors(2)
+    band(
+        axes, table, "tau2", "distance_unscaled", log=True, color=plain_color, ls="--", label="time unscaled"
+    )
+    band(axes, table, "tau2", "distance", log=True, color=scaled_color, marker="o", label="time scaled")
     lowest = table[table["tau2"] == table["tau2"].min()]
-    at = np.array([table["tau2"].min(), 0.3])
-    through = float(np.exp(np.log(lowest["distance"]).mean()))
-    axes.plot(at, through * at / at[0], color="0.6", lw=0.8, ls=":", label="∝ τ²")
+    ends = np.array([table["tau2"].min(), 0.3])
+    level = float(np.exp(np.log(lowest["distance"]).mean()))
+    axes.plot(ends, level * ends / ends[0], color="0.6", lw=0.8, ls=":", label="∝ τ²")
     axes.set(xscale="log", yscale="log", xlabel="τ²", ylabel="distance from no negatives")
     axes.legend(loc="lower right")

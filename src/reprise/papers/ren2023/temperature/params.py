@@ -1,4 +1,4 @@
-"""Settings of the grid of inverse temperatures, in the limit of infinite width; the rest is Figure 1's.
+"""Settings of the grid of inverse temperatures in the limit of infinite width; the others are Figure 1's.
 
 No other loss can be shown: Eq. 8, the limit of infinite width, is derived for the losses of Eqs. 3 and 4.
 """
@@ -12,28 +12,29 @@ from reprise.study.settings import Settings, lost, ours, unstated
 TABLES = ("uniform", "stage1")
 
 STAGE1 = 0.1
-"""τ² of Figure 1's Stage 1."""
+"""τ² of Stage 1 in Figure 1."""
 SMALL = 0.01
-"""Lemma B.9 is about small τ²: its power is read up to here."""
+"""Lemma B.9 is about small τ²; claims read its power up to this value."""
 
 
 class Params(Settings):
-    """Eq. 8 with noise, from σ_p² drawn at random between 1 and 4, both ends among them."""
+    """Eq. 8 with noise, with random σ_p² between 1 and 4 that include both ends."""
 
     dim: int = lost(30, "d, as in Figure 1", ge=4)
     signals: int = lost(10, "r, as in Figure 1", ge=3)
     variance_ratio: float = lost(4.0, "σ_1² / σ_r², as in Figure 1", gt=1)
     noise: float = lost(0.5, "σ_ξ, as in Figure 1", gt=0)
     step_size: float = lost(0.2, "as in Figure 1", gt=0)
-    claimed_negatives: float = lost(255.0, "K at which claims read, as in Figure 1", gt=0)
+    claimed_negatives: float = lost(255.0, "K that claims read, as in Figure 1", gt=0)
     negatives: tuple[float, ...] = ours((1.0, 31.0, 255.0, 2047.0), "K", min_length=1)
     tau2: tuple[float, ...] = ours(
         (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0, 12.0, 24.0, 48.0, 96.0), "uniform τ²", min_length=3
     )
-    steps: int = unstated(10_000, "ten times Figure 1's: small τ² is slow", ge=10)
+    steps: int = unstated(10_000, "ten times as many as in Figure 1, because small τ² is slow", ge=10)
     looks: int = ours(120, "logarithmically spaced steps", ge=10)
     stage1_tau2: tuple[float, ...] = ours(
-        (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0), "τ² of a Stage 1 set beside the other loss"
+        (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+        "τ² of a Stage 1 that is compared with the other loss",
     )
     stage1_steps: int = lost(300, "as in Figure 1", ge=10)
     seeds: int = ours(10, "random spectra", ge=1)
@@ -43,7 +44,7 @@ class Params(Settings):
         if self.signals >= self.dim:
             raise ValueError("signals must be fewer than dim")
         if self.claimed_negatives not in self.negatives:
-            raise ValueError(f"negatives must hold {self.claimed_negatives}, at which claims read")
+            raise ValueError(f"negatives must hold {self.claimed_negatives}, which claims read")
         small = [tau2 for tau2 in self.stage1_tau2 if 0 < tau2 <= SMALL]
         if STAGE1 not in self.stage1_tau2 or len(small) < 2:
             raise ValueError(f"stage1_tau2 must hold {STAGE1} and at least two values up to {SMALL}")
@@ -53,7 +54,7 @@ class Params(Settings):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what our text of the paper has lost."""
+    """Other plausible values of the settings that our text of the paper has lost."""
     grid: dict[str, dict[str, object]] = {
         "K = 31": {"claimed_negatives": 31.0, "negatives": (31.0,)},
         "r = 15": {"signals": 15},
@@ -61,4 +62,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "σ_ξ = 0.25": {"noise": 0.25},
     }
     common = {"negatives": (params.claimed_negatives,), "seeds": min(params.seeds, 3)}
-    return {name: params.model_copy(update=common | changed) for name, changed in grid.items()}
+    return {name: params.model_copy(update=common | changes) for name, changes in grid.items()}

@@ -1,1 +1,1 @@
-"""The theory of Sections 4 and 5 and of the appendices, formula by formula, at random points and sizes."""
+"""Checks the formulas of Sections 4 and 5 and of the appendices at random points and sizes."""

@@ -1,4 +1,4 @@
-"""Each formula of the theory against an independent computation, at random points and sizes."""
+"""Compares each formula of the theory with an independent computation, at random points and sizes."""
 
 import pandas as pd
 
@@ -12,9 +12,9 @@ SIZES = ("signals", "noises", "width")
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    """`identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
 
-    Columns of sizes: r, d - r and the width m. A size of 0 is one that the formula does not have.
+    Its sizes are r, d - r and the width m; a size that the formula does not have is 0.
     """
     points = range(params.first_point, params.first_point + params.points)
     return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

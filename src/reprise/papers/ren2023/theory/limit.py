@@ -1,4 +1,4 @@
-"""Eq. 8 and what Section 5 and the appendices derive from it, where columns are orthogonal (Eq. 7)."""
+"""Eq. 8, and what Section 5 and the appendices derive from it, for orthogonal columns (Eq. 7)."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,13 @@ from reprise.papers.ren2023.infinite_width import Moment
 from reprise.papers.ren2023.theory.population import Learners, random_limit, signs
 
 CONTRASTIVE, NONCONTRASTIVE = 0, 1
-"""The settings of a moment, as `random_limit` makes it."""
+"""Indices of the settings in the moments of `random_limit`."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Gram matrices of [K_A, K_A,ξ, K_B, K_B,ξ] and their rates, by automatic differentiation of a loss."""
+    """Gram matrix of [K_A, K_A,ξ, K_B, K_B,ξ] and its rate of change, by automatic differentiation of a
+    loss."""
 
     gram: Array
     rate: Array
@@ -24,9 +25,9 @@ class Measured:
         side = len(matrix) // 2
         return matrix[rows * side : (rows + 1) * side, columns * side : (columns + 1) * side]
 
-    def diagonal(self, of: Array, rows: int, columns: int) -> Array:
-        """Of the block of modalities (0 for A, 1 for B)."""
-        return np.diag(self._block(of, rows, columns))
+    def diagonal(self, matrix: Array, rows: int, columns: int) -> Array:
+        """Diagonal of a block of modalities (0 for A, 1 for B)."""
+        return np.diag(self._block(matrix, rows, columns))
 
     @property
     def k(self) -> Array:
@@ -53,37 +54,38 @@ class Measured:
         return float(self.diagonal(self.rate, 0, 0)[-1])
 
 
-def measured(learners: Learners, which: int) -> Measured:
-    loss = (learners.contrastive, learners.noncontrastive)[which]
-    columns = np.hstack([of.maps.numpy() for of in (learners.a, learners.b)])
-    moving = np.hstack([velocity.numpy() for velocity in learners.velocities(loss)])
-    half = columns.T @ moving
+def measured(learners: Learners, setting: int) -> Measured:
+    """The Gram matrix and its rate for `CONTRASTIVE` or `NONCONTRASTIVE`."""
+    loss = (learners.contrastive, learners.noncontrastive)[setting]
+    columns = np.hstack([modality.maps.numpy() for modality in (learners.a, learners.b)])
+    velocities = np.hstack([velocity.numpy() for velocity in learners.velocities(loss)])
+    half = columns.T @ velocities
     return Measured(columns.T @ columns, half + half.T, learners.signals)
 
 
 def lemma_a7(rng: Random, largest: int) -> Checked:
-    """Eq. 8, noiseless; S is the same for all z; and Eq. 7 stays."""
+    """Lemma A.7: Eq. 8 without noise; S is the same for all z; Eq. 7 is preserved."""
     learners, moment = random_limit(rng, largest, noiseless=True)
-    velocity, found = moment.velocity(learners.tau2), measured(learners, CONTRASTIVE)
+    velocity, rates = moment.velocity(learners.tau2), measured(learners, CONTRASTIVE)
     s_a, s_b = learners.softmax(learners.similarity(learners.a.w, learners.b.w))
     positive = learners.pairs > 0
     s = np.concatenate([s_a[positive].numpy(), s_b[positive].numpy()])
-    other = measured(learners, NONCONTRASTIVE)
+    plain_rates = measured(learners, NONCONTRASTIVE)
     side = learners.signals
     shared = np.tile(np.eye(side, dtype=bool), (2, 2))
-    twins = found.diagonal(found.rate, 0, 0) - found.diagonal(found.rate, 1, 1)
+    view_difference = rates.diagonal(rates.rate, 0, 0) - rates.diagonal(rates.rate, 1, 1)
     return Checked(
         learners.sizes,
         {
-            "lemma-a7/norms": as_printed(relative_error(velocity.k[CONTRASTIVE], found.k_rate)),
-            "lemma-a7/inner-products": as_printed(relative_error(velocity.h[CONTRASTIVE], found.h_rate)),
+            "lemma-a7/norms": as_printed(relative_error(velocity.k[CONTRASTIVE], rates.k_rate)),
+            "lemma-a7/inner-products": as_printed(relative_error(velocity.h[CONTRASTIVE], rates.h_rate)),
             "lemma-a7/softmax": as_printed(relative_error(1 - s, moment.unlikely(learners.tau2)[0] + 0 * s)),
-            "eq7/orthogonal-stays": as_printed(_share(found.rate[~shared], found.rate[shared])),
-            "eq7/twins-stay": as_printed(_share(twins, found.k_rate)),
+            "eq7/orthogonal-stays": as_printed(_share(rates.rate[~shared], rates.rate[shared])),
+            "eq7/twins-stay": as_printed(_share(view_difference, rates.k_rate)),
             "sec53/first-term": as_printed(
                 relative_error(
                     np.concatenate([velocity.k[NONCONTRASTIVE], velocity.h[NONCONTRASTIVE]]),
-                    np.concatenate([other.k_rate, other.h_rate]),
+                    np.concatenate([plain_rates.k_rate, plain_rates.h_rate]),
                 )
             ),
         },
@@ -91,15 +93,16 @@ def lemma_a7(rng: Random, largest: int) -> Checked:
 
 
 def with_noise(rng: Random, largest: int) -> Checked:
-    """The same with noise, whose columns only the normalisation moves; every h_p / k_p grows at any τ²."""
+    """Eq. 8 with noise, whose columns change through the normalisation only; every h_p / k_p grows at any
+    τ²."""
     learners, moment = random_limit(rng, largest)
     velocity, errors, aligning = moment.velocity(learners.tau2), [], []
-    for which in (CONTRASTIVE, NONCONTRASTIVE):
-        found = measured(learners, which)
-        ours = [*velocity.k[which], *velocity.h[which], velocity.v[which]]
-        theirs = [*found.k_rate, *found.h_rate, found.v_rate]
-        errors.append(relative_error(np.array(ours), np.array(theirs)))
-        aligning.append(found.h_rate * found.k - found.h * found.k_rate)
+    for setting in (CONTRASTIVE, NONCONTRASTIVE):
+        measurement = measured(learners, setting)
+        formula = [*velocity.k[setting], *velocity.h[setting], velocity.v[setting]]
+        rates = [*measurement.k_rate, *measurement.h_rate, measurement.v_rate]
+        errors.append(relative_error(np.array(formula), np.array(rates)))
+        aligning.append(measurement.h_rate * measurement.k - measurement.h * measurement.k_rate)
     return Checked(
         learners.sizes,
         {
@@ -110,15 +113,15 @@ def with_noise(rng: Random, largest: int) -> Checked:
 
 
 def stage1_rates(rng: Random, largest: int) -> Checked:
-    """Lemmas B.10 to B.12 with T = 0, as without negatives: of h / k, of v / k and of k_p / k_q."""
+    """Lemmas B.10 to B.12 with T = 0, that is without negatives: the rates of h / k, v / k and k_p / k_q."""
     learners, moment = random_limit(rng, largest)
-    found, which = measured(learners, NONCONTRASTIVE), NONCONTRASTIVE
-    k, h, v = found.k, found.h, found.v
-    sigma2, noise2 = moment.of.sigma2[which], moment.of.noise2[which]
-    c, rho = 2 / moment.norm2[which], moment.rho[which]
-    aligning = (found.h_rate * k - h * found.k_rate) / k**2
-    growing = found.k_rate / k
-    cleaning = found.v_rate / v - growing
+    measurement, setting = measured(learners, NONCONTRASTIVE), NONCONTRASTIVE
+    k, h, v = measurement.k, measurement.h, measurement.v
+    sigma2, noise2 = moment.limit.sigma2[setting], moment.limit.noise2[setting]
+    c, rho = 2 / moment.norm2[setting], moment.rho[setting]
+    aligning = (measurement.h_rate * k - h * measurement.k_rate) / k**2
+    growing = measurement.k_rate / k
+    cleaning = measurement.v_rate / v - growing
     return Checked(
         learners.sizes,
         {
@@ -137,31 +140,32 @@ def stage1_rates(rng: Random, largest: int) -> Checked:
 
 
 def lemma_b14(rng: Random, largest: int) -> Checked:
-    """Noise columns, of whatever lengths, shrink at one rate: the condition number of K_A,ξ stays."""
+    """Lemma B.14: noise columns of any lengths shrink at one rate, so that K_A,ξ keeps its condition
+    number."""
     learners, _ = random_limit(rng, largest, uneven=True)
     errors = []
-    for which in (CONTRASTIVE, NONCONTRASTIVE):
-        found = measured(learners, which)
-        rates = found.diagonal(found.rate, 0, 0) / found.diagonal(found.gram, 0, 0)
+    for setting in (CONTRASTIVE, NONCONTRASTIVE):
+        measurement = measured(learners, setting)
+        rates = measurement.diagonal(measurement.rate, 0, 0) / measurement.diagonal(measurement.gram, 0, 0)
         rates = rates[learners.signals :]
         errors.append(relative_error(rates, np.full_like(rates, rates.mean())))
     return Checked(learners.sizes, {"lemma-b14/kept": as_printed(max(errors))})
 
 
 def stage2_rates(rng: Random, largest: int) -> Checked:
-    """Section 5.4 and Lemma C.19: aligned and noiseless, k_p' = c σ_p² k_p (T̄ - T_p)."""
+    """Section 5.4 and Lemma C.19: k_p' = c σ_p² k_p (T̄ - T_p) for aligned, noiseless learners."""
     learners, moment = random_limit(rng, largest, noiseless=True, aligned=True)
-    found = measured(learners, CONTRASTIVE)
-    k, sigma2 = found.k, moment.of.sigma2[CONTRASTIVE]
+    measurement = measured(learners, CONTRASTIVE)
+    k, sigma2 = measurement.k, moment.limit.sigma2[CONTRASTIVE]
     c, tanh, mean = _forces(moment, learners.tau2)
     top, bottom = k.argmax(), k.argmin()
     ratio = k[top] / k[bottom]
-    rate = ratio * (found.k_rate[top] / k[top] - found.k_rate[bottom] / k[bottom])
+    rate = ratio * (measurement.k_rate[top] / k[top] - measurement.k_rate[bottom] / k[bottom])
     bound = -c * sigma2.min() * (tanh[top] - tanh[bottom]) * ratio
     return Checked(
         learners.sizes,
         {
-            "sec54/norms": as_printed(relative_error(c * sigma2 * k * (mean - tanh), found.k_rate)),
+            "sec54/norms": as_printed(relative_error(c * sigma2 * k * (mean - tanh), measurement.k_rate)),
             "lemma-c19/bound": as_printed(below_zero(np.array([bound - rate, abs(rate)]))),
             "lemma-c19/falls": as_printed(float(rate >= 0)),
         },
@@ -169,17 +173,20 @@ def stage2_rates(rng: Random, largest: int) -> Checked:
 
 
 def stage2_noise(rng: Random, largest: int) -> Checked:
-    """Lemma C.18: aligned, the noise-to-signal ratio of the smallest k_p does not grow."""
+    """Lemma C.18: for aligned learners the noise-to-signal ratio of the smallest k_p does not grow."""
     learners, _ = random_limit(rng, largest, aligned=True)
-    found = measured(learners, CONTRASTIVE)
-    smallest = found.k.argmin()
-    rates = np.array([found.k_rate[smallest] / found.k[smallest], found.v_rate / found.v])
+    measurement = measured(learners, CONTRASTIVE)
+    smallest = measurement.k.argmin()
+    rates = np.array(
+        [measurement.k_rate[smallest] / measurement.k[smallest], measurement.v_rate / measurement.v]
+    )
     error = max(0.0, rates[1] - rates[0]) / np.abs(rates).max()
     return Checked(learners.sizes, {"lemma-c18/never-grows": as_printed(float(error))})
 
 
 def lemma_c2(rng: Random, largest: int) -> Checked:
-    """E exp(s), d E[z_p+ z_p- exp(s)] and d² E[z_p+ z_p- z_q+ z_q- exp(s)] over z-, s = τ² f_A+ · f_B-."""
+    """Lemma C.2: E exp(s), d E[z_p+ z_p- exp(s)] and d² E[z_p+ z_p- z_q+ z_q- exp(s)] over z-, s = τ² f_A+ ·
+    f_B-."""
     signals = size(rng, 2, largest)
     scaled = rng.uniform(0.1, 2, signals)  # τ² h_p / F
     z = signs(signals).numpy()
@@ -206,8 +213,8 @@ def _forces(moment: Moment, tau2: float) -> tuple[float, Array, float]:
     return float(4 * moment.unlikely(tau2)[0] / moment.norm2[0]), tanh, float(share @ tanh)
 
 
-def _share(part: Array, whole: Array) -> float:
-    return float(np.linalg.norm(part) / np.linalg.norm(whole))
+def _share(part: Array, total: Array) -> float:
+    return float(np.linalg.norm(part) / np.linalg.norm(total))
 
 
 CHECKS = (lemma_a7, with_noise, stage1_rates, lemma_b14, stage2_rates, stage2_noise, lemma_c2)

@@ -1,4 +1,4 @@
-"""Settings of the checks of the theory: how many points, which, and how large.
+"""Settings of the theory's checks: the number and sizes of the random points.
 
 No other loss can be shown: the formulas concern the losses of Eqs. 3 and 4, and nothing is trained.
 """
@@ -9,8 +9,8 @@ TABLES = ("identities",)
 
 
 class Params(Settings):
-    """Nothing here is the paper's: a formula holds at every point and size, or it does not."""
+    """The paper gives none of these: its formulas should hold at every point and size."""
 
-    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    points: int = ours(25, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest d; expectations are sums over 2^d states", ge=4, le=8)
     first_point: int = ours(0, "number of the first point", ge=0)

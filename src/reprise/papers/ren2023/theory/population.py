@@ -1,4 +1,5 @@
-"""Learners of few latent coordinates: every expectation is an exact sum over all signs of z and ξ."""
+"""Learners with few latent coordinates, for which every expectation is an exact sum over all signs of z and
+ξ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ def tensor(values: np.ndarray) -> Tensor:
 
 
 def signs(bits: int) -> Float[Tensor, "state bits"]:
-    """All of {±1}^bits; for no bits, the one empty row."""
+    """All elements of {±1}^bits; for 0 bits, a single empty row."""
     return tensor(np.array(list(product([-1.0, 1.0], repeat=bits))).reshape(2**bits, bits))
 
 
@@ -42,9 +43,9 @@ class Modality:
 
 @dataclass(frozen=True)
 class Learners:
-    """Two modalities, `signals` = r of whose d latent coordinates they share.
+    """Two modalities that share `signals` = r of their d latent coordinates.
 
-    A state of a modality is one value of (z, ξ): 2^r signals, and for each 2^(d - r) noises.
+    A state of a modality is a value of (z, ξ): 2^r signals with 2^(d - r) noises each.
     """
 
     a: Modality
@@ -59,12 +60,12 @@ class Learners:
 
     @property
     def latents(self) -> Float[Tensor, "state dim"]:
-        """(z, ξ), the signal changing slowest."""
+        """(z, ξ) of every state, with the signal changing slowest."""
         return signs(self.dim) / self.dim**0.5
 
     @property
     def pairs(self) -> Float[Tensor, "state_a state_b"]:
-        """The probability of each positive pair: z is shared, the noises are independent."""
+        """Probability of each positive pair, which shares z and has independent noises."""
         noises = 2 ** (self.dim - self.signals)
         block = torch.ones(noises, noises, dtype=torch.float64)
         shared = torch.kron(torch.eye(2**self.signals, dtype=torch.float64), block)
@@ -75,23 +76,23 @@ class Learners:
         noises = self.dim - self.signals
         return {"signals": self.signals, "noises": noises, "width": self.a.w.shape[1]}
 
-    def inputs(self, of: Modality) -> Float[Tensor, "state dim"]:
-        return self.latents @ of.mixing.T
+    def inputs(self, modality: Modality) -> Float[Tensor, "state dim"]:
+        return self.latents @ modality.mixing.T
 
-    def norm(self, of: Modality, w: Tensor) -> Tensor:
+    def norm(self, modality: Modality, w: Tensor) -> Tensor:
         """N = sqrt(E ||Wᵀ x||²)."""
-        return (self.inputs(of) @ w).square().sum(-1).mean().sqrt()
+        return (self.inputs(modality) @ w).square().sum(-1).mean().sqrt()
 
-    def outputs(self, of: Modality, w: Tensor) -> Float[Tensor, "state width"]:
-        """f, an output a state."""
-        return self.inputs(of) @ w / self.norm(of, w)
+    def outputs(self, modality: Modality, w: Tensor) -> Float[Tensor, "state width"]:
+        """f, one output per state."""
+        return self.inputs(modality) @ w / self.norm(modality, w)
 
     def similarity(self, w_a: Tensor, w_b: Tensor) -> Float[Tensor, "state_a state_b"]:
         """<f_A, f_B> of every pair."""
         return self.outputs(self.a, w_a) @ self.outputs(self.b, w_b).T
 
     def softmax(self, similarity: Tensor) -> tuple[Tensor, Tensor]:
-        """S_A and S_B of every pair, taken as positive; negatives are all states of the other modality."""
+        """S_A and S_B of every pair as a positive one; its negatives are all states of the other modality."""
         odds = (self.tau2 * similarity).exp()
         return (
             odds / (odds + self.negatives * odds.mean(1, keepdim=True)),
@@ -108,47 +109,47 @@ class Learners:
         return -(self.pairs * self.similarity(w_a, w_b)).sum()
 
     def gradients(self, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
-        """On W_A and W_B, by automatic differentiation."""
-        leaves = [of.w.detach().requires_grad_() for of in (self.a, self.b)]
-        first, second = torch.autograd.grad(loss(*leaves), leaves)
-        return first, second
+        """Gradients for W_A and W_B, by automatic differentiation."""
+        leaves = [modality.w.detach().requires_grad_() for modality in (self.a, self.b)]
+        gradient_a, gradient_b = torch.autograd.grad(loss(*leaves), leaves)
+        return gradient_a, gradient_b
 
     def velocities(self, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
         """d[K_A, K_A,ξ]/dt and d[K_B, K_B,ξ]/dt under gradient flow on the loss."""
-        of_a, of_b = self.gradients(loss)
-        return -of_a.T @ self.a.mixing, -of_b.T @ self.b.mixing
+        gradient_a, gradient_b = self.gradients(loss)
+        return -gradient_a.T @ self.a.mixing, -gradient_b.T @ self.b.mixing
 
 
 def random_mixing(rng: Random, scales: np.ndarray) -> Tensor:
-    """[A, A_ξ] with columns of these lengths, orthogonal to each other."""
+    """[A, A_ξ] with orthogonal columns of these lengths."""
     rotation = np.linalg.qr(rng.normal(size=(len(scales), len(scales))))[0]
     return tensor(rotation * scales)
 
 
 def random_scales(rng: Random, signals: int, noises: int) -> np.ndarray:
-    """σ_1 .. σ_r and σ_ξ, the signals above the noise."""
+    """Random σ_1 .. σ_r and σ_ξ, with all signals above the noise."""
     return np.concatenate([rng.uniform(0.8, 1.8, signals), np.full(noises, rng.uniform(0.3, 0.7))])
 
 
 def random_sizes(rng: Random, largest: int) -> tuple[int, int]:
-    """r and d - r, of at most `largest` together."""
+    """Random r and d - r, which sum to at most `largest`."""
     signals = size(rng, 2, largest - 1)
     return signals, size(rng, 1, largest - signals)
 
 
 def random_learners(rng: Random, largest: int) -> Learners:
-    """Any learners, of a finite width."""
+    """Random learners of a finite width."""
     signals, noises = random_sizes(rng, largest)
     scales, width = random_scales(rng, signals, noises), size(rng, 2, 2 * largest)
     dim = signals + noises
-    first, second = (
+    modality_a, modality_b = (
         Modality(random_mixing(rng, scales), tensor(rng.normal(size=(dim, width)))) for _ in "ab"
     )
-    return Learners(first, second, signals, rng.uniform(1, 30), rng.uniform(0.3, 3))
+    return Learners(modality_a, modality_b, signals, rng.uniform(1, 30), rng.uniform(0.3, 3))
 
 
 def with_maps(rng: Random, scales: np.ndarray, maps: np.ndarray) -> Modality:
-    """The modality of random orthogonal directions whose [K, K_ξ] is given, of shape [width, dim]."""
+    """A modality with random orthogonal directions and the given [K, K_ξ], of shape [width, dim]."""
     mixing = random_mixing(rng, scales)
     return Modality(mixing, torch.linalg.solve(mixing.T, tensor(maps).T))
 
@@ -156,13 +157,14 @@ def with_maps(rng: Random, scales: np.ndarray, maps: np.ndarray) -> Modality:
 def random_limit(
     rng: Random, largest: int, *, noiseless: bool = False, aligned: bool = False, uneven: bool = False
 ) -> tuple[Learners, Moment]:
-    """Learners whose columns are exactly orthogonal as in Eq. 7, and the same as a moment of the limit: with
+    """Learners with exactly orthogonal columns as in Eq. 7, and the equivalent moment of the limit, with
     negatives (setting 0) and without (setting 1).
 
     Args:
-        noiseless: without noise coordinates.
-        aligned: K_A = K_B.
-        uneven: at least two noise columns, which differ in length; the moment knows of none such.
+        noiseless: whether to omit noise coordinates.
+        aligned: whether K_A = K_B.
+        uneven: whether to have at least two noise columns of different lengths, which a moment cannot
+            represent.
     """
     signals, noises = random_sizes(rng, largest)
     noises = 0 if noiseless else max(noises, 2 * uneven)
@@ -170,9 +172,11 @@ def random_limit(
     k, v = rng.uniform(0.5, 2, signals), float(rng.uniform(0.2, 0.8))
     h = k * (1 if aligned else rng.uniform(0.1, 0.95, signals))
     frame = np.linalg.qr(rng.normal(size=(2 * (signals + noises) + 1,) * 2))[0]
-    along, across, noise_a, noise_b = np.split(frame, np.cumsum([signals, signals, noises, noises]), 1)[:4]
-    k_a = along * np.sqrt(k)
-    k_b = along * (h / np.sqrt(k)) + across * np.sqrt(np.maximum(k - h**2 / k, 0))
+    aligned_frame, orthogonal_frame, noise_a, noise_b = np.split(
+        frame, np.cumsum([signals, signals, noises, noises]), 1
+    )[:4]
+    k_a = aligned_frame * np.sqrt(k)
+    k_b = aligned_frame * (h / np.sqrt(k)) + orthogonal_frame * np.sqrt(np.maximum(k - h**2 / k, 0))
     lengths = np.sqrt(v) * (rng.uniform(0.5, 1.5, noises) if uneven else 1)
     learners = Learners(
         with_maps(rng, scales, np.hstack([k_a, noise_a * lengths])),
@@ -188,5 +192,5 @@ def random_limit(
         negatives=learners.negatives,
         contrastive=np.array([True, False]),
     )
-    both = np.ones((2, 1))
-    return learners, Moment(limit, both * k, both * h, np.full(2, v))
+    ones = np.ones((2, 1))
+    return learners, Moment(limit, ones * k, ones * h, np.full(2, v))

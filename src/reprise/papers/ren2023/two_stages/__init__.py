@@ -1,1 +1,2 @@
-"""Figure 1: contrastive pairs align at the cost of balance, then restore it; without them it is lost."""
+"""Figure 1: contrastive training first loses balance as it aligns, then restores it; other training does
+not."""

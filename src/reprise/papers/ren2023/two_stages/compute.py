@@ -33,27 +33,27 @@ from reprise.training.replicas import keep_freed_memory
 
 LOSSES = ("contrastive", "non-contrastive")
 CELLS = tuple(product(SPECTRA, (True, False)))
-"""Spectrum of A, and whether there is noise."""
+"""Each cell is a spectrum of A, and whether there is noise."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`trajectory`: what Figure 1 shows, at every recorded step of every loss, spectrum, noise and seed.
-    `limit`: the same of infinite width.
+    """Tables: `trajectory`, the quantities of Figure 1 at every recorded step of every loss, spectrum, noise
+    and seed; `limit`, the same at infinite width.
 
-    Stable ranks are those of the output on fresh pairs, of its exact covariance (`exact_`) and, on the same
-    pairs, of the latent z itself (`best_`). The loss at the stage boundary is that of Stage 1.
+    Stable ranks are those of the output on fresh pairs, of its exact covariance (`exact_`), and of the latent
+    z itself on the same fresh pairs (`best_`). The loss at the stage boundary is that of Stage 1.
     """
     trajectory = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     return {"trajectory": trajectory, "limit": limit(params)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each seed."""
+    """A task for each seed."""
     return [Task(f"seed {seed}", partial(_trajectory, params, seed)) for seed in range(params.seeds)]
 
 
 def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:
-    """Algorithm 3.1 from one start and on one stream of data, in every cell and with either loss."""
+    """Runs Algorithm 3.1 in every cell and with either loss, from the same start and on the same data."""
     keep_freed_memory()
     scale = torch.stack([_scale(params, spectrum, noisy) for spectrum, noisy in CELLS])
     root = gram_root(Streams([seed], "initial weights"), params.width, params.dim)
@@ -72,15 +72,17 @@ def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) ->
             return dict(zip(LOSSES, (with_negatives, non_contrastive(y_a, y_b)), strict=True))
 
         if step % params.record_every == 0:
-            of_stage = objectives(max(step - 1, 0))  # at the boundary still the loss of Stage 1
-            found = [
+            stage_objectives = objectives(
+                max(step - 1, 0)
+            )  # at the boundary, the loss is still that of Stage 1
+            measured = [
                 {
                     **measures(learners[loss], params.signals, fresh),
-                    "loss_value": of_stage[loss](learners[loss].kernel)[0],
+                    "loss_value": stage_objectives[loss](learners[loss].kernel)[0],
                 }
                 for loss in LOSSES
             ]
-            columns = {name: torch.stack([each[name] for each in found]) for name in found[0]}
+            columns = {name: torch.stack([values[name] for values in measured]) for name in measured[0]}
             table = tidy({"loss": LOSSES, "cell": CELLS}, **columns)
             tables.append(
                 table.assign(
@@ -91,27 +93,29 @@ def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) ->
                 )
             )
             progress(step / params.steps)
-        of_step = objectives(step)
+        step_objectives = objectives(step)
         learners = {
-            name: descended(learner, of_step[name], scale, params.step_size)[0]
+            name: descended(learner, step_objectives[name], scale, params.step_size)[0]
             for name, learner in learners.items()
         }
-    return _named(pd.concat(tables, ignore_index=True)).assign(seed=seed)
+    return _with_cell_columns(pd.concat(tables, ignore_index=True)).assign(seed=seed)
 
 
 def measures(learner: Learner, signals: int, fresh: tuple[Latents, Latents]) -> dict[str, torch.Tensor]:
-    """What Figure 1 and Section 4 speak of; condition number and noise-to-signal ratio are the larger ones of
-    K_A and K_B, the output is f_A.
+    """The quantities of Figure 1 and Section 4.
+
+    Condition number and noise-to-signal ratio are the larger ones of K_A and K_B; stable ranks are those of
+    f_A.
 
     Args:
-        fresh: y_A and y_B of positive pairs; the negative of a pair is the next one.
+        fresh: y_A and y_B of positive pairs; a pair's negative is the next pair.
     """
     k = torch.stack(learner.pair)
     signal, noise = k[..., :signals], k[..., signals:]
     values = torch.linalg.svdvals(signal)
     lengths = torch.linalg.vector_norm(signal, dim=-2).amin(-1)
     distance = torch.linalg.matrix_norm(signal[0] - signal[1])
-    f_a, f_b = ((each @ y / norm).mT for each, y, norm in zip(k, fresh, learner.norms, strict=True))
+    f_a, f_b = ((maps @ y / norm).mT for maps, y, norm in zip(k, fresh, learner.norms, strict=True))
     eigenvalues = covariance_eigenvalues(f_a)
     exact = torch.linalg.svdvals(k[0]).square() / learner.dim / learner.norms[0][..., 0] ** 2
     return {
@@ -126,9 +130,9 @@ def measures(learner: Learner, signals: int, fresh: tuple[Latents, Latents]) -> 
 
 
 def limit(params: Params) -> pd.DataFrame:
-    """Eq. 8 in every cell and with either loss, at the recorded steps."""
+    """The solution of Eq. 8 in every cell and with either loss, at the recorded steps."""
     cells = list(product(LOSSES, CELLS))
-    of = InfiniteWidth.of(
+    infinite = InfiniteWidth.of(
         np.array([signal_variances(spectrum, params.dim, params.signals) for _, (spectrum, _) in cells]),
         noise2=params.noise**2,
         noises=np.array([noisy * (params.dim - params.signals) for _, (_, noisy) in cells], dtype=float),
@@ -139,19 +143,19 @@ def limit(params: Params) -> pd.DataFrame:
         Stage(params.stage1_steps, params.stage1_tau2),
         Stage(params.stage2_steps, params.stage2_tau2),
     ]
-    path = solve(of, params.recorded, stages, step_size=params.step_size)
+    path = solve(infinite, params.recorded, stages, step_size=params.step_size)
     noisy = np.array([noisy for _, (_, noisy) in cells])
     shape = (len(params.recorded), len(LOSSES), len(CELLS))
     table = tidy(
         {"step": params.recorded, "loss": LOSSES, "cell": CELLS},
-        condition=path.at.condition.reshape(shape),
-        noise_to_signal=np.where(noisy, path.at.noise_to_signal, 0.0).reshape(shape),
-        distance=path.at.distance.reshape(shape),
-        stable_rank=path.at.stable_rank.reshape(shape),
-        intrinsic_dimension=path.at.intrinsic_dimension.reshape(shape),
+        condition=path.moment.condition.reshape(shape),
+        noise_to_signal=np.where(noisy, path.moment.noise_to_signal, 0.0).reshape(shape),
+        distance=path.moment.distance.reshape(shape),
+        stable_rank=path.moment.stable_rank.reshape(shape),
+        intrinsic_dimension=path.moment.intrinsic_dimension.reshape(shape),
         loss_value=path.loss.reshape(shape),
     )
-    return _named(table)
+    return _with_cell_columns(table)
 
 
 def _scale(params: Params, spectrum: str, noisy: bool) -> torch.Tensor:
@@ -164,6 +168,6 @@ def _pairs(params: Params, streams: Streams, samples: int) -> tuple[Latents, Lat
     return y_a[0], y_b[0]
 
 
-def _named(table: pd.DataFrame) -> pd.DataFrame:
+def _with_cell_columns(table: pd.DataFrame) -> pd.DataFrame:
     cells = table.pop("cell")
     return table.assign(spectrum=cells.str[0], noise=cells.str[1].astype(bool))

@@ -1,4 +1,4 @@
-"""Settings of Figure 1, all of which our text of the paper has lost.
+"""Settings of Figure 1; our text of the paper has lost all of them.
 
 No other loss can be shown: learners of width m are reduced to 2d outputs, exactly, because the losses of Eqs.
 3 and 4 depend on the outputs only through the kernel H; a general loss does not, and its limit of infinite
@@ -16,26 +16,27 @@ TABLES = ("trajectory", "limit")
 RESOURCES = Resources(minutes=30, memory_mb=4000)
 
 TIME_SCALE = 2
-"""A step of Stage 1 is two of non-contrastive descent: Eq. 3 has two softmaxes, Eq. 4 one inner product."""
+"""A step of Stage 1 equals two of non-contrastive descent: Eq. 3 has two softmaxes, Eq. 4 one inner
+product."""
 
 
 class Params(Settings):
-    """Both losses, with and without noise, on both spectra of A, at the same start and on the same data."""
+    """Both losses, with and without noise, on both spectra of A, from the same start and on the same data."""
 
     dim: int = lost(30, "d: small, and three times r", ge=3)
     signals: int = lost(10, "r", ge=2)
-    noise: float = lost(0.5, "σ_ξ: under the weakest signal", gt=0)
-    width: int = lost(1000, "m: wide beside d, so that the limit is near", ge=1)
-    batch_size: int = lost(256, "pairs a step", ge=2)
-    negatives: float = lost(255.0, "K: all other pairs of the batch count fully", gt=0)
-    step_size: float = lost(0.2, "under .3, beyond which non-contrastive descent drifts", gt=0)
+    noise: float = lost(0.5, "σ_ξ: below the weakest signal", gt=0)
+    width: int = lost(1000, "m: much larger than d, so that the limit is near", ge=1)
+    batch_size: int = lost(256, "pairs per step", ge=2)
+    negatives: float = lost(255.0, "K: every other pair of the batch counts fully", gt=0)
+    step_size: float = lost(0.2, "below .3, above which non-contrastive descent drifts", gt=0)
     stage1_tau2: float = lost(0.1, "τ² of Stage 1: small", gt=0)
     stage1_steps: int = lost(300, "until K_A and K_B agree", ge=1)
     stage2_tau2: float = lost(12.0, "τ² of Stage 2: above r", gt=0)
-    stage2_steps: int = lost(700, "until the condition number is at rest", ge=1)
-    fresh_pairs: int = ours(2000, "on which alignment and balance are measured", ge=3)
-    record_every: int = ours(20, "steps", ge=1)
-    seeds: int = ours(10, "independent start, data and minibatches", ge=1)
+    stage2_steps: int = lost(700, "until the condition number has settled", ge=1)
+    fresh_pairs: int = ours(2000, "pairs for measuring alignment and balance", ge=3)
+    record_every: int = ours(20, "steps between measurements", ge=1)
+    seeds: int = ours(10, "independent starts, data and minibatches", ge=1)
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
@@ -45,11 +46,11 @@ class Params(Settings):
             raise ValueError("width must be at least twice dim")
         if self.stage1_steps % self.record_every or self.stage2_steps % self.record_every:
             raise ValueError(
-                "record_every must divide stage1_steps and stage2_steps, at whose ends claims read"
+                "record_every must divide stage1_steps and stage2_steps, because claims read their ends"
             )
         if self.steps < TIME_SCALE * self.stage1_steps:
             raise ValueError(
-                "stage2_steps must be at least stage1_steps, so that non-contrastive descent goes as far"
+                "stage2_steps must be at least stage1_steps, so that non-contrastive descent gets as far"
             )
         return self
 
@@ -64,8 +65,8 @@ class Params(Settings):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what our text has lost."""
-    few = {"seeds": min(params.seeds, 3)}
+    """Other plausible values of the settings that our text has lost."""
+    common = {"seeds": min(params.seeds, 3)}
     half = params.batch_size // 2
     grid = {
         "step halved, for as long": {
@@ -78,4 +79,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "Stage 2 at twice τ²": {"stage2_tau2": 2 * params.stage2_tau2},
         "noise halved": {"noise": params.noise / 2},
     }
-    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

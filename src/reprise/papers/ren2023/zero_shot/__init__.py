@@ -1,1 +1,1 @@
-"""Figure 2: heads on frozen encoders, trained on captioned images with and without contrastive pairs."""
+"""Figure 2: heads on frozen encoders, trained on captioned images with and without negative pairs."""

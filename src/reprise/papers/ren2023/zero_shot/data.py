@@ -1,4 +1,4 @@
-"""Images with captions: MSCOCO-2014, or scenes that are rendered once into files of its format."""
+"""Captioned images: MSCOCO-2014, or scenes that are rendered once into files of its format."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -9,16 +9,16 @@ from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.storage.kept import code_of, key_of
 
 KEPT = Path("results") / "kept"
-"""Scenes, encoders and features, by what determines them."""
+"""Folder of scenes, encoders and features, keyed by what determines them."""
 SEED = 0
-"""Of the scenes: the heads' seeds share them, as they share MSCOCO."""
+"""Seed of the scenes, which all seeds of the heads share, as they would MSCOCO."""
 
 _read = lru_cache(maxsize=4)(coco.load)
-"""MSCOCO's annotations take a minute to read; the settings of an experiment share them."""
+"""Cached, because MSCOCO's annotations take a minute to read and all settings of an experiment use them."""
 
 
 def data_key(params: Params) -> str:
-    """Of what determines the images and captions; of MSCOCO only that it is."""
+    """Key of the images and captions; for MSCOCO just its name."""
     if params.data_set == "coco":
         return "coco"
     code = code_of(("reprise.papers.ren2023.zero_shot.scenes", "write"))
@@ -26,10 +26,10 @@ def data_key(params: Params) -> str:
 
 
 def captioned(params: Params, root: Path, split: str) -> Captioned:
-    """A split; of `scenes`, rendered under the checkout `root` where it is not yet there.
+    """A split of the data set; `scenes` are rendered under the checkout `root` if they are not there yet.
 
     Raises:
-        RepriseError: of `coco.load`.
+        RepriseError: from `coco.load`.
     """
     if params.data_set == "coco":
         return _read(Path(params.root).expanduser().absolute(), split)

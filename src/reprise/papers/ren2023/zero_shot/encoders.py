@@ -1,8 +1,8 @@
-"""The frozen encoders: ResNet101 and RoBERTa from files, or two that we train to say which objects a scene
-holds, from its image and from a caption.
+"""The frozen encoders: ResNet101 and RoBERTa from files, or two that we train to recognise a scene's objects,
+one from its image and one from a caption.
 
-These two see other scenes than the heads do, as ImageNet and RoBERTa's corpus are other data than MSCOCO.
-Each is an encoder of one modality: nothing tells it what the other one makes of a scene.
+Our two are trained on other scenes than the heads, just as ImageNet and RoBERTa's corpus differ from MSCOCO.
+Each is trained on its own modality only.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,26 +25,28 @@ from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
 from reprise.storage.kept import code_of, kept, key_of
 
 DIM = RESNET10_W16.dim
-"""Features of either of our encoders: as many of texts as of images, so that they can be compared."""
+"""Number of features of both of our encoders, equal so that images and texts can be compared."""
 SEED = 0
-"""Of their weights and batches: the heads' seeds share them, as they share ResNet101."""
+"""Seed of our encoders' weights and batches; all seeds of the heads share them, as they would ResNet101."""
 BATCH, LEARNING_RATE = 128, 3e-3
 
-Told = Callable[[float], None]
+Progress = Callable[[float], None]
 
 
 class Encoder(NamedTuple):
-    """Attributes:
-    key: of all that determines it.
-    load: reads it, or trains it; from some images or texts to their features.
+    """An encoder that is loaded on demand.
+
+    Attributes:
+        key: key of everything that determines the encoder.
+        load: reads or trains the encoder, which maps images or texts to features.
     """
 
     key: str
     load: Callable[[], Callable[[Any], Float[Tensor, "item features"]]]
 
 
-def image_encoder(params: Params, root: Path, told: Told = lambda share: None) -> Encoder:
-    """Of images as bytes [image, 3, size, size]."""
+def image_encoder(params: Params, root: Path, progress: Progress = lambda share: None) -> Encoder:
+    """The encoder of images, given as bytes [image, 3, size, size]."""
 
     def using(load: Callable[[], nn.Module], normalise: Normalisation) -> Callable[[], Callable]:
         def ready() -> Callable[[UInt8[Tensor, "image 3 size size"]], Tensor]:
@@ -58,43 +60,43 @@ def image_encoder(params: Params, root: Path, told: Told = lambda share: None) -
         load = partial(pretrained.resnet101, file)
         return Encoder(pretrained_files.digest(file), using(load, NORMALISATIONS["imagenet"]))
     key = _key(params, "_trained_on_images")
-    load = partial(_trained_on_images, params, root, key, told)
+    load = partial(_trained_on_images, params, root, key, progress)
     return Encoder(key, using(load, NORMALISATIONS["shapes"]))
 
 
-def text_encoder(params: Params, root: Path, told: Told = lambda share: None) -> Encoder:
-    """Of texts."""
+def text_encoder(params: Params, root: Path, progress: Progress = lambda share: None) -> Encoder:
+    """The encoder of texts."""
     if params.encoders == "pretrained":
         folder = Path(params.roberta).expanduser()
         key = key_of(pretrained_files.digest(folder), params.pooling)
         return Encoder(key, lambda: pretrained.Roberta(folder, params.pooling).to(params.device))
     key = _key(params, "_trained_on_captions")
-    return Encoder(key, lambda: _trained_on_captions(params, root, key, told).to(params.device))
+    return Encoder(key, lambda: _trained_on_captions(params, root, key, progress).to(params.device))
 
 
-def _key(params: Params, made_by: str) -> str:
-    return key_of(data_key(params), params.encoder_steps, params.device, code_of((__name__, made_by)))
+def _key(params: Params, function: str) -> str:
+    return key_of(data_key(params), params.encoder_steps, params.device, code_of((__name__, function)))
 
 
-def _trained_on_images(params: Params, root: Path, key: str, told: Told) -> nn.Module:
-    """ResNet10 of width 16."""
+def _trained_on_images(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
+    """A ResNet10 of width 16."""
     normalise = NORMALISATIONS["shapes"]
 
     def make() -> nn.Module:
-        return RESNET10_W16.build(3).to(memory_format=torch.channels_last)  # a third less time on a CPU
+        return RESNET10_W16.build(3).to(memory_format=torch.channels_last)  # one third faster on a CPU
 
     def train() -> dict[str, Tensor]:
         data = captioned(params, root, "pretrain")
         images = Files(data.files, params.image_size)[torch.arange(len(data.files))]
         present = torch.from_numpy(data.present)
-        encoder = _train(params, make, lambda index: normalise(images[index]), present, told)
+        encoder = _train(params, make, lambda index: normalise(images[index]), present, progress)
         return encoder.state_dict()
 
-    return _loaded(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _load_state(make(), kept(root / KEPT / "encoders", key, train).tensors)
 
 
 class _Texts(nn.Module):
-    """A GRU with its vocabulary: texts to features."""
+    """A GRU with its vocabulary, which maps texts to features."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -104,29 +106,29 @@ class _Texts(nn.Module):
         return self.gru(self.vocabulary(texts).to(self.gru.embedding.weight.device))
 
 
-def _trained_on_captions(params: Params, root: Path, key: str, told: Told) -> nn.Module:
-    """A GRU over the words of those captions."""
+def _trained_on_captions(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
+    """A GRU over the words of the pretraining captions."""
     data = captioned(params, root, "pretrain")
     make = partial(_Texts, Vocabulary(data.captions))
 
     def train() -> dict[str, Tensor]:
         present = torch.from_numpy(data.present[data.owner])
         return _train(
-            params, make, lambda index: [data.captions[row] for row in index.tolist()], present, told
+            params, make, lambda index: [data.captions[row] for row in index.tolist()], present, progress
         ).state_dict()
 
-    return _loaded(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _load_state(make(), kept(root / KEPT / "encoders", key, train).tensors)
 
 
 def _train(
-    params: Params, make: Callable[[], nn.Module], inputs: Callable, present: Tensor, told: Told
+    params: Params, make: Callable[[], nn.Module], inputs: Callable, present: Tensor, progress: Progress
 ) -> nn.Module:
     return train_on_presence(
         make, DIM, inputs, present,
-        steps=params.encoder_steps, batch=BATCH, learning_rate=LEARNING_RATE, seed=SEED, progress=told,
+        steps=params.encoder_steps, batch=BATCH, learning_rate=LEARNING_RATE, seed=SEED, progress=progress,
     )  # fmt: skip
 
 
-def _loaded(encoder: nn.Module, state: dict[str, Tensor]) -> nn.Module:
+def _load_state(encoder: nn.Module, state: dict[str, Tensor]) -> nn.Module:
     encoder.load_state_dict(state)
     return encoder.eval().requires_grad_(False)

@@ -1,13 +1,13 @@
-"""Packages that only some experiments need; asked for when a run is planned, and not imported then."""
+"""Packages that only some experiments need; a run's plan looks for them without importing them."""
 
 import importlib.util
 
 
 def missing(package: str, extra: str) -> list[str]:
-    """A sentence that says how to install it, if it is not there.
+    """How to install a package, if it is missing.
 
     Args:
-        extra: of pyproject.toml, which has it.
+        extra: the extra in pyproject.toml that contains it.
     """
-    there = importlib.util.find_spec(package) is not None
-    return [] if there else [f'the package {package}: pip install -e ".[{extra}]"']
+    installed = importlib.util.find_spec(package) is not None
+    return [] if installed else [f'the package {package}: pip install -e ".[{extra}]"']

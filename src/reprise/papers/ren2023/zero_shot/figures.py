@@ -25,29 +25,29 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
 
 @figure(
     "Figure 2",
-    caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with
-    the contrastive loss and the non-contrastive one, against the step (mean and 90 % interval over seeds);
-    step 0 is random heads. Zero-shot accuracy on test images: the prompt 'This is a [LABEL_NAME]' whose
-    embedding has the largest cosine with the image's names one of the categories in it. Grey: always naming
-    the category that is most frequent in training; the frozen features themselves, where there are as many
-    of images as of texts; their least-squares map from training images to captions. The alignment score is
-    P(|f_A - f_B| < |f_A - f_B'|), B the image's own caption and B' another's (grey: chance). Of the
-    embeddings of test images (solid) and of their captions (dotted): the stable rank in both readings of
-    Definition 4.2; the condition number, and the effective one, of the first singular values, as many as
-    there are categories. Other losses, where the settings name any, are in colours of their own.""",
+    caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with the
+    contrastive and the non-contrastive loss, against the step (mean and 90 % interval over seeds); at step 0
+    the heads are random. Zero-shot accuracy on test images: an image counts as correct if the prompt 'This is
+    a [LABEL_NAME]' with the largest cosine names a category that is present in it. Grey lines: always naming
+    the category most frequent in training; the frozen features themselves, if images and texts have equally
+    many; their least-squares map from training images to captions. The alignment score is P(|f_A - f_B| <
+    |f_A - f_B'|), where B is the image's own caption and B' another image's (grey: chance). For embeddings of
+    test images (solid) and of their captions (dotted): the stable rank in both readings of Definition 4.2,
+    the condition number, and the effective condition number, over as many singular values as there are
+    categories. Other losses, if the settings name any, have colours of their own.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, grid = plt.subplots(2, 3, figsize=(WIDTH, 4.2))
+    fig, grid = plt.subplots(2, 3, figsize=(WIDTH, 4.2))
     panels = dict(zip(PANELS, grid.flat, strict=True))
     course = base["course"]
-    shown = [
+    series = [
         (loss, course[course["loss"] == loss], color) for loss, color in zip(LOSSES, colors(3), strict=False)
     ]
-    shown += [(loss.label, loss.tables["course"], loss.color) for loss in other_losses(tables, params)]
+    series += [(loss.label, loss.tables["course"], loss.color) for loss in other_losses(tables, params)]
     for name, axes in panels.items():
         log = "condition" in name
-        for loss, rows, color in shown:
+        for loss, rows, color in series:
             for modality in MODALITIES if name not in rows else ("",):
                 column, label = (f"{name}_{modality}", f"{loss}, {modality}s") if modality else (name, loss)
                 style = {"color": color, "ls": STYLES.get(modality, "-"), "label": label}
@@ -57,17 +57,24 @@ def fig02(tables: Tables, params: Params) -> Figure:
         steps_axis(axes)
     panels["alignment"].axhline(0.5, color="0.6", lw=0.8, zorder=0)
     _baselines(panels["accuracy"], base["baselines"])
-    found = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
-    losses = [loss for loss, _, _ in shown]
-    named = {label: handle for of in found for handle, label in zip(*of, strict=True) if label not in losses}
-    drawn.legend(named.values(), named, loc="outside lower center", ncols=4, handlelength=3)
-    return drawn
+    legends = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
+    losses = [loss for loss, _, _ in series]
+    entries = {
+        label: handle
+        for legend in legends
+        for handle, label in zip(*legend, strict=True)
+        if label not in losses
+    }
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=4, handlelength=3)
+    return fig
 
 
 def _baselines(axes: Axes, table: pd.DataFrame) -> None:
     for name, line in BASELINES.items():
         accuracy = table.loc[table["baseline"] == name, "accuracy"]
-        if name == "frozen features" and accuracy.empty:  # as many of images as of texts only in the stand-in
+        if (
+            name == "frozen features" and accuracy.empty
+        ):  # only the stand-in has as many for images as for texts
             continue
         level = float(drawable(accuracy, name).iloc[0])
         axes.axhline(level, color="0.5", ls=line, lw=1, label=name, zorder=0)

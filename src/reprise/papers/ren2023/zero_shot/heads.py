@@ -1,4 +1,8 @@
-"""The heads: three layers on either encoder's features, and how they are trained."""
+"""The heads, three layers on each encoder's features, and their training.
+
+Source: Ren and Li 2023, "On the Importance of Contrastive Loss in Multimodal Learning", Section 6; no public
+code was found.
+"""
 
 import copy
 import math
@@ -22,17 +26,20 @@ Embeddings = Float[Tensor, "sample dim"]
 Loss = Callable[[Embeddings, Embeddings], Float[Tensor, ""]]
 Numbers = Int[Tensor, " pair"]
 
-CALIBRATED = 4096
-"""Pairs whose statistics are taken at a time, at most."""
+STATISTICS_BATCH = 4096
+"""Largest number of pairs per batch when BatchNorm's statistics are computed."""
 
 
 class Head(nn.Module):
-    """Three layers with BatchNorm and ReLU between them; outputs with a mean square length of 1 (Ren 2023,
-    Eq. 2), by a last BatchNorm without weights, or each of length 1."""
+    """Three layers with BatchNorm and ReLU between them, and a normalisation of the outputs.
+
+    `normalisation` is `batch`, a BatchNorm without weights that gives a mean square length of 1 (Ren 2023,
+    Eq. 2), or `unit`, which scales every output to length 1.
+    """
 
     def __init__(self, inputs: int, width: int, normalisation: str) -> None:
         super().__init__()
-        batch = normalisation == "batch"  # which undoes a bias
+        batch = normalisation == "batch"  # BatchNorm would cancel a bias
         self.layers = MLP(dims=(width, width, width), last_bias=not batch).build(inputs)
         self.last = nn.BatchNorm1d(width, affine=False) if batch else None
 
@@ -44,7 +51,7 @@ class Head(nn.Module):
 
 
 class Heads(nn.Module):
-    """That of images and that of texts."""
+    """The head for images and the head for texts."""
 
     def __init__(self, images: int, texts: int, params: Params) -> None:
         super().__init__()
@@ -56,77 +63,81 @@ class Heads(nn.Module):
 
 
 def contrastive(f_a: Embeddings, f_b: Embeddings, *, tau2: float) -> Float[Tensor, ""]:
-    """Ren 2023, Eq. 3 on a batch, with K = batch - 1: -E log S_A - E log S_B."""
+    """Contrastive loss on a batch, with K = batch - 1: -E log S_A - E log S_B (Ren 2023, Eq. 3)."""
     return infonce_dot(f_a, f_b, temperature=1 / tau2) + infonce_dot(f_b, f_a, temperature=1 / tau2)
 
 
 def non_contrastive(f_a: Embeddings, f_b: Embeddings) -> Float[Tensor, ""]:
-    """Ren 2023, Eq. 4 on a batch: -E<f_A, f_B> over positive pairs."""
+    """Non-contrastive loss on a batch: -E<f_A, f_B> over positive pairs (Ren 2023, Eq. 4)."""
     return -(f_a * f_b).sum(-1).mean()
 
 
-def published(params: Params) -> dict[str, Loss]:
-    """The losses of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ²: to Adam it makes no difference."""
-    both: tuple[Loss, Loss] = partial(contrastive, tau2=params.inverse_temperature), non_contrastive
-    return dict(zip(LOSSES, both, strict=True))
+def published_losses(params: Params) -> dict[str, Loss]:
+    """The losses of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ², which makes no difference to Adam."""
+    losses: tuple[Loss, Loss] = partial(contrastive, tau2=params.inverse_temperature), non_contrastive
+    return dict(zip(LOSSES, losses, strict=True))
 
 
 def pairs(inputs: Inputs, batch: int, seed: int) -> Iterator[tuple[Numbers, Numbers]]:
-    """Numbers of images, in one random order after the other, and of a random caption of each; what does not
-    fill a batch is left out of a pass."""
+    """Yields batches of image indices, in a new random order each pass, with the index of a random caption of
+    each.
+
+    The images of a pass that do not fill a batch are skipped.
+    """
     random = generator(seed, "pairs")
     while True:
         order = torch.randperm(len(inputs.images), generator=random)
         for image in order[: len(order) // batch * batch].split(batch):
-            which = torch.rand(batch, generator=random) * inputs.captions[image]
-            yield image, inputs.first[image] + which.long()
+            offset = torch.rand(batch, generator=random) * inputs.captions[image]
+            yield image, inputs.first[image] + offset.long()
 
 
 def trained(
     params: Params, inputs: Inputs, seed: int, looks: Sequence[int], objective: str | None = None
 ) -> Iterator[tuple[int, dict[str, Heads], dict[str, float]]]:
-    """Trains a pair of heads with each loss, from the same start and on the same pairs.
+    """Trains a pair of heads with each loss, from the same initial weights and on the same pairs.
 
     Args:
-        looks: steps, ascending from 0; the last one is the end.
-        objective: a loss of `objectives.resolve` to train by instead of the paper's two.
+        looks: steps to report, ascending from 0; training ends at the last one.
+        objective: a loss of `objectives.resolve` to train by instead of the published ones.
 
-    Yields:
-        At each look: the step, the heads in evaluation mode, whose BatchNorms have the statistics of all
-        training pairs, and the mean loss since the look before, NaN at the start.
+    Yields: At each look: the step, the heads in evaluation mode, with BatchNorm statistics of all training
+    pairs, and the mean loss since the previous look, NaN at the start.
     """
     device = params.device
     images, texts = inputs.images.to(device), inputs.texts.to(device)
     with torch.random.fork_rng():
         torch.manual_seed(generator(seed, "heads").initial_seed())
         start = Heads(images.shape[1], texts.shape[1], params).to(device)
-    losses_of = {objective: resolve(objective)} if objective else published(params)
-    runs = {name: _Run(copy.deepcopy(start), loss, params.learning_rate) for name, loss in losses_of.items()}
-    chunks = torch.arange(len(images)).tensor_split(-(-len(images) // CALIBRATED))
-    batches, done = pairs(inputs, params.batch_size, seed), 0
+    functions = {objective: resolve(objective)} if objective else published_losses(params)
+    runs = {name: _Run(copy.deepcopy(start), loss, params.learning_rate) for name, loss in functions.items()}
+    chunks = torch.arange(len(images)).tensor_split(-(-len(images) // STATISTICS_BATCH))
+    batches, steps_done = pairs(inputs, params.batch_size, seed), 0
     for look in looks:
         losses: dict[str, list[Tensor]] = {loss: [] for loss in runs}
-        for image, text in islice(batches, look - done):
+        for image, text in islice(batches, look - steps_done):
             batch = images[image.to(device)], texts[text.to(device)]
             for loss, run in runs.items():
                 losses[loss].append(run.step(batch))
         for run in runs.values():
             update_bn((((images[chunk], texts[inputs.first[chunk]]),) for chunk in chunks), run.heads)
             run.heads.eval()
-        means = {loss: float(torch.stack(of).mean()) if of else math.nan for loss, of in losses.items()}
+        means = {
+            loss: float(torch.stack(values).mean()) if values else math.nan for loss, values in losses.items()
+        }
         yield look, {loss: run.heads for loss, run in runs.items()}, means
-        done = look
+        steps_done = look
 
 
 class _Run:
-    """One pair of heads with its loss and its optimiser."""
+    """A pair of heads with its loss and optimiser."""
 
     def __init__(self, heads: Heads, loss: Loss, learning_rate: float) -> None:
         self.heads, self.loss = heads, loss
         self.optimiser = torch.optim.Adam(heads.parameters(), learning_rate)
 
     def step(self, batch: tuple[Tensor, Tensor]) -> Float[Tensor, ""]:
-        """One step; the loss before it."""
+        """Takes a step and returns the loss before it."""
         self.heads.train()
         loss = self.loss(*self.heads(batch))
         self.optimiser.zero_grad()

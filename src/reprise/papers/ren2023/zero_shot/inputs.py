@@ -1,4 +1,4 @@
-"""What the heads are trained on and tested with: features of frozen encoders, computed once and kept."""
+"""The heads' training and test data: features of frozen encoders, computed once and kept."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,22 +12,25 @@ from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
-from reprise.papers.ren2023.zero_shot.encoders import Encoder, Told, image_encoder, text_encoder
+from reprise.papers.ren2023.zero_shot.encoders import Encoder, Progress, image_encoder, text_encoder
 from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.storage.kept import code_of, features, key_of
 
 CHUNK = 256
-"""Images or texts that are encoded at a time."""
+"""Images or texts encoded at once."""
 
 
 class Inputs(NamedTuple):
-    """Attributes:
-    images: features of each training image.
-    texts: of each caption, image by image.
-    first, captions: the number of each image's first caption, and how many it has.
-    present: of each training image.
-    test_images, test_texts, test_present: of images with an object at least, and of their first captions.
-    prompts: features of each category's prompt.
+    """Features and labels for training and testing the heads.
+
+    Attributes:
+        images: features of each training image.
+        texts: features of each training caption, grouped by image.
+        first, captions: index of each image's first caption, and its number of captions.
+        present: categories present in each training image.
+        test_images, test_present: features and categories of each test image that shows an object.
+        test_texts: features of these images' first captions.
+        prompts: features of each category's prompt.
     """
 
     images: Float[Tensor, "image features"]
@@ -42,18 +45,18 @@ class Inputs(NamedTuple):
 
 
 def read(params: Params, root: Path) -> Inputs:
-    """All of it; features that the disk under `root` does not hold are computed.
+    """Reads all inputs, computing the features that are not yet kept under `root`.
 
     Raises:
-        RepriseError: when the splits have other categories, or no test image shows an object.
+        RepriseError: if the splits' categories differ, or if no test image shows an object.
     """
     train, val = captioned(params, root, "train"), captioned(params, root, "val")
-    first, shown = torch.from_numpy(train.first), torch.from_numpy(val.present).any(1)
-    if train.categories != val.categories or not shown.any():
+    first, has_object = torch.from_numpy(train.first), torch.from_numpy(val.present).any(1)
+    if train.categories != val.categories or not has_object.any():
         raise RepriseError(
             f"data set '{params.data_set}': {len(train.categories)} categories to train on, "
-            f"{len(val.categories)} in {int(shown.sum())} images to test with; expected the same ones, "
-            "and images; unpack the annotations again"
+            f"{len(val.categories)} in {int(has_object.sum())} images to test with; expected the same "
+            "categories, and test images; unpack the annotations again"
         )
     return Inputs(
         images=image_features(params, root, train, "training images"),
@@ -61,33 +64,35 @@ def read(params: Params, root: Path) -> Inputs:
         first=first,
         captions=torch.diff(first, append=torch.tensor([len(train.captions)])),
         present=torch.from_numpy(train.present),
-        test_images=image_features(params, root, val, "test images")[shown],
-        test_texts=text_features(params, root, first_captions(val), "test captions")[shown],
-        test_present=torch.from_numpy(val.present)[shown],
+        test_images=image_features(params, root, val, "test images")[has_object],
+        test_texts=text_features(params, root, first_captions(val), "test captions")[has_object],
+        test_present=torch.from_numpy(val.present)[has_object],
         prompts=text_features(params, root, prompts(params, val), "prompts"),
     )
 
 
 def first_captions(data: Captioned) -> list[str]:
-    """One of each image."""
+    """The first caption of each image."""
     return [data.captions[number] for number in data.first]
 
 
 def prompts(params: Params, data: Captioned) -> list[str]:
-    """One of each category."""
+    """A prompt for each category."""
     return [params.prompt.format(name) for name in data.categories]
 
 
 def image_features(
-    params: Params, root: Path, data: Captioned, what: str, told: Told = lambda share: None
+    params: Params, root: Path, data: Captioned, what: str, progress: Progress = lambda share: None
 ) -> Float[Tensor, "image features"]:
-    """Of a split's images; an image is known by its file's name and size, and not read to look for it.
+    """Features of a split's images.
+
+    An image is identified by its file's name and size, so that kept features are found without reading it.
 
     Args:
-        what: the images are, for a message.
+        what: description of the images, for messages.
     """
     files = Files(data.files, params.image_size)
-    encoder = image_encoder(params, root, told)
+    encoder = image_encoder(params, root, progress)
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
     code = code_of((__name__, "image_features"))
     key = key_of(encoder.key, data_key(params), params.image_size, params.device, code)
@@ -97,24 +102,24 @@ def image_features(
 
 
 def text_features(
-    params: Params, root: Path, texts: Sequence[str], what: str, told: Told = lambda share: None
+    params: Params, root: Path, texts: Sequence[str], what: str, progress: Progress = lambda share: None
 ) -> Float[Tensor, "text features"]:
-    """Of texts; `what` they are, for a message."""
-    encoder = text_encoder(params, root, told)
+    """Features of texts; `what` describes the texts in messages."""
+    encoder = text_encoder(params, root, progress)
     key = key_of(encoder.key, params.device, code_of((__name__, "text_features")))
     take = _encode(encoder, lambda rows: texts[rows.start : rows.stop])
     return features(root / KEPT / "features", key, texts, take, what)
 
 
 def _encode(encoder: Encoder, items: Callable[[range], Any]) -> Callable[[range], Tensor]:
-    """From numbers of items to their features; the encoder is loaded at the first call."""
-    ready: list[Callable[[Any], Tensor]] = []
+    """A function from indices of items to their features, which loads the encoder when first called."""
+    loaded: list[Callable[[Any], Tensor]] = []
 
     def encode(rows: range) -> Tensor:
-        if not ready:
-            ready.append(encoder.load())
+        if not loaded:
+            loaded.append(encoder.load())
         chunks = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
         with torch.no_grad():
-            return torch.cat([ready[0](items(chunk)).cpu() for chunk in chunks])
+            return torch.cat([loaded[0](items(chunk)).cpu() for chunk in chunks])
 
     return encode

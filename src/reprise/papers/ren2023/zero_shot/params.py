@@ -1,4 +1,4 @@
-"""Settings of Figure 2; the text names the data, the encoders, the heads and the prompts, and no number."""
+"""Settings of Figure 2; the text names the data, encoders, heads and prompts, but gives no numbers."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -20,66 +20,69 @@ SPLITS = ("train", "val")
 
 
 class Params(TakesLosses):
-    """Per modality a frozen encoder and a head of three layers, trained on images and their captions."""
+    """For each modality, a frozen encoder and a head of three layers, trained on images and their
+    captions."""
 
     data_set: Literal["coco", "scenes"] = stated("coco", "Section 6: MSCOCO-2014")
     encoders: Literal["pretrained", "presence"] = stated(
-        "pretrained", "Section 6: ResNet101 and RoBERTa; or two that we train on other scenes' objects"
+        "pretrained", "Section 6: ResNet101 and RoBERTa; `presence` trains two on the objects of other scenes"
     )
     root: str = place("data/coco", "folder that holds train2014/, val2014/, annotations/", min_length=1)
-    resnet101: str = place("data/resnet101-63fe2227.pth", "torchvision's file of weights", min_length=1)
+    resnet101: str = place("data/resnet101-63fe2227.pth", "torchvision's weight file", min_length=1)
     roberta: str = place("data/roberta-base", "folder with transformers' model and tokenizer", min_length=1)
     device: Literal["cpu", "cuda"] = place("cpu", "where encoders and heads run")
     prompt: str = stated("This is a {}", "Section 6", pattern=r"^[^{}]*\{\}[^{}]*$")
-    image_size: int = unstated(224, "of torchvision's evaluation: the middle of an image", ge=16)
+    image_size: int = unstated(
+        224, "that of torchvision's evaluation, which takes the middle of an image", ge=16
+    )
     pooling: Literal["mean", "first"] = unstated(
-        "mean", "of RoBERTa's last states; its first token's was trained for no task of its own"
+        "mean", "of RoBERTa's last states; no task of its own has trained the first token's state"
     )
-    width: int = lost(512, "of the three layers: CLIP's output dimension", ge=2)
+    width: int = lost(512, "width of the three layers: CLIP's output dimension", ge=2)
     normalisation: Literal["batch", "unit"] = unstated(
-        "batch", "of the outputs: Section 3's; a constant is then no optimum without negatives"
+        "batch", "of the outputs, as in Section 3; prevents a constant optimum without negatives"
     )
-    inverse_temperature: float = unstated(14.3, "τ² throughout: CLIP's at its start, 1/0.07", gt=0)
+    inverse_temperature: float = unstated(14.3, "τ² throughout: CLIP's initial value, 1/0.07", gt=0)
     learning_rate: float = unstated(1e-3, "Adam's default", gt=0)
-    batch_size: int = unstated(256, "pairs a step; all others of it are a pair's negatives", ge=2)
-    epochs: int = unstated(20, "passes over the images, each time with one of their captions", ge=1)
-    looks: int = ours(12, "at the heads beside the start, the more the earlier", ge=2)
+    batch_size: int = unstated(256, "pairs per step; all others of a batch are a pair's negatives", ge=2)
+    epochs: int = unstated(20, "passes over the images, each with one random caption per image", ge=1)
+    looks: int = ours(12, "measurements of the heads besides the start, denser at first", ge=2)
     scenes: tuple[int, int, int] = ours(
-        (8000, 8000, 2000), "rendered to train the encoders, to train the heads, to test them"
+        (8000, 8000, 2000), "numbers of scenes for training the encoders, training the heads, and testing"
     )
-    encoder_steps: int = ours(1000, "of the encoders that we train", ge=1)
-    seeds: int = ours(10, "independent heads and orders of the pairs", ge=1)
+    encoder_steps: int = ours(1000, "training steps of our encoders", ge=1)
+    seeds: int = ours(10, "independent heads and pair orders", ge=1)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.encoders == "presence" and self.data_set != "scenes":
-            raise ValueError("encoders: presence are trained on scenes; data_set must be scenes too")
+            raise ValueError("encoders: presence are trained on scenes, so data_set must be scenes too")
         if self.data_set == "scenes" and min(self.scenes) < self.batch_size:
-            raise ValueError("scenes must be at least batch_size in each part")
+            raise ValueError("scenes must be at least batch_size in each split")
         return self
 
 
 def check(params: Params) -> None:
-    """That packages, images, annotations and weights are there.
+    """Checks that packages, images, annotations and weights are present.
 
     Raises:
-        RepriseError: naming all that is missing, where, and what to do.
+        RepriseError: if not; it names everything that is missing, where, and what to do.
     """
     splits = SPLITS if params.data_set == "coco" else ()
-    lacks = coco.missing(Path(params.root).expanduser().absolute(), splits)
+    problems = coco.missing(Path(params.root).expanduser().absolute(), splits)
     if params.encoders == "pretrained":
-        lacks += pretrained_files.missing_resnet101(Path(params.resnet101).expanduser().absolute())
-        lacks += pretrained_files.missing_roberta(Path(params.roberta).expanduser().absolute())
-    if lacks:
+        problems += pretrained_files.missing_resnet101(Path(params.resnet101).expanduser().absolute())
+        problems += pretrained_files.missing_roberta(Path(params.roberta).expanduser().absolute())
+    if problems:
         raise RepriseError(
             "ren2023/zero_shot lacks "
-            + "; ".join(lacks)
+            + "; ".join(problems)
             + ". Put them there, name other places, or take data_set: scenes with encoders: presence"
         )
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, with three seeds."""
+    """Other plausible values of the unstated settings, with three seeds."""
     common = {"seeds": min(params.seeds, 3)}
     grid: dict[str, dict[str, object]] = {
         "learning rate / 3": {"learning_rate": params.learning_rate / 3},
@@ -89,4 +92,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "outputs at unit length": {"normalisation": "unit"},
         "half the inverse temperature": {"inverse_temperature": params.inverse_temperature / 2},
     }
-    return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -1,4 +1,4 @@
-"""Training an encoder, of images or of texts, to say which categories are present."""
+"""Trains an encoder of images or texts to recognise which categories are present."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,19 +24,21 @@ def train_on_presence(
     seed: int,
     progress: Callable[[float], None] = lambda share: None,
 ) -> nn.Module:
-    """The encoder, frozen, after AdamW on the binary cross-entropy of a linear layer's scores.
+    """Trains an encoder by AdamW on the binary cross-entropy of a linear layer's scores, and freezes it.
 
     Args:
-        make: builds it, with weights of torch's own generator.
-        dim: of its output.
-        inputs: from numbers of samples to what it takes.
-        learning_rate: at its height; from 0 in a tenth of the steps, and then to 0 in a half cosine.
+        make: builds the encoder, with weights from torch's global generator.
+        dim: dimension of the encoder's output.
+        inputs: maps sample indices to the encoder's input.
+        present: labels, the categories present in each sample.
+        learning_rate: peak value, after a linear warm-up over a tenth of the steps and before a cosine decay
+            to 0.
     """
     with torch.random.fork_rng():
         torch.manual_seed(generator(seed, "weights").initial_seed())
         encoder, scores = make(), nn.Linear(dim, present.shape[1])
-    both = nn.ModuleList([encoder, scores]).train()
-    optimiser = torch.optim.AdamW(both.parameters(), learning_rate)
+    modules = nn.ModuleList([encoder, scores]).train()
+    optimiser = torch.optim.AdamW(modules.parameters(), learning_rate)
     schedule, order = WarmupCosine(warmup=max(steps // 10, 1)), generator(seed, "order")
     for step in range(steps):
         index = torch.randint(len(present), (batch,), generator=order)

@@ -1,4 +1,4 @@
-"""Encoders that others have trained, read from files of this machine and never fetched."""
+"""Encoders that others have trained, read from local files and never downloaded."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,40 +11,45 @@ from torch import Tensor, nn
 from reprise.errors import RepriseError
 
 RESERVED = 2
-"""Positions that RoBERTa has and no token takes."""
+"""RoBERTa's position embeddings that no token uses."""
 
 Pooling = Literal["mean", "first"]
 
 
 def resnet101(file: Path) -> nn.Module:
-    """torchvision's ResNet101 without its last layer: normalised images to 2048 features.
+    """torchvision's ResNet101 without its last layer; it maps normalised images to 2048 features.
+
+    Source: He et al. 2015, "Deep Residual Learning for Image Recognition".
 
     Raises:
-        RepriseError: when the file does not hold its weights.
+        RepriseError: if the file does not contain its weights.
     """
     from torchvision.models import resnet
 
     encoder = resnet.resnet101()
     try:
         encoder.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
-    except Exception as error:  # of zip, of unpickling, or a key
-        said = str(error).splitlines()[0]
-        raise RepriseError(f"{file}: not the weights of ResNet101: {said}; copy the file again") from None
+    except Exception as error:  # from zip, unpickling, or a missing key
+        reason = str(error).splitlines()[0]
+        raise RepriseError(f"{file}: not the weights of ResNet101: {reason}; copy the file again") from None
     encoder.fc = nn.Identity()
     return encoder.eval().requires_grad_(False)
 
 
 class Roberta(nn.Module):
-    """RoBERTa (Liu et al. 2019), frozen: texts to the last layer's states, pooled."""
+    """RoBERTa, frozen, which maps texts to the pooled states of its last layer.
+
+    Source: Liu et al. 2019, "RoBERTa: A Robustly Optimized BERT Pretraining Approach".
+    """
 
     def __init__(self, folder: Path, pooling: Pooling) -> None:
         """
         Args:
-            folder: as transformers saves a model and its tokenizer.
+            folder: folder in which transformers has saved the model and its tokenizer.
             pooling: the mean over the tokens, or the state of the first one, <s>.
 
         Raises:
-            RepriseError: when the folder does not hold them whole.
+            RepriseError: if the folder does not contain both, undamaged.
         """
         super().__init__()
         from transformers import AutoTokenizer, RobertaModel
@@ -52,10 +57,10 @@ class Roberta(nn.Module):
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             self.model = RobertaModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
-        except Exception as error:  # of JSON, safetensors, unpickling
-            said = str(error).splitlines()[0]
+        except Exception as error:  # from JSON, safetensors or unpickling
+            reason = str(error).splitlines()[0]
             raise RepriseError(
-                f"{folder}: not RoBERTa's model and tokenizer: {said}; copy it again"
+                f"{folder}: not RoBERTa's model and tokenizer: {reason}; copy it again"
             ) from None
         self.pooling = pooling
         self.eval().requires_grad_(False)
@@ -68,5 +73,5 @@ class Roberta(nn.Module):
         states = self.model(**tokens).last_hidden_state
         if self.pooling == "first":
             return states[:, 0]
-        inside = tokens["attention_mask"][..., None].to(states)
-        return (states * inside).sum(1) / inside.sum(1)
+        is_token = tokens["attention_mask"][..., None].to(states)
+        return (states * is_token).sum(1) / is_token.sum(1)

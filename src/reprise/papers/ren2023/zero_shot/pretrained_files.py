@@ -1,4 +1,4 @@
-"""Whether the files of pretrained encoders are there; without torch, because the plan of a run asks it."""
+"""Looks for the files of pretrained encoders. Does not import torch, because a run's plan calls it."""
 
 import hashlib
 from pathlib import Path
@@ -7,31 +7,31 @@ from reprise.papers.ren2023.zero_shot import extras
 
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-"""Of RoBERTa, as transformers has saved it now and before."""
+"""RoBERTa's weight files, in transformers' current and former format."""
 
 
 def missing_resnet101(file: Path) -> list[str]:
-    """What `pretrained.resnet101` needs and does not find: a sentence each."""
+    """Describes each file that `pretrained.resnet101` needs and cannot find."""
     return [] if file.is_file() else [f"{file}: torchvision's weights of ResNet101 (IMAGENET1K_V1)"]
 
 
 def missing_roberta(folder: Path) -> list[str]:
-    """What `pretrained.Roberta` needs and does not find: a sentence each."""
-    lacks = extras.missing("transformers", "multimodal")
+    """Describes each file or package that `pretrained.Roberta` needs and cannot find."""
+    problems = extras.missing("transformers", "multimodal")
     if not (folder / "config.json").is_file():
-        lacks.append(f"{folder / 'config.json'}: of RoBERTa, as transformers saves it")
+        problems.append(f"{folder / 'config.json'}: of RoBERTa, as transformers saves it")
     if not any((folder / name).is_file() for name in WEIGHTS):
-        lacks.append(f"{folder / WEIGHTS[0]}: RoBERTa's weights")
+        problems.append(f"{folder / WEIGHTS[0]}: RoBERTa's weights")
     if not any(all((folder / name).is_file() for name in names) for names in TOKENIZERS):
-        lacks.append(f"{folder / TOKENIZERS[0][0]}: RoBERTa's tokenizer")
-    return lacks
+        problems.append(f"{folder / TOKENIZERS[0][0]}: RoBERTa's tokenizer")
+    return problems
 
 
 def digest(place: Path) -> str:
-    """SHA-256 of a file, or of all files in a folder and their names."""
+    """SHA-256 of a file, or of the names and contents of all files in a folder."""
     files = sorted(place.iterdir()) if place.is_dir() else [place]
     sums = hashlib.sha256()
     for file in (file for file in files if file.is_file()):
-        with file.open("rb") as opened:
-            sums.update(f"{file.name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+        with file.open("rb") as stream:
+            sums.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     return sums.hexdigest()

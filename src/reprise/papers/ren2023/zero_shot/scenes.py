@@ -1,8 +1,8 @@
-"""The stand-in `scenes`: rendered images of one to three objects with captions, written as MSCOCO-2014 is.
+"""The stand-in `scenes`: rendered images of one to three objects with captions, in MSCOCO-2014's format.
 
-A category is a colour and a shape, 80 in all, the first ones more frequent than the last. Captions name
-colour and shape of every object, and sometimes its size; texture, light and backdrop are the image's alone.
-Scene i of a seed's split is the same whatever the number of scenes.
+A category is a colour and a shape, 80 in all, with decreasing frequencies. Captions name the colour and shape
+of every object and sometimes its size; only the image shows texture, light and backdrop. Scene i of a seed's
+split does not depend on the number of scenes.
 """
 
 import json
@@ -36,44 +36,47 @@ from reprise.datasets.shapes import (
 from reprise.storage.store import locked, write_files, writing
 
 SPLITS = ("pretrain", "train", "val")
-"""Disjoint: `pretrain` is for encoders that are frozen afterwards, as ImageNet and a text corpus are."""
+"""Disjoint splits; `pretrain` trains the encoders, in the role of ImageNet and of a text corpus."""
 CATEGORIES = tuple(f"{colour} {shape}" for shape in SHAPES for colour in COLOURS)
 RARITY = 0.5
-"""The k-th category has a frequency in proportion to 1 / k^RARITY: the first is 9 times as frequent as the
-last."""
+"""The k-th most frequent category has a frequency proportional to 1 / k^RARITY, from first to last a factor
+of 9."""
 MIXED = 37
-"""The k-th is of number 37 k mod 80, so that frequencies tell neither colour nor shape."""
+"""The k-th most frequent category has number 37 k mod 80, so that frequency reveals neither colour nor
+shape."""
 
 SLOTS = 3
-"""Objects at most, each in a quadrant of its own."""
+"""Maximum number of objects, each in its own quadrant."""
 QUADRANTS = np.array([(-1, 1), (1, 1), (-1, -1), (1, -1)]) * 0.21875
-"""Centres, right and up, as shares of the side; evaluation leaves out a sixteenth at each border."""
+"""Centres (right, up) as shares of the side; evaluation crops a sixteenth at each border."""
 RADIUS = (0.13, 0.19)
 MEDIUM = sum(RADIUS) / 2
-"""Objects of a smaller radius are small, others large."""
+"""Objects with a smaller radius are called small, others large."""
 
 CAPTIONS = 5
-"""Of a scene."""
+"""Captions per scene."""
 TEMPLATES = (
     "{}", "there is {}", "a picture of {}", "this is a picture with {}", "{} on a dark ground"
 )  # fmt: skip
 QUALITY = 95
-"""Of the JPEG files."""
+"""JPEG quality."""
 
-OF_SCENE, OF_OBJECT, OF_CAPTION = 10, 13, 1 + 2 * SLOTS
-"""Random numbers of each."""
+SCENE_DRAWS, OBJECT_DRAWS, CAPTION_DRAWS = 10, 13, 1 + 2 * SLOTS
+"""Random numbers per scene, object and caption."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What scenes hold, before they are painted; radii and places are shares of the image's side.
+    """The contents of scenes before painting; radii and positions are shares of the image's side.
 
     Attributes:
-        there: which slots hold an object.
-        category: index of `CATEGORIES`.
-        right, up: of the object's centre, from the image's.
-        looks: random numbers of each object's look; `backdrop`: of the scene's.
-        captions: `CAPTIONS` of each scene.
+        there: whether a slot holds an object.
+        category: index into `CATEGORIES`.
+        radius: the object's radius.
+        right, up: offset of the object's centre from the image's.
+        looks: random numbers that determine each object's appearance.
+        backdrop: random numbers that determine each scene's backdrop.
+        captions: the `CAPTIONS` captions of each scene.
     """
 
     there: Bool[Array, "scene slot"]
@@ -87,86 +90,90 @@ class Layout:
 
 
 def lay_out(count: int, *, seed: int, split: str) -> Layout:
-    """The first `count` scenes of a seed's split."""
-    sizes = (OF_SCENE, SLOTS * OF_OBJECT, CAPTIONS * OF_CAPTION)
+    """Lays out the first `count` scenes of a seed's split."""
+    sizes = (SCENE_DRAWS, SLOTS * OBJECT_DRAWS, CAPTIONS * CAPTION_DRAWS)
     numbers = np.random.default_rng([seed, SPLITS.index(split)]).random((count, sum(sizes)))
     scene, objects, captions = np.split(numbers, np.cumsum(sizes)[:-1], axis=1)
-    objects = objects.reshape(count, SLOTS, OF_OBJECT)
+    objects = objects.reshape(count, SLOTS, OBJECT_DRAWS)
     there = np.arange(SLOTS) < 1 + (scene[:, :1] * SLOTS).astype(int)
     share = np.arange(1, len(CATEGORIES) + 1) ** -RARITY
     rank = np.searchsorted(np.cumsum(share) / share.sum(), objects[..., 0])
     category = rank * MIXED % len(CATEGORIES)
-    radius = _between(objects[..., 1], *RADIUS)
+    radius = _rescale(objects[..., 1], *RADIUS)
     centre = QUADRANTS[np.argsort(scene[:, 1:5], axis=1)[:, :SLOTS]]
-    room = np.abs(QUADRANTS).max() - radius
-    right, up = (centre[..., axis] + _between(objects[..., 2 + axis], -1, 1) * room for axis in (0, 1))
-    told = captions.reshape(count, CAPTIONS, OF_CAPTION)
-    described = [
-        _captions(category[i, there[i]], radius[i, there[i]] < MEDIUM, told[i]) for i in range(count)
+    margin = np.abs(QUADRANTS).max() - radius
+    right, up = (centre[..., axis] + _rescale(objects[..., 2 + axis], -1, 1) * margin for axis in (0, 1))
+    caption_numbers = captions.reshape(count, CAPTIONS, CAPTION_DRAWS)
+    texts = [
+        _captions(category[i, there[i]], radius[i, there[i]] < MEDIUM, caption_numbers[i])
+        for i in range(count)
     ]
-    return Layout(there, category, radius, right, up, objects[..., 4:], scene[:, 5:], described)
+    return Layout(there, category, radius, right, up, objects[..., 4:], scene[:, 5:], texts)
 
 
 def _captions(
     category: Int[Array, " object"], small: Bool[Array, " object"], numbers: Float[Array, "caption draw"]
 ) -> tuple[str, ...]:
-    def phrase(which: int, tell_size: bool) -> str:
-        size = ("small " if small[which] else "large ") if tell_size else ""
-        words = f"{size}{CATEGORIES[category[which]]}"
+    def phrase(index: int, with_size: bool) -> str:
+        size = ("small " if small[index] else "large ") if with_size else ""
+        words = f"{size}{CATEGORIES[category[index]]}"
         return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
     def caption(draw: Float[Array, " draw"]) -> str:
         order = np.argsort(draw[1 : 1 + len(category)])
-        *first, last = (phrase(which, draw[1 + SLOTS + which] < 0.5) for which in order)
-        listed = f"{', '.join(first)} and {last}" if first else last
-        return TEMPLATES[int(draw[0] * len(TEMPLATES))].format(listed)
+        *phrases, last_phrase = (phrase(index, draw[1 + SLOTS + index] < 0.5) for index in order)
+        listing = f"{', '.join(phrases)} and {last_phrase}" if phrases else last_phrase
+        return TEMPLATES[int(draw[0] * len(TEMPLATES))].format(listing)
 
     return tuple(caption(draw) for draw in numbers)
 
 
 def paint(layout: Layout, size: int) -> Iterator[UInt8[Array, "3 size size"]]:
-    """The scenes, one after the other, of `size` pixels a side."""
+    """Yields the painted scenes, `size` pixels a side."""
     for start in range(0, len(layout.there), BLOCK):
         yield from _paint(layout, np.arange(start, min(start + BLOCK, len(layout.there))), size)
 
 
 def _paint(layout: Layout, rows: Int[Array, " scene"], size: int) -> UInt8[Array, "scene 3 size size"]:
     right, up = pixels(size)
-    hue, saturation, value, slope, towards = layout.backdrop[rows].T[:, :, None]
-    ground = hsv(hue, _between(saturation, *DARK.backdrop_saturation), _between(value, *DARK.backdrop_value))
-    painted = ground * lit(right, up, _between(slope, 0, 0.6), _between(towards, 0, 2 * np.pi))[:, None]
+    hue, saturation, value, slope, direction = layout.backdrop[rows].T[:, :, None]
+    ground = hsv(hue, _rescale(saturation, *DARK.backdrop_saturation), _rescale(value, *DARK.backdrop_value))
+    canvas = ground * lit(right, up, _rescale(slope, 0, 0.6), _rescale(direction, 0, 2 * np.pi))[:, None]
     for slot in range(SLOTS):
-        here = layout.there[rows, slot]
-        of = rows[here], slot
-        angle, texture, waves, depth, hue, saturation, value, slope, towards = layout.looks[of].T[:, :, None]
-        shape, colour = np.divmod(layout.category[of], len(COLOURS))
-        radius = layout.radius[of][:, None]
-        x, y = right - layout.right[of][:, None], up - layout.up[of][:, None]
-        x, y = (axis / radius for axis in turned(x, y, _between(angle, 0, 2 * np.pi)))
+        has_object = layout.there[rows, slot]
+        selection = rows[has_object], slot
+        angle, texture, waves, depth, hue, saturation, value, slope, direction = layout.looks[selection].T[
+            :, :, None
+        ]
+        shape, colour = np.divmod(layout.category[selection], len(COLOURS))
+        radius = layout.radius[selection][:, None]
+        x, y = right - layout.right[selection][:, None], up - layout.up[selection][:, None]
+        x, y = (axis / radius for axis in turned(x, y, _rescale(angle, 0, 2 * np.pi)))
         cover = covered(shape, x, y, radius, size)[:, None]
         pattern = patterned(
-            (texture[:, 0] * len(TEXTURES)).astype(int), x, y, _between(waves, 6, 11),
-            _between(depth, 0.2, 0.45),
+            (texture[:, 0] * len(TEXTURES)).astype(int), x, y, _rescale(waves, 6, 11),
+            _rescale(depth, 0.2, 0.45),
         )  # fmt: skip
-        light = lit(right, up, _between(slope, 0, 0.6), _between(towards, 0, 2 * np.pi))
-        hues = HUES[colour][:, None] + _between(hue, -0.02, 0.02)
-        tint = hsv(hues, _between(saturation, 0.6, 1), _between(value, 0.8, 1))
-        painted[here] = cover * tint * (pattern * light)[:, None] + (1 - cover) * painted[here]
-    return as_bytes(painted, size)
+        light = lit(right, up, _rescale(slope, 0, 0.6), _rescale(direction, 0, 2 * np.pi))
+        hues = HUES[colour][:, None] + _rescale(hue, -0.02, 0.02)
+        tint = hsv(hues, _rescale(saturation, 0.6, 1), _rescale(value, 0.8, 1))
+        canvas[has_object] = cover * tint * (pattern * light)[:, None] + (1 - cover) * canvas[has_object]
+    return as_bytes(canvas, size)
 
 
-def _between(number: Float[Array, "*any"], low: float, high: float) -> Float[Array, "*any"]:
+def _rescale(number: Float[Array, "*any"], low: float, high: float) -> Float[Array, "*any"]:
     return low + (high - low) * number
 
 
 def write(root: Path, split: str, count: int, *, seed: int, size: int) -> None:
-    """Writes a split in MSCOCO-2014's layout, unless it is there already.
+    """Writes a split in MSCOCO-2014's layout, unless it exists already.
 
-    ROOT/val2014/COCO_val2014_000000000001.jpg and so on, ROOT/annotations/captions_val2014.json and
-    instances_val2014.json. The annotations come last: where they are, the split is whole.
+    The files are ROOT/val2014/COCO_val2014_000000000001.jpg and so on, ROOT/annotations/captions_val2014.json
+    and instances_val2014.json. The annotations are written last, so that their presence marks a complete
+    split.
 
     Raises:
-        RepriseError: when it cannot be written.
+        RepriseError: if the split cannot be written.
     """
     files = {kind: root / "annotations" / f"{kind}_{split}2014.json" for kind in ("captions", "instances")}
     with locked(root / f".{split}.lock"):
@@ -181,9 +188,9 @@ def _render(root: Path, split: str, count: int, files: Mapping[str, Path], *, se
     with writing(folder):
         draft.mkdir(parents=True)
         try:
-            for name, pixels_of in zip(names, paint(layout, size), strict=True):
-                Image.fromarray(pixels_of.transpose(1, 2, 0)).save(draft / name, quality=QUALITY)
-            shutil.rmtree(folder, ignore_errors=True)  # of a killed run
+            for name, picture in zip(names, paint(layout, size), strict=True):
+                Image.fromarray(picture.transpose(1, 2, 0)).save(draft / name, quality=QUALITY)
+            shutil.rmtree(folder, ignore_errors=True)  # left by a killed run
             os.rename(draft, folder)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -207,12 +214,12 @@ def _render(root: Path, split: str, count: int, files: Mapping[str, Path], *, se
 
 
 def _caption_records(layout: Layout) -> list[dict[str, Any]]:
-    pairs = [(i, caption) for i, of in enumerate(layout.captions) for caption in of]
+    pairs = [(i, caption) for i, captions in enumerate(layout.captions) for caption in captions]
     return [{"id": n + 1, "image_id": i + 1, "caption": text} for n, (i, text) in enumerate(pairs)]
 
 
 def _instances(layout: Layout, size: int) -> list[dict[str, Any]]:
-    """Boxes in pixels from the upper left, with the box for an outline."""
+    """Object records: boxes in pixels from the upper left, which also serve as outlines."""
     records = []
     for number, (i, slot) in enumerate(np.argwhere(layout.there)):
         radius = layout.radius[i, slot]

@@ -1,4 +1,4 @@
-"""A small encoder of sentences, from words to a vector."""
+"""A small sentence encoder, from words to a vector."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,39 +8,44 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 PADDING, UNKNOWN = 0, 1
-"""The numbers of no word, and of one that is not in the vocabulary."""
+"""Numbers for padding and for a word that is not in the vocabulary."""
 
 
 def words(text: str) -> list[str]:
-    """Its words in lower case."""
+    """The words of a text, in lower case."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 class Vocabulary:
-    """Words by number, in the order of the alphabet."""
+    """Numbers words in alphabetical order."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        known = sorted({word for text in texts for word in words(text)})
-        self._numbers = {word: number for number, word in enumerate(known, UNKNOWN + 1)}
+        vocabulary = sorted({word for text in texts for word in words(text)})
+        self._numbers = {word: number for number, word in enumerate(vocabulary, UNKNOWN + 1)}
 
     def __len__(self) -> int:
         return len(self._numbers) + UNKNOWN + 1
 
     def __call__(self, texts: Sequence[str]) -> Int[Tensor, "text word"]:
-        """Their words' numbers, `PADDING` behind the last one; no text is empty of words."""
+        """The numbers of the texts' words, padded with `PADDING`; a text without words counts as one unknown
+        word."""
         rows = [[self._numbers.get(word, UNKNOWN) for word in words(text)] or [UNKNOWN] for text in texts]
         longest = max(map(len, rows))
         return torch.tensor([row + [PADDING] * (longest - len(row)) for row in rows])
 
 
 class WordGRU(nn.Module):
-    """The mean over the words of the states of a GRU (Cho et al. 2014) that reads them both ways."""
+    """The states of a bidirectional GRU, averaged over the words.
+
+    Source: Cho et al. 2014, "Learning Phrase Representations using RNN Encoder-Decoder for Statistical
+    Machine Translation".
+    """
 
     def __init__(self, vocabulary: int, dim: int) -> None:
         """
         Args:
-            vocabulary: the number of words, with padding.
-            dim: of the sentence's vector; even.
+            vocabulary: number of words, including padding and the unknown word.
+            dim: dimension of the sentence's vector; even.
         """
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, dim, padding_idx=PADDING)
