@@ -1,4 +1,4 @@
-"""`reprise list | run | draw | check | report | bench`."""
+"""`reprise list | run | draw | check | report | cache | bench`."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground, summary
-from reprise.execute import drift, pipeline, provenance, registry, tiers
+from reprise.execute import cache, drift, pipeline, provenance, registry, tiers
 
 FOUND = 3
 """Exit code of `check --fail-on` when it found what it was asked to fail on."""
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="list|run|draw|check|report|bench")
+    commands = parser.add_subparsers(required=True, metavar="list|run|draw|check|report|cache|bench")
 
     def add(name: str, command: Any, help: str, *, of_tier: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help)
@@ -83,6 +83,13 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on a contradicted claim, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the joint claims table")
+    kept = add(
+        "cache",
+        _cache,
+        "what is kept beside result tables: what, its size and age, which experiment asks for it",
+        of_tier=False,
+    )
+    kept.add_argument("--clear", action="store_true", help="remove what no experiment of any tier asks for")
     bench = add(
         "bench",
         _bench,
@@ -197,6 +204,25 @@ def _report(options: argparse.Namespace) -> None:
     file = html.write(tier, claims)
     _print_summary(claims)
     print(f"report: {file}")
+
+
+def _cache(options: argparse.Namespace) -> None:
+    if options.clear:
+        removed, busy = cache.clear()
+        for row in removed:
+            print(f"removed {row.kind}: {row.what} ({row.size:.1f} MB)")
+        for row in busy:
+            print(f"left {row.kind}: {row.what}: a process is at work there")
+        print(f"freed {sum(row.size for row in removed):.1f} MB")
+        return
+    rows = cache.rows()
+    for row in rows:
+        asked_by = row.asked_by or "nothing asks for it"
+        print(f"{row.kind:9}{row.size:8.1f} MB {row.age:>8}  {row.what}; {asked_by}")
+    print(f"{len(rows)} entries, {sum(row.size for row in rows):.1f} MB")
+    if useless := [row.size for row in rows if not row.asked_by]:
+        megabytes = f"{sum(useless):.1f} MB"
+        print(f"nothing asks for {len(useless)} of them, {megabytes}; remove with: reprise cache --clear")
 
 
 def _bench(options: argparse.Namespace) -> None:

@@ -10,8 +10,8 @@ from torchvision.transforms import InterpolationMode, v2
 from torchvision.transforms.v2 import functional
 
 from reprise.datasets import augment, crops
-from reprise.datasets.augment import BRIGHTNESS, CONTRAST, HUE, SATURATION, Normalisation, Views
-from reprise.datasets.recipes import RECIPES, Recipe, Strengths
+from reprise.datasets.augment import BRIGHTNESS, CONTRAST, HUE, SATURATION, Views
+from reprise.datasets.recipes import RECIPES, Normalisation, Recipe, Strengths
 
 ALL = Strengths(
     brightness=0.8, contrast=0.8, saturation=0.8, hue=0.5, grey=0.3, blur=0.6, solarise=0.4, sigma=(0.1, 2.0)

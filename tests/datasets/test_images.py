@@ -15,9 +15,9 @@ from torchvision.datasets import ImageFolder
 from torchvision.transforms import InterpolationMode, v2
 
 from reprise.datasets import catalogue, images, photographs
-from reprise.datasets.augment import NORMALISATIONS, Normalisation, Views
+from reprise.datasets.augment import Views
 from reprise.datasets.folders import Folder
-from reprise.datasets.recipes import Recipe, Strengths
+from reprise.datasets.recipes import NORMALISATIONS, Normalisation, Recipe, Strengths
 from reprise.errors import RepriseError
 
 FORK = multiprocessing.get_context("fork")

@@ -1,10 +1,9 @@
 """The embedding spectrum against numpy's covariance."""
 
 import numpy as np
-import pytest
 import torch
 
-from reprise.diagnostics.spectra import embedding_spectrum, normalised_log_spectrum, rankme, view_correlation
+from reprise.diagnostics.spectra import embedding_spectrum, normalised_log_spectrum, view_correlation
 
 
 def embeddings(*shape, seed=0):
@@ -60,19 +59,6 @@ def test_the_normalised_spectrum_sees_directions_alone():
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     lengths = torch.linspace(0.1, 9, 40).double()[:, None]
     torch.testing.assert_close(normalised_log_spectrum(lengths * torch.from_numpy(z)), found)
-
-
-def test_rankme_counts_equal_directions_and_ignores_scale():
-    for rank in (1, 3, 6):
-        basis = np.linalg.qr(np.random.default_rng(rank).normal(size=(40, 6)))[0][:, :rank]
-        z = torch.from_numpy(basis @ np.linalg.qr(np.random.default_rng(9).normal(size=(6, 6)))[0][:rank])
-        torch.testing.assert_close(rankme(z), torch.tensor(float(rank)).double(), rtol=1e-6, atol=1e-6)
-    z = embeddings(40, 6)
-    share = np.linalg.svd(z, compute_uv=False)
-    share /= share.sum()
-    expected = float(np.exp(-(share * np.log(share)).sum()))
-    assert rankme(torch.from_numpy(z)).item() == pytest.approx(expected)
-    torch.testing.assert_close(rankme(7 * torch.from_numpy(z)), rankme(torch.from_numpy(z)))
 
 
 def test_the_correlation_of_views_is_numpys():

@@ -48,6 +48,13 @@ def test_results_of_other_code_are_refused_by_all_that_read_them(tier, edited, c
         assert f"reprise run {ID} --tier tiny" in message
 
 
+@pytest.mark.parametrize("library", ["torch", "torchvision"])
+def test_results_of_another_version_are_refused_and_say_so(tier, monkeypatch, library):
+    monkeypatch.setitem(store.VERSIONS, library, "1.0")
+    with pytest.raises(RepriseError, match="made with other versions of torch and torchvision"):
+        pipeline.load(ID, tier)
+
+
 def test_the_marker_that_snakemake_looks_for_is_of_that_code(tier, edited):
     def marker():
         return tier.results / ID / store.marker(registry.experiment(ID).key(tier.params[ID]))

@@ -76,6 +76,10 @@ def tables(tier, id=ID):
     return {file.name: file.read_bytes() for file in (tier.results / id).glob("*.parquet")}
 
 
+def tasks_kept(tier):
+    return store.entries(tier.root, store.TASKS)
+
+
 def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
     pipeline.run(ID, tier)
     whole = tables(tier)
@@ -83,13 +87,13 @@ def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
     for number in (3, 1, 2):
         pipeline.run_share(ID, tier, number, 3, lambda *news: steps.append(news))
     assert {done <= total for done, total, _ in steps} == {True}
-    kept = len(list((tier.results / ID / store.KEPT).glob("*/*.parquet")))
+    kept = len(tasks_kept(tier))
     experiment = registry.experiment(ID)
     settings = experiment.settings(tier.params[ID])
     assert kept == len(all_tasks(experiment.tasks(), settings, Context()))
     pipeline.run(ID, tier)
     assert tables(tier) == whole
-    assert not (tier.results / ID / store.KEPT).exists()
+    assert tasks_kept(tier) == []
 
 
 def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
@@ -98,14 +102,14 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
     pipeline.run_share(ID, tier, 1, 1)
     lasted = time.perf_counter() - start
 
-    def never(folder, key, name, make):
+    def never(root, key, name, make):
         def forbidden():
             raise AssertionError(f"{name} is computed again")
 
-        return keep(folder, key, name, forbidden)
+        return kept_table(root, key, name, forbidden)
 
-    keep = store.keep
-    monkeypatch.setattr(store, "keep", never)
+    kept_table = store.kept_table
+    monkeypatch.setattr(store, "kept_table", never)
     start = time.perf_counter()
     pipeline.run(ID, tier)
     collecting = time.perf_counter() - start
@@ -130,7 +134,7 @@ def make():
     time.sleep(1)
     return pd.DataFrame({"x": [1.5]})
 
-table = store.keep(Path(sys.argv[1]), "key", "task", make)
+table = store.kept_table(Path(sys.argv[1]), "key", "task", make)
 assert table["x"].tolist() == [1.5]
 """
     command = [sys.executable, "-c", program, tmp_path]

@@ -4,14 +4,16 @@ import pytest
 import torch
 from torchvision import models
 
-from reprise.networks.encoders import RESNET10_W16, RESNET18, RESNET50, Conv4, ResNet
+from reprise.networks.encoders import RESNET10_W16, Conv4, ResNet
+
+RESNET50 = ResNet(block="bottleneck", blocks=(3, 4, 6, 3))
 
 
 def images(size=32, channels=3):
     return torch.rand(2, channels, size, size, generator=torch.Generator().manual_seed(0))
 
 
-@pytest.mark.parametrize(("spec", "theirs"), [(RESNET18, models.resnet18), (RESNET50, models.resnet50)])
+@pytest.mark.parametrize(("spec", "theirs"), [(ResNet(), models.resnet18), (RESNET50, models.resnet50)])
 def test_with_an_imagenet_stem_it_is_torchvisions_without_the_classifier(spec, theirs):
     ours, reference = spec.build(3), theirs()
     reference.fc = torch.nn.Identity()

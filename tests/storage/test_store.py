@@ -136,9 +136,7 @@ def test_no_flipped_bit_of_a_record_is_read(folder):
     file = folder / "run.json"
     good, record = file.read_bytes(), store.load_record(folder, AGAIN)
     for place in range(8 * len(good)):
-        flipped = bytearray(good)
-        flipped[place // 8] ^= 1 << place % 8
-        file.write_bytes(flipped)
+        file.write_bytes(flipped(good, place))
         with suppress(RepriseError):  # or it is a space that became another
             assert store.load_record(folder, AGAIN) == record
 
@@ -294,41 +292,226 @@ def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
     assert sorted(os.listdir(folder)) == [MARKER, "loss.parquet", "run.json", "spectrum.parquet"]
 
 
-class TestKept:
-    """Parts of a computation that outlive a kill."""
+def test_no_flipped_bit_of_results_is_read(folder):
+    """Of any file; about 150 bits of each."""
+    for file in (path for path in folder.iterdir() if path.suffix == ".parquet"):
+        good = file.read_bytes()
+        for place in range(0, 8 * len(good), 1 + 8 * len(good) // 150):
+            file.write_bytes(flipped(good, place))
+            with pytest.raises(RepriseError, match=f"{file.name}: truncated or altered"):
+                store.load_tables(folder, AGAIN)
+        file.write_bytes(good)
 
-    def table(self):
-        self.made = getattr(self, "made", 0) + 1
-        return pd.DataFrame({"x": [0.1, float(self.made)], "name": ["a", "b"]})
 
-    def test_a_part_is_made_once_under_one_key(self, tmp_path):
-        first = store.keep(tmp_path, "key", "part", self.table)
-        pd.testing.assert_frame_equal(store.keep(tmp_path, "key", "part", self.table), first)
-        assert self.made == 1
-        store.keep(tmp_path, "key", "another", self.table)
-        store.keep(tmp_path, "other key", "part", self.table)
-        assert self.made == 3
+def flipped(content, place):
+    """With another bit there."""
+    changed = bytearray(content)
+    changed[place // 8] ^= 1 << place % 8
+    return bytes(changed)
 
-    @pytest.mark.parametrize(
-        "damage", [lambda data: data[:-20], lambda data: b"", lambda data: data[:99] + b"x"]
-    )
-    def test_a_damaged_part_is_made_again(self, tmp_path, damage):
-        store.keep(tmp_path, "key", "part", self.table)
-        (file,) = (tmp_path / store.KEPT / "key").glob("*.parquet")
-        file.write_bytes(damage(file.read_bytes()))
-        assert store.keep(tmp_path, "key", "part", self.table)["x"].tolist() == [0.1, 2.0]
 
-    def test_a_failure_leaves_nothing(self, tmp_path):
-        def fail():
+KIND, KEY_OF_ENTRY = "models", "ab" * 16
+
+
+class TestCache:
+    """What is made once, and outlives a kill."""
+
+    def make(self, folder):
+        self.times = getattr(self, "times", 0) + 1
+        (folder / "deep").mkdir()
+        store.write(folder / "deep" / "log.jsonl", b'{"loss": 1}\n')
+        store.write(folder / "model", b"weights")
+        return {"diverged": None}
+
+    def kept(self, root, key=KEY_OF_ENTRY, kind=KIND):
+        with store.kept(root, kind, key, "a net", self.make) as entry:
+            return entry
+
+    def test_it_is_made_once_under_one_key(self, tmp_path):
+        first = self.kept(tmp_path)
+        assert first.folder == tmp_path / "results" / "cache" / KIND / KEY_OF_ENTRY
+        assert not first.hit
+        assert self.kept(tmp_path).hit
+        assert self.times == 1
+        self.kept(tmp_path, key="cd" * 16)
+        self.kept(tmp_path, kind="tasks")
+        assert self.times == 3
+
+    def test_the_record_says_how_it_was_made(self, tmp_path):
+        with store.asking("smoke paper/experiment key"):
+            record = self.kept(tmp_path).verified()
+        assert set(record.pop("sha256")) == {"model", "deep/log.jsonl"}
+        assert 0 <= record.pop("seconds") < 60
+        assert record == {
+            "diverged": None,
+            "what": "a net",
+            "key": KEY_OF_ENTRY,
+            "versions": store.VERSIONS,
+            "made_for": "smoke paper/experiment key",
+        }
+
+    def test_no_flipped_bit_of_any_file_is_read(self, tmp_path, capsys):
+        entry = self.kept(tmp_path)
+        record = entry.verified()
+        for file in [path for path in entry.folder.rglob("*") if path.is_file()]:
+            good = file.read_bytes()
+            for place in range(8 * len(good)):
+                file.write_bytes(flipped(good, place))
+                with suppress(ValueError):  # or it is a space that became another
+                    assert entry.verified() == record
+                    assert file.name == store.CACHE_RECORD
+            assert not self.kept(tmp_path).hit
+            assert f"{file}: " in capsys.readouterr().err
+        assert self.kept(tmp_path).hit
+
+    @pytest.mark.parametrize("name", ["model", "deep/log.jsonl", store.CACHE_RECORD])
+    def test_a_file_that_is_gone_is_made_again(self, tmp_path, name, capsys):
+        entry = self.kept(tmp_path)
+        (entry.folder / name).unlink()
+        assert not self.kept(tmp_path).hit
+        assert "made again" in capsys.readouterr().err
+        assert self.kept(tmp_path).hit
+
+    def test_another_version_of_torch_is_another_key(self, monkeypatch):
+        before = store.key_of("a", 1)
+        assert store.key_of("a", 1) == before != store.key_of("a1")
+        monkeypatch.setitem(store.VERSIONS, "torch", "1.0")
+        assert store.key_of("a", 1) != before
+
+    def test_a_failure_leaves_nothing_but_what_to_go_on_from(self, tmp_path):
+        def fail(folder):
+            (folder / "half").write_text("")
+            (folder.parent / "state").write_text("step 7")
             raise ValueError("no luck")
 
-        with pytest.raises(ValueError, match="no luck"):
-            store.keep(tmp_path, "key", "part", fail)
-        assert not list(tmp_path.rglob("*.parquet"))
+        with (
+            pytest.raises(ValueError, match="no luck"),
+            store.kept(tmp_path, KIND, KEY_OF_ENTRY, "a net", fail),
+        ):
+            pass
+        entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
+        assert content(entry.folder.parent) == {f".{KEY_OF_ENTRY}/state": b"step 7", entry.lock.name: b""}
+        self.kept(tmp_path)
+        assert not entry.draft.exists()
 
-    def test_forgotten_with_the_other_keys(self, tmp_path):
-        for key in ("one", "two"):
-            store.keep(tmp_path, key, "part", self.table)
-        store.forget(tmp_path)
-        assert list(tmp_path.iterdir()) == []
-        store.forget(tmp_path)
+    @pytest.mark.parametrize("survives", range(30))
+    def test_a_kill_at_any_change_of_the_disk_leaves_it_whole_or_unmade(self, tmp_path, survives):
+        program = textwrap.dedent("""
+            import os, sys
+            from pathlib import Path
+            from reprise.storage import store
+            left = [int(sys.argv[2])]
+
+            def fatal(function):
+                def changed(*arguments, **keywords):
+                    if not left[0]:
+                        os._exit(9)
+                    left[0] -= 1
+                    return function(*arguments, **keywords)
+                return changed
+
+            for name in ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir"):
+                setattr(os, name, fatal(getattr(os, name)))
+
+            def make(folder):
+                (folder.parent / "state").write_text("step 7")
+                store.write(folder / "model", b"weights")
+
+            with store.kept(Path(sys.argv[1]), "models", "ab" * 16, "a net", make):
+                pass
+        """)
+        pid = os.fork()
+        if not pid:
+            sys.argv = ["", str(tmp_path), str(survives)]
+            exec(program, {})
+            os._exit(0)
+        killed = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+        assert killed or survives > 10
+        entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
+        if entry.folder.exists():
+            entry.verified()
+        self.kept(tmp_path)
+        entry.verified()
+        assert not entry.draft.exists()
+
+    def test_of_two_processes_that_ask_at_once_one_makes_it(self, tmp_path):
+        program = textwrap.dedent("""
+            import sys, time
+            from pathlib import Path
+            from reprise.storage import store
+
+            def make(folder):
+                print("made", flush=True)
+                time.sleep(1)
+                store.write(folder / "model", b"weights")
+
+            with store.kept(Path(sys.argv[1]), "models", "ab" * 16, "a net", make) as entry:
+                assert (entry.folder / "model").read_bytes() == b"weights"
+        """)
+        command = [sys.executable, "-c", program, tmp_path]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        assert sorted(each.communicate(timeout=60)[0] for each in both) == ["", "made\n"]
+        assert [each.returncode for each in both] == [0, 0]
+
+    def test_it_knows_all_that_have_asked_for_it(self, tmp_path):
+        entry = self.kept(tmp_path)
+        assert entry.askers == set()
+        for asker in ("one", "two", "one"):
+            with store.asking(asker):
+                self.kept(tmp_path)
+        assert entry.askers == {"one", "two"}
+        assert self.times == 1
+        entry.lock.write_text(entry.lock.read_text().rstrip()[:-1])  # cut short by a kill
+        with store.asking("three"):
+            self.kept(tmp_path)
+        assert entry.askers == {"one", "tw", "three"}
+
+    def test_what_is_removed_leaves_nothing(self, tmp_path):
+        entry = self.kept(tmp_path)
+        entry.draft.mkdir()
+        assert store.entries(tmp_path) == [store.Entry(entry.folder)]
+        assert store.remove(entry)
+        assert list(entry.folder.parent.iterdir()) == []
+        assert store.entries(tmp_path) == []
+
+    def test_what_a_process_holds_is_not_removed(self, tmp_path):
+        with store.kept(tmp_path, KIND, KEY_OF_ENTRY, "a net", self.make) as entry:
+            assert not store.remove(entry)
+            assert entry.verified()
+        assert store.remove(entry)
+
+    def test_who_waited_for_a_lock_that_is_removed_takes_the_new_one(self, tmp_path):
+        """And so excludes a third."""
+        lock = tmp_path / store.LOCK
+        program = "import sys; from pathlib import Path; from reprise.storage import store\n"
+        program += "with store.locked(Path(sys.argv[1])): print('mine', flush=True); input()"
+        with store.locked(lock):
+            second = subprocess.Popen(
+                [sys.executable, "-c", program, lock],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            assert "waiting" in second.stderr.readline()
+            lock.unlink()
+        assert second.stdout.readline() == "mine\n"
+        with pytest.raises(store.Busy), store.locked(lock, wait=False):
+            pass
+        second.communicate("\n", timeout=60)
+        assert second.returncode == 0
+
+    def test_a_place_that_takes_no_files_is_one_message(self, tmp_path):
+        (tmp_path / "results").write_text("mine")
+        with pytest.raises(RepriseError, match="cannot be written"):
+            self.kept(tmp_path)
+
+    def test_a_table_comes_from_the_file_both_times(self, tmp_path):
+        table = pd.DataFrame({"x": [0.1, 2.0], "name": ["a", "b"]})
+        calls = []
+
+        def make():
+            calls.append(1)
+            return table
+
+        for _ in range(2):
+            found = store.kept_table(tmp_path, "key", "part", make)
+            pd.testing.assert_frame_equal(found, table)
+        assert calls == [1]

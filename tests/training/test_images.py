@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from reprise import objectives
-from reprise.datasets.augment import Views
+from reprise.datasets.augment import Views, normalised
 from reprise.errors import RepriseError
 from reprise.networks.encoders import ResNet
 from reprise.numerics.streams import generator
@@ -40,7 +40,9 @@ def test_an_epoch_goes_through_all_in_an_order_of_its_own():
 
 def test_it_is_the_loop_written_out(tmp_path):
     """SGD without momentum on SimCLR's loss, and its online probe."""
-    spec = tiny.spec(optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=6, schedule=WarmupCosine(warmup=2))
+    spec = tiny.spec(
+        optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=6, schedule=WarmupCosine(warmup=1 / 3)
+    )
     data, views = tiny.data(), Views(spec.augmentation)
     outcome = train(spec, data, tmp_path)
 
@@ -72,7 +74,8 @@ def test_it_is_the_loop_written_out(tmp_path):
     method.eval()
     with torch.no_grad():
         right = (
-            probe(method.student.encoder(views.normalisation(data.test_images))).argmax(1) == data.test_labels
+            probe(method.student.encoder(normalised(data.test_images, views.normalisation))).argmax(1)
+            == data.test_labels
         )
     assert said["probe_top1"] == right.double().mean().item()
 

@@ -11,6 +11,7 @@ import pytest
 import tiny
 import torch
 
+from reprise.storage import store
 from reprise.training import images
 from reprise.training.models import trained
 
@@ -21,7 +22,9 @@ HOW = {"nt_xent": {}, **tiny.STATEFUL}
 
 
 def content(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
+    """Of a model; its record, which must be whole, says how long it took."""
+    store.Entry(folder).verified()
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != store.CACHE_RECORD}
 
 
 def in_a_process(work):
@@ -65,7 +68,7 @@ def test_at_random_moments(tmp_path, objective):
     process = in_a_process(work)
     process.join()
     assert process.exitcode == 0
-    whole, cut = (tmp_path / name / "results" / "models" for name in ("whole", "cut"))
+    whole, cut = (tmp_path / name / store.CACHE / "models" for name in ("whole", "cut"))
     (key,) = (name for name in os.listdir(whole) if not name.startswith("."))
     assert content(cut / key) == content(whole / key)
     assert sorted(os.listdir(cut)) == [f".{key}.lock", key]
@@ -101,19 +104,19 @@ def test_at_each_change_of_the_disk(tmp_path, monkeypatch):
     while True:
         # Killed there once, in a run of its own; and there again and again, in one that never gets further.
         for place, survives in ((places[1], deaths), (places[0], 8)):
-            process = in_a_process(lambda: work(place.parents[2], survives))  # noqa: B023
+            process = in_a_process(lambda: work(place.parents[3], survives))  # noqa: B023
             process.join()
             if process.exitcode == 0:
                 assert content(place) == content(expected)
             else:
                 assert process.exitcode == 9
         if not places[1].is_dir():
-            trained(spec, data, places[1].parents[2], save_every=0)
+            trained(spec, data, places[1].parents[3], save_every=0)
             assert content(places[1]) == content(expected)
             deaths += 1
             shutil.rmtree(tmp_path / "anew", ignore_errors=True)
         else:
             break
     assert deaths > 20
-    trained(spec, data, places[0].parents[2], save_every=0)
+    trained(spec, data, places[0].parents[3], save_every=0)
     assert content(places[0]) == content(expected)

@@ -5,13 +5,13 @@ import pytest
 import tiny
 import torch
 
-from reprise.datasets.augment import NORMALISATIONS
 from reprise.datasets.folders import Folder
-from reprise.datasets.recipes import RECIPES
+from reprise.datasets.recipes import NORMALISATIONS, RECIPES
 from reprise.errors import RepriseError
 from reprise.training import batches, models
+from reprise.training.image_settings import Source
 from reprise.training.images import assemble, train
-from reprise.training.models import data_set, trained
+from reprise.training.models import trained
 
 WRITE = {
     "mnist": lambda root, patch: official_formats.mnist(root),
@@ -33,7 +33,7 @@ def spec(name, **changes):
 @pytest.mark.parametrize("name", WRITE)
 def test_two_steps(name, tmp_path, monkeypatch, capsys):
     WRITE[name](tmp_path / "data", monkeypatch)
-    data, of = data_set(name, tmp_path / "data"), spec(name)
+    data, of = Source(name=name, root=str(tmp_path / "data")).load(), spec(name)
     folder = trained(of, data, tmp_path)
     model = models.Model(of, folder)
     assert [line["step"] for line in model.log] == [0, 1]
@@ -44,13 +44,13 @@ def test_two_steps(name, tmp_path, monkeypatch, capsys):
         not torch.equal(*both) for both in zip(model.method.parameters(), start.parameters(), strict=True)
     ]
     assert all(moved)
-    assert trained(of, data_set(name, tmp_path / "data"), tmp_path) == folder
+    assert trained(of, Source(name=name, root=str(tmp_path / "data")).load(), tmp_path) == folder
     assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == ["MISS", "HIT"]
 
 
 def test_stl10s_unlabelled_images_train_too(tmp_path, monkeypatch):
     official_formats.stl10(tmp_path, monkeypatch)
-    data = data_set("stl10", tmp_path, "train+unlabelled")
+    data = Source(name="stl10", root=str(tmp_path), split="train+unlabelled").load()
     assert len(data.labels) == 11
     assert (data.labels == -1).sum() == 5
     assert len(train(spec("stl10"), data, tmp_path / "run").log.splitlines()) == 2
@@ -58,7 +58,7 @@ def test_stl10s_unlabelled_images_train_too(tmp_path, monkeypatch):
 
 def test_files_are_read_ahead_and_the_numbers_are_the_same(tmp_path, monkeypatch):
     official_formats.imagenet(tmp_path, monkeypatch)
-    data, of = data_set("imagenet", tmp_path), spec("imagenet", steps=5, probe_every=0)
+    data, of = Source(name="imagenet", root=str(tmp_path)).load(), spec("imagenet", steps=5, probe_every=0)
     asked, crops = [], Folder.crops
 
     def seen(self, index, *rest):
@@ -89,7 +89,7 @@ def test_the_next_batch_is_read_while_this_one_is_used():
 
 def test_a_damaged_image_ends_the_training_with_its_name(tmp_path, monkeypatch):
     official_formats.imagenet(tmp_path, monkeypatch)
-    data = data_set("imagenet", tmp_path)
+    data = Source(name="imagenet", root=str(tmp_path)).load()
     for file in (tmp_path / "train").glob("*/*_2.JPEG"):
         file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(RepriseError, match=r"_2\.JPEG: not an image that can be decoded"):

@@ -11,10 +11,10 @@ def test_a_constant():
 
 
 def test_a_warm_up_and_a_cosine():
-    rate = WarmupCosine(warmup=10, final=0.2)
+    rate = WarmupCosine(warmup=1 / 11, final=0.2)
     assert [rate(step, 110) for step in (0, 5, 10, 60, 110)] == pytest.approx([0, 0.5, 1, 0.6, 0.2])
     assert WarmupCosine()(0, 10) == 1
-    assert WarmupCosine(warmup=10)(7, 8) == 0.7
+    assert WarmupCosine(warmup=1)(7, 8) == 7 / 8
 
 
 def test_milestones():
@@ -24,11 +24,11 @@ def test_milestones():
 
 
 def test_cosines_that_begin_again():
-    rate = CosineRestarts(period=10)
-    assert [rate(step, 99) for step in (0, 5, 10, 25)] == pytest.approx([1, 0.5, 1, 0.5])
-    assert 0 < rate(9, 99) < 0.03
+    rate = CosineRestarts(period=0.1)
+    assert [rate(step, 100) for step in (0, 5, 10, 25)] == pytest.approx([1, 0.5, 1, 0.5])
+    assert 0 < rate(9, 100) < 0.03
 
 
 def test_a_schedule_goes_through_json():
-    for spec in (Constant(), WarmupCosine(warmup=3), Milestones(), CosineRestarts(period=7)):
+    for spec in (Constant(), WarmupCosine(warmup=0.3), Milestones(), CosineRestarts(period=0.7)):
         assert TypeAdapter(Schedule).validate_json(spec.model_dump_json()) == spec

@@ -60,10 +60,10 @@ def test_they_go_on_after_an_interruption_to_the_same_bytes(of_two):
     names = ("model.safetensors", "log.jsonl")
     (whole,) = (
         found.parent
-        for found in of_two[0].glob("results/models/*/log.jsonl")
+        for found in of_two[0].glob("results/cache/models/*/log.jsonl")
         if len(lines(found.parent)) == 45
     )
-    (cut,) = (found.parent for found in of_two[0].glob("cut/results/models/*/log.jsonl"))
+    (cut,) = (found.parent for found in of_two[0].glob("cut/results/cache/models/*/log.jsonl"))
     assert [(cut / name).read_bytes() for name in names] == [(whole / name).read_bytes() for name in names]
     assert json.loads((of_two[0] / "steps").read_text()) == [20, 40, 40, 45]
 

@@ -2,12 +2,12 @@
 
 import torch
 
-from reprise.datasets.augment import Recipe, Strengths
+from reprise.datasets.recipes import Recipe, Strengths
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.training.images import Data
-from reprise.training.models import Spec
 from reprise.training.optimisers import SGD
+from reprise.training.spec import Spec
 
 RECIPE = Recipe(Strengths(scale=(0.5, 1.0), blur=0.0), Strengths(scale=(0.5, 1.0), blur=0.0, hue=0.2))
 

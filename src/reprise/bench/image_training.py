@@ -10,14 +10,14 @@ from torch import Tensor
 
 from reprise.bench.timing import in_turns
 from reprise.datasets import shapes
-from reprise.datasets.augment import NORMALISATIONS, Views
-from reprise.datasets.recipes import RECIPES
+from reprise.datasets.augment import Views
+from reprise.datasets.recipes import NORMALISATIONS, RECIPES
 from reprise.networks.encoders import RESNET10_W16, Conv4, Encoder, ResNet
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
 from reprise.training.images import Data, assemble, train
-from reprise.training.models import Spec
 from reprise.training.optimisers import SGD
+from reprise.training.spec import Spec
 
 NETS: dict[str, Encoder] = {
     "Conv4": Conv4(),

@@ -7,7 +7,7 @@ its own rows, wherever the rest is computed.
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from reprise.datasets import crops
 from reprise.datasets.folders import Folder, Images
-from reprise.datasets.recipes import Recipe, Strengths
+from reprise.datasets.recipes import Normalisation, Recipe, Strengths
 
 ORDERS = list(itertools.permutations(range(4)))
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
@@ -47,39 +47,20 @@ Batch = Float[Tensor, "batch channel size size"]
 PerImage = Float[Tensor, " batch"]
 
 
+def normalised(
+    images: Batch | UInt8[Tensor, "batch channel size size"],
+    normalisation: Normalisation,
+    out: Tensor | None = None,
+) -> Batch:
+    """(images - mean) / std; bytes are taken as 255ths."""
+    mean, std = (
+        torch.tensor(numbers, device=images.device)[:, None, None]
+        for numbers in (normalisation.mean, normalisation.std)
+    )
+    return torch.sub(unit_floats(images), mean, out=out).div_(std)
+
+
 Placement = Callable[[Tensor, Tensor, Strengths], Tensor]
-
-
-@dataclass(frozen=True)
-class Normalisation:
-    """Mean and standard deviation of each channel, or of all channels, for images in [0, 1]."""
-
-    mean: tuple[float, ...] = (0.5,)
-    std: tuple[float, ...] = (0.25,)
-
-    def __call__(
-        self, images: Batch | UInt8[Tensor, "batch channel size size"], out: Tensor | None = None
-    ) -> Batch:
-        """Returns (images - mean) / std; bytes are divided by 255 first."""
-        mean, std = (
-            torch.tensor(values, device=images.device)[:, None, None] for values in (self.mean, self.std)
-        )
-        return torch.sub(unit_floats(images), mean, out=out).div_(std)
-
-
-NORMALISATIONS = {
-    "cifar10": Normalisation((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
-    "cifar100": Normalisation((0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762)),
-    "stl10": Normalisation((0.4914, 0.4823, 0.4466), (0.247, 0.243, 0.261)),
-    "imagenet": Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
-    "mnist": Normalisation((0.1307,), (0.3081,)),
-    "digits": Normalisation((0.287,), (0.354,)),
-    "photographs": Normalisation((0.405,), (0.331,)),
-    "shapes": Normalisation((0.2,), (0.18,)),
-    "shapes-80": Normalisation((0.2,), (0.18,)),
-    "shapes-bright": Normalisation((0.492,), (0.29,)),
-}
-"""Normalisation of each data set; for the real ones, the values of solo-learn and DirectCLR."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +68,7 @@ class Views:
     """Makes two normalised views of each image."""
 
     recipe: Recipe
-    normalisation: Normalisation = Normalisation()
+    normalisation: Normalisation = field(default_factory=Normalisation)
 
     def __call__(
         self, images: Batch | UInt8[Tensor, "batch channel size size"], generator: torch.Generator
@@ -163,7 +144,7 @@ class Views:
             blocks = zip(view.split(block), source.split(block), rows.split(block), strict=True)
             for output, images, block_rows in blocks:
                 geometry = place(unit_floats(images), block_rows, strengths)
-                self.normalisation(recolour_(geometry, block_rows, strengths), out=output)
+                normalised(recolour_(geometry, block_rows, strengths), self.normalisation, output)
         return views
 
     @property

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from reprise.datasets.augment import Normalisation, Views, unit_floats
+from reprise.datasets.augment import Views, unit_floats
 from reprise.datasets.folders import Images
-from reprise.datasets.recipes import Recipe
+from reprise.datasets.recipes import Normalisation, Recipe
 
 
 def contact_sheet(

@@ -1,14 +1,13 @@
-"""Simple classifiers on frozen representations: a linear probe and nearest neighbours."""
+"""A linear probe of frozen representations."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import normalize, one_hot, pad, softmax
+from torch.nn.functional import pad, softmax
 
 from reprise.datasets.folders import Images
 from reprise.errors import RepriseError
@@ -16,8 +15,6 @@ from reprise.numerics.streams import generator
 
 CHUNK = 256
 """Number of images, or of rows of a distance matrix, per chunk."""
-
-SGD = partial(torch.optim.SGD, momentum=0.9)
 
 Features = Float[Tensor, "sample features"]
 Labels = Int[Tensor, " sample"]
@@ -75,10 +72,8 @@ def linear_probe(
     test: Features,
     test_labels: Labels,
     *,
+    optimiser: Callable[[list[Tensor]], torch.optim.Optimizer],
     schedule: Callable[[int, int], float],
-    optimiser: Callable[..., torch.optim.Optimizer] = SGD,
-    learning_rate: float = 0.3,
-    weight_decay: float = 0.0,
     epochs: int = 100,
     batch: int = 256,
     seed: int = 0,
@@ -89,15 +84,16 @@ def linear_probe(
     minibatches and 8 bytes per training sample for their order.
 
     Args:
-        schedule: maps the step and the number of steps to a factor on the learning rate.
-        optimiser: takes the parameters, a learning rate `lr` and a `weight_decay`, like torch's optimisers.
+        optimiser: built for the classifier's weights.
+        schedule: from the step and the number of steps to the factor on the optimiser's learning rate.
 
     Raises:
         RepriseError: if the classifier diverges.
     """
     buffer = train.new_ones(min(batch, len(train)), train.shape[1] + 1)  # a minibatch and the bias's input
     weights = train.new_zeros(int(train_labels.max()) + 1, buffer.shape[1])
-    descent = optimiser([weights], lr=learning_rate, weight_decay=weight_decay)
+    descent = optimiser([weights])
+    learning_rate = descent.param_groups[0]["lr"]
     targets = train_labels.to(train.device)
     minus_one = train.new_full((1, len(buffer)), -1.0)
     order = generator(seed, "linear probe")
@@ -122,31 +118,3 @@ def linear_probe(
             raise RepriseError(f"the linear probe diverged at learning rate {learning_rate}; lower it")
         hits.append(torch.stack([_among_highest(scores, labels, k) for k in (1, 5)]))
     return Accuracy(*torch.cat(hits, 1).double().mean(1).tolist())
-
-
-def knn(
-    train: Features,
-    train_labels: Labels,
-    test: Features,
-    test_labels: Labels,
-    *,
-    neighbours: int = 200,
-    temperature: float = 0.07,
-) -> Accuracy:
-    """Weighted nearest neighbours: each of the nearest samples, with cosine c, votes for its class with
-    weight exp(c / τ).
-
-    Source: Wu et al. 2018, "Unsupervised Feature Learning via Non-Parametric Instance Discrimination".
-
-    Args:
-        neighbours: number of neighbours, or all training samples if there are fewer.
-    """
-    bank = normalize(train)
-    votes = one_hot(train_labels.to(bank.device)).to(bank)
-    scores = []
-    for chunk in normalize(test.to(bank.device)).split(CHUNK):
-        cosine, nearest = (chunk @ bank.T).topk(min(neighbours, len(bank)))
-        # Relative to the nearest one, so that exp cannot overflow.
-        weight = ((cosine - cosine[:, :1]) / temperature).exp()
-        scores.append((weight[:, :, None] * votes[nearest]).sum(1))
-    return Accuracy(*(accuracy(torch.cat(scores), test_labels, k) for k in (1, 5)))

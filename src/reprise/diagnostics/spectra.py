@@ -22,18 +22,6 @@ def normalised_log_spectrum(z: Float[Tensor, "*replica sample dim"]) -> Float[Te
     return embedding_spectrum(normalize(z.double(), dim=-1)).log()
 
 
-def rankme(z: Float[Tensor, "*replica sample dim"]) -> Float[Tensor, "*replica"]:
-    """RankMe, an effective rank: exp(-Σ_k p_k ln p_k) with p_k = σ_k / Σ_j σ_j, where σ are the singular
-    values of the embeddings, not centred. It lies between 1 and dim, and is 1 if all embeddings are zero.
-
-    Source: Garrido et al. 2023, "RankMe: Assessing the Downstream Performance of Pretrained Self-Supervised
-    Representations by Their Rank".
-    """
-    sigma = torch.linalg.svdvals(z.double())
-    p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
-    return torch.special.entr(p).sum(-1).exp()
-
-
 def view_correlation(
     z1: Float[Tensor, "sample dim1"], z2: Float[Tensor, "sample dim2"]
 ) -> Float[Tensor, "dim1 dim2"]:

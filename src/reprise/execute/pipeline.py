@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import COLUMNS, judge_all
-from reprise.execute import provenance, registry
+from reprise.execute import cache, provenance, registry
 from reprise.execute.tiers import Tier
 from reprise.plotting.style import save, styled
 from reprise.storage import store
@@ -42,16 +42,16 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = tier.results / id
-    code, key = experiment.code(params), experiment.key(params)
-    with store.locked(folder / store.LOCK) as waited:
+    code, asker = experiment.code(params), cache.asker(id, tier)
+    with store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
-        start, before = time.perf_counter(), store.seconds_spent(folder, key)
+        start, before = time.perf_counter(), cache.seconds_spent(asker, tier)
         settings = experiment.settings(params)
         context = Context(progress, root=tier.root)
         if tasks := experiment.tasks():
             declared = all_tasks(tasks, settings, context)
-            context = replace(context, keep=_Keeper(folder, key, declared, progress))
+            context = replace(context, keep=_Keeper(tier.root, asker, declared, progress))
         tables = evaluate(experiment.compute(), settings, context)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
@@ -64,8 +64,8 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             "code": code,
             "duration_seconds": round(before + time.perf_counter() - start, 3),
         }
-        store.save_tables(folder, tables, key, record)
-        store.forget(folder)
+        store.save_tables(folder, tables, experiment.key(params), record)
+        cache.forget_tasks(id, tier)
     return folder
 
 
@@ -88,9 +88,10 @@ def run_share(
     tasks = experiment.tasks()
     if tasks is None:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it by: {_again(id, tier)}")
-    with store.locked(folder / store.LOCK, shared=True):
+    asker = cache.asker(id, tier)
+    with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
         context = Context(root=tier.root)
-        keeper = _Keeper(folder, experiment.key(params), [], progress)
+        keeper = _Keeper(tier.root, asker, [], progress)
         declared = all_tasks(tasks, experiment.settings(params), replace(context, keep=keeper))
         own = share_of(declared, number, shares)
         keeper.expect(own)
@@ -99,13 +100,13 @@ def run_share(
 
 
 class _Keeper:
-    """A task to its table: that which lies in the folder, or else what it computes now.
+    """A task to its table: that which lies in the cache, or else what it computes now.
 
     Progress is that of all tasks that are expected; what one of them asks for beside them is part of it.
     """
 
-    def __init__(self, folder: Path, key: str, expected: Sequence[Task], progress: Progress) -> None:
-        self._keep = partial(store.keep, folder, key)
+    def __init__(self, root: Path, asker: str, expected: Sequence[Task], progress: Progress) -> None:
+        self._keep = partial(store.kept_table, root, asker)
         self._progress = progress
         self.expect(expected)
 
@@ -139,7 +140,10 @@ def staleness(id: str, tier: Tier) -> str:
     params = tier.params[id]
     if record["params"] != params.model_dump(mode="json"):
         return f"made with other parameters than configs/{tier.name}.yaml now asks for"
-    if record["key"] != registry.experiment(id).key(params):
+    experiment = registry.experiment(id)
+    if record["key"] != experiment.key(params):
+        if record.get("code") == experiment.code(params):
+            return "made with other versions of torch and torchvision than are here now"
         return "made by other code than is here now"
     return ""
 

@@ -2,7 +2,6 @@
 experiment."""
 
 import csv
-import hashlib
 import importlib
 import importlib.util
 import io
@@ -20,6 +19,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
 from reprise.storage.closure import Symbol, closure_hash, defines
+from reprise.storage.store import key_of
 from reprise.study import losses
 from reprise.study.experiment import BASE, Artifact, Resources
 from reprise.study.settings import Settings
@@ -86,8 +86,9 @@ class Experiment:
         return closure_hash(*symbols, extra=content)
 
     def key(self, params: Settings) -> str:
-        """16 hexadecimal digits over all that the tables depend on: the code and the parameters."""
-        return hashlib.sha256(f"{self.code(params)} {params.model_dump_json()}".encode()).hexdigest()[:16]
+        """16 hexadecimal digits over all that the tables depend on: the code, the parameters, of which the
+        kind of device is one, and the versions of torch and torchvision."""
+        return key_of(self.code(params), params.model_dump(mode="json"))[:16]
 
     @staticmethod
     def _losses(params: Settings) -> list[str]:

@@ -12,6 +12,7 @@ import yaml
 
 from reprise.errors import RepriseError
 from reprise.execute import registry
+from reprise.storage.store import CACHE
 from reprise.study.settings import Settings
 
 KEYS = ("tier", "experiments")
@@ -61,10 +62,10 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
     if name not in names(root):
         raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
     file = root / "configs" / f"{name}.yaml"
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or name == CACHE.name:
         raise RepriseError(
-            f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, and begins with "
-            "a letter, a digit or '_'; rename the file, and the tier in it"
+            f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, begins with a "
+            f"letter, a digit or '_', and is not '{CACHE.name}'; rename the file, and the tier in it"
         )
     content = _read(file)
     where = str(file.relative_to(root))

@@ -1,20 +1,21 @@
 """Image encoders: torchvision's ResNets at any width and with stems for small images, and Conv4.
 
 A spec is a setting: it can appear in a paper's parameters and in the key of a trained model. `build` makes
-the network, with random weights from torch's global generator.
+the network, with random weights from torch's global generator, and imports torch, which a plan does without.
 """
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from jaxtyping import Float
 from pydantic import Field
-from torch import Tensor, nn
-from torchvision.models import resnet
 
 from reprise.study.settings import Settings
 
-TORCHVISION_WIDTH = 64
+if TYPE_CHECKING:
+    from torch import nn
+
 STAGES = 4
+EXPANSION = {"basic": 1, "bottleneck": 4}
+"""Channels that a block gives, over those of its 3x3 convolutions."""
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -40,7 +41,7 @@ class ResNet(Settings):
     kind: Literal["resnet"] = "resnet"
     block: Literal["basic", "bottleneck"] = "basic"
     blocks: tuple[Count, Count, Count, Count] = (2, 2, 2, 2)
-    width: int = Field(default=TORCHVISION_WIDTH, ge=1)
+    width: int = Field(default=64, ge=1)
     stem: Literal["imagenet", "cifar", "stride2"] = "imagenet"
     zero_init_residual: bool = False
     last_shortcut: Literal["identity", "projection", "none"] = "identity"
@@ -48,11 +49,18 @@ class ResNet(Settings):
     @property
     def dim(self) -> int:
         """Dimension of the representation."""
-        return self.width * 2 ** (STAGES - 1) * _BLOCKS[self.block].expansion
+        return self.width * 2 ** (STAGES - 1) * EXPANSION[self.block]
 
-    def build(self, channels: int) -> nn.Module:
+    @property
+    def work(self) -> int:
+        """What an image takes, in a unit of its own: enough to tell a long training from a short one."""
+        return self.width**2 * sum(self.blocks)
+
+    def build(self, channels: int) -> "nn.Module":
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
-        return _ResNet(self, channels)
+        from reprise.networks import layers
+
+        return layers.ResNet(self, channels)
 
 
 class Conv4(Settings):
@@ -74,71 +82,19 @@ class Conv4(Settings):
         """Dimension of the representation."""
         return self.widths[-1]
 
-    def build(self, channels: int) -> nn.Module:
+    @property
+    def work(self) -> int:
+        """What an image takes, in the unit of `ResNet.work`."""
+        return sum(width**2 for width in self.widths)
+
+    def build(self, channels: int) -> "nn.Module":
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
-        layers: list[nn.Module] = []
-        for inputs, outputs in zip((channels, *self.widths), self.widths, strict=False):
-            convolution = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
-            layers += [convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True), nn.MaxPool2d(2)]
-        return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        from reprise.networks import layers
+
+        return layers.conv4(self, channels)
 
 
 Encoder = Annotated[ResNet | Conv4, Field(discriminator="kind")]
 
-RESNET18 = ResNet()
-RESNET50 = ResNet(block="bottleneck", blocks=(3, 4, 6, 3))
 RESNET10_W16 = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
 """Small enough to train on pictures of 32 pixels on a CPU."""
-
-_BLOCKS = {"basic": resnet.BasicBlock, "bottleneck": resnet.Bottleneck}
-
-
-class _ResNet(resnet.ResNet):
-    def __init__(self, spec: ResNet, channels: int) -> None:
-        self._width = spec.width  # torchvision's constructor calls _make_layer
-        super().__init__(_BLOCKS[spec.block], list(spec.blocks), zero_init_residual=spec.zero_init_residual)
-        kernel, stride, padding = (7, 2, 3) if spec.stem == "imagenet" else (3, 1, 1)
-        if spec.stem == "stride2":
-            stride = 2
-        self.conv1 = nn.Conv2d(channels, spec.width, kernel, stride, padding, bias=False)
-        nn.init.kaiming_normal_(self.conv1.weight, mode="fan_out", nonlinearity="relu")
-        self.bn1 = nn.BatchNorm2d(spec.width)
-        if spec.stem != "imagenet":
-            self.maxpool = nn.Identity()
-        self.fc = nn.Identity()
-        last_block = self.layer4[-1]
-        if spec.last_shortcut == "projection" and last_block.downsample is None:
-            last_block.downsample = _projection(spec.dim)
-        elif spec.last_shortcut == "none":
-            last_block.downsample = _Nothing()
-            *_, norm = (layer for layer in last_block.children() if isinstance(layer, nn.BatchNorm2d))
-            nn.init.ones_(norm.weight)
-
-    def _make_layer(
-        self,
-        block: type[resnet.BasicBlock | resnet.Bottleneck],
-        planes: int,
-        blocks: int,
-        stride: int = 1,
-        dilate: bool = False,
-    ) -> nn.Sequential:
-        """Builds torchvision's stages of 64, 128, 256 and 512 planes at our width."""
-        if planes == TORCHVISION_WIDTH:
-            self.inplanes = self._width
-        return super()._make_layer(block, planes * self._width // TORCHVISION_WIDTH, blocks, stride, dilate)
-
-    def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
-        return super().forward(x)
-
-
-def _projection(channels: int) -> nn.Module:
-    convolution = nn.Conv2d(channels, channels, 1, bias=False)
-    nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
-    return nn.Sequential(convolution, nn.BatchNorm2d(channels))
-
-
-class _Nothing(nn.Module):
-    """Replaces a shortcut by zero."""
-
-    def forward(self, x: Tensor) -> Float[Tensor, ""]:
-        return x.new_zeros(())

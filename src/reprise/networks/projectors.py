@@ -3,15 +3,14 @@
 A spec is a setting, as for encoders; `build(inputs)` makes the network for representations of that dimension.
 """
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import torch
-from jaxtyping import Float
 from pydantic import Field
-from torch import Tensor, nn
 
-from reprise.errors import RepriseError
 from reprise.study.settings import Settings
+
+if TYPE_CHECKING:
+    from torch import nn
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -35,17 +34,11 @@ class MLP(Settings):
     last_norm: bool = False
     last_bias: bool = True
 
-    def build(self, inputs: int) -> nn.Module:
+    def build(self, inputs: int) -> "nn.Module":
         """The network, which maps [batch, inputs] to [batch, dims[-1]]."""
-        layers: list[nn.Module] = []
-        for layer_inputs, layer_outputs in zip((inputs, *self.dims[:-1]), self.dims[:-1], strict=False):
-            layers.append(nn.Linear(layer_inputs, layer_outputs, bias=not self.norm))
-            layers += [nn.BatchNorm1d(layer_outputs)] if self.norm else []
-            layers.append(nn.ReLU(inplace=True))
-        last_inputs = (inputs, *self.dims)[-2]
-        layers.append(nn.Linear(last_inputs, self.dims[-1], bias=self.last_bias and not self.last_norm))
-        layers += [nn.BatchNorm1d(self.dims[-1])] if self.last_norm else []
-        return nn.Sequential(*layers)
+        from reprise.networks import layers
+
+        return layers.mlp(self, inputs)
 
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""
@@ -58,8 +51,10 @@ class Linear(Settings):
     kind: Literal["linear"] = "linear"
     out: int = Field(default=128, ge=1)
 
-    def build(self, inputs: int) -> nn.Module:
+    def build(self, inputs: int) -> "nn.Module":
         """The network, which maps [batch, inputs] to [batch, out]."""
+        from torch import nn
+
         return nn.Linear(inputs, self.out, bias=False)
 
     def dim(self, inputs: int) -> int:
@@ -76,9 +71,11 @@ class Diagonal(Settings):
 
     kind: Literal["diagonal"] = "diagonal"
 
-    def build(self, inputs: int) -> nn.Module:
+    def build(self, inputs: int) -> "nn.Module":
         """The network, which maps [batch, inputs] to the same shape."""
-        return _Diagonal(inputs)
+        from reprise.networks import layers
+
+        return layers.Diagonal(inputs)
 
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""
@@ -95,17 +92,15 @@ class LowRank(Settings):
     kind: Literal["low_rank"] = "low_rank"
     rank: int = Field(default=360, ge=1)
 
-    def build(self, inputs: int) -> nn.Module:
+    def build(self, inputs: int) -> "nn.Module":
         """The network, which maps [batch, inputs] to the same shape.
 
         Raises:
             RepriseError: if the rank exceeds `inputs`.
         """
-        if self.rank > inputs:
-            raise RepriseError(
-                f"projector 'low_rank': rank {self.rank} exceeds the input's {inputs} dimensions; lower it"
-            )
-        return _LowRank(inputs, self.rank)
+        from reprise.networks import layers
+
+        return layers.LowRank(inputs, self.rank)
 
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""
@@ -117,8 +112,10 @@ class Identity(Settings):
 
     kind: Literal["none"] = "none"
 
-    def build(self, inputs: int) -> nn.Module:
+    def build(self, inputs: int) -> "nn.Module":
         """The network, which returns its input, [batch, inputs]."""
+        from torch import nn
+
         return nn.Identity()
 
     def dim(self, inputs: int) -> int:
@@ -127,24 +124,3 @@ class Identity(Settings):
 
 
 Projector = Annotated[MLP | Linear | Diagonal | LowRank | Identity, Field(discriminator="kind")]
-
-
-class _Diagonal(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(dim))
-
-    def forward(self, r: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
-        return r * self.weight
-
-
-class _LowRank(nn.Module):
-    weight: Tensor
-
-    def __init__(self, dim: int, rank: int) -> None:
-        super().__init__()
-        left_vectors, right_vectors = (torch.linalg.qr(torch.randn(dim, rank)).Q for _ in range(2))
-        self.register_buffer("weight", left_vectors @ right_vectors.T)
-
-    def forward(self, r: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
-        return r @ self.weight.T

@@ -4,9 +4,7 @@ A file is named after the step it was saved at and the SHA-256 of its bytes. It 
 flushed to the disk and renamed, so that a kill or a full disk at any instant leaves what was there.
 """
 
-import hashlib
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any, NamedTuple
 import safetensors.torch
 from torch import Tensor
 
-from reprise.storage.store import writing
+from reprise.storage.store import sha256, write, writing
 
 GENERATIONS = 2
 RECORD = "record"
@@ -45,7 +43,7 @@ def save(folder: Path, step: int, tensors: Mapping[str, Tensor], record: Mapping
         folder.mkdir(parents=True, exist_ok=True)
         for draft in folder.glob(".*.safetensors"):  # of killed runs
             draft.unlink()
-        write(folder / f"{step:09d}.{hashlib.sha256(content).hexdigest()}.safetensors", content)
+        write(folder / f"{step:09d}.{sha256(content)}.safetensors", content)
         files = _newest_first(folder)
         # Later ones were passed over.
         later = [file for file in files if _step(file) > step]
@@ -58,7 +56,7 @@ def load(folder: Path) -> Checkpoint | None:
     and passed over."""
     for file in _newest_first(folder):
         content = file.read_bytes()
-        if hashlib.sha256(content).hexdigest() == file.suffixes[-2][1:]:
+        if sha256(content) == file.suffixes[-2][1:]:
             return Checkpoint(_step(file), *unpack(content))
         print(
             f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in its name); "
@@ -79,24 +77,6 @@ def unpack(content: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors and the record of a safetensors file made by `pack`."""
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     return safetensors.torch.load(content), json.loads(header["__metadata__"][RECORD])
-
-
-def write(file: Path, content: bytes) -> None:
-    """Writes a file all or none, on the disk when this returns."""
-    draft = file.with_name(f".{os.getpid()}.{file.name}")
-    try:
-        with draft.open("wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.replace(draft, file)
-    finally:
-        draft.unlink(missing_ok=True)
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # the new name, too
-    finally:
-        os.close(folder)
 
 
 def _newest_first(folder: Path) -> list[Path]:

@@ -7,18 +7,27 @@ written by hand.
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from reprise.errors import RepriseError
 
+S = TypeVar("S", bound="Settings")
 Origin = Literal["stated", "code", "unstated", "lost", "ours", "place"]
 
 
-def _field(origin: Origin, default: Any, why: str, **constraints: Any) -> Any:
-    return Field(default, description=why, json_schema_extra={"origin": origin}, **constraints)
+def _field(
+    origin: Origin, default: Any, why: str, *, unstated: Mapping[str, str] | None = None, **constraints: Any
+) -> Any:
+    """
+    Args:
+        unstated: the fields of a value that is itself `Settings` which the paper leaves out, and why we take
+            their values.
+    """
+    extra = {"origin": origin, "unstated": dict(unstated or {})}
+    return Field(default, description=why, json_schema_extra=extra, **constraints)  # type: ignore[arg-type]
 
 
 def stated(default: Any, where: str, **constraints: Any) -> Any:
@@ -70,12 +79,36 @@ class Settings(BaseModel):
                 raise RepriseError(
                     f"{where}: key '{key}' has the value {value!r}; write a number, a word, or a list of them"
                 ) from None
+        merged = {str(key): cls._merged(str(key), value) for key, value in overrides.items()}
         try:
             # Through JSON, because YAML has lists where a frozen setting holds tuples.
-            return cls.model_validate_json(json.dumps({str(key): value for key, value in overrides.items()}))
+            return cls.model_validate_json(json.dumps(merged))
         except ValidationError as error:
             lines = [_explain(cls, where, dict(item)) for item in error.errors()]
             raise RepriseError("\n".join(lines)) from None
+
+    @classmethod
+    def _merged(cls, key: str, value: Any) -> Any:
+        """An override of a field that is itself `Settings` names only what it changes; another `kind` begins
+        from that kind's own defaults."""
+        default = cls.model_fields[key].default if key in cls.model_fields else None
+        if not isinstance(value, dict) or not isinstance(default, Settings):
+            return value
+        base = default.model_dump(mode="json")
+        return value if value.get("kind", base.get("kind")) != base.get("kind") else {**base, **value}
+
+
+def replaced(settings: S, changes: Mapping[str, Any]) -> S:
+    """The settings with other values, of fields or, by `field.inner`, of the settings in a field.
+
+    Raises:
+        ValueError: when a value is not allowed.
+    """
+    fields: dict[str, Any] = {name: getattr(settings, name) for name in type(settings).model_fields}
+    for path, value in changes.items():
+        name, _, inner = path.partition(".")
+        fields[name] = replaced(fields[name], {inner: value}) if inner else value
+    return type(settings).model_validate(fields)
 
 
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
@@ -94,27 +127,46 @@ def origin(field: FieldInfo) -> Origin:
     return extra["origin"]  # type: ignore[return-value]
 
 
+def _unstated_parts(field: FieldInfo) -> list[str]:
+    """Of a value that is itself `Settings`, the fields that the paper leaves out."""
+    return list(field.json_schema_extra["unstated"])  # type: ignore[index,arg-type]
+
+
 def assumptions(params: Settings) -> list[str]:
     """`name=value` of the fields that the paper leaves out or that our text of it has lost."""
-    fields = type(params).model_fields
-    return [
-        f"{name}={_show(getattr(params, name))}"
-        for name, field in fields.items()
-        if origin(field) in ("unstated", "lost")
-    ]
+    lines = []
+    for name, field in type(params).model_fields.items():
+        value = getattr(params, name)
+        if origin(field) in ("unstated", "lost"):
+            lines.append(f"{name}={_show(value)}")
+        inner = [part for part in _unstated_parts(field) if hasattr(value, part)]
+        lines += [f"{name}.{part}={_show(getattr(value, part))}" for part in inner]
+    return lines
 
 
 def departures(params: Settings) -> list[str]:
     """`name: used (paper: published)` of the fields that differ from the published run; `(ours: ...)` for
     our own."""
-    found = []
+    lines = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default
         allowed = origin(field) == "place" or (origin(field) == "ours" and _at_least(used, published))
         if used != published and not allowed:
             whose = "ours" if origin(field) == "ours" else "paper"
-            found.append(f"{name}: {_show(used)} ({whose}: {_show(published)})")
-    return found
+            lines += [
+                f"{path}: {_show(now)} ({whose}: {_show(before)})"
+                for path, now, before in _differences(name, used, published)
+            ]
+    return lines
+
+
+def _differences(path: str, used: Any, published: Any) -> list[tuple[str, Any, Any]]:
+    """Each value that differs, of settings of one kind field by field."""
+    if not isinstance(used, Settings) or type(used) is not type(published):
+        return [(path, used, published)] if used != published else []
+    names = type(used).model_fields
+    pairs = [(name, getattr(used, name), getattr(published, name)) for name in names]
+    return [line for name, now, before in pairs for line in _differences(f"{path}.{name}", now, before)]
 
 
 def _at_least(used: Any, published: Any) -> bool:
@@ -124,4 +176,9 @@ def _at_least(used: Any, published: Any) -> bool:
 
 
 def _show(value: Any) -> str:
+    if isinstance(value, Settings):
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        kind = fields.pop("kind", type(value).__name__)
+        shown = ", ".join(f"{name}={_show(inner)}" for name, inner in fields.items())
+        return f"{kind}({shown})" if shown else str(kind)
     return "[" + ", ".join(map(_show, value)) + "]" if isinstance(value, tuple) else str(value)

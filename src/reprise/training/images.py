@@ -9,6 +9,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from reprise.datasets.augment import Views
+from reprise.datasets.augment import Views, normalised
 from reprise.datasets.folders import Folder, Images
 from reprise.diagnostics.probes import accuracy, representations
 from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
@@ -30,7 +31,7 @@ from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory
 
 if TYPE_CHECKING:
-    from reprise.training.models import Spec
+    from reprise.training.spec import Spec
 
 BLOCK = 20
 """Steps between two looks at the losses: a GPU must not wait for each."""
@@ -232,9 +233,8 @@ class _Run:
         self.probe_optimiser.step()
 
     def _test_probe(self) -> dict[str, float]:
-        r = representations(
-            self.method.student.encoder, self.views.normalisation, self.data.test_images, self.device
-        )
+        plain = partial(normalised, normalisation=self.views.normalisation)
+        r = representations(self.method.student.encoder, plain, self.data.test_images, self.device)
         with torch.no_grad():
             scores = self.probe(r)
         return {f"probe_top{k}": accuracy(scores, self.data.test_labels, k) for k in (1, 5)}

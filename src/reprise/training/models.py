@@ -1,74 +1,33 @@
 """Trained image models, kept: whoever needs one names its spec, and it is trained once.
 
-A model lies in `results/models/KEY/`: `model.safetensors` (the method's whole state), `log.jsonl` (what each
-step said) and `record.json`. KEY is a hash of all that determines the model (spec, data, code of the training
-path) and of nothing else. Until it is complete, its resume state lies in the hidden `results/models/.KEY/`.
+A model is an entry of the cache (`storage.store`): `model.safetensors`, the method's whole state, and
+`log.jsonl`, what each step said. Its key stands for all that determines the model (spec, data, code of the
+training path) and for nothing else. Until it is complete, its resume state lies in the entry's draft.
 """
 
 import hashlib
 import json
-import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from torch import Tensor
 
-from reprise.datasets.augment import Normalisation, Recipe
-from reprise.datasets.images import load
 from reprise.errors import RepriseError
-from reprise.networks.encoders import Encoder
-from reprise.networks.projectors import Projector
 from reprise.storage import checkpoints
 from reprise.storage.closure import Symbol, closure_hash
-from reprise.storage.kept import VERSIONS
-from reprise.storage.store import locked, seal, unseal, writing
+from reprise.storage.store import CACHE, Entry, kept, key_of, write
 from reprise.study import losses
-from reprise.study.settings import Settings
 from reprise.training import methods, processes
-from reprise.training.images import Data, assemble, train
+from reprise.training.images import Data, Trained, assemble, train
 from reprise.training.methods import Method
-from reprise.training.optimisers import OptimiserSpec
-from reprise.training.schedules import Schedule, WarmupCosine
+from reprise.training.spec import Spec
 
-FOLDER = Path("results") / "models"
-MODEL, LOG, RECORD = "model.safetensors", "log.jsonl", "record.json"
-
-
-class Spec(Settings):
-    """What determines a trained model, bar the data.
-
-    Attributes:
-        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss of
-            `objectives.resolve`, or a user's `path/mine.py:my_loss`.
-        hyperparameters: the objective's keyword arguments; its own defaults for the rest.
-        batch: of all processes together.
-        steps: 0 gives the network at random initialisation.
-        precision: of the encoder and the projector.
-        trace_every: steps between two traces of the embeddings' spectrum in the log; 0: none.
-        probe_every: steps between two tests of the online linear probe; 0: there is no such probe.
-    """
-
-    objective: str
-    hyperparameters: dict[str, float | int | bool | None] = Field(default_factory=dict)
-    augmentation: Recipe
-    normalisation: Normalisation = Normalisation()
-    encoder: Encoder
-    projector: Projector
-    optimiser: OptimiserSpec
-    schedule: Schedule = WarmupCosine()
-    batch: int = Field(default=256, ge=2)
-    steps: int = Field(ge=0)
-    seed: int = 0
-    precision: Literal["float32", "bfloat16"] = "float32"
-    trace_every: int = Field(default=0, ge=0)
-    probe_every: int = Field(default=0, ge=0)
+KIND = "models"
+MODEL, LOG = "model.safetensors", "log.jsonl"
 
 
 def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
@@ -86,14 +45,12 @@ def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
         loss = losses.foreign(spec.objective)
         code += loss.symbols
         content = loss.content
-    what = {
-        "spec": spec.model_dump(mode="json") | {"objective": spec.objective.rpartition(":")[2]},
-        "data": fingerprint(data),
-        "code": closure_hash(*code, extra=content),
-        "versions": VERSIONS,
-        "device": torch.device(device).type,
-    }
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
+    return key_of(
+        spec.model_dump(mode="json") | {"objective": spec.objective.rpartition(":")[2]},
+        fingerprint(data),
+        closure_hash(*code, extra=content),
+        torch.device(device).type,
+    )
 
 
 def trained(
@@ -118,33 +75,36 @@ def trained(
         RepriseError: of the training, and when the folder cannot be written.
     """
     key = model_key(spec, data, device)
-    folder, draft = root / FOLDER / key, root / FOLDER / f".{key}"
-    with _lock(root / FOLDER / f".{key}.lock"):
-        hit = _is_whole(folder)
-        if processes.rank() == 0:
-            print(f"{'HIT' if hit else 'MISS'} {key} {spec.objective}", file=sys.stderr, flush=True)
-        processes.wait()
-        if hit:
-            return folder
-        outcome = train(spec, data, draft, device=device, save_every=save_every, progress=progress)
-        if processes.rank() == 0:
-            contents = {
-                MODEL: checkpoints.pack(outcome.method.state_dict(), {}),
-                LOG: outcome.log,
-            }
-            record = {
-                "spec": spec.model_dump(mode="json"),
-                "channels": data.channels,
-                "diverged": outcome.diverged,
-                "versions": VERSIONS,
-                "device": torch.device(device).type,
-                "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
-            }
-            contents[RECORD] = seal(record).encode()
-            with writing(folder):
-                _put(folder, draft, contents)
-        processes.wait()
-    return folder
+    entry = Entry(root / CACHE / KIND / key)
+
+    def train_now() -> Trained:
+        return train(spec, data, entry.draft, device=device, save_every=save_every, progress=progress)
+
+    def announce(hit: bool) -> None:
+        print(f"{'HIT' if hit else 'MISS'} {key} {spec.objective}", file=sys.stderr, flush=True)
+        processes.said_by_first(hit)
+
+    def make(folder: Path) -> dict[str, Any]:
+        announce(hit=False)
+        outcome = train_now()
+        write(folder / MODEL, checkpoints.pack(outcome.method.state_dict(), {}))
+        write(folder / LOG, outcome.log)
+        return {
+            "spec": spec.model_dump(mode="json"),
+            "channels": data.channels,
+            "diverged": outcome.diverged,
+            "device": torch.device(device).type,
+        }
+
+    if processes.rank() == 0:
+        what = f"{spec.objective}, {spec.steps} steps, seed {spec.seed}"
+        with kept(root, KIND, key, what, make) as place:
+            if place.hit:
+                announce(hit=True)
+    elif not processes.said_by_first():
+        train_now()
+    processes.wait()
+    return entry.folder
 
 
 class Model:
@@ -165,9 +125,10 @@ class Model:
         Raises:
             RepriseError: when a file is missing, truncated or altered.
         """
-        if not _is_whole(folder):
-            raise RepriseError(f"{folder}: no whole model; train it again")
-        record = unseal((folder / RECORD).read_text())
+        try:
+            record = Entry(folder).verified()
+        except ValueError:
+            raise RepriseError(f"{folder}: no whole model; train it again") from None
         self.method: Method = assemble(spec, record["channels"])
         self.method.load_state_dict(checkpoints.unpack((folder / MODEL).read_bytes())[0])
         self.method.eval()
@@ -190,17 +151,6 @@ def model(
     """
     folder = trained(spec, data, root, device=device, progress=lambda step: told(step / max(spec.steps, 1)))
     return Model(spec, folder)
-
-
-@lru_cache(maxsize=4)
-def data_set(name: str, root: str | Path, split: str = "train") -> Data:
-    """A data set of `datasets.images.load`: a split to train on, and the test split. The last few are kept in
-    memory: not to be changed.
-
-    Raises:
-        RepriseError: of the loader.
-    """
-    return Data(*load(name, root, split), *load(name, root, "test"))
 
 
 def fingerprint(data: Data) -> str:
@@ -226,41 +176,3 @@ def _code(spec: Spec) -> Iterator[Symbol]:
         yield objective.__module__, objective.__name__
     elif ":" not in spec.objective:
         yield "reprise.objectives", spec.objective
-
-
-def _is_whole(folder: Path) -> bool:
-    """Whether a model lies there; one that is truncated or altered is reported."""
-    if not folder.is_dir():
-        return False
-    try:
-        sums = unseal((folder / RECORD).read_text())["sha256"]
-        if sums == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (MODEL, LOG)}:
-            return True
-    except (OSError, ValueError):
-        pass
-    print(f"{folder}: truncated or altered; trained again", file=sys.stderr, flush=True)
-    return False
-
-
-def _put(folder: Path, draft: Path, contents: dict[str, bytes]) -> None:
-    """A complete folder under its name, and the resume state away."""
-    ready = draft / "ready"
-    shutil.rmtree(ready, ignore_errors=True)
-    ready.mkdir(parents=True)
-    for name, content in contents.items():
-        checkpoints.write(ready / name, content)
-    shutil.rmtree(folder, ignore_errors=True)  # a damaged one
-    os.rename(ready, folder)
-    shutil.rmtree(draft)
-
-
-@contextmanager
-def _lock(file: Path) -> Iterator[None]:
-    """Held by the first process of a training."""
-    if processes.rank():
-        processes.wait()
-        yield
-        return
-    with locked(file):
-        processes.wait()
-        yield

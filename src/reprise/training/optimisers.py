@@ -1,14 +1,14 @@
 """Optimisers: SGD and AdamW are torch's, LARS is that of the official VICReg and Barlow Twins code."""
 
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import torch
 from pydantic import Field
-from torch import Tensor
-from torch.optim.optimizer import Optimizer
 
 from reprise.study.settings import Settings
+
+if TYPE_CHECKING:
+    from torch.optim.optimizer import Optimizer
 
 Parameters = Iterable[Any]
 """Tensors, or groups of them, as torch's optimisers take them."""
@@ -22,7 +22,9 @@ class SGD(Settings):
     momentum: float = Field(default=0.9, ge=0, lt=1)
     weight_decay: float = Field(default=0.0, ge=0)
 
-    def build(self, parameters: Parameters) -> Optimizer:
+    def build(self, parameters: Parameters) -> "Optimizer":
+        import torch
+
         return torch.optim.SGD(
             parameters, self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
         )
@@ -36,7 +38,9 @@ class AdamW(Settings):
     betas: tuple[float, float] = (0.9, 0.999)
     weight_decay: float = Field(default=0.01, ge=0)
 
-    def build(self, parameters: Parameters) -> Optimizer:
+    def build(self, parameters: Parameters) -> "Optimizer":
+        import torch
+
         return torch.optim.AdamW(
             parameters, self.learning_rate, betas=self.betas, weight_decay=self.weight_decay
         )
@@ -66,42 +70,11 @@ class LARS(Settings):
     trust: float = Field(default=1e-3, gt=0)
     clip: bool = False
 
-    def build(self, parameters: Parameters) -> Optimizer:
-        defaults = {
-            "lr": self.learning_rate,
-            "momentum": self.momentum,
-            "weight_decay": self.weight_decay,
-            "trust": self.trust,
-            "clip": self.clip,
-        }
-        return _LARS(parameters, defaults)
+    def build(self, parameters: Parameters) -> "Optimizer":
+        from reprise.training import lars
+
+        defaults = self.model_dump(exclude={"kind", "learning_rate"})
+        return lars.LARS(parameters, {"lr": self.learning_rate, **defaults})
 
 
 OptimiserSpec = Annotated[SGD | AdamW | LARS, Field(discriminator="kind")]
-
-
-class _LARS(Optimizer):
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:
-        for group in self.param_groups:
-            weights = [weight for weight in group["params"] if weight.grad is not None]
-            updates = [_update(weight, group) for weight in weights]
-            for weight in weights:
-                self.state[weight].setdefault("momentum_buffer", torch.zeros_like(weight))
-            if weights:
-                velocities = [self.state[weight]["momentum_buffer"] for weight in weights]
-                torch._foreach_mul_(velocities, group["momentum"])
-                torch._foreach_add_(velocities, updates)
-                torch._foreach_add_(weights, velocities, alpha=-group["lr"])
-
-
-def _update(weight: Tensor, group: dict[str, Any]) -> Tensor:
-    if weight.ndim < 2:
-        return weight.grad
-    update = weight.grad.add(weight, alpha=group["weight_decay"])
-    length, other = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
-    rate = group["trust"] * length / other
-    if group["clip"]:
-        rate = (rate / group["lr"]).clamp(max=1)
-    # On the device: asking for the norms' values would wait for it.
-    return update * torch.where((length > 0) & (other > 0), rate, 1.0)

@@ -55,6 +55,14 @@ def wait() -> None:
         dist.barrier()
 
 
+def said_by_first(value: bool = False) -> bool:
+    """The value that the first process gives, in all of them; each waits for it."""
+    said = [value]
+    if count() > 1:
+        dist.broadcast_object_list(said)
+    return said[0]
+
+
 def own_rows(batch: int) -> slice:
     """The rows of a batch that this process takes.
 

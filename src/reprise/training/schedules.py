@@ -22,18 +22,19 @@ class WarmupCosine(Settings):
     """Linear from 0 to 1 over the warm-up, then half a cosine from 1 towards `final` at the end.
 
     Attributes:
-        warmup: in steps.
+        warmup: share of the steps.
         final: the factor that the step after the last would have.
     """
 
     kind: Literal["warmup_cosine"] = "warmup_cosine"
-    warmup: int = Field(default=0, ge=0)
+    warmup: float = Field(default=0.0, ge=0, le=1)
     final: float = Field(default=0.0, ge=0, le=1)
 
     def __call__(self, step: int, steps: int) -> float:
-        if step < self.warmup:
-            return step / self.warmup
-        share = (step - self.warmup) / max(steps - self.warmup, 1)
+        warmup = round(self.warmup * steps)
+        if step < warmup:
+            return step / warmup
+        share = (step - warmup) / max(steps - warmup, 1)
         return self.final + (1 - self.final) * (1 + math.cos(math.pi * share)) / 2
 
 
@@ -53,14 +54,15 @@ class CosineRestarts(Settings):
     """Half a cosine from 1 to 0, again and again (Loshchilov and Hutter 2017).
 
     Attributes:
-        period: in steps.
+        period: share of the steps.
     """
 
     kind: Literal["cosine_restarts"] = "cosine_restarts"
-    period: int = Field(ge=1)
+    period: float = Field(gt=0, le=1)
 
     def __call__(self, step: int, steps: int) -> float:
-        return (1 + math.cos(math.pi * (step % self.period) / self.period)) / 2
+        period = max(round(self.period * steps), 1)
+        return (1 + math.cos(math.pi * (step % period) / period)) / 2
 
 
 Schedule = Annotated[Constant | WarmupCosine | Milestones | CosineRestarts, Field(discriminator="kind")]

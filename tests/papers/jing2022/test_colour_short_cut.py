@@ -68,8 +68,8 @@ def test_the_probe_finds_what_is_there_whatever_its_scale(monkeypatch):
     data = Data(images[:200], labels[:200], images[200:], labels[200:])
     for features, low, high in ((telling, 99, 100), (noise, 5, 45)):
         halves = iter(features.split(200))
-        monkeypatch.setattr(short_cut, "representations", lambda *_, halves=halves: next(halves))
-        assert low <= short_cut.accuracy(params, of, assemble(of, 3), data) <= high
+        monkeypatch.setattr(short_cut, "features", lambda *_, halves=halves: next(halves))
+        assert low <= short_cut.accuracy(params, of, assemble(of, 3).student, data) <= high
 
 
 def test_another_data_set_is_refused(tmp_path):

@@ -10,10 +10,11 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from reprise.datasets.augment import normalised
 from reprise.datasets.recipes import DIRECTCLR, SHAPES
 from reprise.evidence.verdicts import judge, judge_all
 from reprise.execute.tiers import load_tier
-from reprise.networks.encoders import RESNET50
+from reprise.networks.encoders import ResNet
 from reprise.papers.jing2022 import image_nets
 from reprise.papers.jing2022.image_nets import measured, spec
 from reprise.papers.jing2022.image_settings import NETS
@@ -22,6 +23,8 @@ from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.params import Params, alternatives
 from reprise.papers.jing2022.spectra import effective_rank, relative
 from reprise.study.experiment import BASE, Context
+from reprise.study.settings import replaced
+from reprise.training import image_tasks
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 from reprise.training.optimisers import LARS
@@ -38,10 +41,10 @@ SMALL = load_tier("smoke", ROOT).params["jing2022/projector_spectra"].model_copy
 @pytest.mark.parametrize("net", NETS)
 def test_the_published_training(net):
     of = spec(Params(), net, 0, SAMPLES)
-    assert of.encoder == RESNET50.model_copy(update={"zero_init_residual": True})
+    assert of.encoder == ResNet(block="bottleneck", blocks=(3, 4, 6, 3), zero_init_residual=True)
     assert of.augmentation == DIRECTCLR
     assert of.optimiser == LARS(learning_rate=4.8, weight_decay=1e-6, trust=1e-3, clip=False)
-    assert (of.batch, of.steps, of.schedule.warmup) == (4096, 31_200, 3_120)
+    assert (of.batch, of.steps, of.schedule.warmup) == (4096, 31_200, 0.1)
     assert of.hyperparameters["temperature"] == 0.1
     assert of.objective == ("directclr" if net == "directclr" else "infonce_other_view")
     assert ("dimensions" in of.hyperparameters) == (net == "directclr")
@@ -84,16 +87,16 @@ def small():
     draw = torch.Generator().manual_seed(0)
     images = torch.randint(0, 256, (150, 1, 8, 8), generator=draw, dtype=torch.uint8)
     labels = torch.arange(150) % 3
-    student = assemble(spec(SMALL, "linear", 0, 1437), 1).eval().student
-    return student, Data(images[:60], labels[:60], images[60:], labels[60:])
+    own = spec(SMALL, "linear", 0, 1437)
+    return assemble(own, 1).eval().student, own, Data(images[:60], labels[:60], images[60:], labels[60:])
 
 
 def test_spectra_are_those_of_unit_vectors_of_test_images(small):
-    student, data = small
+    student, own, data = small
     labels = {"mine": (data.labels, data.test_labels)}
-    table = measured(student, SMALL, 0, data, labels, ("all",))
+    table = pd.DataFrame(measured(student, own, SMALL, data, labels, ("all",)))
     with torch.no_grad():
-        r = student.encoder(image_nets.normalisation(SMALL)(data.test_images))
+        r = student.encoder(normalised(data.test_images, own.normalisation))
         vectors = {"representation": r, "embedding": r @ student.projector.weight.T}
     for what, z in vectors.items():
         unit = normalize(z.double()).numpy()
@@ -113,7 +116,7 @@ class Told(torch.nn.Module):
 
 
 def test_probes_read_the_parts_that_they_name():
-    params = SMALL.model_copy(update={"probe_epochs": 100})
+    params = replaced(SMALL, {"probe.epochs": 100})
     classes = torch.arange(90) % 3
     # Bytes that stay whole numbers after the data set's normalisation, near enough.
     images = (255 * (0.287 + 0.354 * classes)).clamp(max=255).to(torch.uint8)
@@ -121,7 +124,8 @@ def test_probes_read_the_parts_that_they_name():
     data = Data(images[:60], classes[:60], images[60:], classes[60:])
     student = Student(Told(), torch.nn.Identity(), features=6, dim=6)
     names = {"own": (data.labels, data.test_labels), "two": (data.labels % 2, data.test_labels % 2)}
-    found = measured(student, params, 0, data, names, ("all", "subvector", "rest"))
+    own = spec(params, "linear", 0, 1437)
+    found = pd.DataFrame(measured(student, own, params, data, names, ("all", "subvector", "rest")))
     accuracy = found[found["what"] == "probe"].set_index(["labels", "part"])["value"]
     assert accuracy["own", "all"] == accuracy["own", "rest"] == accuracy["two", "rest"] == 100
     assert accuracy["own", "subvector"] == pytest.approx(100 / 3)
@@ -153,14 +157,14 @@ def test_every_probe_stands_beside_its_start(run):
 
 
 def test_a_net_that_diverged_has_no_numbers(tmp_path, monkeypatch):
-    model = image_nets.model
+    model = image_tasks.model
 
     def diverged(*given, **options):
         found = model(*given, **options)
         found.diverged = 1
         return found
 
-    monkeypatch.setattr(image_nets, "model", diverged)
+    monkeypatch.setattr(image_tasks, "model", diverged)
     tables = compute(SMALL, Context(root=tmp_path))
     assert tables["probes"]["accuracy"].isna().all()
     claim = BY_ID["table1/linear-above-none"]
@@ -179,10 +183,10 @@ def test_the_published_settings_train_on_imagenet(tmp_path, monkeypatch):
     """The paper tier's own path, cut to two steps of a narrow ResNet50 on a folder in ImageNet's format."""
     official_formats.imagenet(tmp_path, monkeypatch, train=6)
     little = {
-        "root": str(tmp_path), "width": 4, "blocks": (1, 1, 1, 2), "head_hidden": 8, "d0": 6, "batch": 9,
-        "epochs": 1.0, "probe_epochs": 1, "seeds": 1, "precision": "float32",
+        "root": str(tmp_path), "encoder.width": 4, "encoder.blocks": (1, 1, 1, 2), "projector.dims": (8, 128),
+        "d0": 6, "batch": 9, "epochs": 1.0, "probe.epochs": 1, "seeds": 1, "precision": "float32",
     }  # fmt: skip
-    params = Params(**little)
+    params = replaced(Params(), little)
     assert spec(params, "none", 0, 18).steps == 2
     tables = compute(params, Context(root=tmp_path))
     assert tables["probes"]["accuracy"].between(0, 100).all()
@@ -272,7 +276,7 @@ def test_only_the_papers_own_scale_decides_on_its_numbers():
     numbers = {claim.id for claim in CLAIMS if claim.kind == "value"}
     assert len(numbers) == 8
     world = {name: table.assign(setting=BASE) for name, table in tables().items()}
-    small = judge_all(CLAIMS, world, Params(width=16)).set_index("claim")
+    small = judge_all(CLAIMS, world, replaced(Params(), {"encoder.width": 16})).set_index("claim")
     assert set(small.index[small["verdict"] == "not run"]) == numbers
     assert set(small.loc[list(numbers), "reason"]) == {NEEDS}
     full = judge_all(CLAIMS, world, Params()).set_index("claim")

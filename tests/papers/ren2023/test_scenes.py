@@ -9,6 +9,8 @@ from pycocotools.coco import COCO
 from reprise.datasets.shapes import COLOURS, HUES, SHAPES
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import coco, scenes
+from reprise.papers.ren2023.zero_shot.data import _rendered, captioned
+from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.papers.ren2023.zero_shot.scenes import CATEGORIES, SPLITS, lay_out, paint
 
 
@@ -104,7 +106,7 @@ def test_they_are_read_by_the_loader_of_mscoco(tmp_path):
             assert set(np.flatnonzero(found.present[i])) == set(layout.category[i, layout.there[i]])
 
 
-def test_what_is_written_is_the_same_bytes_and_not_written_twice(tmp_path):
+def test_what_is_written_is_the_same_bytes(tmp_path):
     files = {}
     for place in ("a", "b"):
         scenes.write(tmp_path / place, "val", 4, seed=0, size=32)
@@ -114,20 +116,21 @@ def test_what_is_written_is_the_same_bytes_and_not_written_twice(tmp_path):
         }
     assert files["a"] == files["b"]
     assert len(files["a"]) == 4 + 2
-    (picture,) = (tmp_path / "a" / "val2014").glob("*3.jpg")
-    picture.write_bytes(b"mine")
-    scenes.write(tmp_path / "a", "val", 4, seed=0, size=32)
-    assert picture.read_bytes() == b"mine"
 
 
-def test_a_split_without_its_annotations_was_not_finished(tmp_path):
-    (tmp_path / "val2014").mkdir()
-    (tmp_path / "val2014" / "left.jpg").write_bytes(b"")
-    scenes.write(tmp_path, "val", 3, seed=0, size=32)
-    assert len(coco.load(tmp_path, "val").files) == 3 == len(list((tmp_path / "val2014").iterdir()))
+def test_an_altered_image_is_rendered_again(tmp_path, capsys):
+    params = Params(data_set="scenes", encoders="presence", image_size=32, batch_size=4, scenes=(4, 5, 6))
+    first = captioned(params, tmp_path, "val")
+    assert len(first.files) == 6
+    good = first.files[2].read_bytes()
+    first.files[2].write_bytes(good[:-1])
+    _rendered.cache_clear()
+    assert captioned(params, tmp_path, "val").files == first.files
+    assert first.files[2].read_bytes() == good
+    assert f"{first.files[2]}: truncated or altered" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RepriseError, match=r"file/\.val\.lock: cannot be written"):
+    with pytest.raises(RepriseError, match=r"file/val2014: cannot be written"):
         scenes.write(tmp_path / "file", "val", 2, seed=0, size=32)

@@ -11,6 +11,7 @@ from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.execute.tiers import load_tier
+from reprise.networks.encoders import ResNet
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.early_lead.compute import compute as early_lead
@@ -20,30 +21,33 @@ from reprise.papers.skean2024.eigenvalue_saturation.params import Params as Satu
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
 from reprise.papers.skean2024.linear_probes.compute import plans
 from reprise.papers.skean2024.linear_probes.params import Params as LinearProbes
-from reprise.papers.skean2024.lineup import FIGURE3, METHODS, ROWS
+from reprise.papers.skean2024.lineup import FIGURE3, MATCHED, METHODS, ROWS
 from reprise.papers.skean2024.projector_and_batch.compute import compute as projector_and_batch
 from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import TABLE2_METHODS
 from reprise.storage.closure import closure
 from reprise.study.experiment import Context
+from reprise.training.image_settings import Probe
+from reprise.training.image_tasks import observed
 from reprise.training.images import assemble, batch_indices
-from reprise.training.optimisers import LARS
+from reprise.training.optimisers import LARS, SGD
+from reprise.training.schedules import Constant
 
 ROOT = Path(__file__).parents[3]
 TINY = {
     "images": 40,
-    "encoder": "resnet10-w4",
+    "encoder": ResNet(blocks=(1, 1, 1, 1), width=4, stem="stride2"),
     "batch": 16,
     "queue": 32,
     "projector_hidden": 512,
-    "probe_epochs": 1,
+    "probe": Probe(epochs=1),
     "seeds": 1,
 }
 SHAPES = {
     "data_sets": ("shapes", "shapes-80"),
     "online": "shapes",
-    "optimiser": "sgd",
-    "schedule": "constant",
+    "optimiser": SGD(weight_decay=1e-6),
+    "schedule": Constant(),
 }
 
 
@@ -54,7 +58,7 @@ def tiny(**changes):
 
 @pytest.fixture(scope="module")
 def shapes():
-    return nets.sets(tiny(), "shapes", ("shapes", "shapes-80"), 16)
+    return nets.source(tiny(), "shapes", 16)
 
 
 def spec_of(params, method, **changes):
@@ -97,10 +101,10 @@ def test_the_published_optimiser():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains(method, shapes, tmp_path):
-    of, run = spec_of(tiny(), method)
-    model = nets.network(tiny(), of, run, shapes.training, tmp_path, lambda share: None)
-    losses = [record["loss"] for record in model.log]
-    assert model.diverged is None
+    of, _ = spec_of(tiny(), method)
+    network = observed(nets.matched(of, shapes.load()) if method == MATCHED else of, shapes, tmp_path)
+    losses = [record["loss"] for record in network.log]
+    assert network.diverged is None
     assert len(losses) == 5
     assert all(map(math.isfinite, losses))
 
@@ -128,10 +132,10 @@ def test_solo_learns_vicreg_weighs_variances_twice():
 
 def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
     of, _ = spec_of(tiny(), "frossl-no-logs-matched")
-    weight = nets.matched_weight(of, shapes.training)
+    weight = nets.matched_weight(of, shapes.load())
     views = nets.Views(of.augmentation, of.normalisation)
     index = batch_indices(0, 0, 16, 40)
-    drawn = views.of(shapes.training.images, index, views.draw(16, nets.generator(0, "views/0")))
+    drawn = views.of(shapes.load().images, index, views.draw(16, nets.generator(0, "views/0")))
     student = assemble(of, 3).student
     z = [student(view)[1].detach().double().requires_grad_() for view in drawn]
     gradients = []
@@ -215,7 +219,8 @@ def real(tmp_path, monkeypatch):
 
 def reduced(params, real, **changes):
     """The published settings, at the size of the miniatures."""
-    small = {key: value for key, value in TINY.items() if key != "images"} | {"encoder": "resnet10-w16"}
+    encoder = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
+    small = {key: value for key, value in TINY.items() if key != "images"} | {"encoder": encoder}
     return type(params)(root=str(real), **(small | changes))
 
 

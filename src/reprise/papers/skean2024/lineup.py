@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Family = Literal["sample-contrastive", "asymmetric network", "dimension-contrastive"]
+from reprise.study.losses import labels
+
+Family = Literal["sample-contrastive", "asymmetric network", "dimension-contrastive", "another loss"]
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,12 @@ def weighted(key: str, weight: float) -> str:
 
 
 def method(key: str) -> Method:
-    """A row of the tables, a variant, or one of `weighted`."""
-    own, _, weight = key.partition("*")
-    found = METHODS[own]
+    """A row of the tables, a variant, one of `weighted`, or another loss (`objectives.resolve`) with FroSSL's
+    embedding dimension."""
+    name, _, weight = key.partition("*")
+    if name not in METHODS:
+        return Method(labels([key])[key], "another loss", key, METHODS["frossl"].dim)
+    row = METHODS[name]
     if not weight:
-        return found
-    return replace(found, hyperparameters={**found.hyperparameters, "invariance_weight": float(weight)})
+        return row
+    return replace(row, hyperparameters={**row.hyperparameters, "invariance_weight": float(weight)})

@@ -1,27 +1,26 @@
 """The networks of the image experiments: which there are, what each is trained with, and on what."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
 from reprise import objectives
 from reprise.datasets import recipes
-from reprise.datasets.augment import NORMALISATIONS, Views
-from reprise.networks.encoders import ResNet
+from reprise.datasets.augment import Views
+from reprise.datasets.recipes import NORMALISATIONS
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import lineup
-from reprise.papers.skean2024.lineup import MATCHED, narrowed
+from reprise.papers.skean2024.lineup import narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, Training
+from reprise.study.settings import replaced
 from reprise.training import methods
+from reprise.training.image_settings import Source
 from reprise.training.images import Data, assemble, batch_indices
-from reprise.training.models import Model, Spec, data_set, model
-from reprise.training.optimisers import LARS, SGD, OptimiserSpec
-from reprise.training.schedules import Constant, CosineRestarts, Schedule, WarmupCosine
+from reprise.training.spec import Spec
 
 OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
     "nt_xent": objectives.nt_xent,
@@ -49,10 +48,6 @@ RECIPES = {
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
 }
 """By data set: FroSSL's augmentations, and those of most other methods where these have their own."""
-SMALL = {"resnet10-w16": 16, "resnet10-w4": 4}
-"""Widths of the encoders of one block a stage, for pictures of 32 pixels."""
-RESTARTS = 100 / 15
-"""Section 6.2: every 15 of 100 epochs."""
 
 
 class Run(NamedTuple):
@@ -96,89 +91,52 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
         hyperparameters["queue"] = params.queue
     if "momentum" in hyperparameters:
         hyperparameters["momentum"] = min(method.hyperparameters["momentum"], params.slowest_teacher)
-    steps = plan.steps * params.batch // run.batch
     hidden = narrowed(params.projector_hidden, params.width)
     weaker, stronger = RECIPES[run.images]
-    return Spec(
-        objective=methods.name_of(OBJECTIVES[method.objective]),
+    stem = "cifar" if run.images.startswith("cifar") else params.encoder.stem
+    return params.spec(
+        objective=_objective(method.objective),
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
         normalisation=NORMALISATIONS[run.images],
-        encoder=_encoder(params, run.images),
+        encoder=replaced(params.encoder, {"stem": stem}),
         projector=MLP(dims=(hidden, hidden, run.dim)),
-        optimiser=_optimiser(params, run.learning_rate),
-        schedule=_schedule(params, steps),
+        optimiser=replaced(params.optimiser, {"learning_rate": run.learning_rate}),
         batch=run.batch,
-        steps=steps,
+        steps=plan.steps * params.batch // run.batch,
         seed=run.seed,
-        precision=params.precision,
         trace_every=plan.trace_every,
         probe_every=plan.probe_every,
     )
 
 
-def _encoder(params: Training, data_set: str) -> ResNet:
-    if params.encoder in SMALL:
-        return ResNet(blocks=(1, 1, 1, 1), width=SMALL[params.encoder], stem="stride2")
-    return ResNet(stem="cifar" if data_set.startswith("cifar") else "imagenet")
+def _objective(name: str) -> str:
+    """The name of the objective in a `Spec`; a loss that is not the paper's keeps its own."""
+    return methods.name_of(OBJECTIVES[name]) if name in OBJECTIVES else name
 
 
-def _optimiser(params: Training, learning_rate: float) -> OptimiserSpec:
-    if params.optimiser == "sgd":
-        return SGD(learning_rate=learning_rate, momentum=params.momentum, weight_decay=params.weight_decay)
-    return LARS(
-        learning_rate=learning_rate,
-        momentum=params.momentum,
-        weight_decay=params.weight_decay,
-        trust=params.trust,
-        clip=params.clip,
-    )
+def source(params: Training, name: str, online: int = 0) -> Source:
+    """The images of a data set that networks are trained on.
 
-
-def _schedule(params: Training, steps: int) -> Schedule:
-    if params.schedule == "constant":
-        return Constant()
-    if params.schedule == "cosine_restarts":
-        return CosineRestarts(period=max(round(steps / RESTARTS), 1))
-    return WarmupCosine(warmup=round(params.warmup * steps))
-
-
-class Sets(NamedTuple):
-    """A data set to train on, and the labelled ones of the same images to probe with."""
-
-    training: Data
-    labelled: dict[str, Data]
-
-
-def sets(params: Training, name: str, probed: Sequence[str], online: int = 0) -> Sets:
-    """
     Args:
-        name: of the data set that is trained on.
         online: how many test images the online probe is tested with; 0 for all.
     """
-    training = _first(data_set(name, params.root, PRETRAINED_ON.get(name, "train")), params.images)
-    labelled = {of: _first(data_set(of, params.root), params.images) for of in probed}
-    return Sets(_first(training, len(training.labels), online or params.images), labelled)
-
-
-def _first(data: Data, train: int, test: int = 0) -> Data:
-    """So many images of each split; a `Folder` stays whole."""
-    test = test or train
-    images, test_images = (
-        part[:of] if isinstance(part, torch.Tensor) else part
-        for part, of in ((data.images, train), (data.test_images, test))
+    split = PRETRAINED_ON.get(name, "train")
+    return Source(
+        name=name, root=params.root, split=split, first=params.images, first_test=online or params.images
     )
-    return Data(images, data.labels[: len(images)], test_images, data.test_labels[: len(test_images)])
 
 
-def network(
-    params: Training, of: Spec, run: Run, data: Data, root: Path, told: Callable[[float], None]
-) -> Model:
-    """Trained, or found among those kept."""
-    if run.method == MATCHED:
-        weight = matched_weight(of, data)
-        of = of.model_copy(update={"hyperparameters": {**of.hyperparameters, "variance_weight": weight}})
-    return model(of, data, root, told, device=params.device)
+def labelled(params: Training, name: str) -> Data:
+    """The images and labels of a data set that linear probes learn from."""
+    return Source(name=name, root=params.root, first=params.images, first_test=params.images).load()
+
+
+def matched(spec: Spec, data: Data) -> Spec:
+    """The spec of the method `MATCHED`, with its weight."""
+    return replaced(
+        spec, {"hyperparameters": {**spec.hyperparameters, "variance_weight": matched_weight(spec, data)}}
+    )
 
 
 @torch.no_grad()

@@ -1,7 +1,7 @@
 """What is seen of the networks: online probes and traces from the log, and linear probes of the end."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,18 +10,19 @@ import pandas as pd
 import torch
 from jaxtyping import Float
 from scipy import special
-from torch import nn
 
-from reprise.datasets.augment import NORMALISATIONS
-from reprise.diagnostics.probes import SGD, Accuracy, linear_probe, representations
+from reprise.diagnostics.probes import Accuracy
 from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
-from reprise.papers.skean2024.nets import Plan, Run, Sets, network, spec
+from reprise.papers.skean2024.lineup import MATCHED
+from reprise.papers.skean2024.nets import Plan, Run, labelled, matched, spec
 from reprise.papers.skean2024.training import Training
 from reprise.study.experiment import Context, Task
-from reprise.training.images import Data, assemble
-from reprise.training.models import Model
-from reprise.training.schedules import Milestones
+from reprise.study.settings import replaced
+from reprise.training.image_settings import Source
+from reprise.training.image_tasks import Network, features, probe, task, work
+from reprise.training.images import Data
+from reprise.training.spec import Spec
 
 RUN = list(Run._fields)
 START = "start"
@@ -29,77 +30,70 @@ TOP = 14
 """Eigenvalues that Figure 3 shows."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Of the covariance of the embeddings as they are, and with columns of unit variance."""
-OPTIMISERS = {"sgd": SGD, "adam": torch.optim.Adam}
-"""Of linear probes."""
 HELD_OUT = 5
 """A learning rate is chosen by a probe that learns from all but every fifth labelled image."""
 
 
-def probes(
-    params: Training, encoder: nn.Module, labelled: Mapping[str, Data], seed: int
-) -> Iterator[dict[str, object]]:
-    """Accuracies in % by the labels of each data set: `validation`, of held-out training images, by which a
-    learning rate is chosen, and `top1` and `top5` of the test images; NaN when the probe diverges."""
-    name, data = next(iter(labelled.items()))  # all have the same images
-    features = partial(representations, encoder.to(params.device), NORMALISATIONS[name], device=params.device)
-    train, test = features(data.images), features(data.test_images)
-    order = torch.randperm(len(train), generator=generator(seed, "held out"))
-    held, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
-    fit = partial(
-        linear_probe,
-        schedule=Milestones(at=params.probe_drops),
-        optimiser=OPTIMISERS[params.probe_optimiser],
-        learning_rate=params.probe_learning_rate,
-        epochs=params.probe_epochs,
-        seed=seed,
-    )
-    for labels, of in labelled.items():
-        try:
-            chosen = fit(train[learned], of.labels[learned], train[held], of.labels[held])
-            tested = fit(train, of.labels, test, of.test_labels)
-        except RepriseError:
-            chosen = tested = Accuracy(math.nan, math.nan)
-        found = {"validation": chosen.top1, "top1": tested.top1, "top5": tested.top5}
-        yield from ({"what": what, "labels": labels, "value": 100 * share} for what, share in found.items())
+def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, context: Context) -> list[Task]:
+    """One for each run, whose table has a row a number: the run's columns, `what`, and `value`, with the
+    `step`, the `index` of an eigenvalue or the `labels` of a linear probe where there is one.
 
-
-def tasks(params: Training, plan: Plan, runs: Sequence[Run], loaded: Sets, context: Context) -> list[Task]:
-    """One for each run, which sees a row a number: the run's columns, `what`, and `value`, with the `step`,
-    the `index` of an eigenvalue or the `labels` of a linear probe where there is one.
-
-    `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or of `probes`. Of the networks at
-    initialisation, whose method is `start`, there are only the latter; all of a seed have the same encoder.
+    `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or one of `probes`. Networks at
+    initialisation, whose method is `start`, have only the latter; all of a seed have the same encoder.
     """
     starts = {(run.images, run.seed): run._replace(method=START) for run in runs}
-    return [
-        Task(
-            "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run),
-            partial(_observe, params, plan, run, loaded, context.root),
-            work=1 if run.method == START else plan.steps,
-        )
-        for run in (*starts.values(), *runs)
-    ]
+    return [_task(params, plan, run, source, context.root) for run in (*starts.values(), *runs)]
 
 
-def _observe(
-    params: Training, plan: Plan, run: Run, loaded: Sets, root: Path, told: Callable[[float], None]
-) -> pd.DataFrame:
+def _task(params: Training, plan: Plan, run: Run, source: Source, root: Path) -> Task:
+    own = spec(params, run._replace(method="frossl") if run.method == START else run, plan)
     if run.method == START:
-        of = spec(params, run._replace(method="frossl"), plan)
-        encoder, rows = assemble(of, loaded.training.channels).student.encoder, []
-    else:
-        model = network(params, spec(params, run, plan), run, loaded.training, root, told)
-        encoder, rows = model.method.student.encoder, list(_read(model))
-    rows += probes(params, encoder, loaded.labelled, run.seed)
-    table = pd.DataFrame(rows, columns=["what", "step", "index", "labels", "value"])
-    return table.assign(**run._asdict())
+        own = replaced(own, {"steps": 0})
+
+    def observe(network: Network) -> Iterator[dict[str, object]]:
+        if own.steps:
+            yield from _log(network)
+        yield from probes(params, network, own, {name: labelled(params, name) for name in plan.probed})
+
+    return task(
+        "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run),
+        lambda: matched(own, source.load()) if run.method == MATCHED else own,
+        source,
+        observe,
+        columns=run._asdict(),
+        root=root,
+        device=params.device,
+        work=work(own),
+    )
 
 
-def _read(model: Model) -> Iterator[dict[str, object]]:
-    """A network's log."""
-    diverged = math.nan if model.diverged is None else float(model.diverged)
+def probes(
+    params: Training, network: Network, own: Spec, labelled: Mapping[str, Data]
+) -> Iterator[dict[str, object]]:
+    """Accuracies in % by the labels of each data set: `validation`, on held-out training images, by which a
+    learning rate is chosen, and `top1` and `top5` on the test images; NaN when the probe diverges."""
+    data = next(iter(labelled.values()))  # all have the same images
+    train, test = (
+        features(network.student, own, images, params.device) for images in (data.images, data.test_images)
+    )
+    order = torch.randperm(len(train), generator=generator(own.seed, "held out"))
+    held, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
+    fit = partial(probe, params.probe, seed=own.seed)
+    for name, data in labelled.items():
+        try:
+            validation = fit(train[learned], data.labels[learned], train[held], data.labels[held])
+            tested = fit(train, data.labels, test, data.test_labels)
+        except RepriseError:
+            validation = tested = Accuracy(math.nan, math.nan)
+        shares = {"validation": validation.top1, "top1": tested.top1, "top5": tested.top5}
+        yield from ({"what": what, "labels": name, "value": 100 * share} for what, share in shares.items())
+
+
+def _log(network: Network) -> Iterator[dict[str, object]]:
+    """What a network's steps recorded."""
+    diverged = math.nan if network.diverged is None else float(network.diverged)
     yield {"what": "diverged", "value": diverged}
-    for record in model.log:
+    for record in network.log:
         step = record["step"]
         if "eigenvalues" in record:
             yield {"what": "loss", "step": step, "value": record["loss"]}

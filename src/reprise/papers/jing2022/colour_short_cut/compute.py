@@ -1,24 +1,25 @@
 """Trains SimCLR on dark backdrops with any hue, and on bright ones that keep theirs; probes for shape."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import product
 from math import nan
 
 import pandas as pd
 
-from reprise.datasets.augment import NORMALISATIONS
-from reprise.datasets.recipes import RECIPES
-from reprise.diagnostics.probes import linear_probe, representations
+from reprise.datasets.recipes import NORMALISATIONS, RECIPES
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
 from reprise.objectives import nt_xent
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params, check
 from reprise.study.experiment import Context, Task
-from reprise.training.images import Data, assemble
-from reprise.training.methods import Method, name_of
-from reprise.training.models import Spec, data_set, model
-from reprise.training.optimisers import AdamW
+from reprise.study.settings import replaced
+from reprise.training.image_settings import Probe, Source
+from reprise.training.image_tasks import Network, features, observed, probe, task, work
+from reprise.training.images import Data
+from reprise.training.methods import Student, name_of
+from reprise.training.optimisers import SGD, AdamW
 from reprise.training.schedules import WarmupCosine
+from reprise.training.spec import Spec
 
 STRETCHES = 20
 """Parts of the training over which the loss is averaged."""
@@ -35,25 +36,28 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each net."""
+    """One for each network."""
     check(params)
-    data = {arm: part_of(params, data_set(name, "")) for arm, (name, _) in ARMS.items()}
 
-    def task(arm: str, seed: int) -> Task:
-        of, images = spec(params, arm, seed, context.objective or name_of(nt_xent)), data[arm]
+    def declared(arm: str, seed: int) -> Task:
+        own = spec(params, arm, seed, context.objective or name_of(nt_xent))
+        source = Source(name=ARMS[arm][0], root="", first=params.images, first_test=params.test_images)
 
-        def make(told: Callable[[float], None]) -> pd.DataFrame:
-            found = model(of, images, context.root, told)
-            top1 = {0: accuracy(params, of, assemble(of, images.channels), images), of.steps: nan}
-            if found.diverged is None:
-                top1[of.steps] = accuracy(params, of, found.method, images)
-            probes = pd.DataFrame({"step": top1.keys(), "accuracy": top1.values()})
-            tables = {"losses": stretches(found.log, of.steps), "probes": probes}
-            return pd.concat(tables, names=["table"]).reset_index("table").assign(arm=arm, seed=seed)
+        def observe(network: Network) -> Iterator[dict[str, object]]:
+            start = observed(replaced(own, {"steps": 0}), source, context.root)
+            ends = {0: accuracy(params, own, start.student, source.load()), own.steps: nan}
+            if network.diverged is None:
+                ends[own.steps] = accuracy(params, own, network.student, source.load())
+            yield from ({"table": "probes", "step": step, "accuracy": value} for step, value in ends.items())
+            for step, loss in stretches(network.log, own.steps).items():
+                yield {"table": "losses", "step": step, "loss": loss}
 
-        return Task(f"{arm}, seed {seed}", make, work=of.steps)
+        return task(
+            f"{arm}, seed {seed}", lambda: own, source, observe,
+            columns={"arm": arm, "seed": seed}, root=context.root, work=work(own),
+        )  # fmt: skip
 
-    return [task(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
+    return [declared(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
 
 
 def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
@@ -73,35 +77,18 @@ def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
     )
 
 
-def part_of(params: Params, data: Data) -> Data:
-    """The first images."""
-    train, test = params.images, params.test_images
-    return Data(data.images[:train], data.labels[:train], data.test_images[:test], data.test_labels[:test])
-
-
-def stretches(log: list[dict], steps: int) -> pd.DataFrame:
-    """The mean loss of each stretch."""
+def stretches(log: list[dict], steps: int) -> pd.Series:
+    """The mean loss over each stretch, by the stretch's last step."""
     table = pd.DataFrame(log)[["step", "loss"]]
     length = -(-steps // STRETCHES)
     last = (table["step"] // length + 1) * length
-    return table.groupby(last.clip(upper=steps))["loss"].mean().reset_index()
+    return table.groupby(last.clip(upper=steps))["loss"].mean()
 
 
-def accuracy(params: Params, of: Spec, method: Method, data: Data) -> float:
-    """Of a linear probe of representations, each dimension at unit variance over the training images."""
-    train, test = (
-        representations(method.student.encoder, of.normalisation, part)
-        for part in (data.images, data.test_images)
-    )
+def accuracy(params: Params, own: Spec, student: Student, data: Data) -> float:
+    """Accuracy in % of a linear probe on representations scaled to unit variance over the training images."""
+    train, test = (features(student, own, images) for images in (data.images, data.test_images))
     mean, std = train.mean(0), train.std(0).clamp_min(1e-6)
-    found = linear_probe(
-        (train - mean) / std,
-        data.labels,
-        (test - mean) / std,
-        data.test_labels,
-        schedule=WarmupCosine(),
-        learning_rate=0.1,
-        epochs=params.probe_epochs,
-        seed=of.seed,
-    )
-    return 100 * found.top1
+    settings = Probe(optimiser=SGD(learning_rate=0.1), schedule=WarmupCosine(), epochs=params.probe_epochs)
+    fit = (train - mean) / std, data.labels, (test - mean) / std, data.test_labels
+    return 100 * probe(settings, *fit, own.seed).top1

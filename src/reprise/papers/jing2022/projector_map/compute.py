@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from reprise.papers.jing2022.image_nets import spec, trained, untrained
+from reprise.papers.jing2022.image_nets import spec, start, trained
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT, Point, points
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.study.experiment import Context, Task
-from reprise.training.models import data_set
+from reprise.study.settings import replaced
+from reprise.training.image_settings import Source
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -37,32 +38,30 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[tuple[Point, str, int, str]]]:
     """The tasks by what determines them, and what is shown: a point, a net, a seed, and which task's."""
-    data = data_set(params.data_set, params.root)
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
-    read = {name: data_set(name, params.root) for name in sets[1:]} | {params.data_set: data}
-    labels = {name: (read[name].labels, read[name].test_labels) for name in sets}
+    loaded = {name: Source(name=name, root=params.root).load() for name in sets}
+    samples = len(loaded[params.data_set].labels)
+    labels = {name: (data.labels, data.test_labels) for name, data in loaded.items()}
 
     declared: dict[str, Task] = {}
     rows: list[tuple[Point, str, int, str]] = []
-    dim = spec(params, WITH, 0, len(data.labels)).encoder.dim
-    for point in points(params, dim):
+    for point in points(params, params.encoder.dim):
         for net, training in nets(point, params):
             for seed in range(params.base_seeds if training == params else params.seeds):
-                trained_with = spec(training, net, seed, len(data.labels))
-                key = trained_with.model_dump_json()
-                start = f"{START} {trained_with.encoder.model_dump_json()} {seed}"
+                key = spec(training, net, seed, samples).model_dump_json()
+                before = f"{START} {training.encoder.model_dump_json()} {seed}"
                 name = f"{point.factor} {point.value}: {net}, seed {seed}"
                 if key not in declared:
-                    declared[key] = trained(name, training, net, seed, data, labels, context.root)
-                if start not in declared:
-                    declared[start] = untrained(f"{name}, {START}", training, seed, data, labels)
-                rows += [(point, net, seed, key), (point, START, seed, start)]
+                    declared[key] = trained(name, training, net, seed, labels, context.root, {})
+                if before not in declared:
+                    declared[before] = start(f"{name}, {START}", training, seed, labels, context.root, {})
+                rows += [(point, net, seed, key), (point, START, seed, before)]
     return declared, rows
 
 
 def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
     """The nets at a point with their settings; what the point does not change is there for comparison."""
-    changed = params if point.base else params.model_copy(update=point.changes)
+    changed = params if point.base else replaced(params, point.changes)
     other = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
     for net in (other, WITHOUT):
         yield net, changed if net in point.nets else params
@@ -73,9 +72,9 @@ def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
     spectra = rows[rows["what"] == "representation"].astype({"index": int})
     probes = rows[rows["what"] == "probe"]
     place = ["factor", "value_of_factor", "base", "seed"]
-    start = probes["net"] == START
-    initial = probes[start].rename(columns={"value": "initial"})[[*place, "labels", "initial"]]
-    beside = probes[~start].merge(initial, on=[*place, "labels"], how="left", validate="many_to_one")
+    at_start = probes["net"] == START
+    initial = probes[at_start].rename(columns={"value": "initial"})[[*place, "labels", "initial"]]
+    beside = probes[~at_start].merge(initial, on=[*place, "labels"], how="left", validate="many_to_one")
     return {
         "spectra": spectra.rename(columns={"value": "log_value"})[[*place, "net", "index", "log_value"]],
         "probes": beside.rename(columns={"value": "accuracy"})[

@@ -23,7 +23,7 @@ class Point(NamedTuple):
     factor: what is changed, one of `FACTORS`.
     value: to what.
     base: whether that is the base point.
-    changes: of the base point's settings.
+    changes: of the base point's settings, as `study.settings.replaced` takes them.
     nets: those that it changes; any other that the figure shows beside them is the base point's.
     """
 
@@ -46,32 +46,37 @@ def points(params: Params, dim: int) -> list[Point]:
 
 
 def _every(params: Params, dim: int) -> Iterator[Point]:
-    yield from _numbers("temperature", params.temperatures, params.temperature, ("temperature",))
-    yield from _numbers("smallest crop", params.crops, params.crop, ("crop",))
-    yield from _multiples("colour", params.colours, params, ("jitter", "hue"))
-    yield from _multiples("epochs", params.budgets, params, ("epochs",))
-    for blocks in _with(params.depths, params.blocks):
+    encoder, head = params.encoder, params.projector
+    yield from _numbers("temperature", params.temperatures, params.temperature, "temperature")
+    yield from _numbers("smallest crop", params.crops, params.crop, "crop")
+    for strength in _with(params.colours, 1.0):
+        changes = {"jitter": strength * params.jitter, "hue": min(strength * params.hue, 0.5)}
+        yield Point("colour", f"× {strength:g}", strength == 1, changes)
+    for budget in _with(params.budgets, 1.0):
+        yield Point("epochs", f"× {budget:g}", budget == 1, {"epochs": budget * params.epochs})
+    for blocks in _with(params.depths, encoder.blocks):
         value = "-".join(map(str, blocks))
-        yield Point("blocks", value, blocks == params.blocks, {"blocks": blocks})
-    yield from _multiples("width", params.widths, params, ("width",))
-    for shortcut in dict.fromkeys((params.last_shortcut, *params.last_blocks)):
-        base = shortcut == params.last_shortcut
-        yield Point("last shortcut", shortcut, base, {"last_shortcut": shortcut})
-    own = (params.optimiser, params.learning_rate)
-    for name, rate in dict.fromkeys((own, *params.optimisers)):
-        changes = {"optimiser": name, "learning_rate": rate}
-        yield Point("optimiser", f"{name}, {rate:g}", (name, rate) == own, changes)
-    for norm in dict.fromkeys((params.head_norm, *params.head_norms)):
+        yield Point("blocks", value, blocks == encoder.blocks, {"encoder.blocks": blocks})
+    for share in _with(params.widths, 1.0):
+        yield Point("width", f"× {share:g}", share == 1, {"encoder.width": int(share * encoder.width)})
+    for shortcut in dict.fromkeys((encoder.last_shortcut, *params.last_blocks)):
+        base = shortcut == encoder.last_shortcut
+        yield Point("last shortcut", shortcut, base, {"encoder.last_shortcut": shortcut})
+    for optimiser in dict.fromkeys((params.optimiser, *params.optimisers)):
+        value = f"{optimiser.kind}, {optimiser.learning_rate:g}"
+        yield Point("optimiser", value, optimiser == params.optimiser, {"optimiser": optimiser})
+    for norm in dict.fromkeys((head.last_norm, *params.head_norms)):
+        changes = {"projector.last_norm": norm}
         value = "yes" if norm else "no"
-        yield Point(
-            "projector's last BatchNorm", value, norm == params.head_norm, {"head_norm": norm}, (WITH,)
-        )
-    for layers in _with(params.head_depths, params.head_layers):
-        base = layers == params.head_layers
-        yield Point("projector's layers", str(layers), base, {"head_layers": layers}, (WITH,))
-    yield from _multiples("projector's width", params.head_widths, params, ("head_hidden",), (WITH,))
+        yield Point("projector's last BatchNorm", value, norm == head.last_norm, changes, (WITH,))
+    for layers in _with(params.head_depths, len(head.dims)):
+        dims = (head.dims[0],) * (layers - 1) + head.dims[-1:]
+        yield Point("projector's layers", str(layers), dims == head.dims, {"projector.dims": dims}, (WITH,))
+    for share in _with(params.head_widths, 1.0):
+        dims = (*(int(share * hidden) for hidden in head.dims[:-1]), head.dims[-1])
+        yield Point("projector's width", f"× {share:g}", share == 1, {"projector.dims": dims}, (WITH,))
     d0s = [max(1, round(share * dim)) for share in params.d0s]
-    yield from _numbers("$d_0$", d0s, params.d0, ("d0",), (DIRECTCLR,))
+    yield from _numbers("$d_0$", d0s, params.d0, "d0", (DIRECTCLR,))
 
 
 def _with(values: Sequence[Any], own: Any) -> list[Any]:
@@ -79,21 +84,7 @@ def _with(values: Sequence[Any], own: Any) -> list[Any]:
 
 
 def _numbers(
-    factor: str, values: Sequence[float], own: float, fields: tuple[str, ...], nets: tuple[str, ...] = BOTH
+    factor: str, values: Sequence[float], own: float, field: str, nets: tuple[str, ...] = BOTH
 ) -> Iterator[Point]:
     for value in _with(values, own):
-        yield Point(factor, f"{value:g}", value == own, dict.fromkeys(fields, value), nets)
-
-
-def _multiples(
-    factor: str,
-    values: Sequence[float],
-    params: Params,
-    fields: tuple[str, ...],
-    nets: tuple[str, ...] = BOTH,
-) -> Iterator[Point]:
-    for value in _with(values, 1.0):
-        own = {field: getattr(params, field) for field in fields}
-        changes = {field: type(of)(value * of) for field, of in own.items()}
-        changes = {field: min(of, 0.5) if field == "hue" else of for field, of in changes.items()}
-        yield Point(factor, f"× {value:g}", value == 1, changes, nets)
+        yield Point(factor, f"{value:g}", value == own, {field: value}, nets)

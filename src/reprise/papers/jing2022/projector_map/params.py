@@ -1,19 +1,24 @@
-"""Settings of the map: a base point, and what is changed about it, one factor at a time."""
+"""Settings of the map: a base point, and what is changed about it, one factor at a time.
+
+No other loss can be shown: the map varies the settings around the published loss.
+"""
 
 from typing import Annotated
 
 from pydantic import Field
 
 from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.image_settings import Count, Optimiser, Shortcut, Training
+from reprise.papers.jing2022.image_settings import Shortcut, Training
 from reprise.study.experiment import Resources
 from reprise.study.settings import ours
+from reprise.training.optimisers import LARS, SGD, AdamW, OptimiserSpec
 
 TABLES = ("spectra", "probes")
 RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 check = image_settings.check
 
+Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -35,8 +40,13 @@ class Params(Training):
     last_blocks: tuple[Shortcut, ...] = ours(
         ("identity", "projection", "none"), "shortcut around the last one"
     )
-    optimisers: tuple[tuple[Optimiser, Positive], ...] = ours(
-        (("lars", 4.8), ("sgd", 0.5), ("adamw", 0.005)), "and their learning rates"
+    optimisers: tuple[OptimiserSpec, ...] = ours(
+        (
+            LARS(learning_rate=4.8),
+            SGD(learning_rate=0.5, weight_decay=1e-6),
+            AdamW(learning_rate=0.005, weight_decay=1e-6),
+        ),
+        "each with a learning rate of its own",
     )
     head_norms: tuple[bool, ...] = ours((True, False), "BatchNorm at the end of the projector")
     head_depths: tuple[Count, ...] = ours((1, 2, 3), "layers of the projector; 1: linear")

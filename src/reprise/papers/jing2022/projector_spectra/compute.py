@@ -4,15 +4,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reprise.papers.jing2022.image_nets import trained, untrained
+from reprise.papers.jing2022.image_nets import start, trained
 from reprise.papers.jing2022.image_settings import NETS, OTHER_LABELS, PARTS, Shortcut
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.study.experiment import Context, Task
-from reprise.training.models import data_set
+from reprise.study.settings import replaced
+from reprise.training.image_settings import Source
 
 START: dict[Shortcut, str] = {"identity": "start", "none": "start, no shortcut"}
 """The net before training, by the shortcut around its last block."""
 WITHOUT_SHORTCUT = "directclr, no shortcut"
+OTHER_LOSS = ("start", "nonlinear", "none")
+"""The nets that are trained with a loss besides the published one, and what they start from."""
 
 
 class Cell(NamedTuple):
@@ -27,31 +30,29 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`spectra`: ln of the `index`-th singular value of the covariance of unit vectors, of the representation
     and of the embedding; `probes`: top-1 accuracy in % of a linear probe on parts of the representation, and
     the same before training, `initial`."""
-    tables = [
-        table.assign(**cell._asdict())
-        for table, cell in zip(context.results(tasks(params, context)), _cells(params), strict=True)
-    ]
-    return split(pd.concat(tables, ignore_index=True))
+    return split(pd.concat(context.results(tasks(params, context)), ignore_index=True))
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One for each cell."""
-    data = data_set(params.data_set, params.root)
     name = params.data_set if params.labels == "own" else OTHER_LABELS[params.data_set]
-    labelled = data if params.labels == "own" else data_set(name, params.root)
+    labelled = Source(name=name, root=params.root).load()
     labels = {name: (labelled.labels, labelled.test_labels)}
 
-    def task(cell: Cell) -> Task:
-        training = params.model_copy(update={"last_shortcut": cell.shortcut})
+    def declared(cell: Cell) -> Task:
+        training = replaced(params, {"encoder.last_shortcut": cell.shortcut})
+        where = f"{cell.net}/{cell.seed}", training
         if cell.net == START[cell.shortcut]:
-            return untrained(f"{cell.net}/{cell.seed}", training, cell.seed, data, labels, PARTS)
+            return start(*where, cell.seed, labels, context.root, cell._asdict(), PARTS)
         net = "directclr" if cell.net == WITHOUT_SHORTCUT else cell.net
         probed = PARTS if net == "directclr" else PARTS[:1]
-        return trained(
-            f"{cell.net}/{cell.seed}", training, net, cell.seed, data, labels, context.root, probed
-        )
+        columns, loss = cell._asdict(), context.objective
+        return trained(*where, net, cell.seed, labels, context.root, columns, probed, loss)
 
-    return [task(cell) for cell in _cells(params)]
+    cells = _cells(params)
+    if context.objective:  # the published loss alone has variants
+        cells = [cell for cell in cells if cell.net in OTHER_LOSS]
+    return [declared(cell) for cell in cells]
 
 
 def _cells(params: Params) -> list[Cell]:
@@ -70,9 +71,9 @@ def split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Of all that was measured, the spectra and the probes, each of these beside its start."""
     probes = rows[rows["what"] == "probe"].rename(columns={"value": "accuracy"})
     place = ["shortcut", "seed", "labels", "part"]
-    start = probes["net"].isin(START.values())
-    initial = probes[start].rename(columns={"accuracy": "initial"})[[*place, "initial"]]
-    beside = probes[~start].merge(initial, on=place, how="left", validate="many_to_one")
+    at_start = probes["net"].isin(START.values())
+    initial = probes[at_start].rename(columns={"accuracy": "initial"})[[*place, "initial"]]
+    beside = probes[~at_start].merge(initial, on=place, how="left", validate="many_to_one")
     spectra = rows[rows["what"] != "probe"].astype({"index": int})
     return {
         "spectra": spectra[["net", "seed", "what", "index", "value"]].rename(columns={"value": "log_value"}),

@@ -15,6 +15,7 @@ from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, relative
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
@@ -25,9 +26,12 @@ NAMES = {
     "directclr": "DirectCLR, no projector",
     "start": "before training",
 }
+PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
+"""The nets that another loss trains."""
 TAKEN = """Natural logarithm of the singular values of the covariance of the unit vectors that the test
     images are mapped to, in evaluation mode, divided by the largest. Values under the grey line count as
-    collapsed; how many do is in brackets, the mean over seeds. Mean and 90 % interval over seeds."""
+    collapsed; how many do is in brackets, the mean over seeds. Mean and 90 % interval over seeds; other
+    losses that the settings name are in red."""
 
 
 @figure(
@@ -36,7 +40,8 @@ TAKEN = """Natural logarithm of the singular values of the covariance of the uni
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
-    _spectra(axes, tables, "embedding", {"nonlinear": "SimCLR", "start": "before training"})
+    names = {"nonlinear": "SimCLR", "start": "before training"}
+    _spectra(axes, tables, params, "embedding", names)
     return drawn
 
 
@@ -47,7 +52,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
 def fig07b(tables: Tables, params: Params) -> Figure:
     drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "with projector", "none": "without projector", "start": "before training"}
-    _spectra(axes, tables, "representation", names)
+    _spectra(axes, tables, params, "representation", names)
     return drawn
 
 
@@ -57,7 +62,7 @@ def fig07b(tables: Tables, params: Params) -> Figure:
 )
 def fig09(tables: Tables, params: Params) -> Figure:
     drawn, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
-    _spectra(axes, tables, "representation", NAMES)
+    _spectra(axes, tables, params, "representation", NAMES)
     return drawn
 
 
@@ -112,7 +117,12 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
         ("SimCLR", "none", "none", "all"),
         ("DirectCLR", "none", "directclr", "all"),
     ]
-    return _listing(tables, rows)
+    listing = _listing(tables, params, rows)
+    for loss in other_losses(tables, params):
+        others = [(loss.label, projector, net, "all") for net, projector in PROJECTORS.items()]
+        own = {name: rows.assign(setting=BASE) for name, rows in loss.tables.items()}
+        listing = pd.concat([listing, _listing(own, params, others)], ignore_index=True)
+    return listing
 
 
 @table(
@@ -129,14 +139,19 @@ def sec63(tables: Tables, params: Params) -> pd.DataFrame:
         ("DirectCLR without shortcut", "none", "directclr, no shortcut", "all"),
         ("DirectCLR without shortcut, probe on the rest", "none", "directclr, no shortcut", "rest"),
     ]
-    return _listing(tables, rows)
+    return _listing(tables, params, rows)
 
 
-def _spectra(axes: Axes, tables: Tables, what: str, names: dict[str, str]) -> None:
+def _spectra(axes: Axes, tables: Tables, params: Params, what: str, names: dict[str, str]) -> None:
     spectra = setting(tables, BASE)["spectra"]
     spectra = spectra[spectra["what"] == what]
     for (net, name), color, line in zip(names.items(), colors(len(names) - 1), LINES, strict=False):
         _spectrum(axes, spectra[spectra["net"] == net], name, {"color": color, "ls": line})
+    for loss in other_losses(tables, params):
+        nets = [net for net in ("nonlinear", "none") if net in names]
+        for net, color, line in zip(nets, loss.shades(len(nets)), LINES, strict=False):
+            rows = loss.tables["spectra"].query("what == @what and net == @net")
+            _spectrum(axes, rows, f"{loss.label}, {PROJECTORS[net]}", {"color": color, "ls": line})
     *_, (net, name) = names.items()
     _spectrum(axes, spectra[spectra["net"] == net], name, {"color": "black", "ls": ":", "lw": 0.9})
     axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
@@ -151,7 +166,7 @@ def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) 
     band(axes, shown, "index", "relative", label=f"{name} ({count:.0f})", **style)
 
 
-def _listing(tables: Tables, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
+def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
     printed = pd.read_csv(Path(__file__).parents[1] / "published.csv")
     accuracies = printed[printed["metric"] == "linear probe top-1"]
     published = accuracies.set_index(["loss", "projector"])["value"]

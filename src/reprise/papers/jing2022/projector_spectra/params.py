@@ -6,6 +6,7 @@ from typing import Literal
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
 from reprise.study.experiment import Resources
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours
 
 TABLES = ("spectra", "probes")
@@ -14,7 +15,7 @@ RESOURCES = Resources(minutes=60, memory_mb=4000)
 check = image_settings.check
 
 
-class Params(Training):
+class Params(Training, TakesLosses):
     """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR with a last block that
     has no shortcut."""
 

@@ -1,15 +1,14 @@
 """Captioned images: MSCOCO-2014, or scenes that are rendered once into files of its format."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from reprise.papers.ren2023.zero_shot import coco, scenes
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.storage.kept import code_of, key_of
+from reprise.storage.features import code_of
+from reprise.storage.store import kept, key_of
 
-KEPT = Path("results") / "kept"
-"""Folder of scenes, encoders and features, keyed by what determines them."""
 SEED = 0
 """Seed of the scenes, which all seeds of the heads share, as they would MSCOCO."""
 
@@ -21,19 +20,28 @@ def data_key(params: Params) -> str:
     """Key of the images and captions; for MSCOCO just its name."""
     if params.data_set == "coco":
         return "coco"
-    code = code_of(("reprise.papers.ren2023.zero_shot.scenes", "write"))
-    return key_of("scenes", SEED, params.scenes, params.image_size, code)
+    return key_of("scenes", SEED, params.scenes, params.image_size, _code())
 
 
 def captioned(params: Params, root: Path, split: str) -> Captioned:
-    """A split of the data set; `scenes` are rendered under the checkout `root` if they are not there yet.
+    """A split of the data set; `scenes` are rendered into the cache of the checkout `root` if they are not
+    there yet.
 
     Raises:
         RepriseError: from `coco.load`.
     """
     if params.data_set == "coco":
         return _read(Path(params.root).expanduser().absolute(), split)
-    folder = root / KEPT / f"scenes-{data_key(params)}"
-    count = params.scenes[scenes.SPLITS.index(split)]
-    scenes.write(folder, split, count, seed=SEED, size=params.image_size)
-    return _read(folder, split)
+    return _rendered(root, split, params.scenes[scenes.SPLITS.index(split)], params.image_size)
+
+
+@lru_cache(maxsize=4)
+def _rendered(root: Path, split: str, count: int, size: int) -> Captioned:
+    key = key_of("scenes", SEED, split, count, size, _code())
+    write = partial(scenes.write, split=split, count=count, seed=SEED, size=size)
+    with kept(root, "scenes", key, f"{split}, {count} scenes", write) as entry:
+        return coco.load(entry.folder, split)
+
+
+def _code() -> str:
+    return code_of(("reprise.papers.ren2023.zero_shot.scenes", "write"))

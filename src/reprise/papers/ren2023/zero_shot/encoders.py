@@ -14,15 +14,17 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from reprise.datasets.augment import NORMALISATIONS, Normalisation
+from reprise.datasets.augment import normalised
 from reprise.datasets.folders import Files
+from reprise.datasets.recipes import NORMALISATIONS, Normalisation
 from reprise.networks.encoders import RESNET10_W16
 from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
-from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
+from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
-from reprise.storage.kept import code_of, kept, key_of
+from reprise.storage.features import code_of, kept_tensors
+from reprise.storage.store import key_of
 
 DIM = RESNET10_W16.dim
 """Number of features of both of our encoders, equal so that images and texts can be compared."""
@@ -48,10 +50,10 @@ class Encoder(NamedTuple):
 def image_encoder(params: Params, root: Path, progress: Progress = lambda share: None) -> Encoder:
     """The encoder of images, given as bytes [image, 3, size, size]."""
 
-    def using(load: Callable[[], nn.Module], normalise: Normalisation) -> Callable[[], Callable]:
+    def using(load: Callable[[], nn.Module], normalisation: Normalisation) -> Callable[[], Callable]:
         def ready() -> Callable[[UInt8[Tensor, "image 3 size size"]], Tensor]:
             encoder = load().to(params.device)
-            return lambda images: encoder(normalise(images.to(params.device)))
+            return lambda images: encoder(normalised(images.to(params.device), normalisation))
 
         return ready
 
@@ -80,7 +82,7 @@ def _key(params: Params, function: str) -> str:
 
 def _trained_on_images(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
     """A ResNet10 of width 16."""
-    normalise = NORMALISATIONS["shapes"]
+    normalisation = NORMALISATIONS["shapes"]
 
     def make() -> nn.Module:
         return RESNET10_W16.build(3).to(memory_format=torch.channels_last)  # one third faster on a CPU
@@ -89,10 +91,12 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
         data = captioned(params, root, "pretrain")
         images = Files(data.files, params.image_size)[torch.arange(len(data.files))]
         present = torch.from_numpy(data.present)
-        encoder = _train(params, make, lambda index: normalise(images[index]), present, progress)
+        encoder = _train(
+            params, make, lambda index: normalised(images[index], normalisation), present, progress
+        )
         return encoder.state_dict()
 
-    return _load_state(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _load_state(make(), kept_tensors(root, "encoders", key, "ResNet10 of scenes", train).tensors)
 
 
 class _Texts(nn.Module):
@@ -117,7 +121,7 @@ def _trained_on_captions(params: Params, root: Path, key: str, progress: Progres
             params, make, lambda index: [data.captions[row] for row in index.tolist()], present, progress
         ).state_dict()
 
-    return _load_state(make(), kept(root / KEPT / "encoders", key, train).tensors)
+    return _load_state(make(), kept_tensors(root, "encoders", key, "GRU of captions", train).tensors)
 
 
 def _train(

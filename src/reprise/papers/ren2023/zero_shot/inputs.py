@@ -11,10 +11,11 @@ from torch import Tensor
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.coco import Captioned
-from reprise.papers.ren2023.zero_shot.data import KEPT, captioned, data_key
+from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.encoders import Encoder, Progress, image_encoder, text_encoder
 from reprise.papers.ren2023.zero_shot.params import Params
-from reprise.storage.kept import code_of, features, key_of
+from reprise.storage.features import code_of, features
+from reprise.storage.store import key_of
 
 CHUNK = 256
 """Images or texts encoded at once."""
@@ -96,9 +97,7 @@ def image_features(
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
     code = code_of((__name__, "image_features"))
     key = key_of(encoder.key, data_key(params), params.image_size, params.device, code)
-    return features(
-        root / KEPT / "features", key, names, _encode(encoder, lambda rows: files[torch.tensor(rows)]), what
-    )
+    return features(root, key, names, _encode(encoder, lambda rows: files[torch.tensor(rows)]), what)
 
 
 def text_features(
@@ -108,7 +107,7 @@ def text_features(
     encoder = text_encoder(params, root, progress)
     key = key_of(encoder.key, params.device, code_of((__name__, "text_features")))
     take = _encode(encoder, lambda rows: texts[rows.start : rows.stop])
-    return features(root / KEPT / "features", key, texts, take, what)
+    return features(root, key, texts, take, what)
 
 
 def _encode(encoder: Encoder, items: Callable[[range], Any]) -> Callable[[range], Tensor]:

@@ -6,9 +6,7 @@ split does not depend on the number of scenes.
 """
 
 import json
-import os
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,7 @@ from reprise.datasets.shapes import (
     pixels,
     turned,
 )
-from reprise.storage.store import locked, write_files, writing
+from reprise.storage.store import writing
 
 SPLITS = ("pretrain", "train", "val")
 """Disjoint splits; `pretrain` trains the encoders, in the role of ImageNet and of a text corpus."""
@@ -166,34 +164,21 @@ def _rescale(number: Float[Array, "*any"], low: float, high: float) -> Float[Arr
 
 
 def write(root: Path, split: str, count: int, *, seed: int, size: int) -> None:
-    """Writes a split in MSCOCO-2014's layout, unless it exists already.
+    """Writes a split in MSCOCO-2014's layout.
 
-    The files are ROOT/val2014/COCO_val2014_000000000001.jpg and so on, ROOT/annotations/captions_val2014.json
-    and instances_val2014.json. The annotations are written last, so that their presence marks a complete
-    split.
+    The files are ROOT/val2014/COCO_val2014_000000000001.jpg and so on, and ROOT/annotations/
+    captions_val2014.json and instances_val2014.json.
 
     Raises:
         RepriseError: if the split cannot be written.
     """
-    files = {kind: root / "annotations" / f"{kind}_{split}2014.json" for kind in ("captions", "instances")}
-    with locked(root / f".{split}.lock"):
-        if not all(file.is_file() for file in files.values()):
-            _render(root, split, count, files, seed=seed, size=size)
-
-
-def _render(root: Path, split: str, count: int, files: Mapping[str, Path], *, seed: int, size: int) -> None:
-    folder, draft = root / f"{split}2014", root / f".{os.getpid()}.{split}2014"
+    folder = root / f"{split}2014"
     layout = lay_out(count, seed=seed, split=split)
     names = [f"COCO_{split}2014_{i + 1:012d}.jpg" for i in range(count)]
     with writing(folder):
-        draft.mkdir(parents=True)
-        try:
-            for name, picture in zip(names, paint(layout, size), strict=True):
-                Image.fromarray(picture.transpose(1, 2, 0)).save(draft / name, quality=QUALITY)
-            shutil.rmtree(folder, ignore_errors=True)  # left by a killed run
-            os.rename(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for name, picture in zip(names, paint(layout, size), strict=True):
+            Image.fromarray(picture.transpose(1, 2, 0)).save(folder / name, quality=QUALITY)
     images = [{"id": i + 1, "file_name": name, "width": size, "height": size} for i, name in enumerate(names)]
     content: dict[str, dict[str, Any]] = {
         "captions": {"images": images, "annotations": _caption_records(layout)},
@@ -207,10 +192,11 @@ def _render(root: Path, split: str, count: int, files: Mapping[str, Path], *, se
         },
     }
 
-    def dump(kind: str) -> Any:
-        return lambda file: file.write_text(json.dumps(content[kind]))
-
-    write_files({file: dump(kind) for kind, file in files.items()})
+    annotations = root / "annotations"
+    with writing(annotations):
+        annotations.mkdir(exist_ok=True)
+        for kind, records in content.items():
+            (annotations / f"{kind}_{split}2014.json").write_text(json.dumps(records))
 
 
 def _caption_records(layout: Layout) -> list[dict[str, Any]]:

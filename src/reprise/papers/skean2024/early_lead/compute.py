@@ -23,9 +23,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def tasks(params: Params, context: Context) -> list[Task]:
     """One for each run."""
     plan = nets.Plan(params.steps, probe_every=_steps_between_looks(params), probed=(params.data_set,))
-    loaded = nets.sets(params, params.data_set, plan.probed, params.online_images)
-    runs = nets.grid(params, PAIR, params.learning_rates, params.data_set)
-    return observations.tasks(params, plan, runs, loaded, context)
+    source = nets.source(params, params.data_set, params.online_images)
+    methods = [context.objective] if context.objective else PAIR
+    runs = nets.grid(params, methods, params.learning_rates, params.data_set)
+    return observations.tasks(params, plan, runs, source, context)
 
 
 def _steps_between_looks(params: Params) -> int:

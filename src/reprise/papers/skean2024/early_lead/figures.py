@@ -7,6 +7,7 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.rates import at_own_rate
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -16,7 +17,7 @@ from reprise.study.experiment import BASE, Tables, figure
     caption="""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
     Barlow Twins in the same setup; an epoch is a hundredth of the steps. Grey: the first 30 epochs, which the
     paper's figure shows; stars: a linear probe of the end; dotted: one of the random initialisation. Mean and
-    90 % interval over the seeds.""",
+    90 % interval over the seeds; other losses that the settings name are in red.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -31,6 +32,9 @@ def fig04(tables: Tables, params: Params) -> Figure:
             axes.plot(104, ends.mean(), marker="*", ms=8, color=color, clip_on=False)
         if column == "top1":
             axes.axhline(probes["start"].mean(), color="0.5", ls=":", lw=0.9)
+        for loss in other_losses(tables, params):
+            rows = at_own_rate(loss.tables["online"], loss.tables["probes"])
+            band(axes, rows, "epoch", column, color=loss.color, label=loss.label)
         axes.set(xlabel="epoch", ylabel=f"{k} accuracy, %", xlim=(0, 106))
         axes.set_ylim(bottom=0)
     panels[0].legend(loc="lower right")

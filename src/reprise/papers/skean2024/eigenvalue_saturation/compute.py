@@ -36,9 +36,10 @@ def tasks(params: Params, context: Context) -> list[Task]:
     """One for each run."""
     images = SAME_IMAGES.get(params.data_set, params.data_set)
     plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
-    loaded = nets.sets(params, images, plan.probed, params.online_images)
-    runs = nets.grid(params, params.methods, params.learning_rates, images)
-    return observations.tasks(params, plan, runs, loaded, context)
+    source = nets.source(params, images, params.online_images)
+    methods = [context.objective] if context.objective else params.methods
+    runs = nets.grid(params, methods, params.learning_rates, images)
+    return observations.tasks(params, plan, runs, source, context)
 
 
 def _columns(seen: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:

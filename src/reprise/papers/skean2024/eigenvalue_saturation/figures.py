@@ -6,12 +6,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
-from reprise.papers.skean2024.lineup import METHODS
+from reprise.papers.skean2024.lineup import method
 from reprise.papers.skean2024.rates import gains
+from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
@@ -40,33 +40,45 @@ def fig03_own_rates(tables: Tables, params: Params) -> Figure:
 
 
 def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
-    base = setting(tables, BASE)
+    base = _with_other_losses(tables, params)
     drawable(base["eigenvalues"]["raw"], "the eigenvalues")
     select, _ = RATES[rate]
     eigenvalues = select(base["eigenvalues"], base["probes"])
     metrics = select(summary(base["eigenvalues"], base["traces"]), base["probes"])
     drawable(metrics["view_correlation"], "the correlation of the views")
-    methods = params.methods
+    methods = tuple(dict.fromkeys((*params.methods, *params.objective)))
     drawn, panels = plt.subplots(
         len(SCALES), len(methods), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False
     )
-    for column, method in enumerate(methods):
-        of, found = (rows[rows["method"] == method] for rows in (eigenvalues, metrics))
+    for column, key in enumerate(methods):
+        traced, measured = (rows[rows["method"] == key] for rows in (eigenvalues, metrics))
         for row, scale in enumerate(SCALES):
-            drawable(of[scale], f"the eigenvalues of {method}")
-            _panel(panels[row, column], of, found, scale)
-        name = METHODS[method].name.replace(", ", ",\n")
-        panels[0, column].set_title(f"{name}\nlr {of['learning_rate'].iloc[0]:g}", fontsize=7)
+            drawable(traced[scale], f"the eigenvalues of {key}")
+            _panel(panels[row, column], traced, measured, scale, _tints(tables, params, key))
+        name = method(key).name.replace(", ", ",\n")
+        panels[0, column].set_title(f"{name}\nlr {traced['learning_rate'].iloc[0]:g}", fontsize=7)
     for row, scale in enumerate(SCALES):
         panels[row, 0].set_ylabel(f"eigenvalue, {SCALE_NAMES[scale]}")
     drawn.supxlabel("step", fontsize=8)
     return drawn
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str) -> None:
+def _with_other_losses(tables: Tables, params: Params) -> dict[str, pd.DataFrame]:
+    """The published rows, and those of the losses besides them, each of which is a method."""
+    return {name: table[table["setting"].isin([BASE, *params.objective])] for name, table in tables.items()}
+
+
+def _tints(tables: Tables, params: Params, key: str) -> np.ndarray:
+    """The colours of a method's eigenvalues: another loss has its own."""
+    if key in params.objective:
+        return other_losses(tables, params)[params.objective.index(key)].shades(TOP)
+    return colors(TOP)
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, tints: np.ndarray) -> None:
     logs = np.log(rows[scale].where(rows[scale] > 0))
     means = np.exp(logs.groupby([rows["index"], rows["step"]]).mean().unstack("index"))
-    for index, color in zip(range(1, TOP + 1), colors(TOP), strict=True):
+    for index, color in zip(range(1, TOP + 1), tints, strict=True):
         axes.plot(means.index, means[index], color=color, lw=1.4 if index in (1, TOP) else 0.6)
     axes.set_yscale("log")
     saturation = metrics[f"saturation_{scale}"]
@@ -92,19 +104,19 @@ def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str) ->
     a linear probe, and what it gains over random initialisation, in percentage points.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
-    base = setting(tables, BASE)
+    base = _with_other_losses(tables, params)
     metrics = summary(base["eigenvalues"], base["traces"])
     probes = base["probes"].assign(gain=gains(base["probes"]))
     rows = []
     for rate, (select, _) in RATES.items():
         found, ends = select(metrics, base["probes"]), select(probes, base["probes"])
-        for method in params.methods:
-            of, end = found[found["method"] == method], ends[ends["method"] == method]
+        for key in dict.fromkeys((*params.methods, *params.objective)):
+            of, end = found[found["method"] == key], ends[ends["method"] == key]
             if of.empty:
                 continue
             row: dict[str, object] = {
                 "rate": rate.replace("-", " "),
-                "method": METHODS[method].name,
+                "method": method(key).name,
                 "learning rate": f"{of['learning_rate'].iloc[0]:g}",
             }
             for scale in SCALES:

@@ -1,13 +1,16 @@
 """Settings of Figure 3."""
 
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import model_validator
 
 from reprise.papers.skean2024.lineup import FIGURE3
-from reprise.papers.skean2024.training import DataSet, Rate, Schedule, Training, check_data, check_methods
+from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
+from reprise.training.optimisers import SGD, OptimiserSpec
+from reprise.training.schedules import Constant, Schedule
 
 TABLES = ("eigenvalues", "traces", "probes")
 RESOURCES = Resources(minutes=60, memory_mb=4000)
@@ -16,14 +19,17 @@ SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 
 
-class Params(Training):
+class Params(Training, TakesLosses):
     """Figure 3's methods on one data set; the horizon, on which saturation depends, is the last step."""
 
     data_set: DataSet = stated("stl10", "Section 5.2")
     steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=4)
-    optimiser: Literal["lars", "sgd"] = stated("sgd", "Section 5.2")
-    weight_decay: float = unstated(1e-6, "that of Section 6.1", ge=0)
-    schedule: Schedule = unstated("constant", "5 epochs are the beginning of a longer schedule")
+    optimiser: OptimiserSpec = stated(
+        SGD(weight_decay=1e-6),
+        "Section 5.2",
+        unstated={"momentum": "solo-learn's default", "weight_decay": "that of Section 6.1"},
+    )
+    schedule: Schedule = unstated(Constant(), "5 epochs are the beginning of a longer schedule")
     learning_rates: tuple[Rate, ...] = stated((1e-4, 1e-3, 1e-2, 1e-1), "Section 5.2", min_length=1)
     methods: tuple[str, ...] = ours(FIGURE3, "Figure 3's, with the other variance weight and the other λ")
     trace_every: int = unstated(10, "steps between two traces of the spectrum, each of one batch", ge=1)

@@ -27,9 +27,10 @@ def tasks(params: Params, context: Context) -> list[Task]:
     """One for each run on each set of images."""
     declared = []
     for name, plan in plans(params).items():
-        loaded = nets.sets(params, name, plan.probed, params.online_images)
-        runs = nets.grid(params, params.methods, params.learning_rates, name)
-        declared += observations.tasks(params, plan, runs, loaded, context)
+        source = nets.source(params, name, params.online_images)
+        methods = [context.objective] if context.objective else params.methods
+        runs = nets.grid(params, methods, params.learning_rates, name)
+        declared += observations.tasks(params, plan, runs, source, context)
     return declared
 
 

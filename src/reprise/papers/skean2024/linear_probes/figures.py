@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.measures import mean, rows
 from reprise.evidence.statistics import mean_interval
-from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.linear_probes.params import Params
-from reprise.papers.skean2024.lineup import EPOCHS, METHODS
+from reprise.papers.skean2024.lineup import EPOCHS, METHODS, Method, method
 from reprise.papers.skean2024.published import DATA_SETS, accuracies, numbers
 from reprise.papers.skean2024.rates import at_own_rate, chosen
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable
@@ -33,21 +32,21 @@ RULE = """Each method at its own learning rate of a grid that all share: that of
     The rows with a comma are ours: another variance weight, λ or scale of what the paper leaves open.""",
 )
 def table2(tables: Tables, params: Params) -> pd.DataFrame:
-    probes = setting(tables, BASE)["probes"]
+    probes = _with_other_losses(tables, params, "probes")
     own_rates = at_own_rate(probes, probes)
     lines = []
-    for method in _methods(own_rates):
-        ends = rows(own_rates, method=method)
-        line: dict[str, object] = {"family": METHODS[method].family, "method": METHODS[method].name}
-        for name, printed in zip_longest(params.data_sets, DATA_SETS):
-            if name:
-                on_these = rows(ends, data_set=name)
-                line[f"{name}, learning rate"] = f"{on_these['learning_rate'].iloc[0]:g}"
-                line[f"{name}: ours"] = _mean_and_spread(on_these["top1"])
+    for name in _methods(own_rates, params):
+        ends, row = rows(own_rates, method=name), method(name)
+        line: dict[str, object] = {"family": row.family, "method": row.name}
+        for data_set, printed in zip_longest(params.data_sets, DATA_SETS):
+            if data_set:
+                on_these = rows(ends, data_set=data_set)
+                line[f"{data_set}, learning rate"] = f"{on_these['learning_rate'].iloc[0]:g}"
+                line[f"{data_set}: ours"] = _mean_and_spread(on_these["top1"])
             if printed:
-                line[f"{printed}: published"] = _published("Table 2", method, printed)
+                line[f"{printed}: published"] = _published("Table 2", row, printed)
         line["average: ours"] = _mean_and_spread(ends.groupby("seed")["top1"].agg(mean))
-        line["average: published"] = _published("Table 2", method, "Average")
+        line["average: published"] = _published("Table 2", row, "Average")
         lines.append(line)
     starts = {f"{name}: ours": _mean_and_spread(_starts(own_rates, name)) for name in params.data_sets}
     return pd.DataFrame([*lines, {"family": "", "method": "start", **starts}]).fillna("")
@@ -61,28 +60,35 @@ def table2(tables: Tables, params: Params) -> pd.DataFrame:
     the methods can be compared. {RULE}""",
 )
 def table3(tables: Tables, params: Params) -> pd.DataFrame:
-    base = setting(tables, BASE)
-    own_rates = at_own_rate(base["online"], base["probes"])
+    online, probes = (_with_other_losses(tables, params, name) for name in ("online", "probes"))
+    own_rates = at_own_rate(online, probes)
     lines = []
-    for method in _methods(own_rates):
-        line: dict[str, object] = {"family": METHODS[method].family, "method": METHODS[method].name}
+    for name in _methods(own_rates, params):
+        row = method(name)
+        line: dict[str, object] = {"family": row.family, "method": row.name}
         for epoch, step in zip(EPOCHS, params.looks, strict=True):
-            top1 = rows(own_rates, method=method, epoch=epoch)["top1"]
+            top1 = rows(own_rates, method=name, epoch=epoch)["top1"]
             line[f"epoch {epoch} (step {step} on {params.online}): ours"] = _mean_and_spread(top1)
-            line[f"epoch {epoch} (STL-10): published"] = _published("Table 3", method, f"epoch {epoch}")
+            line[f"epoch {epoch} (STL-10): published"] = _published("Table 3", row, f"epoch {epoch}")
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _published(artifact: str, method: str, column: str) -> str:
+def _published(artifact: str, row: Method, column: str) -> str:
     """The number that the paper prints; nothing where it prints none."""
-    number = accuracies(numbers(), artifact)[column].get(METHODS[method].name, np.nan)
+    number = accuracies(numbers(), artifact)[column].get(row.name, np.nan)
     return "" if np.isnan(number) else f"{number:.1f}"
 
 
-def _methods(table: pd.DataFrame) -> list[str]:
-    """In the order of Table 2."""
-    return [method for method in METHODS if (table["method"] == method).any()]
+def _with_other_losses(tables: Tables, params: Params, name: str) -> pd.DataFrame:
+    """A table's published rows, and those of the losses besides them, each of which is a method."""
+    table = tables[name]
+    return table[table["setting"].isin([BASE, *params.objective])]
+
+
+def _methods(table: pd.DataFrame, params: Params) -> list[str]:
+    """In the order of Table 2, then the losses besides the published ones."""
+    return [name for name in dict.fromkeys((*METHODS, *params.objective)) if (table["method"] == name).any()]
 
 
 def _starts(table: pd.DataFrame, name: str) -> pd.Series:
@@ -102,15 +108,15 @@ def _mean_and_spread(values: pd.Series) -> str:
     probe of the random initialisation. A rate at which a seed diverged has a cross at the left.""",
 )
 def learning_rates(tables: Tables, params: Params) -> Figure:
-    probes = setting(tables, BASE)["probes"]
-    methods = [method for method in METHODS if method in params.methods]
+    probes = _with_other_losses(tables, params, "probes")
+    methods = _methods(probes, params)
     height = 0.22 * len(methods) + 1.1
     drawn, panels = plt.subplots(
         1, len(params.data_sets), figsize=(WIDTH, height), sharey=True, squeeze=False
     )
     for axes, name in zip(panels[0], params.data_sets, strict=True):
         _rates(axes, rows(probes, data_set=name), methods, name)
-    panels[0, 0].set_yticks(range(len(methods)), [METHODS[method].name for method in methods])
+    panels[0, 0].set_yticks(range(len(methods)), [method(name).name for name in methods])
     panels[0, 0].invert_yaxis()
     panels[0, 0].set_ylabel("method")
     handles, names = panels[0, 0].get_legend_handles_labels()
@@ -128,8 +134,8 @@ def _rates(axes: Axes, probes: pd.DataFrame, methods: list[str], name: str) -> N
         shift = 0.22 * (place - (len(rates) - 1) / 2)
         look = {"color": color, "marker": marker, "ls": ""}
         axes.plot([], [], label=f"{rate:g}", **look)
-        for y, method in enumerate(methods):
-            top1 = probes.loc[(probes["method"] == method) & (probes["learning_rate"] == rate), "top1"]
+        for y, key in enumerate(methods):
+            top1 = probes.loc[(probes["method"] == key) & (probes["learning_rate"] == rate), "top1"]
             if top1.isna().any():
                 axes.plot(left, y + shift, marker="x", color=color)
                 continue
@@ -137,7 +143,7 @@ def _rates(axes: Axes, probes: pd.DataFrame, methods: list[str], name: str) -> N
             if interval:
                 axes.plot([interval.low, interval.high], [y + shift] * 2, color=color, lw=0.8)
             axes.plot(top1.mean(), y + shift, **look)
-            if chosen_rates.get(method) == rate:
+            if chosen_rates.get(key) == rate:
                 axes.plot(top1.mean(), y + shift, marker="o", ms=7, mfc="none", color="black", mew=0.7)
     axes.set(xlabel="top-1 of a linear probe, %", title=name)
     axes.set_xlim(left - 1, min(np.nanmax(probes["top1"]) + 6, 100))

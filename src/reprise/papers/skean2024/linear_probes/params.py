@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
 from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
+from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated
 
 TABLES = ("probes", "online")
@@ -15,7 +16,7 @@ RESOURCES = Resources(minutes=120, memory_mb=4000)
 Steps = Annotated[int, Field(ge=1)]
 
 
-class Params(Training):
+class Params(Training, TakesLosses):
     """All methods on each data set; `place` in the tables is the data set's in this list."""
 
     data_sets: tuple[DataSet, ...] = stated(("cifar10", "cifar100", "stl10"), "Table 2", min_length=2)

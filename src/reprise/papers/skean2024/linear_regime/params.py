@@ -1,4 +1,7 @@
-"""Settings of Figure 2; the text gives the images, how many, and that descent is full-batch."""
+"""Settings of Figure 2; the text gives the images, how many, and that descent is full-batch.
+
+No other loss can be shown: Eqs. 7 and 8 are solutions for the two losses of Figure 2.
+"""
 
 from typing import Literal, Self
 

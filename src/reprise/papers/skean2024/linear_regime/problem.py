@@ -8,8 +8,8 @@ from jaxtyping import Float, UInt8
 from numpy import ndarray as Array
 from torch import Tensor
 
-from reprise.datasets.augment import Normalisation, Views, unit_floats
-from reprise.datasets.recipes import SKEAN_CIFAR, Recipe, Strengths
+from reprise.datasets.augment import Views, unit_floats
+from reprise.datasets.recipes import SKEAN_CIFAR, Normalisation, Recipe, Strengths
 from reprise.numerics.streams import Streams, generator
 from reprise.papers.skean2024.linear_views import Embeddings, Kernels, Loss, Modes, sharpness
 

@@ -16,8 +16,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def tasks(params: Params, context: Context) -> list[Task]:
     """One for each run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
-    loaded = nets.sets(params, params.data_set, plan.probed)
+    source = nets.source(params, params.data_set)
     base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)
     runs = [run._replace(dim=dim) for dim in params.dims for run in base]
     runs += [run._replace(batch=batch) for batch in params.batches for run in base]
-    return observations.tasks(params, plan, list(dict.fromkeys([*base, *runs])), loaded, context)
+    return observations.tasks(params, plan, list(dict.fromkeys([*base, *runs])), source, context)

@@ -1,4 +1,7 @@
-"""Settings of the checks: random points of the formulas, embeddings whose gradients are compared, timing."""
+"""Settings of the checks: random points of the formulas, embeddings whose gradients are compared, timing.
+
+No other loss can be shown: the formulas concern the losses of Section 3, and nothing is trained.
+"""
 
 from typing import Self
 

@@ -18,9 +18,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def tasks(params: Params, context: Context) -> list[Task]:
     """One for each run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
-    loaded = nets.sets(params, params.data_set, plan.probed)
+    source = nets.source(params, params.data_set)
     runs = nets.grid(params, list(_weights(params)), params.learning_rates, params.data_set)
-    return observations.tasks(params, plan, runs, loaded, context)
+    return observations.tasks(params, plan, runs, source, context)
 
 
 def _weights(params: Params) -> dict[str, float]:

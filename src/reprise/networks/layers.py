@@ -1,0 +1,123 @@
+"""The modules that `encoders` and `projectors` describe."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torchvision.models import resnet
+
+from reprise.errors import RepriseError
+
+if TYPE_CHECKING:
+    from reprise.networks import encoders, projectors
+
+TORCHVISION_WIDTH = 64
+_BLOCKS = {"basic": resnet.BasicBlock, "bottleneck": resnet.Bottleneck}
+
+
+class ResNet(resnet.ResNet):
+    def __init__(self, spec: "encoders.ResNet", channels: int) -> None:
+        self._width = spec.width  # torchvision's constructor calls _make_layer
+        super().__init__(_BLOCKS[spec.block], list(spec.blocks), zero_init_residual=spec.zero_init_residual)
+        kernel, stride, padding = (7, 2, 3) if spec.stem == "imagenet" else (3, 1, 1)
+        if spec.stem == "stride2":
+            stride = 2
+        self.conv1 = nn.Conv2d(channels, spec.width, kernel, stride, padding, bias=False)
+        nn.init.kaiming_normal_(self.conv1.weight, mode="fan_out", nonlinearity="relu")
+        self.bn1 = nn.BatchNorm2d(spec.width)
+        if spec.stem != "imagenet":
+            self.maxpool = nn.Identity()
+        self.fc = nn.Identity()
+        last = self.layer4[-1]
+        if spec.last_shortcut == "projection" and last.downsample is None:
+            last.downsample = _projection(spec.dim)
+        elif spec.last_shortcut == "none":
+            last.downsample = _Nothing()
+            *_, norm = (layer for layer in last.children() if isinstance(layer, nn.BatchNorm2d))
+            nn.init.ones_(norm.weight)
+
+    def _make_layer(
+        self,
+        block: type[resnet.BasicBlock | resnet.Bottleneck],
+        planes: int,
+        blocks: int,
+        stride: int = 1,
+        dilate: bool = False,
+    ) -> nn.Sequential:
+        """torchvision's stages, of 64, 128, 256 and 512 planes, at our width."""
+        if planes == TORCHVISION_WIDTH:
+            self.inplanes = self._width
+        return super()._make_layer(block, planes * self._width // TORCHVISION_WIDTH, blocks, stride, dilate)
+
+    def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
+        return super().forward(x)
+
+
+def _projection(channels: int) -> nn.Module:
+    convolution = nn.Conv2d(channels, channels, 1, bias=False)
+    nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
+    return nn.Sequential(convolution, nn.BatchNorm2d(channels))
+
+
+class _Nothing(nn.Module):
+    """In place of a shortcut: zero."""
+
+    def forward(self, x: Tensor) -> Float[Tensor, ""]:
+        return x.new_zeros(())
+
+
+def conv4(spec: "encoders.Conv4", channels: int) -> nn.Module:
+    """Images with so many channels to representations."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise((channels, *spec.widths)):
+        convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
+        layers += [convolution, nn.BatchNorm2d(after), nn.ReLU(inplace=True), nn.MaxPool2d(2)]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+
+
+def mlp(spec: "projectors.MLP", inputs: int) -> nn.Module:
+    """Representations of so many dimensions to embeddings."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise((inputs, *spec.dims[:-1])):
+        layers.append(nn.Linear(before, after, bias=not spec.norm))
+        layers += [nn.BatchNorm1d(after)] if spec.norm else []
+        layers.append(nn.ReLU(inplace=True))
+    last = (inputs, *spec.dims)[-2]
+    layers.append(nn.Linear(last, spec.dims[-1], bias=spec.last_bias and not spec.last_norm))
+    layers += [nn.BatchNorm1d(spec.dims[-1])] if spec.last_norm else []
+    return nn.Sequential(*layers)
+
+
+class Diagonal(nn.Module):
+    """z = w * r."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+
+    def forward(self, r: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
+        return r * self.weight
+
+
+class LowRank(nn.Module):
+    """z = M r with a fixed M.
+
+    Raises:
+        RepriseError: when the rank exceeds the dimension.
+    """
+
+    weight: Tensor
+
+    def __init__(self, dim: int, rank: int) -> None:
+        super().__init__()
+        if rank > dim:
+            raise RepriseError(
+                f"projector 'low_rank': rank {rank} of representations of {dim} dimensions; lower it"
+            )
+        left, right = (torch.linalg.qr(torch.randn(dim, rank)).Q for _ in range(2))
+        self.register_buffer("weight", left @ right.T)
+
+    def forward(self, r: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim"]:
+        return r @ self.weight.T

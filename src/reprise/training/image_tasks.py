@@ -1,0 +1,114 @@
+"""Networks as tasks of an experiment: each is trained, or taken from those that are kept, then observed."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from reprise.datasets.augment import normalised
+from reprise.datasets.folders import Images
+from reprise.diagnostics.probes import Accuracy, linear_probe, representations
+from reprise.study.experiment import Task
+from reprise.training.image_settings import Probe, Source
+from reprise.training.images import assemble
+from reprise.training.launch import train_on_all_gpus
+from reprise.training.methods import Student
+from reprise.training.models import model
+from reprise.training.spec import Spec
+
+Features = Float[Tensor, "sample features"]
+
+
+class Network(NamedTuple):
+    """What an experiment sees of a network.
+
+    Attributes:
+        student: in evaluation mode.
+        log: what each step recorded; empty before training.
+        diverged: the step at which the loss was not finite, if there was one.
+    """
+
+    student: Student
+    log: list[dict[str, Any]]
+    diverged: int | None
+
+
+def task(
+    name: str,
+    spec: Callable[[], Spec],
+    source: Source,
+    observe: Callable[[Network], Iterable[Mapping[str, object]]],
+    *,
+    columns: Mapping[str, object],
+    root: Path,
+    device: str = "cpu",
+    work: int = 1,
+) -> Task:
+    """The task whose table holds what `observe` sees of a network, a row each.
+
+    Args:
+        name: unique in the experiment.
+        spec: says what determines the network; called when the task runs.
+        columns: what tells this network's rows from others'.
+        root: the checkout.
+        work: that of `Task`.
+    """
+
+    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+        network = observed(spec(), source, root, device=device, progress=progress)
+        return pd.DataFrame([{**row, **columns} for row in observe(network)])
+
+    return Task(name, make, work)
+
+
+def observed(
+    spec: Spec,
+    source: Source,
+    root: Path,
+    *,
+    device: str = "cpu",
+    progress: Callable[[float], None] = lambda share: None,
+) -> Network:
+    """A network that is kept, or that is trained now, on GPUs by all of them; a spec of no steps is a network
+    at random initialisation, which depends on the encoder, the projector and the seed."""
+    if not spec.steps:
+        return Network(assemble(spec, source.load().channels).eval().student, [], None)
+    if device == "cuda":
+        train_on_all_gpus(spec, source, root)
+    trained = model(spec, source.load(), root, progress, device=device)
+    return Network(trained.method.student, trained.log, trained.diverged)
+
+
+def work(spec: Spec) -> int:
+    """How long a training takes, in a unit common to all of them."""
+    return max(1, spec.steps * spec.batch * spec.encoder.work)
+
+
+def features(student: Student, spec: Spec, images: Images, device: str = "cpu") -> Features:
+    """Representations of images that are not augmented."""
+    encoder = student.to(device).encoder
+    return representations(encoder, partial(normalised, normalisation=spec.normalisation), images, device)
+
+
+def probe(
+    settings: Probe,
+    train: Features,
+    labels: Int[Tensor, " sample"],
+    test: Features,
+    test_labels: Int[Tensor, " sample"],
+    seed: int,
+) -> Accuracy:
+    """Accuracies of a linear classifier that learns from the first features and is tested with the others.
+
+    Raises:
+        RepriseError: when it diverges.
+    """
+    return linear_probe(
+        train, labels, test, test_labels,
+        optimiser=settings.optimiser.build, schedule=settings.schedule,
+        epochs=settings.epochs, batch=settings.batch, seed=seed,
+    )  # fmt: skip

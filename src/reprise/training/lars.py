@@ -1,0 +1,35 @@
+"""LARS, as `optimisers.LARS` describes it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import Optimizer
+
+
+class LARS(Optimizer):
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:
+        for group in self.param_groups:
+            weights = [weight for weight in group["params"] if weight.grad is not None]
+            updates = [_update(weight, group) for weight in weights]
+            for weight in weights:
+                self.state[weight].setdefault("momentum_buffer", torch.zeros_like(weight))
+            if weights:
+                velocities = [self.state[weight]["momentum_buffer"] for weight in weights]
+                torch._foreach_mul_(velocities, group["momentum"])
+                torch._foreach_add_(velocities, updates)
+                torch._foreach_add_(weights, velocities, alpha=-group["lr"])
+
+
+def _update(weight: Tensor, group: dict[str, Any]) -> Tensor:
+    if weight.ndim < 2:
+        return weight.grad
+    update = weight.grad.add(weight, alpha=group["weight_decay"])
+    length, other = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
+    rate = group["trust"] * length / other
+    if group["clip"]:
+        rate = (rate / group["lr"]).clamp(max=1)
+    # On the device: asking for the norms' values would wait for it.
+    return update * torch.where((length > 0) & (other > 0), rate, 1.0)

@@ -1,0 +1,42 @@
+"""What determines a trained image model; without torch, for a run's plan."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from reprise.datasets.recipes import Normalisation, Recipe
+from reprise.networks.encoders import Encoder
+from reprise.networks.projectors import Projector
+from reprise.study.settings import Settings
+from reprise.training.optimisers import OptimiserSpec
+from reprise.training.schedules import Schedule, WarmupCosine
+
+
+class Spec(Settings):
+    """What determines a trained model, bar the data.
+
+    Attributes:
+        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss of
+            `objectives.resolve`, or a user's `path/mine.py:my_loss`.
+        hyperparameters: the objective's keyword arguments; its own defaults for the rest.
+        batch: of all processes together.
+        steps: 0 gives the network at random initialisation.
+        precision: of the encoder and the projector.
+        trace_every: steps between two traces of the embeddings' spectrum in the log; 0: none.
+        probe_every: steps between two tests of the online linear probe; 0: there is no such probe.
+    """
+
+    objective: str
+    hyperparameters: dict[str, float | int | bool | None] = Field(default_factory=dict)
+    augmentation: Recipe
+    normalisation: Normalisation = Normalisation()
+    encoder: Encoder
+    projector: Projector
+    optimiser: OptimiserSpec
+    schedule: Schedule = WarmupCosine()
+    batch: int = Field(default=256, ge=2)
+    steps: int = Field(ge=0)
+    seed: int = 0
+    precision: Literal["float32", "bfloat16"] = "float32"
+    trace_every: int = Field(default=0, ge=0)
+    probe_every: int = Field(default=0, ge=0)
