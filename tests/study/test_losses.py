@@ -8,11 +8,11 @@ import pytest
 from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.study import losses
-from reprise.study.settings import Settings, stated
+from reprise.study.settings import departures, stated
 
 
-class Params(Settings):
-    objective: losses.Loss = stated("infonce_distance", "Eq. 2")
+class Params(losses.TakesLosses):
+    steps: int = stated(5, "Section 5")
 
 
 def resolved():
@@ -28,7 +28,7 @@ def resolved():
 def test_a_plan_admits_what_is_found_when_it_runs():
     assert losses.names() == sorted(resolved())
     for name in (*losses.names(), "mine.py:my_loss", "/some where/losses.py:one"):
-        assert Params(objective=name).objective == name
+        assert Params(objective=name).objective == (name,)
 
 
 @pytest.mark.parametrize("name", ["", "simclr", "moco", "resolve", "mine.py", "mine:loss", "mine.py:", ":x"])
@@ -39,6 +39,34 @@ def test_an_unknown_one_is_an_error_that_names_the_known_ones(name):
     assert f"configs/mine.yaml: key 'objective' has the value '{name}'" in line
     assert "unknown loss; allowed: barlow_twins, frossl" in line
     assert line.endswith("w_mse, or path/mine.py:my_loss")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"), [("vicreg", ("vicreg",)), (["vicreg", "a.py:f"], ("vicreg", "a.py:f")), ([], ())]
+)
+def test_a_config_names_one_loss_or_a_list(text, names):
+    params = Params.from_overrides({"objective": text}, "configs/mine.yaml")
+    assert params.objective == names
+    assert Params(**params.model_dump()) == params
+    assert departures(params) == []  # what stands beside the published loss replaces nothing
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(["vicreg", "vicreg"], "names a loss twice"), (3, "array"), ([3], "string"), (None, "array")],
+)
+def test_what_is_no_list_of_losses_is_said(value, said):
+    with pytest.raises(RepriseError, match=said):
+        Params.from_overrides({"objective": value}, "configs/mine.yaml")
+
+
+def test_labels_are_short_and_tell_losses_apart():
+    assert losses.labels(["vicreg", "here/mine.py:my_loss"]) == {
+        "vicreg": "vicreg",
+        "here/mine.py:my_loss": "my_loss",
+    }
+    alike = ["a.py:loss", "b.py:loss", "c.py:vicreg", "vicreg", "d.py:_hidden"]
+    assert losses.labels(alike) == {**{name: name for name in alike}}
 
 
 def test_the_check_needs_no_torch():

@@ -43,7 +43,7 @@ def _known(name: str) -> str:
 
 
 def _as_tuple(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    return (_known(value),) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
 def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:

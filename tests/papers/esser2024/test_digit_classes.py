@@ -111,6 +111,18 @@ def test_training_is_that_of_a_slow_loop():
         torch.testing.assert_close(corrected[seed], ours)
 
 
+def test_descent_on_another_loss_is_that_of_its_own_matrix():
+    """The loss (2) of linear outputs is Tr(Qᵀ C Q), with C of the images and their positives alone."""
+    small = params(steps=5, learning_rate=0.05, seeds=2, width=8)
+    x = torch.from_numpy(np.random.default_rng(5).normal(size=(2, 40, 6)))
+    positive, _ = room._positives_and_negatives(x, small)
+    c = -(x.mT @ positive + positive.mT @ x) / 80
+    values, vectors = eigenpairs(c)
+    _, descent, _, _ = room._train(c, values, vectors, 2, small, lambda share: None)
+    linear_map = room._descend(x, lambda z1, z2: -(z1 * z2).sum(-1).mean(-1), 2, small, lambda share: None)
+    torch.testing.assert_close(linear_map, vectors @ descent)
+
+
 def test_accuracy_is_of_images_left_out():
     data = images(2, 30)
     found = room._accuracy(data, np.random.default_rng(4), params())

@@ -1,6 +1,8 @@
 """Figure 2: training against a slow loop, the slopes and their intervals against direct formulas, and every
 claim against tables that hold it and tables that break it."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from reprise.evidence.verdicts import judge
 from reprise.execute import registry
 from reprise.networks.activations import ACTIVATIONS
 from reprise.papers.esser2024.hidden_layer import IN_PLACE
+from reprise.papers.esser2024.losses import contrastive, non_contrastive
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.width import compute as width
 from reprise.papers.esser2024.width.claims import COVERED
@@ -20,6 +23,7 @@ from reprise.papers.esser2024.width.params import Params, alternatives
 from reprise.papers.esser2024.width.slopes import slope_of_means
 from reprise.study.experiment import Context
 
+LOSSES = {reduction: partial(contrastive, reduction=reduction) for reduction in ("mean", "sum")}
 TINY = Params(widths=(4, 9, 30), epochs=6, samples=8, seeds=3, records=3)
 
 
@@ -32,7 +36,7 @@ def test_training_is_that_of_a_slow_loop(activation, reduction):
     """One network at a time, torch.optim, scipy's polar factor, the loss as the text writes it."""
     params = TINY.model_copy(update={"learning_rate": 0.1, "output_dim": 2})
     data, start = width._data(params, range(2)), orthonormal_start(range(2), 7, 2, 2)
-    found = width.train(params, data, start, activation, reduction)
+    found = width.train(params, data, start, activation, LOSSES[reduction])
     for seed in range(2):
         weights = [torch.nn.Parameter(w[seed].clone()) for w in start]
         optimiser = torch.optim.SGD(weights, lr=0.1)
@@ -64,7 +68,7 @@ def test_a_row_is_what_its_columns_say():
     assert table.set_index(keys).index.is_unique
     assert len(table) == 2 * 3 * 5 * 3 * 4
     data, start = width._data(TINY, [2]), orthonormal_start([2], 9, 2, 1)
-    relu, linear = (width.train(TINY, data, start, name, "sum")[2, 0] for name in ("relu", "linear"))
+    relu, linear = (width.train(TINY, data, start, name, LOSSES["sum"])[2, 0] for name in ("relu", "linear"))
     query = "reduction == 'sum' and width == 9 and activation == 'relu' and seed == 2 and epoch == 4"
     row = table.query(query).squeeze()
     assert row["difference"] == pytest.approx(float((relu - linear).abs().mean()), rel=1e-12)
@@ -76,23 +80,42 @@ def test_a_row_is_what_its_columns_say():
     np.testing.assert_array_equal(start_of["mean"], start_of["sum"])  # the loss has done nothing yet
 
 
+def test_another_loss_is_one_of_the_anchors_and_their_positives(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def inner(z1, z2):\n    return -(z1 * z2).sum(1).mean()\n")
+    (table,) = width.compute(TINY, Context(objective=f"{file}:inner")).values()
+    expected = width._differences(
+        TINY,
+        lambda anchor, positive, negative: non_contrastive(anchor, positive, reduction="mean"),
+        "own",
+        9,
+        lambda share: None,
+    )
+    rows = table[table["width"] == 9].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rows, expected, rtol=1e-9)
+    published = width._differences(TINY, LOSSES["mean"], "mean", 9, lambda share: None)
+    assert not np.allclose(rows["difference"], published["difference"], rtol=0.01)
+
+
 def test_a_seed_does_not_depend_on_the_others(monkeypatch):
-    many = width._differences(TINY, "mean", 9, lambda share: None)
+    many = width._differences(TINY, LOSSES["mean"], "mean", 9, lambda share: None)
     monkeypatch.setattr(width, "UNITS_AT_ONCE", 9)  # a seed at a time
-    alone = width._differences(TINY, "mean", 9, lambda share: None)
+    alone = width._differences(TINY, LOSSES["mean"], "mean", 9, lambda share: None)
     keys = ["activation", "seed", "epoch"]
     pd.testing.assert_frame_equal(
         many.sort_values(keys, ignore_index=True),
         alone.sort_values(keys, ignore_index=True),
         check_exact=True,
     )
-    fewer = width._differences(TINY.model_copy(update={"seeds": 2}), "mean", 9, lambda share: None)
+    fewer = width._differences(
+        TINY.model_copy(update={"seeds": 2}), LOSSES["mean"], "mean", 9, lambda share: None
+    )
     assert set(fewer["difference"]) < set(many["difference"])
 
 
 def test_progress_goes_from_none_to_nearly_all():
     told = []
-    width._differences(TINY.model_copy(update={"seeds": 2}), "mean", 4000, told.append)
+    width._differences(TINY.model_copy(update={"seeds": 2}), LOSSES["mean"], "mean", 4000, told.append)
     assert told == sorted(told)
     assert told[0] == 0
     assert 0.8 < told[-1] < 1

@@ -30,8 +30,8 @@ def params(**changes):
     return settings.Params(**{**SMALL, **changes})
 
 
-def computed(**changes):
-    return experiment.compute(params(**changes), Context())
+def computed(objective=None, **changes):
+    return experiment.compute(params(**changes), Context(objective=objective))
 
 
 def normal(*shape, seed=0):

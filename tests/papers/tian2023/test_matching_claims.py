@@ -540,10 +540,8 @@ def test_other_settings_have_the_cells_that_claims_read():
         assert (other.batch_norm, other.variance_gradient) != (chosen.batch_norm, chosen.variance_gradient)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_other_settings_leave_out_only_what_no_claim_reads(order):
-    losses = ("infonce_cosine", "quadratic_cosine")[::order]
-    chosen = params(MATCHING, **CELLS_READ[MATCHING], objectives=losses)
+def test_other_settings_leave_out_only_what_no_claim_reads():
+    chosen = params(MATCHING, **CELLS_READ[MATCHING])
     every = computed(MATCHING, **CELLS_READ[MATCHING])["matching"]
     for other in registry.experiment(MATCHING).alternatives(chosen).values():
         tables = evaluate(matching.compute, {BASE: other}, Context())

@@ -1,4 +1,4 @@
-"""Settings of the growth with d: noiseless learners of infinite width, one strong signal among weak ones.
+"""Settings of the growth with d: noiseless learners of infinite width with one strong signal.
 
 No other loss can be shown: Eq. 8, the limit of infinite width, is derived for the losses of Eqs. 3 and 4.
 """

@@ -1,4 +1,4 @@
-"""Settings of the finite-width learners; the paper proves what is measured here and simulates none of it.
+"""Settings of the finite-width learners; the paper proves what is measured here but simulates none of it.
 
 No other loss can be shown: learners are compared with exact expectations of Eqs. 3 and 4 over all latents,
 which a loss on batches does not have.

@@ -1,4 +1,4 @@
-"""Settings of the grid of inverse temperatures, in the limit of infinite width; the rest is Figure 1's.
+"""Settings of the grid of inverse temperatures in the limit of infinite width; the others are Figure 1's.
 
 No other loss can be shown: Eq. 8, the limit of infinite width, is derived for the losses of Eqs. 3 and 4.
 """

@@ -1,4 +1,4 @@
-"""Settings of the checks of the theory: how many points, which, and how large.
+"""Settings of the theory's checks: the number and sizes of the random points.
 
 No other loss can be shown: the formulas concern the losses of Eqs. 3 and 4, and nothing is trained.
 """

@@ -1,4 +1,4 @@
-"""Settings of Figure 1, all of which our text of the paper has lost.
+"""Settings of Figure 1; our text of the paper has lost all of them.
 
 No other loss can be shown: learners of width m are reduced to 2d outputs, exactly, because the losses of Eqs.
 3 and 4 depend on the outputs only through the kernel H; a general loss does not, and its limit of infinite

@@ -38,8 +38,8 @@ FEATURES_WORK = 10
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `course`, the quantities of Figure 2 for each loss, seed and look; `baselines`, accuracies to
-    compare with; `counts`, numbers of images, captions and irregularities. A loss besides the paper's two has
-    a course only.
+    compare with; `counts`, numbers of images, captions and irregularities. With another loss than the
+    published ones only the `course`.
 
     Scenes, encoders and features are computed when first needed and kept on disk.
     """
@@ -89,7 +89,11 @@ def looks_of(params: Params, images: int) -> list[int]:
 
 
 def _course(
-    params: Params, read_inputs: Callable[[], Inputs], seed: int, objective: str | None, progress: Progress
+    params: Params,
+    read_inputs: Callable[[], Inputs],
+    seed: int,
+    objective: str | None,
+    progress: Progress,
 ) -> pd.DataFrame:
     inputs = read_inputs()
     looks = looks_of(params, len(inputs.images))

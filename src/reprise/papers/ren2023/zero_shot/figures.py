@@ -34,20 +34,20 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
     |f_A - f_B'|), where B is the image's own caption and B' another image's (grey: chance). For embeddings of
     test images (solid) and of their captions (dotted): the stable rank in both readings of Definition 4.2,
     the condition number, and the effective condition number, over as many singular values as there are
-    categories. Other losses that the settings name have colours of their own.""",
+    categories. Other losses, if the settings name any, have colours of their own.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     fig, grid = plt.subplots(2, 3, figsize=(WIDTH, 4.2))
     panels = dict(zip(PANELS, grid.flat, strict=True))
     course = base["course"]
-    shown = [
+    series = [
         (loss, course[course["loss"] == loss], color) for loss, color in zip(LOSSES, colors(3), strict=False)
     ]
-    shown += [(loss.label, loss.tables["course"], loss.color) for loss in other_losses(tables, params)]
+    series += [(loss.label, loss.tables["course"], loss.color) for loss in other_losses(tables, params)]
     for name, axes in panels.items():
         log = "condition" in name
-        for loss, rows, color in shown:
+        for loss, rows, color in series:
             for modality in MODALITIES if name not in rows else ("",):
                 column, label = (f"{name}_{modality}", f"{loss}, {modality}s") if modality else (name, loss)
                 style = {"color": color, "ls": STYLES.get(modality, "-"), "label": label}
@@ -58,7 +58,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
     panels["alignment"].axhline(0.5, color="0.6", lw=0.8, zorder=0)
     _baselines(panels["accuracy"], base["baselines"])
     legends = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
-    losses = [loss for loss, _, _ in shown]
+    losses = [loss for loss, _, _ in series]
     entries = {
         label: handle
         for legend in legends

@@ -72,11 +72,10 @@ def non_contrastive(f_a: Embeddings, f_b: Embeddings) -> Float[Tensor, ""]:
     return -(f_a * f_b).sum(-1).mean()
 
 
-def published(params: Params) -> dict[str, Loss]:
-    """The losses of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ², which makes no difference
-    to Adam."""
-    both: tuple[Loss, Loss] = partial(contrastive, tau2=params.inverse_temperature), non_contrastive
-    return dict(zip(LOSSES, both, strict=True))
+def published_losses(params: Params) -> dict[str, Loss]:
+    """The losses of `LOSSES`. Eq. 3's gradient is not rescaled by 1/τ², which makes no difference to Adam."""
+    losses: tuple[Loss, Loss] = partial(contrastive, tau2=params.inverse_temperature), non_contrastive
+    return dict(zip(LOSSES, losses, strict=True))
 
 
 def pairs(inputs: Inputs, batch: int, seed: int) -> Iterator[tuple[Numbers, Numbers]]:
@@ -100,7 +99,7 @@ def trained(
 
     Args:
         looks: steps to report, ascending from 0; training ends at the last one.
-        objective: a loss of `objectives.resolve` to train by instead of the paper's two.
+        objective: a loss of `objectives.resolve` to train by instead of the published ones.
 
     Yields: At each look: the step, the heads in evaluation mode, with BatchNorm statistics of all training
     pairs, and the mean loss since the previous look, NaN at the start.
@@ -110,8 +109,8 @@ def trained(
     with torch.random.fork_rng():
         torch.manual_seed(generator(seed, "heads").initial_seed())
         start = Heads(images.shape[1], texts.shape[1], params).to(device)
-    losses_of = {objective: resolve(objective)} if objective else published(params)
-    runs = {name: _Run(copy.deepcopy(start), loss, params.learning_rate) for name, loss in losses_of.items()}
+    functions = {objective: resolve(objective)} if objective else published_losses(params)
+    runs = {name: _Run(copy.deepcopy(start), loss, params.learning_rate) for name, loss in functions.items()}
     chunks = torch.arange(len(images)).tensor_split(-(-len(images) // STATISTICS_BATCH))
     batches, steps_done = pairs(inputs, params.batch_size, seed), 0
     for look in looks:
