@@ -9,7 +9,10 @@ import numpy as np
 from PIL import Image
 from torchvision import datasets
 
-from reprise.datasets import catalogue
+from reprise.datasets import imagenet as imagenet_module
+from reprise.datasets import stl10 as stl10_module
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.datasets.cifar import IMAGE_BYTES
 
 CIFAR_LABELS = {"cifar10": "labels", "cifar100": "fine_labels"}
 NAMES = {"cifar10": "label_names", "cifar100": "fine_label_names"}
@@ -36,18 +39,18 @@ def idx(array):
 
 def cifar(name, root, patch, count=40, seed=0):
     """Every file with `count` images; returns the pixels and labels of each."""
-    random, classes, of = np.random.default_rng(seed), catalogue.CLASSES[name], catalogue.CIFAR[name]
+    random, of = np.random.default_rng(seed), DATA_SETS[name]
     folder = root / of.folder
     folder.mkdir(parents=True)
     arrays, sums = {}, {}
     for file in (*of.images["train"], *of.images["test"]):
-        pixels = random.integers(0, 256, (count, catalogue.CIFAR_BYTES), dtype=np.uint8)
-        labels = random.integers(0, classes, count).tolist()
+        pixels = random.integers(0, 256, (count, IMAGE_BYTES), dtype=np.uint8)
+        labels = random.integers(0, of.classes, count).tolist()
         arrays[file] = pixels.reshape(-1, 3, 32, 32), labels
         sums[file] = _dump(folder / file, {"data": pixels, CIFAR_LABELS[name]: labels})
-    sums[of.names] = _dump(folder / of.names, {NAMES[name]: [f"class {i}" for i in range(classes)]})
+    sums[of.names] = _dump(folder / of.names, {NAMES[name]: [f"class {i}" for i in range(of.classes)]})
     images = {split: dict.fromkeys(of.images[split], count) for split in of.images}
-    patch.setitem(catalogue.CIFAR, name, replace(of, images=images))
+    patch.setitem(DATA_SETS, name, replace(of, images=images))
     loader = {"cifar10": datasets.CIFAR10, "cifar100": datasets.CIFAR100}[name]
     for split in ("train", "test"):
         patch.setattr(loader, f"{split}_list", [[file, sums[file]] for file in images[split]])
@@ -72,9 +75,9 @@ def stl10(root, patch, train=6, test=4, unlabelled=5, seed=0):
             arrays[f"{part}_y.bin"] = random.integers(1, 11, count, dtype=np.uint8)
     for file, array in arrays.items():
         (folder / file).write_bytes(array.tobytes())
-    (folder / "class_names.txt").write_text("".join(f"{name}\n" for name in catalogue.STL10_CLASSES))
+    (folder / "class_names.txt").write_text("".join(f"{name}\n" for name in stl10_module.CLASS_NAMES))
     sums = {file: hashlib.md5(array.tobytes()).hexdigest() for file, array in arrays.items()}
-    patch.setattr(catalogue, "STL10", counts)
+    patch.setattr(stl10_module, "COUNTS", counts)
     for split in ("train", "test"):
         named = [[file, sums[file]] for file, _ in getattr(datasets.STL10, f"{split}_list")]
         patch.setattr(datasets.STL10, f"{split}_list", named)
@@ -93,6 +96,6 @@ def imagenet(root, patch, classes=3, train=4, val=2, seed=0):
                 height, width = random.integers(40, 90, 2)
                 image = Image.new("RGB", (width, height), (60 * label, 250 - 60 * label, 128))
                 image.convert({0: "L", 1: "CMYK"}.get(i, "RGB")).save(folder / f"{name}_{i}.JPEG")
-    patch.setattr(catalogue, "IMAGENET", {"train": classes * train, "val": classes * val})
-    patch.setitem(catalogue.CLASSES, "imagenet", classes)
+    patch.setattr(imagenet_module, "COUNTS", {"train": classes * train, "val": classes * val})
+    patch.setitem(DATA_SETS, "imagenet", replace(imagenet_module.IMAGENET, classes=classes))
     return names

@@ -2,14 +2,14 @@ import numpy as np
 import torch
 from PIL import Image
 
-from reprise.datasets import images
+from reprise.datasets.catalogue import load
 from reprise.datasets.contact_sheet import contact_sheet
 from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 
 
 def test_a_row_is_an_original_and_pairs_of_its_views(tmp_path):
     still = Strengths(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=0, jitter=0, grey=0, blur=0)
-    found, index = images.load("shapes", "")[0], torch.tensor([3, 7])
+    found, index = load("shapes", "")[0], torch.tensor([3, 7])
     contact_sheet(tmp_path / "still.png", found, Recipe(still, still), index, pairs=2)
     contact_sheet(tmp_path / "moved.png", found, RECIPES["shapes"], index, pairs=2)
     sheet, moved = (np.asarray(Image.open(tmp_path / f"{name}.png")) for name in ("still", "moved"))

@@ -5,8 +5,9 @@ import pytest
 import tiny
 import torch
 
+from reprise.datasets.catalogue import DATA_SETS
 from reprise.datasets.folders import Folder
-from reprise.datasets.recipes import NORMALISATIONS, RECIPES
+from reprise.datasets.recipes import RECIPES
 from reprise.errors import RepriseError
 from reprise.training import batches, models
 from reprise.training.image_settings import Source
@@ -26,7 +27,7 @@ def spec(name, **changes):
     """Two steps of its normalisation and a paper's augmentation."""
     settings = {"steps": 2, "batch": 6, "trace_every": 1, "probe_every": 2}
     return tiny.spec(
-        augmentation=RECIPES["directclr"], normalisation=NORMALISATIONS[name], **(settings | changes)
+        augmentation=RECIPES["directclr"], normalisation=DATA_SETS[name].normalisation, **(settings | changes)
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from reprise.datasets import catalogue
+from reprise.datasets import cifar, stl10
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
@@ -115,17 +115,17 @@ class Checkout:
 
     def put_cifar(self):
         """CIFAR-10's and CIFAR-100's files under data/, of their sizes, with nothing in them."""
-        for of in catalogue.CIFAR.values():
+        for of in (cifar.CIFAR10, cifar.CIFAR100):
             for name, count in {**of.images["train"], **of.images["test"]}.items():
-                self._put_empty(f"{of.folder}/{name}", count * catalogue.CIFAR_BYTES)
+                self._put_empty(f"{of.folder}/{name}", count * cifar.IMAGE_BYTES)
             self._put_empty(f"{of.folder}/{of.names}", 0)
 
     def put_stl10(self):
         """STL-10's files under data/, of their sizes, with nothing in them but the classes' names."""
-        for part, count in catalogue.STL10.items():
-            self._put_empty(f"stl10_binary/{part}_X.bin", count * catalogue.STL10_BYTES)
+        for part, count in stl10.COUNTS.items():
+            self._put_empty(f"stl10_binary/{part}_X.bin", count * stl10.IMAGE_BYTES)
             self._put_empty(f"stl10_binary/{part}_y.bin", count)
-        (self.root / "data/stl10_binary/class_names.txt").write_text("\n".join(catalogue.STL10_CLASSES))
+        (self.root / "data/stl10_binary/class_names.txt").write_text("\n".join(stl10.CLASS_NAMES))
 
     def _put_empty(self, name, size):
         file = self.root / "data" / name

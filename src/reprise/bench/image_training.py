@@ -11,7 +11,7 @@ from torch import Tensor
 from reprise.bench.timing import in_turns
 from reprise.datasets import shapes
 from reprise.datasets.augment import Views
-from reprise.datasets.recipes import NORMALISATIONS, RECIPES
+from reprise.datasets.recipes import RECIPES
 from reprise.networks.encoders import RESNET10_W16, Conv4, Encoder, ResNet
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
@@ -101,7 +101,7 @@ def _spec(encoder: Encoder, augmentation: str, device: str) -> Spec:
     return Spec(
         objective="nt_xent",
         augmentation=RECIPES[augmentation],
-        normalisation=NORMALISATIONS["shapes"],
+        normalisation=shapes.SHAPES_10.normalisation,
         encoder=encoder,
         projector=MLP(dims=(256, 128)),
         optimiser=SGD(learning_rate=0.01),

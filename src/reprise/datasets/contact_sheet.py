@@ -23,7 +23,7 @@ def contact_sheet(
     """Writes a PNG; each row shows an image and `pairs` pairs of its views, before normalisation.
 
     Example:
-        `contact_sheet("shapes.png", images.load("shapes", "")[0], RECIPES["shapes"], torch.arange(10))`.
+        `contact_sheet("shapes.png", load("shapes", "")[0], RECIPES["shapes"], torch.arange(10))`.
     """
     from torchvision.utils import make_grid, save_image  # takes a second to import
 

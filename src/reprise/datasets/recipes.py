@@ -93,18 +93,3 @@ class Normalisation:
 
     mean: tuple[float, ...] = (0.5,)
     std: tuple[float, ...] = (0.25,)
-
-
-NORMALISATIONS = {
-    "cifar10": Normalisation((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
-    "cifar100": Normalisation((0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762)),
-    "stl10": Normalisation((0.4914, 0.4823, 0.4466), (0.247, 0.243, 0.261)),
-    "imagenet": Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
-    "mnist": Normalisation((0.1307,), (0.3081,)),
-    "digits": Normalisation((0.287,), (0.354,)),
-    "photographs": Normalisation((0.405,), (0.331,)),
-    "shapes": Normalisation((0.2,), (0.18,)),
-    "shapes-80": Normalisation((0.2,), (0.18,)),
-    "shapes-bright": Normalisation((0.492,), (0.29,)),
-}
-"""By data set; the real ones' as solo-learn and DirectCLR have them."""

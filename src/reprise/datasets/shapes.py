@@ -1,4 +1,5 @@
-"""The stand-ins `shapes` and `shapes-80`: rendered images of one object each, with all factors known.
+"""The stand-ins `shapes`, `shapes-80` and `shapes-bright`: rendered images of one object each, with all
+factors known.
 
 Shape, colour, position, size, rotation, texture, light and backdrop are independent, so that no other factor
 reveals the shape. Image i of a seed does not depend on the number of images, so any prefix is a data set too.
@@ -6,10 +7,14 @@ reveals the shape. Image i of a seed does not depend on the number of images, so
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 from numpy import ndarray as Array
+
+from reprise.datasets.data_set import DataSet, Labelled
+from reprise.datasets.recipes import Normalisation
 
 Plane = Float[Array, "image pixel"]
 """Coordinates or distances in units of the object's radius."""
@@ -216,3 +221,28 @@ def hsv(
     """Red, green and blue of an HSV colour, whose hue is a fraction of the circle."""
     distance = 6 * abs((hue - [3 / 6, 5 / 6, 1 / 6] + 0.5) % 1 - 0.5)
     return (value * (1 - saturation * np.clip(2 - distance, 0, 1)))[..., None]
+
+
+COUNTS = {"train": 5000, "test": 2000}
+"""Number of images in each split."""
+SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shapes(DataSet):
+    """Rendered shapes, 32x32, all of one seed."""
+
+    style: Style = DARK
+    coloured: bool = False
+    """Whether the class is the shape and the colour, or the shape alone."""
+
+    def load(self, root: Path, split: str) -> Labelled:
+        rendered = render(COUNTS[split], seed=SEED, split=self.splits.index(split), style=self.style)
+        return rendered.images, rendered.shape_and_colour if self.coloured else rendered.shape
+
+
+SHAPES_10 = Shapes(name="shapes", normalisation=Normalisation((0.2,), (0.18,)))
+SHAPES_80 = Shapes(
+    name="shapes-80", normalisation=SHAPES_10.normalisation, classes=len(SHAPES) * len(COLOURS), coloured=True
+)
+SHAPES_BRIGHT = Shapes(name="shapes-bright", normalisation=Normalisation((0.492,), (0.29,)), style=BRIGHT)

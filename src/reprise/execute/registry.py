@@ -134,8 +134,9 @@ class Paper:
         return {a.id: a for e in self.experiments.values() for a in e.artifacts}
 
     def published(self) -> pd.DataFrame:
-        """The numbers that the paper's tables and text print."""
-        return pd.read_csv(io.BytesIO(_data(self.key, "published.csv")))
+        """The numbers that the paper's tables and text print; none without a `published.csv`."""
+        content = _published(self.key)
+        return pd.read_csv(io.BytesIO(content)) if content else pd.DataFrame()
 
 
 @cache
@@ -203,7 +204,7 @@ def claims_symbols(key: str) -> list[Symbol]:
 
 def claims_code(key: str) -> str:
     """The hash of all that the verdicts of a paper depend on, bar the tables."""
-    return closure_hash(*claims_symbols(key), extra=_data(key, "published.csv"))
+    return closure_hash(*claims_symbols(key), extra=_published(key))
 
 
 def report_symbols() -> list[Symbol]:
@@ -222,6 +223,10 @@ def report_code() -> str:
 
 def _data(key: str, name: str) -> bytes:
     return (files(f"{ROOM}.{key}") / name).read_bytes()
+
+
+def _published(key: str) -> bytes:
+    return _data(key, "published.csv") if (files(f"{ROOM}.{key}") / "published.csv").is_file() else b""
 
 
 def _folders(package: str) -> list[str]:

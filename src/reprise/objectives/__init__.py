@@ -39,42 +39,6 @@ from reprise.objectives.redundancy import (
 from reprise.objectives.self_distillation import byol, dino, negative_cosine, update_centre
 from reprise.objectives.whitening import w_mse, whiten
 
-__all__ = [
-    "AUTHORS_VARIANCE_WEIGHT",
-    "PAPER_OFF_DIAGONAL_WEIGHT",
-    "PAPER_VARIANCE_WEIGHT",
-    "SKEAN_OFF_DIAGONAL_WEIGHT",
-    "Moments",
-    "barlow_twins",
-    "byol",
-    "corinfomax",
-    "dino",
-    "directclr",
-    "enqueue",
-    "frossl",
-    "frossl_as_given",
-    "frossl_no_logs",
-    "frossl_no_logs_unit_trace",
-    "gram_energy",
-    "infonce_cosine",
-    "infonce_distance",
-    "infonce_dot",
-    "infonce_other_view",
-    "moco",
-    "negative_cosine",
-    "nt_xent",
-    "prototype_scores",
-    "quadratic_cosine",
-    "resolve",
-    "sinkhorn",
-    "swapped_prediction",
-    "swav",
-    "update_centre",
-    "vicreg",
-    "w_mse",
-    "whiten",
-]
-
 Objective = Callable[[Tensor, Tensor], Tensor]
 """Maps (z1, z2), each of shape [*replica, batch, dim], to a loss of shape [*replica]."""
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from reprise.datasets.catalogue import load
 from reprise.networks.encoders import ResNet
 from reprise.study.settings import Settings, place
 from reprise.training.optimisers import SGD, OptimiserSpec
@@ -47,7 +48,7 @@ class Source(Settings):
     """Images to train on and to test with, on this machine.
 
     Attributes:
-        name, root, split: as `datasets.images.load` takes them; the test split is `test`.
+        name, root, split: as `datasets.catalogue.load` takes them; the test split is `test`.
         first, first_test: how many images of each split are taken; all if None. A folder on the disk stays
             whole.
     """
@@ -81,8 +82,6 @@ def _load(source: Source) -> "Data":
 @lru_cache(maxsize=4)
 def _split(name: str, root: str, split: str, first: int | None) -> Any:
     from torch import Tensor
-
-    from reprise.datasets.images import load
 
     images, labels = load(name, root, split)
     if isinstance(images, Tensor):

@@ -9,7 +9,7 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
-from reprise.datasets.images import load
+from reprise.datasets.catalogue import load
 from reprise.papers.skean2024.linear_regime import problem
 from reprise.papers.skean2024.linear_views import LOSSES, closed_form, descent, sharpness
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from reprise.datasets import images
+from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge
 from reprise.execute import registry
@@ -122,7 +122,7 @@ def test_fields_are_the_quadrants_in_the_order_of_their_names():
 
 
 def first_batches(count, **changes):
-    found = images.load("digits", "", "train+test")[0][:, 0] / 240
+    found = load("digits", "", "train+test")[0][:, 0] / 240
     return list(islice(experiment.minibatches(found, params(**changes)), count)), found
 
 
@@ -303,7 +303,7 @@ def test_a_filter_that_no_gradient_reaches_never_counts(learning_rate):
 
 def test_where_no_light_falls_nothing_is_learned(monkeypatch):
     """Whole images, their upper left quadrants of zeros: its filters keep the random start to the end."""
-    samples, labels = images.load("digits", "", "train+test")
+    samples, labels = load("digits", "", "train+test")
     samples[..., :4, :4] = 0
     monkeypatch.setattr(experiment, "load", lambda *_: (samples, labels))
     statistics = computed(crop_scale=(1.0, 1.0), crop_ratio=(1.0, 1.0), steps=50)["statistics"]

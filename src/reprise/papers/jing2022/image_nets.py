@@ -8,7 +8,8 @@ from pathlib import Path
 
 from torch import Tensor, no_grad
 
-from reprise.datasets.recipes import NORMALISATIONS, RECIPES, Recipe, Strengths
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.diagnostics.spectra import normalised_log_spectrum
 from reprise.networks.projectors import Diagonal, Identity, Linear, LowRank, Projector
 from reprise.objectives import infonce_other_view
@@ -39,7 +40,7 @@ def spec(training: Training, net: str, seed: int, samples: int, objective: str |
         objective=objective or name_of(DirectCLR if net == "directclr" else infonce_other_view),
         hyperparameters={} if objective else hyperparameters,
         augmentation=augmentation(training),
-        normalisation=NORMALISATIONS[training.data_set],
+        normalisation=DATA_SETS[training.data_set].normalisation,
         projector=projector(training, net),
         steps=max(1, round(training.epochs * (samples // training.batch))),
         seed=seed,

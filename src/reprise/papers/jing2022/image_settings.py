@@ -3,7 +3,8 @@ compared."""
 
 from typing import Literal
 
-from reprise.datasets import catalogue
+from reprise.datasets.catalogue import DataSetName
+from reprise.datasets.catalogue import check as check_files
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.study.settings import from_code, ours, place, stated, unstated
@@ -24,7 +25,7 @@ OTHER_LABELS = {"shapes": "shapes-80"}
 class Training(ImageTraining):
     """SimCLR of an encoder on images, and a linear probe of what it has learned."""
 
-    data_set: Literal["imagenet", "cifar10", "cifar100", "shapes", "digits"] = stated("imagenet", "Section 3")
+    data_set: DataSetName = stated("imagenet", "Section 3")
     root: str = place("data/imagenet", "folder that holds train/ and val/", min_length=1)
     encoder: ResNet = stated(
         ResNet(block="bottleneck", blocks=(3, 4, 6, 3), zero_init_residual=True),
@@ -70,4 +71,4 @@ def check(params: Training) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    catalogue.check(params.data_set, params.root)
+    check_files(params.data_set, params.root)

@@ -9,7 +9,7 @@ import torch
 from reprise import objectives
 from reprise.datasets import recipes
 from reprise.datasets.augment import Views
-from reprise.datasets.recipes import NORMALISATIONS
+from reprise.datasets.catalogue import DATA_SETS
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
@@ -47,7 +47,8 @@ RECIPES = {
     "shapes": (recipes.SHAPES, recipes.SHAPES),
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
 }
-"""By data set: FroSSL's augmentations, and those of most other methods where these have their own."""
+"""By data set: FroSSL's augmentations, and those of most other methods where these have their own. A data set
+without a row has CIFAR-10's."""
 
 
 class Run(NamedTuple):
@@ -92,13 +93,13 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
     if "momentum" in hyperparameters:
         hyperparameters["momentum"] = min(method.hyperparameters["momentum"], params.slowest_teacher)
     hidden = narrowed(params.projector_hidden, params.width)
-    weaker, stronger = RECIPES[run.images]
+    weaker, stronger = RECIPES.get(run.images, RECIPES["cifar10"])
     stem = "cifar" if run.images.startswith("cifar") else params.encoder.stem
     return params.spec(
         objective=_objective(method.objective),
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
-        normalisation=NORMALISATIONS[run.images],
+        normalisation=DATA_SETS[run.images].normalisation,
         encoder=replaced(params.encoder, {"stem": stem}),
         projector=MLP(dims=(hidden, hidden, run.dim)),
         optimiser=replaced(params.optimiser, {"learning_rate": run.learning_rate}),

@@ -13,7 +13,6 @@ from reprise.training.image_settings import ImageTraining, Probe
 from reprise.training.optimisers import LARS, OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
 
-DataSet = Literal["cifar10", "cifar100", "stl10", "imagenet", "shapes", "shapes-80"]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from reprise.bench.timing import seconds
-from reprise.datasets.images import load
+from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
 from reprise.networks.dense import Weights
 from reprise.objectives import Objective, resolve

@@ -6,7 +6,8 @@ from math import nan
 
 import pandas as pd
 
-from reprise.datasets.recipes import NORMALISATIONS, RECIPES
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.datasets.recipes import RECIPES
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
 from reprise.objectives import nt_xent
@@ -66,7 +67,7 @@ def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
     return Spec(
         objective=objective,
         augmentation=RECIPES[recipe],
-        normalisation=NORMALISATIONS[name],
+        normalisation=DATA_SETS[name].normalisation,
         encoder=RESNET10_W16,
         projector=MLP(dims=(256, 128)),
         optimiser=AdamW(learning_rate=params.learning_rate),

@@ -16,7 +16,9 @@ from torch import Tensor, nn
 
 from reprise.datasets.augment import normalised
 from reprise.datasets.folders import Files
-from reprise.datasets.recipes import NORMALISATIONS, Normalisation
+from reprise.datasets.imagenet import IMAGENET
+from reprise.datasets.recipes import Normalisation
+from reprise.datasets.shapes import SHAPES_10
 from reprise.networks.encoders import RESNET10_W16
 from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
 from reprise.papers.ren2023.zero_shot.data import captioned, data_key
@@ -60,10 +62,10 @@ def image_encoder(params: Params, root: Path, progress: Progress = lambda share:
     if params.encoders == "pretrained":
         file = Path(params.resnet101).expanduser()
         load = partial(pretrained.resnet101, file)
-        return Encoder(pretrained_files.digest(file), using(load, NORMALISATIONS["imagenet"]))
+        return Encoder(pretrained_files.digest(file), using(load, IMAGENET.normalisation))
     key = _key(params, "_trained_on_images")
     load = partial(_trained_on_images, params, root, key, progress)
-    return Encoder(key, using(load, NORMALISATIONS["shapes"]))
+    return Encoder(key, using(load, SHAPES_10.normalisation))
 
 
 def text_encoder(params: Params, root: Path, progress: Progress = lambda share: None) -> Encoder:
@@ -82,7 +84,7 @@ def _key(params: Params, function: str) -> str:
 
 def _trained_on_images(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
     """A ResNet10 of width 16."""
-    normalisation = NORMALISATIONS["shapes"]
+    normalisation = SHAPES_10.normalisation
 
     def make() -> nn.Module:
         return RESNET10_W16.build(3).to(memory_format=torch.channels_last)  # one third faster on a CPU

@@ -4,7 +4,8 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
+from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024.training import Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, place, stated, unstated
@@ -24,7 +25,7 @@ SHOWN = 30
 class Params(Training, TakesLosses):
     """FroSSL and Barlow Twins on the exact same setup; an epoch is a hundredth of the steps."""
 
-    data_set: DataSet = stated("imagenet", "Section 6.2")
+    data_set: DataSetName = stated("imagenet", "Section 6.2")
     root: str = place("data/imagenet", "folder that holds train/ and val/", min_length=1)
     batch: int = stated(224, "4 GPUs x 56, Section 6.2", ge=8)
     full_width_batch: int = unstated(224, "the batch at which widths are as published", ge=8)

@@ -4,8 +4,9 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024.lineup import FIGURE3
-from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
@@ -22,7 +23,7 @@ SHARED_RATE = 0.1
 class Params(Training, TakesLosses):
     """Figure 3's methods on one data set; the horizon, on which saturation depends, is the last step."""
 
-    data_set: DataSet = stated("stl10", "Section 5.2")
+    data_set: DataSetName = stated("stl10", "Section 5.2")
     steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=4)
     optimiser: OptimiserSpec = stated(
         SGD(weight_decay=1e-6),

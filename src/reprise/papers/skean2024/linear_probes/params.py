@@ -4,8 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
-from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated
@@ -19,13 +20,13 @@ Steps = Annotated[int, Field(ge=1)]
 class Params(Training, TakesLosses):
     """All methods on each data set; `place` in the tables is the data set's in this list."""
 
-    data_sets: tuple[DataSet, ...] = stated(("cifar10", "cifar100", "stl10"), "Table 2", min_length=2)
+    data_sets: tuple[DataSetName, ...] = stated(("cifar10", "cifar100", "stl10"), "Table 2", min_length=2)
     steps: tuple[Steps, ...] = stated(
         (195_000, 195_000, 205_000), "1000 epochs of CIFAR, 500 of STL-10 with its unlabelled images"
     )
     learning_rates: tuple[Rate, ...] = stated((0.3,), "Section 6.1", min_length=1)
     methods: tuple[str, ...] = ours(tuple(METHODS), "Table 2's, and variants of three of them")
-    online: DataSet = stated("stl10", "Table 3")
+    online: DataSetName = stated("stl10", "Table 3")
     looks: tuple[Steps, ...] = stated(
         (1230, 4100, 12_300, 20_500, 41_000), "Table 3: epochs 3, 10, 30, 50 and 100, of 410 steps"
     )

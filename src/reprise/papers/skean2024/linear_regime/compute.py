@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from reprise.datasets.images import load
+from reprise.datasets.catalogue import load
 from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.linear_regime import problem
 from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check

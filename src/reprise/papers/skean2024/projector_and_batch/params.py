@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
+from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024.training import Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.settings import lost
 
@@ -20,7 +21,7 @@ Size = Annotated[int, Field(ge=8)]
 class Params(Training):
     """FroSSL, one factor at a time about the settings of Table 2; every batch sees as many images."""
 
-    data_set: DataSet = lost("stl10", "Table 3's")
+    data_set: DataSetName = lost("stl10", "Table 3's")
     steps: int = lost(41_000, "100 epochs of STL-10 with its unlabelled images, at the first batch", ge=1)
     learning_rate: Rate = lost(0.3, "Section 6.1's")
     dims: tuple[Size, ...] = lost((256, 512, 1024, 2048), "embedding dimensions", min_length=2)

@@ -7,7 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprise.papers.skean2024.training import DataSet, Rate, Training, check_data
+from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024.training import Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.settings import ours, unstated
 
@@ -24,7 +25,7 @@ Weight = Annotated[float, Field(gt=0)]
 class Params(Training):
     """FroSSL with each weight at every learning rate: a larger weight is a larger gradient, too."""
 
-    data_set: DataSet = unstated("cifar10", "the first of Table 2's")
+    data_set: DataSetName = unstated("cifar10", "the first of Table 2's")
     steps: int = unstated(195_000, "Section 6.1's 1000 epochs of CIFAR", ge=1)
     learning_rates: tuple[Rate, ...] = unstated((0.3,), "Section 6.1's", min_length=1)
     weights: tuple[Weight, ...] = ours(tuple(sorted((*OTHERS, 1.0))), "of the invariance beside the variance")

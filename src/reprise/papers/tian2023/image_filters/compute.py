@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from reprise.datasets.catalogue import load
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
-from reprise.datasets.images import load
 from reprise.networks.activations import ACTIVATIONS, Activation
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams

@@ -1,0 +1,67 @@
+"""MNIST, read by torchvision from ROOT/MNIST/raw/."""
+
+import math
+from pathlib import Path
+
+from reprise.datasets.data_set import DataSet, Labelled, size
+from reprise.datasets.recipes import Normalisation
+from reprise.errors import RepriseError
+
+UNSIGNED_BYTES = 0x08
+FILES = {
+    "train-images-idx3-ubyte": 3,
+    "train-labels-idx1-ubyte": 1,
+    "t10k-images-idx3-ubyte": 3,
+    "t10k-labels-idx1-ubyte": 1,
+}
+"""The number of dimensions of the array in each file; torchvision's loader needs all four files."""
+
+
+class Mnist(DataSet):
+    def check(self, root: Path) -> None:
+        folder = root / "MNIST" / "raw"
+        missing = [file for file in FILES if not (folder / file).is_file()]
+        all_packed = all((folder / f"{file}.gz").is_file() for file in missing)
+        remedy = "unpack them: gunzip *.gz" if all_packed else "put MNIST's unpacked IDX files there"
+        self.require(folder, missing, remedy, stand_in="digits")
+        lengths = {file: _length(folder / file, dimensions) for file, dimensions in FILES.items()}
+        for part in ("train", "t10k"):
+            images, labels = (lengths[file] for file in FILES if file.startswith(part))
+            if images != labels:
+                raise RepriseError(f"data set 'mnist': {folder}: {images} {part} images, but {labels} labels")
+
+    def load(self, root: Path, split: str) -> Labelled:
+        from torchvision.datasets import MNIST
+
+        with self.md5_sums_named(root):
+            dataset = MNIST(root, train=split == "train", download=False)
+        return dataset.data[:, None].numpy(), dataset.targets.numpy()
+
+
+MNIST = Mnist(name="mnist", normalisation=Normalisation((0.1307,), (0.3081,)))
+
+
+def _length(file: Path, dimensions: int) -> int:
+    """Number of images or labels in an IDX file.
+
+    The header holds two zeros, the type of the numbers, the number of dimensions, and their sizes, 4 bytes
+    each.
+    """
+    remedy = "copy or download it again"
+    try:
+        with file.open("rb") as stream:
+            header = stream.read(4 + 4 * dimensions)
+    except OSError as error:
+        raise RepriseError(f"{file}: not readable: {error.strerror}") from None
+    length, magic = size(file), bytes((0, 0, UNSIGNED_BYTES, dimensions))
+    if header[:4] != magic[: len(header)]:
+        raise RepriseError(
+            f"{file}: starts with {header[:4].hex()}, but an IDX file of bytes in {dimensions} dimensions "
+            f"starts with {magic.hex()}; {remedy}"
+        )
+    sizes = [int.from_bytes(header[start : start + 4], "big") for start in range(4, len(header), 4)]
+    expected = len(header) + math.prod(sizes)
+    if len(header) < 4 + 4 * dimensions or length != expected:
+        promise = f", its header says {expected}" if len(header) == 4 + 4 * dimensions else ""
+        raise RepriseError(f"{file}: truncated or damaged: {length} bytes{promise}; {remedy}")
+    return sizes[0]
