@@ -29,7 +29,7 @@ class Batch(NamedTuple):
 
 
 def batch_indices(seed: int, step: int, batch: int, samples: int) -> Int[Tensor, " batch"]:
-    """The samples of a step; each epoch takes all samples in a new order, dropping an incomplete last batch."""
+    """The samples of a step; each epoch has a new order, and drops an incomplete last batch."""
     epoch, place = divmod(step, samples // batch)
     return _order(seed, epoch, samples)[place * batch : (place + 1) * batch]
 
