@@ -28,11 +28,11 @@ from reprise.study.experiment import BASE, Tables, figure
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False)
     _row(axes[0], setting(tables, BASE), params, colors)
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _row(

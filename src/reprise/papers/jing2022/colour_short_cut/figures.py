@@ -24,11 +24,11 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
 )
 def stand_in(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 2, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 2, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _row(axes[0], setting(tables, BASE), params, colors(len(ARMS)), "nt-xent")
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades(len(ARMS)), loss.label, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _row(

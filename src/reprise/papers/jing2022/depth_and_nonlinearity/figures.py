@@ -27,13 +27,13 @@ from reprise.study.experiment import BASE, Tables, figure
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
     tints = colors(len(params.depths))
     _depths(axes[0], setting(tables, BASE)["spectrum"], params, tints)
     for row, loss in zip(axes[1:], others, strict=True):
         shades = loss.shades(len(params.depths))
         _depths(row, loss.tables["spectrum"], params, shades, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _depths(
@@ -64,7 +64,7 @@ def _depths(
 def fig06b(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
     depths = [depth for depth in params.relu_depths if depth in params.depths]
-    drawn, axes = plt.subplots(
+    fig, axes = plt.subplots(
         1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False
     )
     tints = colors(2), colors(2 * len(depths))
@@ -72,7 +72,7 @@ def fig06b(tables: Tables, params: Params) -> Figure:
     for row, loss in zip(axes[1:], others, strict=True):
         tints = loss.shades(2), loss.shades(2 * len(depths))
         _with_relu(row, loss.tables["spectrum"], params, depths, *tints, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _with_relu(

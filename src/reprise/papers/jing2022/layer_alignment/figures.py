@@ -25,7 +25,7 @@ ARMS = ("balanced", "public")
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
-    drawn, axes = plt.subplots(
+    fig, axes = plt.subplots(
         1 + len(others),
         4,
         figsize=(WIDTH, 2.2 * (1 + len(others))),
@@ -41,13 +41,13 @@ def fig04(tables: Tables, params: Params) -> Figure:
             unused.remove()
     image = axes[0, 0].images[0]
     label = "|A|, mean over seeds"
-    drawn.colorbar(image, ax=axes[:, :2], location="bottom", shrink=0.6, aspect=30, label=label)
+    fig.colorbar(image, ax=axes[:, :2], location="bottom", shrink=0.6, aspect=30, label=label)
     for panel in axes[0, 2:]:
         steps_axis(panel)
     axes[0, 2].set(title="off-diagonal mass of A", ylim=(-0.03, 1.03))
     axes[0, 3].set(title="imbalance of W1 and W2", ylim=(-0.1, None))
     axes[0, 3].legend(loc="center right")
-    return drawn
+    return fig
 
 
 def _matrices(axes: np.ndarray, alignment: pd.DataFrame, params: Params, loss: str = "") -> None:
@@ -79,7 +79,7 @@ def _courses(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray, loss
 )
 def fig05(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _growth(axes[0], base["singular_values"], colors(params.dim), params)
     for panel, layer in zip(axes[0], ("W1", "W2"), strict=False):
         for _, rows in base["theorem3"].groupby("index"):
@@ -91,7 +91,7 @@ def fig05(tables: Tables, params: Params) -> Figure:
         _growth(row, loss.tables["singular_values"], loss.shades(params.dim), params, f"{loss.label}, ")
     for panel in axes[:, 0]:
         panel.legend(loc="upper left")
-    return drawn
+    return fig
 
 
 def _growth(axes: np.ndarray, table: pd.DataFrame, tints: np.ndarray, params: Params, loss: str = "") -> None:

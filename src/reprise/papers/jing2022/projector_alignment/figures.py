@@ -19,7 +19,7 @@ from reprise.study.experiment import BASE, Tables, figure
     any, are in colours of their own.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
     panels = {"frozen": (axes[0], "off_diagonal_mass"), "diagonal": (axes[0], "off_diagonal_mass"),
               "low-rank": (axes[1], "mass_outside_subspace")}  # fmt: skip
     shown = [("", setting(tables, BASE)["trajectory"], colors(3))]
@@ -37,4 +37,4 @@ def sec61_projector(tables: Tables, params: Params) -> Figure:
         panel.legend(loc="best")
     axes[0].set(title="off-diagonal mass of A", ylabel="share of the squared mass", ylim=(-0.03, 1.03))
     axes[1].set(title=f"outside the subspace of rank {params.low_rank}")
-    return drawn
+    return fig

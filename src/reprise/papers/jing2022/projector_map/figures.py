@@ -51,7 +51,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     }
     of_sets = {name: probes[probes["labels"] == name].set_index([*POINT, "net", "seed"]) for name in sets}
     shown |= {f"{name} probe (%)": of["accuracy"] for name, of in of_sets.items()}
-    drawn, axes = plt.subplots(
+    fig, axes = plt.subplots(
         1, len(shown), sharey=True, figsize=(WIDTH, 0.9 + 0.135 * len(rows)), squeeze=False
     )
     panels = axes[0]
@@ -68,8 +68,8 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
         label.set(fontweight="bold" if base[point] else "normal", fontsize=6)
     first.set(ylabel="what is changed: to what", ylim=(-len(rows) + 0.3, 0.7))
     handles, labels = first.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    return drawn
+    fig.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return fig
 
 
 @figure(
@@ -83,7 +83,7 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     spectra = setting(tables, BASE)["spectra"]
     factors = [factor for factor in FACTORS if factor in set(spectra["factor"])]
     lines = -(-len(factors) // PER_ROW)
-    drawn, panels = plt.subplots(
+    fig, panels = plt.subplots(
         lines, PER_ROW, sharex=True, sharey=True, figsize=(WIDTH, 0.4 + 1.75 * lines), squeeze=False
     )
     for panel, factor in zip(panels.flat, factors, strict=False):
@@ -105,7 +105,7 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
         panel.set_ylabel("ln(value / largest)")
     for panel in panels[-1]:
         panel.set_xlabel("index / dimensions")
-    return drawn
+    return fig
 
 
 def _lines(of_value: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:

@@ -39,10 +39,10 @@ TAKEN = """Natural logarithm of the singular values of the covariance of the uni
     caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {TAKEN}",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "SimCLR", "start": "before training"}
     _spectra(axes, tables, params, "embedding", names)
-    return drawn
+    return fig
 
 
 @figure(
@@ -50,10 +50,10 @@ def fig02(tables: Tables, params: Params) -> Figure:
     caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {TAKEN}",
 )
 def fig07b(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "with projector", "none": "without projector", "start": "before training"}
     _spectra(axes, tables, params, "representation", names)
-    return drawn
+    return fig
 
 
 @figure(
@@ -61,9 +61,9 @@ def fig07b(tables: Tables, params: Params) -> Figure:
     caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {TAKEN}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
+    fig, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
     _spectra(axes, tables, params, "representation", NAMES)
-    return drawn
+    return fig
 
 
 @figure(
@@ -75,7 +75,7 @@ def fig09(tables: Tables, params: Params) -> Figure:
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
     styles = zip(nets.items(), colors(3), MARKERS, strict=False)
     for place, ((net, label), color, marker) in enumerate(styles):
@@ -100,7 +100,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + 0.45 * (high - low))
     axes.legend(loc="upper center", ncols=2, columnspacing=1.0, handletextpad=0.3)
-    return drawn
+    return fig
 
 
 @table(

@@ -28,7 +28,7 @@ LEAST = 1e-3
 )
 def appD_closed_form(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
+    fig, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for axes, loss in ((left, "frossl"), (middle, "barlow")):
         _courses(axes, base, loss, len(params.variances))
     middle.set_ylabel("")
@@ -43,8 +43,8 @@ def appD_closed_form(tables: Tables, params: Params) -> Figure:
         ylabel="difference of eigenvalues",
     )
     handles, labels = left.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=3)
-    return drawn
+    fig.legend(handles, labels, loc="outside lower center", ncols=3)
+    return fig
 
 
 def _courses(axes: Axes, base: Tables, loss: str, modes: int) -> None:

@@ -111,17 +111,15 @@ def learning_rates(tables: Tables, params: Params) -> Figure:
     probes = _with_other_losses(tables, params, "probes")
     methods = _methods(probes, params)
     height = 0.22 * len(methods) + 1.1
-    drawn, panels = plt.subplots(
-        1, len(params.data_sets), figsize=(WIDTH, height), sharey=True, squeeze=False
-    )
+    fig, panels = plt.subplots(1, len(params.data_sets), figsize=(WIDTH, height), sharey=True, squeeze=False)
     for axes, name in zip(panels[0], params.data_sets, strict=True):
         _rates(axes, rows(probes, data_set=name), methods, name)
     panels[0, 0].set_yticks(range(len(methods)), [method(name).name for name in methods])
     panels[0, 0].invert_yaxis()
     panels[0, 0].set_ylabel("method")
     handles, names = panels[0, 0].get_legend_handles_labels()
-    drawn.legend(handles, names, loc="outside lower center", ncols=len(names), title="learning rate")
-    return drawn
+    fig.legend(handles, names, loc="outside lower center", ncols=len(names), title="learning rate")
+    return fig
 
 
 def _rates(axes: Axes, probes: pd.DataFrame, methods: list[str], name: str) -> None:

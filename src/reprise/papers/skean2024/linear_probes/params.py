@@ -48,7 +48,7 @@ class Params(Training, TakesLosses):
 
 
 def check(params: Params) -> None:
-    """That the data sets are there.
+    """Checks that the data sets exist.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.

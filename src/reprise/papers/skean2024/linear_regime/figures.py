@@ -37,28 +37,28 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn = plt.figure(figsize=(WIDTH, 5.6))
-    grid = drawn.add_gridspec(3, 4)
+    fig = plt.figure(figsize=(WIDTH, 5.6))
+    grid = fig.add_gridspec(3, 4)
     for column, (run, views) in enumerate(COURSES):
-        top = drawn.add_subplot(grid[0, column])
-        middle = drawn.add_subplot(grid[1, column], sharex=top)
+        top = fig.add_subplot(grid[0, column])
+        middle = fig.add_subplot(grid[1, column], sharex=top)
         _loss(top, base["loss"], run, views)
         _spectrum(middle, base, run, views)
         top.set_title(f"{NAMES[run]}, {'same views' if views == 'same' else 'strong'}")
-    drawn.axes[0].set_ylabel("loss")
+    fig.axes[0].set_ylabel("loss")
     label = "$\\lambda_{10}$ reaches " + f"{THRESHOLD} at"
-    left, right = (drawn.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
+    left, right = (fig.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
     _rises(left, base, "time", "barlow")
     left.set(ylabel=f"{label} $t$", title="same learning rate")
     _rises(right, base, "step", "barlow-own")
     right.set(ylabel=f"{label} step", title="each loss at its own largest stable learning rate")
     handles = {
         label: handle
-        for axes in drawn.axes
+        for axes in fig.axes
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=3)
-    return drawn
+    fig.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=3)
+    return fig
 
 
 def _loss(axes: Axes, table: pd.DataFrame, run: str, views: str) -> None:

@@ -49,7 +49,7 @@ class Params(Settings):
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.

@@ -14,7 +14,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run."""
+    """One task per run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
     source = nets.source(params, params.data_set)
     base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)

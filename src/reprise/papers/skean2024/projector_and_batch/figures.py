@@ -19,7 +19,7 @@ from reprise.study.experiment import BASE, Tables, figure
 )
 def appC(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
-    drawn, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.4), sharey=True)
+    fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.4), sharey=True)
     base = {"dim": round(METHODS["frossl"].dim * params.width), "batch": params.batch}
     for axes, name, other, values, label in (
         (panels[0], "dim", "batch", params.dims, "embedding dimension d"),
@@ -36,4 +36,4 @@ def appC(tables: Tables, params: Params) -> Figure:
         axes.set_xticks(sorted(rows[name].unique()))
         axes.set_xlabel(f"{label} ({other} {base[other]:g})")
     panels[0].set_ylabel("top-1 of a linear probe, %")
-    return drawn
+    return fig

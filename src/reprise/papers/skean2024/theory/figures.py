@@ -77,7 +77,7 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 def appA_readings(tables: Tables, params: Params) -> Figure:
     rows = setting(tables, BASE)["gradients"]
     rows = rows.assign(ratio=rows["invariance"] / rows["variance"], apart=1 - rows["correlation"])
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), sharey=True)
+    fig, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), sharey=True)
     for (reading, label), color, marker, line in zip(
         READINGS.items(), colors(len(READINGS)), MARKERS, LINES, strict=True
     ):
@@ -94,8 +94,8 @@ def appA_readings(tables: Tables, params: Params) -> Figure:
         title=f"correlation {CORRELATION:g}",
     )
     right.set(xscale="log", xlabel="1 - correlation of the views", title=f"decay {DECAY:g}")
-    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawn
+    fig.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return fig
 
 
 @figure(
@@ -106,7 +106,7 @@ def appA_readings(tables: Tables, params: Params) -> Figure:
 )
 def sec43_cost(tables: Tables, params: Params) -> Figure:
     rows = setting(tables, BASE)["cost_seconds"]
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
     for (term, label), color, marker, line in zip(
         TERMS.items(), colors(len(TERMS)), MARKERS, LINES, strict=False
     ):
@@ -120,4 +120,4 @@ def sec43_cost(tables: Tables, params: Params) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
     axes.legend(loc="upper left", bbox_to_anchor=(0.05, 1))
-    return drawn
+    return fig

@@ -16,7 +16,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run."""
+    """One task per run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
     source = nets.source(params, params.data_set)
     runs = nets.grid(params, list(_weights(params)), params.learning_rates, params.data_set)

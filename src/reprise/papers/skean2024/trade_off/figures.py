@@ -21,7 +21,7 @@ from reprise.study.experiment import BASE, Tables, figure
 def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
     own = probes.merge(chosen(probes), on=["data_set", "method", "learning_rate"])
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
     rates = params.learning_rates
     for rate, color, marker, line in zip(rates, colors(len(rates)), MARKERS, LINES, strict=False):
         rows = probes[probes["learning_rate"] == rate]
@@ -40,4 +40,4 @@ def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + 0.45 * (high - low))  # room for the legend
     axes.legend(loc="upper left")
-    return drawn
+    return fig

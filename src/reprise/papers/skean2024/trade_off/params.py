@@ -39,7 +39,7 @@ class Params(Training):
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.
