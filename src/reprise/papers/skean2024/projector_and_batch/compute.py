@@ -8,9 +8,9 @@ from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`probes`: linear probes of the end, at each `dim` and each `batch`."""
-    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    return {"probes": observations.probe_table(seen)}
+    """Table `probes`: final linear probes, at each `dim` and each `batch`."""
+    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    return {"probes": observations.probe_table(numbers)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
