@@ -76,7 +76,7 @@ def lemma6(rng: Random, largest: int) -> Checked:
 
 
 def lemma6_wide(rng: Random, largest: int) -> Checked:
-    """Eq. 18 where U1 or V2 is not square: they also turn out of their own span."""
+    """Eq. 18 for a U1 or V2 that is not square: it also moves out of its own span."""
     model = wide_hidden(rng, largest)
     (w1, w2), (velocity1, velocity2) = model.layers, gradient_flow(model.layers, model.x, model.x_aug)
     u1, s1, v1t = svd(w1)
@@ -84,8 +84,8 @@ def lemma6_wide(rng: Random, largest: int) -> Checked:
     out_of_u1 = formulas.out_of_span(u1, s1, v1t, velocity1)
     out_of_v2 = formulas.out_of_span(v2t.T, s2, u2.T, velocity2.T)
     expected, within = _alignment_velocity(model), _eq18(model, sign=1)
-    whole = within + v2t @ out_of_u1 + out_of_v2.T @ u1
-    errors = {"printed": relative_error(within, expected), "corrected": relative_error(whole, expected)}
+    complete = within + v2t @ out_of_u1 + out_of_v2.T @ u1
+    errors = {"printed": relative_error(within, expected), "corrected": relative_error(complete, expected)}
     return Checked(model.sizes, {"lemma6-wide": errors})
 
 
@@ -95,12 +95,12 @@ def lemma7(rng: Random, largest: int) -> Checked:
     (u1, s1, v1t), (u2, s2, v2t) = (svd(w) for w in model.layers)
     (_, first, _), (_, second, _) = _factor_velocities(model)
     overlap = v2t @ u1  # (v2_k' · u1_k), k' down, k across
-    gained = u2.T @ model.gradient_sum @ v1t.T  # u2_k'ᵀ G v1_k
+    gains = u2.T @ model.gradient_sum @ v1t.T  # u2_k'ᵀ G v1_k
     return Checked(
         model.sizes,
         {
-            "lemma7/first-layer": as_printed(relative_error(-(overlap * s2[:, None] * gained).sum(0), first)),
-            "lemma7/second-layer": as_printed(relative_error(-(overlap * s1 * gained).sum(1), second)),
+            "lemma7/first-layer": as_printed(relative_error(-(overlap * s2[:, None] * gains).sum(0), first)),
+            "lemma7/second-layer": as_printed(relative_error(-(overlap * s1 * gains).sum(1), second)),
         },
     )
 
@@ -115,7 +115,7 @@ def conservation(rng: Random, largest: int) -> Checked:
 
 
 def limit(rng: Random, largest: int) -> Checked:
-    """What becomes of W1 W1ᵀ - W2ᵀ W2 while |W1|² grows a hundredfold under a fixed positive definite X."""
+    """W1 W1ᵀ - W2ᵀ W2 before and after |W1|² grows a hundredfold under a fixed positive definite X."""
     model = augmented_at_threshold(any_widths(rng, largest), rng.uniform(0.2, 0.9))
     x, (w1, w2) = model.x_matrix / np.linalg.norm(model.x_matrix, 2), model.layers
 
@@ -133,7 +133,7 @@ def limit(rng: Random, largest: int) -> Checked:
     has_grown.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([w1.ravel(), w2.ravel()])
     path = solve_ivp(flow, (0, 1e3), start, "DOP853", events=has_grown, rtol=1e-12, atol=1e-13)
-    before, after = (_imbalance(*unpack(path.y[:, at])) for at in (0, -1))
+    before, after = (_imbalance(*unpack(path.y[:, index])) for index in (0, -1))
     grown = bool(path.t_events[0].size)
     return Checked(
         model.sizes,

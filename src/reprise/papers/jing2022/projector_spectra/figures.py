@@ -27,16 +27,16 @@ NAMES = {
     "start": "before training",
 }
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
-"""The nets that another loss trains."""
-TAKEN = """Natural logarithm of the singular values of the covariance of the unit vectors that the test
-    images are mapped to, in evaluation mode, divided by the largest. Values under the grey line count as
-    collapsed; how many do is in brackets, the mean over seeds. Mean and 90 % interval over seeds; other
-    losses that the settings name are in red."""
+"""The networks trained with other losses."""
+METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors, in
+    evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets give
+    their number, the mean over seeds. Mean and 90 % interval over seeds; other losses named in the settings
+    are in red."""
 
 
 @figure(
     "Figure 2",
-    caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {TAKEN}",
+    caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {METHOD}",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
@@ -47,7 +47,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 7b",
-    caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {TAKEN}",
+    caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {METHOD}",
 )
 def fig07b(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
@@ -58,7 +58,7 @@ def fig07b(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 9",
-    caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {TAKEN}",
+    caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {METHOD}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
@@ -68,23 +68,23 @@ def fig09(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 10",
-    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part that the loss
-    sees and of the rest, which learns all the same; with the last block's identity shortcut, to which
-    the paper ascribes this, and with a last block that has no shortcut. Open: the same before training.
-    Mean and 90 % interval over seeds.""",
+    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part used by the loss,
+    and of the rest, which learns nevertheless; with the last block's identity shortcut, to which the paper
+    attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 90 %
+    interval over seeds.""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
     fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
     styles = zip(nets.items(), colors(3), MARKERS, strict=False)
-    for place, ((net, label), color, marker) in enumerate(styles):
+    for position, ((net, label), color, marker) in enumerate(styles):
         times = (("accuracy", color, "trained"), ("initial", "none", "before"))
-        for shift, (column, fill, when) in enumerate(times):
-            found = [_interval(_of(probes, net, part)[column]) for part in PARTS]
-            mean, low, high = np.array(found).T
+        for shift, (column, fill, time) in enumerate(times):
+            intervals = [_interval(_of(probes, net, part)[column]) for part in PARTS]
+            mean, low, high = np.array(intervals).T
             axes.errorbar(
-                np.arange(len(PARTS)) + 0.3 * (place - 0.5) + 0.1 * (shift - 0.5),
+                np.arange(len(PARTS)) + 0.3 * (position - 0.5) + 0.1 * (shift - 0.5),
                 mean,
                 [mean - low, high - mean],
                 ls="",
@@ -93,7 +93,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
                 color=color,
                 mfc=fill,
                 capsize=2,
-                label=f"{label}, {when}",
+                label=f"{label}, {time}",
             )
     axes.set_xticks(range(len(PARTS)), ["$r$", "$r[:d_0]$", "$r[d_0:]$"])
     axes.set(xlabel="what the probe reads", ylabel="top-1 accuracy of the probe (%)", xlim=(-0.5, 2.5))
@@ -105,10 +105,10 @@ def fig10(tables: Tables, params: Params) -> Figure:
 
 @table(
     "Table 1",
-    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as found,
-    with the 90 % interval over seeds; the probe's gain over the net before training, of the seed that
-    gains least (under 15 points a net counts as one that did not learn); and the same probe for other
-    labels of the same images, where there are any.""",
+    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
+    measured, with the 90 % interval over seeds; the probe's smallest gain over training, among the seeds
+    (below 15 points, a network counts as one that did not learn); and the same probe for other labels of the
+    same images, if there are any.""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [
@@ -120,15 +120,15 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
     listing = _listing(tables, params, rows)
     for loss in other_losses(tables, params):
         others = [(loss.label, projector, net, "all") for net, projector in PROJECTORS.items()]
-        own = {name: rows.assign(setting=BASE) for name, rows in loss.tables.items()}
-        listing = pd.concat([listing, _listing(own, params, others)], ignore_index=True)
+        base = {name: rows.assign(setting=BASE) for name, rows in loss.tables.items()}
+        listing = pd.concat([listing, _listing(base, params, others)], ignore_index=True)
     return listing
 
 
 @table(
     "Section 6.3",
-    caption="""The same for the projectors of Section 6.3 and for probes that see a part of DirectCLR's
-    representation; the last two rows are of nets whose last block has no shortcut (Figure 10).""",
+    caption="""The same for the projectors of Section 6.3 and for probes of a part of DirectCLR's
+    representation; the last two rows are networks whose last block has no shortcut (Figure 10).""",
 )
 def sec63(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [

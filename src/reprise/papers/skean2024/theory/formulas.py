@@ -137,7 +137,7 @@ FORMULAS: list[Claim] = [
     holds("prop31/views-agree", "At the minimum, both views coincide.", "Proposition 3.1, Appendix E.1"),
     *misprint(
         "appE1-argmin",
-        "argmin[log f + log g + h] = argmin[f + g + h], for the embeddings of two views by one linear network "
+        "argmin[log f + log g + h] = argmin[f + g + h], for embeddings of two views by one linear network "
         "(the gradient of the second vanishes at the minimum of the first).",
         "The minimum of the first is a stationary point of f / f* + g / g* + h, with f* and g* the values of "
         "f and g there. For free embeddings both share one minimum, since all three terms do.",
