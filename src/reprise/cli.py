@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         "cache",
         _cache,
         "list cache entries with their sizes, ages and the experiments that use them",
-        of_tier=False,
+        has_tier=False,
     )
     cache_parser.add_argument(
         "--clear", action="store_true", help="remove entries that no experiment of any tier uses"
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         "bench",
         _bench,
         "time the replica engine and image training against plain loops and the hardware limit",
-        of_tier=False,
+        has_tier=False,
     )
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     return parser
