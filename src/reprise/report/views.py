@@ -351,17 +351,17 @@ def _ids(entry: Mapping[str, str]) -> list[str]:
 def _coverage(
     entry: Mapping[str, str], artifacts: Mapping[str, ArtifactView], claims: Mapping[str, Link]
 ) -> CoverageView:
-    drawn = [artifacts[id] for id in _ids(entry) if id in artifacts]
+    shown = [artifacts[id] for id in _ids(entry) if id in artifacts]
     checked = [claims[id] for id in _ids(entry) if id in claims]
-    if not drawn and not checked:
+    if not shown and not checked:
         how = entry["covered_by"]
-    elif drawn and not any(view.commands for view in drawn):
+    elif shown and not any(view.commands for view in shown):
         how = "drawn again"
     elif any(link.verdict != "not run" for link in checked):
         how = "checked by claims"
     else:
         how = "not run yet"
-    links = (*(Link(view.id, view.number) for view in drawn), *checked)
+    links = (*(Link(view.id, view.number) for view in shown), *checked)
     return CoverageView(entry["item"], entry["section"], how, links, entry["note"])
 
 

@@ -154,8 +154,8 @@ def departures(params: Settings) -> list[str]:
         if used != published and not allowed:
             whose = "ours" if origin(field) == "ours" else "paper"
             lines += [
-                f"{path}: {_show(now)} ({whose}: {_show(before)})"
-                for path, now, before in _differences(name, used, published)
+                f"{path}: {_show(used_value)} ({whose}: {_show(published_value)})"
+                for path, used_value, published_value in _differences(name, used, published)
             ]
     return lines
 

@@ -33,7 +33,7 @@ def lead(artifact: str, columns: list[str], others: list[str]) -> Measure:
     return measure
 
 
-def at(epoch: int, others: list[str]) -> Measure:
+def lead_at(epoch: int, others: list[str]) -> Measure:
     return lead("Table 3", [f"epoch {epoch}"], others)
 
 
@@ -151,7 +151,7 @@ CLAIMS: list[Claim] = [
             f"text/best-dimension-contrastive-epoch{epoch}",
             f"At epoch {epoch} FroSSL outperforms all other dimension-contrastive methods of Table 3.",
             SECTION,
-            at(epoch, [*DIMENSION, NO_LOGS]),
+            lead_at(epoch, [*DIMENSION, NO_LOGS]),
         )
         for epoch in EPOCHS
     ),
@@ -160,7 +160,7 @@ CLAIMS: list[Claim] = [
             f"text/best-of-all-epoch{epoch}",
             f"At epoch {epoch}, within the first 30, FroSSL outperforms all other methods of Table 3.",
             f"{SECTION}; Sections 1 and 7",
-            at(epoch, OTHERS),
+            lead_at(epoch, OTHERS),
         )
         for epoch in EARLY
     ),
@@ -169,7 +169,7 @@ CLAIMS: list[Claim] = [
             f"text/substantially-stronger-epoch{epoch}",
             f"At epoch {epoch} its lead is substantial: larger than the margin of accuracies.",
             "Section 7, on Table 3",
-            beyond_margin(at(epoch, OTHERS)),
+            beyond_margin(lead_at(epoch, OTHERS)),
             f"{UNIT} beyond the margin",
         )
         for epoch in EARLY

@@ -77,8 +77,8 @@ def _train(
     samples = Streams(seeds, "evaluation").normal(params.samples, dim).double()
 
     def by_arm(weights: Weights) -> list[Weights]:
-        rest = iter(weights)
-        return [list(islice(rest, len(arm.weights))) for arm in arms]
+        remaining = iter(weights)
+        return [list(islice(remaining, len(arm.weights))) for arm in arms]
 
     def loss(weights: Weights) -> Tensor:
         normal = next(batches)  # the same numbers for every arm of a seed

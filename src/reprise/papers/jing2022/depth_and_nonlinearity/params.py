@@ -48,4 +48,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "noise halved": {"noise_std": params.noise_std / 2},
         "steps halved": {"steps": params.steps // 2, "long_steps": params.steps // 2},
     }
-    return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

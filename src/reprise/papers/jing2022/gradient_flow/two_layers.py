@@ -177,7 +177,7 @@ def remark(rng: Random, largest: int) -> Checked:
     a = _alignment_of_balanced(rng, sizes, np.repeat(spread_values(rng, 3), groups))
     group = np.repeat(np.arange(3), groups)
     within = np.equal.outer(group, group)
-    # Turned within the groups, the singular vectors of W2 are as valid as before.
+    # Singular vectors of W2 rotated within the groups are equally valid.
     turn = block_diag(*[orthogonal(rng, n, n) for n in groups])
     return Checked(
         sizes,
@@ -204,7 +204,7 @@ def theorem3(rng: Random, largest: int) -> Checked:
 
 
 def closed_form(rng: Random, largest: int) -> Checked:
-    """Under alignment σ1² - σ2² = C stays, and σ1 follows an equation of its own (after Theorem 3)."""
+    """Under alignment σ1² - σ2² = C is conserved, and σ1 follows its own equation (after Theorem 3)."""
     model = aligned(rng, largest)
     (_, s1, v1t), (_, s2, _) = (svd(w) for w in model.layers)
     (_, first, _), (_, second, _) = _factor_velocities(model)
@@ -223,15 +223,16 @@ def closed_form(rng: Random, largest: int) -> Checked:
 
 
 def alignment_preserved(rng: Random, largest: int) -> Checked:
-    """Whether two aligned layers stay so: how fast A leaves the identity, beside how fast U1 turns."""
+    """Whether two aligned layers stay aligned: A's velocity away from the identity, relative to U1's
+    velocity."""
     model = aligned(rng, largest)
     w1, (_, s1, _) = model.layers[0], svd(model.layers[0])
     u2, _, v2t = svd(model.layers[1])
     balanced = Linear((w1, (u2 * s1) @ v2t), model.x, model.x_aug)
 
-    def drift(of: Linear) -> float:
-        (turning, _, _), _ = _factor_velocities(of)
-        return float(np.linalg.norm(_alignment_velocity(of)) / np.linalg.norm(turning))
+    def drift(layers: Linear) -> float:
+        (turning, _, _), _ = _factor_velocities(layers)
+        return float(np.linalg.norm(_alignment_velocity(layers)) / np.linalg.norm(turning))
 
     errors = {"printed": drift(model), "corrected": drift(balanced)}
     return Checked(model.sizes, {"thm3-stays-aligned": errors})
@@ -257,7 +258,7 @@ def _eq11_error(model: Linear) -> float:
 
 
 def _alignment_of_balanced(rng: Random, sizes: Mapping[str, int], s: Array) -> Array:
-    """A of two random layers with W1 W1ᵀ = W2ᵀ W2 and the singular values `s`."""
+    """A of two random layers with W1 W1ᵀ = W2ᵀ W2 and singular values `s`."""
     inner = orthogonal(rng, len(s), len(s))
     w1 = (inner * s) @ orthogonal(rng, sizes["inputs"], len(s)).T
     w2 = (orthogonal(rng, sizes["outputs"], len(s)) * s) @ inner.T

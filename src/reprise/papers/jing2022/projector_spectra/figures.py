@@ -81,7 +81,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
     for position, ((net, label), color, marker) in enumerate(styles):
         times = (("accuracy", color, "trained"), ("initial", "none", "before"))
         for shift, (column, fill, time) in enumerate(times):
-            intervals = [_interval(_of(probes, net, part)[column]) for part in PARTS]
+            intervals = [_interval(_select(probes, net, part)[column]) for part in PARTS]
             mean, low, high = np.array(intervals).T
             axes.errorbar(
                 np.arange(len(PARTS)) + 0.3 * (position - 0.5) + 0.1 * (shift - 0.5),
@@ -106,7 +106,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
 @table(
     "Table 1",
     caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
-    measured, with the 90 % interval over seeds; the probe's smallest gain over training, among the seeds
+    found here, with the 90 % interval over seeds; the probe's smallest gain over training, among the seeds
     (below 15 points, a network counts as one that did not learn); and the same probe for other labels of the
     same images, if there are any.""",
 )
@@ -162,8 +162,8 @@ def _spectra(axes: Axes, tables: Tables, params: Params, what: str, names: dict[
 def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
     drawable(rows["log_value"], name)
     count = rows.groupby("seed")["log_value"].agg(collapsed_values).mean()
-    shown = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
-    band(axes, shown, "index", "relative", label=f"{name} ({count:.0f})", **style)
+    scaled = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
+    band(axes, scaled, "index", "relative", label=f"{name} ({count:.0f})", **style)
 
 
 def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
@@ -171,12 +171,12 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
     accuracies = printed[printed["metric"] == "linear probe top-1"]
     published = accuracies.set_index(["loss", "projector"])["value"]
     probes = setting(tables, BASE)["probes"]
-    listed = []
+    lines = []
     for loss, projector, net, part in rows:
-        found = _of(probes, net, part)
-        mean, low, high = _interval(found["accuracy"])
-        # Whether the net learned is asked of its whole representation.
-        whole = _of(probes, net, "all")
+        selected = _select(probes, net, part)
+        mean, low, high = _interval(selected["accuracy"])
+        # Whether the network learned is judged by its whole representation.
+        full = _select(probes, net, "all")
         row = {
             "loss": loss,
             "projector": projector,
@@ -184,25 +184,25 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
             "found": mean,
             "low": low,
             "high": high,
-            "before training": found["initial"].mean(),
-            "least gain of the net": (whole["accuracy"] - whole["initial"]).min(),
+            "before training": selected["initial"].mean(),
+            "least gain of the net": (full["accuracy"] - full["initial"]).min(),
         }
         for name in other_settings(tables, params):
-            other = _of(setting(tables, name)["probes"], net, part)
-            row[name] = other["accuracy"].mean()
-            row[f"{name}, before training"] = other["initial"].mean()
-        listed.append(row)
-    return pd.DataFrame(listed).round(1)
+            alternative = _select(setting(tables, name)["probes"], net, part)
+            row[name] = alternative["accuracy"].mean()
+            row[f"{name}, before training"] = alternative["initial"].mean()
+        lines.append(row)
+    return pd.DataFrame(lines).round(1)
 
 
-def _of(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
-    found = probes[(probes["net"] == net) & (probes["part"] == part)]
-    drawable(found["accuracy"], f"{net}, {part}")
-    return found
+def _select(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
+    selected = probes[(probes["net"] == net) & (probes["part"] == part)]
+    drawable(selected["accuracy"], f"{net}, {part}")
+    return selected
 
 
 def _interval(values: pd.Series) -> tuple[float, float, float]:
-    """Mean and interval; none of a single seed."""
+    """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
     if len(values) == 1:
         return (float(values.iloc[0]),) * 3
     interval = mean_interval(values)

@@ -51,13 +51,13 @@ def proposition_d1(rng: Random, largest: int) -> Checked:
     frame = orthonormal(rng, *aligned.left[0].shape)
     other_u = orthonormal(rng, len(aligned.u), len(aligned.u))
     point = aligned.point
-    turned = Point(point.x, (point.w[0], other_u * aligned.s[1] @ aligned.top))
+    rotated = Point(point.x, (point.w[0], other_u * aligned.s[1] @ aligned.top))
     unrelated = replace(aligned, left=(aligned.left[0], frame))
     unchanged = _rotation(aligned, aligned.point)
     return Checked(
         point.sizes,
         {
-            "propD1-left-vectors": {"printed": _rotation(aligned, turned), "corrected": unchanged},
+            "propD1-left-vectors": {"printed": _rotation(aligned, rotated), "corrected": unchanged},
             "propD1-eigenvectors": {"printed": _rotation(aligned, unrelated.point), "corrected": unchanged},
         },
     )

@@ -111,9 +111,9 @@ def _krylov_basis(kernels: Kernels, start: Embeddings) -> Float[Array, "sample c
         block = np.concatenate(list(kernels @ block), 1)
     stacked = np.concatenate(products, 1)
     values, vectors = np.linalg.eigh(stacked @ stacked.T)
-    large = values > CUTOFF**2 * values[-1]
-    large[: leading.shape[1]] = False  # these eigenvalues are 0: the leading vectors are already included
-    return np.linalg.qr(np.concatenate([leading, vectors[:, large]], 1))[0]
+    selected = values > CUTOFF**2 * values[-1]
+    selected[: leading.shape[1]] = False  # these eigenvalues are 0: the leading vectors are already included
+    return np.linalg.qr(np.concatenate([leading, vectors[:, selected]], 1))[0]
 
 
 def _shared_modes(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:

@@ -79,8 +79,8 @@ def self_regulation(rng: Random, largest: int) -> Checked:
     pull = float(with_log @ z.flatten().numpy())
     factor = rng.uniform(0.1, 10)
     invariance = float((z - other).square().sum()) / len(z)
-    before = float(frossl_as_given(z, other))
-    expected = before + (factor**2 - 1) * invariance + 8 * np.log(factor)
+    loss_before = float(frossl_as_given(z, other))
+    expected = loss_before + (factor**2 - 1) * invariance + 8 * np.log(factor)
     return Checked(
         sizes(z),
         {
@@ -131,13 +131,13 @@ def spread(rng: Random, largest: int) -> Checked:
     equal = np.full(LARGE, 1 / LARGE)
     room = [renyi(equal, 1) - renyi(shares, 1), shares.max() / shares.min() - 1, 1]
     left = rotation(rng, LARGE + size(rng, 1, largest))[:, :LARGE]
-    z, turned = (left * tensor(values**0.5) @ rotation(rng, LARGE).mT for _ in range(2))
+    z, rotated = (left * tensor(values**0.5) @ rotation(rng, LARGE).mT for _ in range(2))
     return Checked(
         {"samples": len(z), "dims": LARGE},
         {
             "sec52/entropy-largest": against(renyi(equal, 1), np.log(LARGE)),
             "sec52/metrics-best-when-equal": as_printed(below_zero(np.array(room))),
-            "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(turned))),
+            "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(rotated))),
         },
     )
 

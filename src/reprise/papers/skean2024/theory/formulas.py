@@ -10,7 +10,7 @@ holds = partial(identities.holds, "skean2024")
 misprint = partial(identities.misprint, "skean2024")
 
 
-def turned(name: str, says: str, *, stays: bool) -> Claim:
+def rotation_claim(name: str, says: str, *, stays: bool) -> Claim:
     """A claim that rotating both views' embeddings leaves a loss of Table 1 unchanged, or that it does
     not."""
     id, where = f"table1/rotation-{name}", "Section 3, Table 1"
@@ -44,19 +44,21 @@ FORMULAS: list[Claim] = [
     holds("eq6/loss", "FroSSL on unnormalised embeddings is Eq. 6, with either matrix.", "Eqs. 4, 5 and 6"),
     holds("eq6/gradient", "Its gradient for Z1 is 2 (Z1 - Z2) / N + 4 Z1 Z1ᵀ Z1 / |Z1ᵀZ1|²_F.", "Eq. 6"),
     holds("sec1/invariance-of-vicreg", "Eq. 5 is VICReg's invariance term.", "Section 1, Table 1"),
-    turned("frossl-eq6", "Eq. 6 on unnormalised embeddings", stays=True),
-    turned("frossl", "FroSSL with dimensions of equal variance, as used in practice,", stays=False),
-    turned("barlow-twins", "Barlow Twins", stays=False),
-    turned("barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False),
-    turned(
+    rotation_claim("frossl-eq6", "Eq. 6 on unnormalised embeddings", stays=True),
+    rotation_claim("frossl", "FroSSL with dimensions of equal variance, as used in practice,", stays=False),
+    rotation_claim("barlow-twins", "Barlow Twins", stays=False),
+    rotation_claim(
+        "barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False
+    ),
+    rotation_claim(
         "barlow-twins-unnormalised-equal-weights",
         "Barlow Twins without feature normalisation at λ = 1, the variant of Figure 2,",
         stays=True,
     ),
-    turned("vicreg", "VICReg", stays=False),
-    turned("w-mse", "W-MSE, which whitens by a Cholesky factor,", stays=False),
-    turned("w-mse-zca", "W-MSE with the covariance's symmetric root instead", stays=True),
-    turned("corinfomax", "CorInfoMax", stays=True),
+    rotation_claim("vicreg", "VICReg", stays=False),
+    rotation_claim("w-mse", "W-MSE, which whitens by a Cholesky factor,", stays=False),
+    rotation_claim("w-mse-zca", "W-MSE with the covariance's symmetric root instead", stays=True),
+    rotation_claim("corinfomax", "CorInfoMax", stays=True),
     holds(
         "table1/w-mse-whitened",
         "W-MSE's whitened embeddings have the identity as their covariance.",
