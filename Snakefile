@@ -1,11 +1,11 @@
-# Reprise: every figure and table of five papers on the training dynamics of self-supervised learning, and what holds.
+# Reprise: every figure and table of five papers on the training dynamics of self-supervised learning, and which claims hold.
 #
 #   snakemake                                theory and simulations at paper scale (configs/default.yaml)
 #   snakemake --config tier=smoke            every rule, tiny (configs/smoke.yaml)
 #   snakemake --config paper=jing2022        one paper
 #   snakemake --workflow-profile slurm       on a cluster
 #
-# Settings come from workflow/profiles/default; the link `profiles` is where Snakemake looks for it.
+# Settings come from workflow/profiles/default, which Snakemake finds through the link `profiles`.
 # After a kill (the folder is locked): snakemake --unlock, then the same command again.
 
 from snakemake.utils import min_version
@@ -22,5 +22,5 @@ rule all:
     default_target: True
     input:
         rules.report.output,
-        # These too: what only a finished file needs, Snakemake does not make again when it is missing.
+        # Also these: Snakemake does not remake a missing file that only an existing output needs.
         rules.report.input,

@@ -1,4 +1,4 @@
-"""Reprise: five papers on the training dynamics of self-supervised learning, run again, claim by claim."""
+"""Reprise: five papers on the training dynamics of self-supervised learning, reproduced claim by claim."""
 
 from typing import Any
 
@@ -8,16 +8,15 @@ __all__ = ["RepriseError", "draw", "load"]
 
 
 def load(id: str, tier: str = "default") -> Any:
-    """Result tables, for a notebook.
+    """Loads result tables, for a notebook.
 
     Args:
-        id: an experiment (`jing2022/layer_alignment`) or a figure (`jing2022/fig04`): a dict of the
-        DataFrames it is made
-            of; a table (`tian2023/table1`): its DataFrame.
-        tier: which results to read: `smoke`, `default` or `paper`.
+        id: an experiment (`jing2022/layer_alignment`) or a figure (`jing2022/fig04`), for a dict of result
+            tables; or a table of a paper (`tian2023/table1`), for its DataFrame.
+        tier: the results to read: `smoke`, `default` or `paper`.
 
     Raises:
-        RepriseError: when there is no such id, or its results are missing, damaged or of other parameters.
+        RepriseError: for an unknown id, or if its results are missing, damaged or out of date.
     """
     from reprise.execute import pipeline, registry, tiers
 
@@ -33,10 +32,10 @@ def load(id: str, tier: str = "default") -> Any:
 
 
 def draw(id: str, tier: str = "default") -> Any:
-    """A figure (matplotlib Figure) or table (DataFrame) drawn from result tables, for a notebook.
+    """Draws a figure (matplotlib Figure) or table (DataFrame) from result tables, for a notebook.
 
     Raises:
-        RepriseError: as `load`.
+        RepriseError: as in `load`.
     """
     from reprise.execute import pipeline, tiers
 

@@ -21,19 +21,19 @@ from reprise.evidence.verdicts import ground, summary
 from reprise.execute import cache, drift, pipeline, provenance, registry, tiers
 
 FOUND = 3
-"""Exit code of `check --fail-on` when it found what it was asked to fail on."""
+"""Exit code of `check --fail-on` if the named problem occurred."""
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 NOBODY_READS = 141
-"""Exit code when what reads the output has closed it, as shells have it."""
+"""Exit code after a broken pipe, as in shells."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. Exit codes: 0 done, 2 a mistake that the user can mend, 3 `--fail-on` found
-    something, 130 interrupted, 141 nobody reads the output."""
+    """Runs one command. Exit codes: 0 success, 2 an error that the user can fix, 3 a problem named by
+    `--fail-on`, 130 interrupted, 141 broken pipe."""
     options = _parser().parse_args(arguments)
-    # A second thread slows stacks of small matrices: torch's, before it is imported, and NumPy's, which is.
-    # Snakemake sets these variables to a rule's threads, which are processes here; torch heeds MKL's first.
+    # A second thread slows stacks of small matrices. The variables are for torch, which is imported later and
+    # reads MKL's first; the limit is for NumPy. Snakemake would set the variables to a rule's threads.
     os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     threadpool_limits(1, user_api="blas")
     try:
@@ -43,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader had enough: reprise list | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+    except BrokenPipeError:  # e.g. reprise list | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit succeeds
         return NOBODY_READS
     except KeyboardInterrupt:
         print(
-            "reprise: interrupted; what was finished is kept, and the same command goes on", file=sys.stderr
+            "reprise: interrupted; what was finished is kept, and the same command resumes", file=sys.stderr
         )
         return INTERRUPTED
 
@@ -57,52 +57,59 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="list|run|draw|check|report|cache|bench")
 
-    def add(name: str, command: Any, help: str, *, of_tier: bool = True) -> argparse.ArgumentParser:
+    def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help)
         sub.set_defaults(command=command)
-        if of_tier:
+        if has_tier:
             sub.add_argument("--tier", default="default", help="a file of configs/ (default: default)")
         return sub
 
     add(
-        "list", _list, "experiments, artifacts, claims; what each tier has and what is missing", of_tier=False
+        "list",
+        _list,
+        "list experiments, artifacts and claims, and which results each tier has",
+        has_tier=False,
     )
     run = add("run", _run, "compute an experiment's result tables")
     run.add_argument("id", metavar="KEY/NAME")
     run.add_argument(
         "--share", type=_share, metavar="I/N",
-        help="of an experiment that is cut into tasks: do this share of them, of so many, and make no tables",
+        help="run only this share of the experiment's tasks, and write no result tables",
     )  # fmt: skip
     add("draw", _draw, "draw a figure or table from result tables").add_argument("id", metavar="KEY/fig04")
-    check = add("check", _check, "verdicts on the claims of a paper (of all: leave it out)")
+    check = add("check", _check, "judge the claims of one paper, or of all")
     check.add_argument("paper", nargs="?", metavar="KEY")
     check.add_argument("--json", action="store_true", help="print the verdicts as JSON")
-    check.add_argument("--write", action="store_true", help="keep them in results/TIER/KEY, for the report")
+    check.add_argument(
+        "--write", action="store_true", help="save the verdicts in results/TIER/KEY, for the report"
+    )
     check.add_argument(
         "--fail-on", action="append", choices=("contradicted", "drift"), default=[],
-        help=f"exit with {FOUND} on a contradicted claim, or on numbers that differ from tests/golden",
+        help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
-    add("report", _report, "write results/TIER/report.html, summary.md and the joint claims table")
-    kept = add(
+    add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
+    cache_parser = add(
         "cache",
         _cache,
-        "what is kept beside result tables: what, its size and age, which experiment asks for it",
-        of_tier=False,
+        "list cache entries with their sizes, ages and the experiments that use them",
+        has_tier=False,
     )
-    kept.add_argument("--clear", action="store_true", help="remove what no experiment of any tier asks for")
-    bench = add(
+    cache_parser.add_argument(
+        "--clear", action="store_true", help="remove entries that no experiment of any tier uses"
+    )
+    bench_parser = add(
         "bench",
         _bench,
-        "times of the replica engine and of training on images beside plain loops, and the floor",
-        of_tier=False,
+        "time the replica engine and image training against plain loops and the hardware limit",
+        has_tier=False,
     )
-    bench.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     return parser
 
 
 def _share(text: str) -> tuple[int, int]:
-    written = re.fullmatch(r"(\d+)(?:/|-of-)(\d+)", text)  # as people write it, and Snakemake
-    number, shares = map(int, written.groups()) if written else (0, 0)
+    match = re.fullmatch(r"(\d+)(?:/|-of-)(\d+)", text)  # 3/16, or Snakemake's 3-of-16
+    number, shares = map(int, match.groups()) if match else (0, 0)
     if not 1 <= number <= shares:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 3/16")
     return number, shares
@@ -128,20 +135,20 @@ def _list(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     tier = tiers.load_tier(options.tier)
     params = tier.params[registry.experiment(options.id).id].model_dump(mode="json")
-    made_by = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
-    print(json.dumps(made_by, ensure_ascii=False), file=sys.stderr, flush=True)
-    with _progress(options.id) as show:
+    description = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
+    print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
+    with _progress(options.id) as progress:
         if options.share:
             number, shares = options.share
-            pipeline.run_share(options.id, tier, number, shares, show)
+            pipeline.run_share(options.id, tier, number, shares, progress)
         else:
-            pipeline.run(options.id, tier, show)
+            pipeline.run(options.id, tier, progress)
     print(tier.results / options.id)
 
 
 @contextmanager
 def _progress(id: str) -> Iterator[pipeline.Progress]:
-    """A bar with an estimate on a terminal; elsewhere, as in a log, a line every tenth of the way."""
+    """A progress bar with an estimate on a terminal; otherwise, as in a log, a line every 10 %."""
     if sys.stderr.isatty():
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -150,17 +157,17 @@ def _progress(id: str) -> Iterator[pipeline.Progress]:
                 task, completed=done, total=total, description=f"{id}: {what}"
             )
         return
-    start, first, shown = time.monotonic(), 0, -1
+    start, first, printed = time.monotonic(), 0, -1
 
     def line(done: int, total: int, what: str) -> None:
-        nonlocal start, first, shown
+        nonlocal start, first, printed
         tenth = 10 * done // total
-        if tenth < shown or shown < 0 or done == 0:  # a beginning, or where a killed run had stopped
-            start, first, shown = time.monotonic(), done, tenth
-        elif tenth > shown:
-            shown = tenth
-            left = (time.monotonic() - start) * (total - done) / (done - first)
-            print(f"{id}: {what}: {10 * tenth} %, {left:.0f} s left", file=sys.stderr, flush=True)
+        if tenth < printed or printed < 0 or done == 0:  # a new start, or resuming an interrupted run
+            start, first, printed = time.monotonic(), done, tenth
+        elif tenth > printed:
+            printed = tenth
+            remaining = (time.monotonic() - start) * (total - done) / (done - first)
+            print(f"{id}: {what}: {10 * tenth} %, {remaining:.0f} s left", file=sys.stderr, flush=True)
 
     yield line
 
@@ -184,7 +191,7 @@ def _check(options: argparse.Namespace) -> int:
         _print_summary(claims)
     failed = False
     if "contradicted" in options.fail_on:
-        # A misprint that fails as printed is an erratum, not news.
+        # A misprint that is contradicted as printed is a known erratum, not a failure.
         for row in claims[claims["verdict"] == "contradicted"].to_dict("records"):
             if ground(row) != "errata":
                 failed = True
@@ -197,7 +204,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from reprise.report import html  # jinja2 is needed here only
+    from reprise.report import html  # only here is jinja2 needed
 
     tier = tiers.load_tier(options.tier)
     claims = pipeline.join(tier)
@@ -220,30 +227,30 @@ def _cache(options: argparse.Namespace) -> None:
         asked_by = row.asked_by or "nothing asks for it"
         print(f"{row.kind:9}{row.size:8.1f} MB {row.age:>8}  {row.what}; {asked_by}")
     print(f"{len(rows)} entries, {sum(row.size for row in rows):.1f} MB")
-    if useless := [row.size for row in rows if not row.asked_by]:
-        megabytes = f"{sum(useless):.1f} MB"
-        print(f"nothing asks for {len(useless)} of them, {megabytes}; remove with: reprise cache --clear")
+    if unused := [row.size for row in rows if not row.asked_by]:
+        megabytes = f"{sum(unused):.1f} MB"
+        print(f"nothing asks for {len(unused)} of them, {megabytes}; remove with: reprise cache --clear")
 
 
 def _bench(options: argparse.Namespace) -> None:
     from reprise.bench import image_training
 
-    measured = {bench.TITLE: bench.measure() for bench in (*registry.benches(), image_training)}
+    measurements = {bench.TITLE: bench.measure() for bench in (*registry.benches(), image_training)}
     if options.json:
-        print(json.dumps({name: table.to_dict("records") for name, table in measured.items()}, indent=1))
+        print(json.dumps({name: table.to_dict("records") for name, table in measurements.items()}, indent=1))
     else:
-        for name, table in measured.items():
+        for name, table in measurements.items():
             print(f"{name}\n{table.to_string(index=False, float_format='{:.3g}'.format)}\n")
 
 
 def _print_summary(claims: pd.DataFrame) -> None:
     counts = summary(claims)
-    shown = Table(title="Verdicts (grounds are not added together)")
+    table = Table(title="Verdicts (grounds are not added together)")
     for name in counts.columns:
-        shown.add_column(name, justify="left" if name in ("paper", "ground") else "right")
+        table.add_column(name, justify="left" if name in ("paper", "ground") else "right")
     for row in counts.itertuples(index=False):
-        shown.add_row(*(str(cell) for cell in row))
-    Console(width=110).print(shown)
+        table.add_row(*(str(cell) for cell in row))
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

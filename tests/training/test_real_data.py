@@ -70,7 +70,7 @@ def test_files_are_read_ahead_and_the_numbers_are_the_same(tmp_path, monkeypatch
     ahead = train(of, data, tmp_path / "ahead")
     expected = [batches.batch_indices(of.seed, step, of.batch, 12).tolist() for step in range(5)]
     assert asked == expected  # each once, and none after the last
-    monkeypatch.setattr(batches.Ahead, "__call__", lambda self, step: self._of(step))
+    monkeypatch.setattr(batches.Ahead, "__call__", lambda self, step: self._function(step))
     alone = train(of, data, tmp_path / "alone")
     assert ahead.log == alone.log
     for ours, theirs in zip(ahead.method.parameters(), alone.method.parameters(), strict=True):

@@ -125,8 +125,8 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
         ),
         pytest.param(
             "src/reprise/training/methods.py",
-            "self.of_representations(gather(z1), gather(z2))",
-            "self.of_representations(gather(z1), gather(z2)) / 2",
+            "self.representation_loss(gather(z1), gather(z2))",
+            "self.representation_loss(gather(z1), gather(z2)) / 2",
             {*IMAGE_NETS, *VERDICTS},
             id="how such a loss is wired: the same experiments",
         ),

@@ -1,4 +1,4 @@
-# What the rules share: the checked config, what it asks for, and the files of a job.
+# Shared by all rules: the validated config, the requested papers, and the files of each job.
 
 import os
 
@@ -31,7 +31,7 @@ except RepriseError as error:
 
 if config.get("experiments", TIER.overrides) != TIER.overrides:
     raise WorkflowError(
-        f"overrides belong into configs/{TIER.name}.yaml, or into a file of their own beside it"
+        f"overrides belong in configs/{TIER.name}.yaml, or in a config file of their own"
     )
 
 for folder in ("results", "figures"):
@@ -49,30 +49,30 @@ BENCHMARKS = f"{RESULTS}/benchmarks"
 
 
 def rule_name(id):
-    """The rule of an experiment, a figure or table, or a paper's `KEY/claims`."""
+    """The name of the rule of an experiment, a figure or table, or a paper's `KEY/claims`."""
     return id.replace("/", "_")
 
 
-# Into how many shares an experiment's tasks are cut, by the name of its rule: a profile or --set-scatter says more.
+# The number of shares of each experiment's tasks, by rule name; override it in a profile or with --set-scatter.
 scattergather:
     **{rule_name(e.id): 1 for e in EXPERIMENTS if e.has_tasks},
 
 
-# Of a drawing, of verdicts, of the report.
+# Resources of the rules that draw, check and report.
 QUICK = {"mem_mb": 1000, "runtime": 5}
 
 
 def outputs(id):
-    """The files that the rule makes."""
+    """The output files of a rule."""
     return getattr(rules, rule_name(id)).output
 
 
 def tables(experiment):
-    """The files that `reprise run` makes, by table.
+    """The output files of `reprise run`, by table.
 
-    Snakemake deletes a job's outputs before it starts: good tables would be lost to a run that then fails. Those
-    marked `update` it leaves, but after a failure it takes them for finished: hence `done`, which is not marked.
-    Its name stands for the code and the settings: results of others never count as these.
+    Snakemake deletes a job's outputs before it starts, so a failing run would destroy good tables. It keeps files
+    marked `update`, but after a failure it considers them finished; hence the file `done`, which is not marked. Its
+    name holds the key of the code and settings, so that results of other code or settings never count.
     """
     folder = f"{RESULTS}/{experiment.id}"
     names = {name: f"{name}.parquet" for name in experiment.tables}
@@ -86,8 +86,8 @@ def tables(experiment):
 
 
 def shares(experiment):
-    """The marks of an experiment's shares, a job each; none where there is one share, which is the experiment's own
-    job."""
+    """The marker files of an experiment's shares, one job each; none for a single share, which the experiment's own
+    job runs."""
     if not experiment.has_tasks:
         return []
     gathered = getattr(gather, rule_name(experiment.id))
@@ -98,12 +98,12 @@ def shares(experiment):
 
 
 def drawing(artifact):
-    """The files that `reprise draw` makes; the PNG of a figure goes into Snakemake's own report too."""
+    """The output files of `reprise draw`; the PNG of a figure also goes into Snakemake's own report."""
     key, name = artifact.id.split("/")
     stem = f"{FIGURES}/{artifact.id}"
     if artifact.kind == "table":
         return {"csv": f"{stem}.csv", "md": f"{stem}.md"}
-    picture = report(
+    image = report(
         f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
     )
-    return {"pdf": f"{stem}.pdf", "png": picture}
+    return {"pdf": f"{stem}.pdf", "png": image}

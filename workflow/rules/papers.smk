@@ -1,5 +1,5 @@
-# The rules of every paper, each form written once. Names are ids: `snakemake jing2022_fig06a`.
-# Commands take an id from `params`: an f-string would be read when the job runs, after the last turn of the loop.
+# The rules of every paper, each kind written once. Rule names are ids: `snakemake jing2022_fig06a`.
+# Commands take the id from `params`: an f-string would be evaluated when the job runs, after the loop has ended.
 
 for experiment in EXPERIMENTS:
 
@@ -14,7 +14,7 @@ for experiment in EXPERIMENTS:
             f"{LOGS}/{experiment.id}.log",
         benchmark:
             f"{BENCHMARKS}/{experiment.id}.tsv"
-        priority: experiment.resources.minutes  # the longest first
+        priority: experiment.resources.minutes  # longest first
         resources:
             mem_mb=experiment.resources.memory_mb,
             runtime=experiment.resources.minutes,

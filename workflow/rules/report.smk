@@ -1,4 +1,4 @@
-# The joint table of verdicts, and the report: the end of every run.
+# The table of all verdicts and the report: the end of every run.
 
 
 rule report:

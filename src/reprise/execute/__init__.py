@@ -1,1 +1,1 @@
-"""How experiments are found, configured and run, and what their records say."""
+"""Finds, configures and runs experiments, and records how their results were made."""

@@ -1,8 +1,8 @@
-"""What the cache holds, who asks for it, and what nobody asks for any more.
+"""Lists the cache's entries with the runs that use them, and removes unused entries.
 
-Who asks is a run: a tier, an experiment, and the key of its code and parameters. The cache keeps the names of
-all that have ever asked for an entry; those count whose key is that of the code and the configs that are here
-now. An edit of an experiment or of its settings takes its name away, until it has run again.
+An asker is a run: a tier, an experiment, and the key of its code and parameters. Each entry lists all runs
+that ever asked for it; only those with the key of the current code and configs count. After an edit of an
+experiment or its settings, it counts again once it has rerun.
 """
 
 import time
@@ -17,13 +17,13 @@ UNITS = (("days", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 class Row(NamedTuple):
-    """An entry as a person reads it.
+    """A cache entry, formatted for display.
 
     Attributes:
-        what: in words.
+        what: description.
         size: in MB.
-        age: since it was made, or was last worked at.
-        asked_by: `KEY/NAME (TIER)` of those that ask for it now; empty when nothing does.
+        age: time since the last write.
+        asked_by: `KEY/NAME (TIER)` of the current runs that use it; empty if there are none.
     """
 
     entry: store.Entry
@@ -35,49 +35,48 @@ class Row(NamedTuple):
 
 
 def asker(id: str, tier: Tier) -> str:
-    """The name by which the run of an experiment asks for entries, with the code and parameters of now."""
+    """The asker name of an experiment's run with the current code and parameters."""
     return f"{run_of(id, tier)}{registry.experiment(id).key(tier.params[id])}"
 
 
 def run_of(id: str, tier: Tier) -> str:
-    """What the names of all its runs begin with, whatever the code and the parameters."""
+    """The prefix shared by the asker names of all runs of an experiment in a tier."""
     return f"{tier.name} {id} "
 
 
 def seconds_spent(asker: str, tier: Tier) -> float:
-    """How long the tables that a run's tasks have finished took to make."""
-    own = (entry for entry in store.entries(tier.root, store.TASKS) if asker in entry.askers)
-    return sum(entry.record.get("seconds", 0.0) for entry in own)
+    """Total time that a run's finished tasks took."""
+    finished = (entry for entry in store.entries(tier.root, store.TASKS) if asker in entry.askers)
+    return sum(entry.record.get("seconds", 0.0) for entry in finished)
 
 
 def forget_tasks(id: str, tier: Tier) -> None:
-    """Removes the tables of an experiment's tasks, of this run and of killed ones."""
+    """Removes the tables of an experiment's tasks, of this run and of interrupted ones."""
     for entry in store.entries(tier.root, store.TASKS):
         if any(asker.startswith(run_of(id, tier)) for asker in entry.askers):
             store.remove(entry)
 
 
 def rows() -> list[Row]:
-    """All that the cache of this checkout holds."""
+    """All entries of this checkout's cache."""
     root = tiers.checkout()
     every_tier = [tiers.load_tier(name, root) for name in tiers.names(root)]
-    shown = {asker(id, tier): f"{id} ({tier.name})" for tier in every_tier for id in tier.params}
-    found = []
+    labels = {asker(id, tier): f"{id} ({tier.name})" for tier in every_tier for id in tier.params}
+    table = []
     for entry in store.entries(root):
-        with suppress(FileNotFoundError):  # a run has removed it meanwhile
-            found.append(_row(entry, shown))
-    return found
+        with suppress(FileNotFoundError):  # another process has just removed it
+            table.append(_row(entry, labels))
+    return table
 
 
 def clear() -> tuple[list[Row], list[Row]]:
-    """Removes what nothing asks for; what was removed, and what could not be because a process is at work
-    there."""
-    useless = [row for row in rows() if not row.asked_by]
-    removed = [row for row in useless if store.remove(row.entry)]
-    return removed, [row for row in useless if row not in removed]
+    """Removes unused entries; returns the removed ones, and those that a running process still holds."""
+    unused = [row for row in rows() if not row.asked_by]
+    removed = [row for row in unused if store.remove(row.entry)]
+    return removed, [row for row in unused if row not in removed]
 
 
-def _row(entry: store.Entry, shown: dict[str, str]) -> Row:
+def _row(entry: store.Entry, labels: dict[str, str]) -> Row:
     files = [file for folder in (entry.folder, entry.draft) for file in folder.rglob("*") if file.is_file()]
     states = [file.stat() for file in files or [entry.lock]]
     return Row(
@@ -86,7 +85,7 @@ def _row(entry: store.Entry, shown: dict[str, str]) -> Row:
         entry.record.get("what", "unfinished"),
         sum(state.st_size for state in states) / 1e6,
         _age(time.time() - max(state.st_mtime for state in states)),
-        ", ".join(sorted(shown[asker] for asker in entry.askers & shown.keys())),
+        ", ".join(sorted(labels[asker] for asker in entry.askers & labels.keys())),
     )
 
 

@@ -1,5 +1,5 @@
-"""Did a change move a number? Tables are summarised, and the summary is compared with a golden one under
-tests/golden/."""
+"""Detects numbers that a change has moved: compares summaries of the result tables with the golden summaries
+in tests/golden/."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,42 +13,42 @@ from reprise.execute.tiers import Tier
 from reprise.study.experiment import Tables
 
 COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
-"""Columns of numbers that are set, not measured."""
+"""Numeric columns that are settings, not measurements."""
 KEYS = ["table", "group", "column", "statistic"]
 
 
 def summarise(tables: Tables) -> pd.DataFrame:
-    """Mean, least and largest value of every measured column, by what the table's words tell apart, where
-    it is a finite number; of no table that measures time.
+    """Mean, minimum and maximum of every measured column for each combination of the table's text columns;
+    omits values that are not finite, and tables of timings.
 
     Returns:
-        The columns `table, group, column, statistic, value`, one number a row.
+        The columns `table, group, column, statistic, value`, one number per row.
     """
-    parts = []
+    frames = []
     for name, table in sorted(tables.items()):
         if name.endswith("_seconds"):
             continue
-        words = list(table.select_dtypes(include=["object", "string"]).columns)
-        numbers = table.select_dtypes(include="float").columns.difference(COORDINATES)
-        for group, rows in table.groupby(words, sort=True):
-            found = rows[numbers].agg(["mean", "min", "max"]).rename_axis("statistic").reset_index()
-            frame = found.melt("statistic", var_name="column").sort_values(["column", "statistic"])
-            parts.append(frame.assign(table=name, group=" ".join(map(str, group))))
-    found = pd.concat(parts, ignore_index=True)[[*KEYS, "value"]]
-    return found[np.isfinite(found["value"])].reset_index(drop=True)
+        text_columns = list(table.select_dtypes(include=["object", "string"]).columns)
+        measured = table.select_dtypes(include="float").columns.difference(COORDINATES)
+        for group, rows in table.groupby(text_columns, sort=True):
+            statistics = rows[measured].agg(["mean", "min", "max"]).rename_axis("statistic").reset_index()
+            frame = statistics.melt("statistic", var_name="column").sort_values(["column", "statistic"])
+            frames.append(frame.assign(table=name, group=" ".join(map(str, group))))
+    summary = pd.concat(frames, ignore_index=True)[[*KEYS, "value"]]
+    return summary[np.isfinite(summary["value"])].reset_index(drop=True)
 
 
 def golden_file(tier: Tier, id: str) -> Path:
-    """Where the golden summary of an experiment lies."""
+    """The file of an experiment's golden summary."""
     return tier.root / "tests" / "golden" / tier.name / f"{id}.csv"
 
 
 def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
-    """A line for every number outside its tolerance: the experiment, the number, then and now. With an
-    infinite tolerance it may be missing, too.
+    """Describes every number outside its tolerance, one line each. With an infinite tolerance a number may
+    also be missing.
 
     Raises:
-        RepriseError: when a tier has no golden summary, or an experiment no results.
+        RepriseError: if the tier has no golden summary, or an experiment has no results.
     """
     lines = []
     for key in papers:
@@ -61,12 +61,12 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
     return lines
 
 
-def _differences(id: str, golden: pd.DataFrame, now: pd.DataFrame) -> list[str]:
-    both = golden.merge(now, on=KEYS, how="outer", suffixes=("_then", "_now"))
-    near = (both["value_now"] - both["value_then"]).abs() <= both["tolerance"]
-    moved = ~near & ~np.isinf(both["tolerance"])  # also where one is missing
+def _differences(id: str, golden: pd.DataFrame, current: pd.DataFrame) -> list[str]:
+    merged = golden.merge(current, on=KEYS, how="outer", suffixes=("_then", "_now"))
+    within = (merged["value_now"] - merged["value_then"]).abs() <= merged["tolerance"]
+    moved = ~within & ~np.isinf(merged["tolerance"])  # includes missing numbers
     return [
         f"{id}: {row.statistic} of {row.table}.{row.column} [{row.group}]: "
         f"then {row.value_then:.9g}, now {row.value_now:.9g}, tolerance {row.tolerance:.2g}"
-        for row in both[moved].itertuples()
+        for row in merged[moved].itertuples()
     ]

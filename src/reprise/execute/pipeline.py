@@ -1,4 +1,4 @@
-"""The pipeline's stages: run, draw, check, join. Snakemake calls them by the CLI, a notebook directly."""
+"""The pipeline's stages: run, draw, check, join. Snakemake calls them through the CLI, notebooks directly."""
 
 import hashlib
 import time
@@ -25,19 +25,20 @@ Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path], None]
 
 CLAIMS = "claims"
-"""The table of a paper's verdicts."""
+"""Name of the table of a paper's verdicts."""
 
 
 def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None) -> Path:
-    """Computes an experiment's tables into `results/TIER/KEY/NAME/`, from the tasks that are done: by shares,
-    or by a killed run with the same code and parameters. Of several processes at once one computes, and the
-    others wait for it.
+    """Computes an experiment's tables into `results/TIER/KEY/NAME/`.
+
+    Reuses tasks that were finished by shares or by an interrupted run with the same code and parameters. If
+    several processes run the same experiment, one computes and the others wait.
 
     Args:
-        progress: called with (steps done, steps in all, what is being done).
+        progress: called with (steps done, total steps, description of the current step).
 
     Raises:
-        RepriseError: when the computation's tables are not the declared ones, or cannot be written.
+        RepriseError: if the computation returns other tables than declared, or they cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
@@ -72,37 +73,37 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
 def run_share(
     id: str, tier: Tier, number: int, shares: int, progress: Progress = lambda done, total, what: None
 ) -> None:
-    """Does one of several shares of an experiment's tasks, which `run` then finds done; shares may be done
-    side by side.
+    """Runs one of several shares of an experiment's tasks, whose tables `run` then reuses. Shares may run in
+    parallel.
 
     Args:
-        number: of the share, from 1 to `shares`.
+        number: index of the share, from 1 to `shares`.
 
     Raises:
-        RepriseError: for an experiment that is not cut into tasks, of a task, or when its table cannot be
-            written.
+        RepriseError: if the experiment has no tasks, a task fails, or its table cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = tier.results / id
     tasks = experiment.tasks()
     if tasks is None:
-        raise RepriseError(f"{id}: is in one piece and has no shares; run it by: {_again(id, tier)}")
+        raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {_again(id, tier)}")
     asker = cache.asker(id, tier)
     with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
         context = Context(root=tier.root)
         keeper = _Keeper(tier.root, asker, [], progress)
         declared = all_tasks(tasks, experiment.settings(params), replace(context, keep=keeper))
-        own = share_of(declared, number, shares)
-        keeper.expect(own)
-        for task in own:
+        share = share_of(declared, number, shares)
+        keeper.expect(share)
+        for task in share:
             keeper(task)
 
 
 class _Keeper:
-    """A task to its table: that which lies in the cache, or else what it computes now.
+    """Returns a task's table from the cache, or computes it now.
 
-    Progress is that of all tasks that are expected; what one of them asks for beside them is part of it.
+    Reports progress over the expected tasks. Other tasks that these request count towards the requesting
+    task.
     """
 
     def __init__(self, root: Path, asker: str, expected: Sequence[Task], progress: Progress) -> None:
@@ -115,26 +116,26 @@ class _Keeper:
         self._total = sum(task.work for task in tasks)
 
     def __call__(self, task: Task) -> pd.DataFrame:
-        table = self._keep(task.name, partial(task.make, partial(self._tell, task)))
-        self._tell(task, 1.0)
+        table = self._keep(task.name, partial(task.make, partial(self._report, task)))
+        self._report(task, 1.0)
         return table
 
-    def _tell(self, task: Task, share: float) -> None:
+    def _report(self, task: Task, share: float) -> None:
         if task.name in self._done:
             self._done[task.name] = task.work * share
             self._progress(round(sum(self._done.values())), self._total, task.name)
 
 
 def has_results(id: str, tier: Tier) -> bool:
-    """Whether a run of the experiment has finished, fresh or not."""
+    """Whether the experiment has results, up to date or not."""
     return (tier.results / id / store.RECORD).is_file()
 
 
 def staleness(id: str, tier: Tier) -> str:
-    """Why an experiment's results are not those that a run would give now; empty when they are.
+    """Why an experiment's results are out of date; empty if they are up to date.
 
     Raises:
-        RepriseError: when there are none, or their record is damaged.
+        RepriseError: if there are no results, or their record is damaged.
     """
     record = store.load_record(tier.results / id, _again(id, tier))
     params = tier.params[id]
@@ -153,11 +154,11 @@ def _again(id: str, tier: Tier) -> str:
 
 
 def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
-    """An experiment's tables, and the parameters of the run that made them.
+    """Loads an experiment's tables, and the parameters of the run that made them.
 
     Raises:
-        RepriseError: when they are missing or damaged, or were made with other parameters or by other code
-            than are here now.
+        RepriseError: if they are missing or damaged, or were made with other parameters or other code than
+            the current ones.
     """
     experiment = registry.experiment(id)
     folder = tier.results / id
@@ -186,9 +187,9 @@ def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
 
 
 def draw(id: str, tier: Tier) -> list[Path]:
-    """Makes an artifact and writes it: `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
-    made = make(id, tier)
-    writers = _figure_writers(made) if registry.artifact(id).kind == "figure" else _table_writers(made)
+    """Draws an artifact and writes it to `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
+    content = make(id, tier)
+    writers = _figure_writers(content) if registry.artifact(id).kind == "figure" else _table_writers(content)
     files = {tier.figures / f"{id}.{ending}": writer for ending, writer in writers.items()}
     store.write_files(files)
     plt.close("all")
@@ -207,10 +208,10 @@ def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
 
 
 def check(key: str, tier: Tier) -> pd.DataFrame:
-    """The verdicts on a paper's claims, from the results that are there.
+    """Judges a paper's claims on the available results.
 
     Raises:
-        RepriseError: of `load`, for an experiment that has run.
+        RepriseError: if the results of an experiment that has run cannot be loaded.
     """
     paper = registry.paper(key)
     published = {"published": paper.published().assign(setting=BASE)}
@@ -221,35 +222,35 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
         if has_results(id, tier):
             rows.append(judge_all(experiment.claims, *load(id, tier)))
         else:
-            missing = f"no results; they are made by: {_again(id, tier)}"
+            missing = f"no results; compute them with: {_again(id, tier)}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
     return _concat(rows)
 
 
 def save_claims(key: str, tier: Tier, claims: pd.DataFrame) -> None:
-    """Writes a paper's verdicts, of `check`, to `results/TIER/KEY/claims.parquet`.
+    """Writes a paper's verdicts, from `check`, to `results/TIER/KEY/claims.parquet`.
 
     Raises:
-        RepriseError: when the folder cannot be written.
+        RepriseError: if the folder cannot be written.
     """
     record = {**provenance.describe(tier.root), "paper": key}
     store.save_tables(tier.results / key, {CLAIMS: claims}, _claims_key(key, tier), record)
 
 
 def _claims_key(key: str, tier: Tier) -> str:
-    """16 hexadecimal digits over all that a paper's verdicts depend on: the code, and which results are
-    there."""
+    """16 hexadecimal digits over everything that a paper's verdicts depend on: the code and the available
+    results."""
     experiments = registry.paper(key).experiments
     ran = {id: e.key(tier.params[id]) for id, e in experiments.items() if has_results(id, tier)}
     return hashlib.sha256(f"{registry.claims_code(key)} {ran}".encode()).hexdigest()[:16]
 
 
 def join(tier: Tier) -> pd.DataFrame:
-    """The verdicts on every paper: each paper's own, and `not run` from the registry for a paper that has not
-    been checked since its results or its code last changed.
+    """Joins the verdicts of all papers. A paper that has not been checked since its results or its code last
+    changed has the verdict `not run` on each claim.
 
     Raises:
-        RepriseError: when a paper's verdicts are damaged.
+        RepriseError: if a paper's verdicts are damaged.
     """
     rows = []
     for key, paper in registry.papers().items():
@@ -262,11 +263,11 @@ def join(tier: Tier) -> pd.DataFrame:
                 continue
             reason = "checked with other results or by other code than are here now"
         claims = [claim for claim, _ in paper.claims.values()]
-        rows.append(judge_all(claims, None, None, missing=f"{reason}; that is done by: {again}"))
+        rows.append(judge_all(claims, None, None, missing=f"{reason}; check them with: {again}"))
     return _concat(rows)
 
 
 def _concat(rows: list[pd.DataFrame]) -> pd.DataFrame:
-    filled = [frame for frame in rows if len(frame)]
-    claims = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(COLUMNS))
+    nonempty = [frame for frame in rows if len(frame)]
+    claims = pd.concat(nonempty, ignore_index=True) if nonempty else pd.DataFrame(columns=list(COLUMNS))
     return claims.sort_values("claim", ignore_index=True)

@@ -1,4 +1,4 @@
-"""What made a result: command, commit, versions, hardware, and the arithmetic that its last bits hang on."""
+"""Provenance of a result: command, commit, versions, hardware, and the numerical libraries in use."""
 
 import os
 import platform
@@ -14,12 +14,12 @@ from threadpoolctl import threadpool_info
 
 LIBRARIES = ("reprise", "torch", "numpy", "numba", "scipy", "pandas", "matplotlib", "snakemake")
 VARIABLES = ("ATEN_", "BLIS_", "CUBLAS_", "MKL_", "NPY_", "NUMBA_", "OMP_", "ONEDNN_", "OPENBLAS_")
-"""How the names of the environment variables begin that choose instructions, kernels and threads."""
+"""Prefixes of the environment variables that select instructions, kernels and threads."""
 
 
 def describe(root: Path) -> dict[str, object]:
-    """The exact command, the commit (with `+changes` when the tree is dirty), versions, hardware, and what
-    this process computes with by now."""
+    """The exact command, the commit (with `+changes` if the tree is dirty), versions, hardware, and the
+    numerical libraries loaded so far."""
     return {
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "commit": _commit(root),
@@ -41,9 +41,8 @@ def describe(root: Path) -> dict[str, object]:
 
 
 def _arithmetic_libraries() -> Iterator[dict[str, object]]:
-    """What computes, as far as it is loaded (nothing is for this): libraries of linear algebra and of
-    threads, PyTorch, compiled loops. `kernel` is the processor or the instruction set that each has chosen
-    code for, where it says so."""
+    """The loaded numerical libraries (loads none itself): linear algebra, threading, PyTorch, compiled loops.
+    `kernel` is the processor or instruction set that each library reports to have chosen."""
 
     def library(name: str, version: str | None, kernel: str | None, threads: int) -> dict[str, object]:
         return {"name": name, "version": version, "kernel": kernel, "threads": threads}
@@ -61,8 +60,8 @@ def _arithmetic_libraries() -> Iterator[dict[str, object]]:
 
 def _commit(root: Path) -> str:
     def git(*words: str) -> str:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else ""
+        result = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
+        return result.stdout.strip() if result.returncode == 0 else ""
 
     try:
         commit = git("rev-parse", "HEAD")

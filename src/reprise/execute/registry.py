@@ -1,5 +1,5 @@
-"""What there is to reproduce, found by looking into `reprise.papers`: a folder is a paper, a folder in it an
-experiment."""
+"""The registry of papers and experiments, discovered in `reprise.papers`: a folder is a paper, a folder in it
+an experiment."""
 
 import csv
 import importlib
@@ -30,8 +30,7 @@ OBJECTIVES = "reprise.objectives"
 
 @dataclass(frozen=True)
 class Experiment:
-    """A folder `papers/KEY/NAME/`. Its computation is imported only when it runs, because that needs
-    torch."""
+    """A folder `papers/KEY/NAME/`. Its computation needs torch, and so is imported only when it runs."""
 
     id: str
     module: str
@@ -51,31 +50,31 @@ class Experiment:
         return importlib.import_module(f"{self.module}.compute").compute
 
     def tasks(self) -> Callable | None:
-        """The function that cuts the computation into tasks; None where it is in one piece."""
+        """The function that splits the computation into tasks; None if it is in one piece."""
         return getattr(importlib.import_module(f"{self.module}.compute"), "tasks", None)
 
     @property
     def has_tasks(self) -> bool:
-        """Whether the computation is cut into tasks; known without importing it."""
+        """Whether the computation is split into tasks; determined without importing it."""
         return defines(f"{self.module}.compute", "tasks")
 
     def settings(self, params: Settings) -> dict[str, Settings]:
-        """`params` and, for what the paper leaves unstated, other plausible values of them."""
+        """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
         return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
 
     def symbols(self, params: Settings) -> list[Symbol]:
-        """What of the package the tables depend on; a user's loss apart."""
+        """The package's symbols that the tables depend on, apart from a user's loss."""
         symbols = [(f"{self.module}.compute", "compute"), ("reprise.study.experiment", "evaluate")]
         if self.alternatives:
             symbols.append((f"{self.module}.params", "alternatives"))
         return symbols + [(OBJECTIVES, name) for name in self._losses(params) if ":" not in name]
 
     def code(self, params: Settings) -> str:
-        """The hash of all that the tables depend on, bar the parameters' values: our code, and a user's loss
-        with the modules that it imports.
+        """Hash of everything that the tables depend on except the parameters' values: our code, and a user's
+        loss with the modules that it imports.
 
         Raises:
-            RepriseError: when the file of a user's loss is missing or is not Python.
+            RepriseError: if the file of a user's loss is missing or is not Python.
         """
         symbols, content = self.symbols(params), b""
         for name in self._losses(params):
@@ -86,17 +85,17 @@ class Experiment:
         return closure_hash(*symbols, extra=content)
 
     def key(self, params: Settings) -> str:
-        """16 hexadecimal digits over all that the tables depend on: the code, the parameters, of which the
-        kind of device is one, and the versions of torch and torchvision."""
+        """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
+        include the kind of device), and the versions of torch and torchvision."""
         return key_of(self.code(params), params.model_dump(mode="json"))[:16]
 
     @staticmethod
     def _losses(params: Settings) -> list[str]:
-        """The losses that the parameters name."""
+        """The losses named by the parameters."""
         return list(params.objective) if isinstance(params, losses.TakesLosses) else []
 
     def check(self, params: Settings) -> None:
-        """That the experiment finds what it needs, by its `params.py`'s own `check` if it has one.
+        """Checks that the experiment's inputs exist, by the `check` function of its `params.py`, if any.
 
         Raises:
             RepriseError: naming what is missing, where, and what to do.
@@ -110,8 +109,8 @@ class Paper:
     """A folder `papers/KEY/`.
 
     Attributes:
-        pending: the claims that no experiment can decide yet.
-        printed: the claims about the paper's own numbers, which need no experiment.
+        pending: claims that no experiment can decide yet.
+        printed: claims about the paper's own numbers, which need no experiment.
     """
 
     key: str
@@ -125,7 +124,7 @@ class Paper:
 
     @property
     def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
-        """Every claim of the paper by id, with the experiment that decides it, if there is one yet."""
+        """Every claim of the paper by id, with the experiment that decides it, or None."""
         decided = {claim.id: (claim, e) for e in self.experiments.values() for claim in e.claims}
         return {**decided, **{claim.id: (claim, None) for claim in (*self.pending, *self.printed)}}
 
@@ -134,43 +133,43 @@ class Paper:
         return {a.id: a for e in self.experiments.values() for a in e.artifacts}
 
     def published(self) -> pd.DataFrame:
-        """The numbers that the paper's tables and text print; none without a `published.csv`."""
+        """The numbers printed in the paper's tables and text; none without a `published.csv`."""
         content = _published(self.key)
         return pd.read_csv(io.BytesIO(content)) if content else pd.DataFrame()
 
 
 @cache
 def papers() -> dict[str, Paper]:
-    """Every paper by key."""
+    """All papers by key."""
     return {key: _paper(key) for key in _folders(ROOM)}
 
 
 def paper(key: str) -> Paper:
-    """Raises RepriseError for an unknown key, naming the known ones."""
+    """Looks up a paper; raises RepriseError for an unknown key, naming the known ones."""
     if key not in papers():
         raise RepriseError(f"unknown paper '{key}'; there are: {', '.join(papers())}")
     return papers()[key]
 
 
 def experiments() -> dict[str, Experiment]:
-    """Every experiment by id, `KEY/NAME`."""
+    """All experiments by id, `KEY/NAME`."""
     return {id: e for paper in papers().values() for id, e in paper.experiments.items()}
 
 
 def artifacts() -> dict[str, Artifact]:
-    """Every figure and table by id, `KEY/fig04`."""
+    """All figures and tables by id, `KEY/fig04`."""
     return {id: a for paper in papers().values() for id, a in paper.artifacts.items()}
 
 
 def experiment(id: str) -> Experiment:
-    """Raises RepriseError for an unknown id, naming the known ones."""
+    """Looks up an experiment; raises RepriseError for an unknown id, naming the known ones."""
     if id not in experiments():
         raise RepriseError(f"unknown experiment '{id}'; there are: {', '.join(experiments())}")
     return experiments()[id]
 
 
 def artifact(id: str) -> Artifact:
-    """Raises RepriseError for an unknown id, naming the known ones."""
+    """Looks up a figure or table; raises RepriseError for an unknown id, naming the known ones."""
     if id not in artifacts():
         raise RepriseError(f"unknown figure or table '{id}'; there are: {', '.join(artifacts())}")
     return artifacts()[id]
@@ -183,18 +182,18 @@ def benches() -> list[ModuleType]:
 
 
 def artifact_symbols(id: str) -> list[Symbol]:
-    """What of the package drawing the artifact depends on."""
+    """The package's symbols that drawing the artifact depends on."""
     draw = artifact(id).draw
     return [(draw.__module__, draw.__name__), ("reprise.execute.pipeline", "draw")]
 
 
 def artifact_code(id: str) -> str:
-    """The hash of all that drawing the artifact depends on, bar the tables."""
+    """Hash of everything that drawing the artifact depends on, except the tables."""
     return closure_hash(*artifact_symbols(id))
 
 
 def claims_symbols(key: str) -> list[Symbol]:
-    """What of the package the verdicts of a paper depend on."""
+    """The package's symbols that a paper's verdicts depend on."""
     symbols = [(f"{e.module}.claims", "CLAIMS") for e in paper(key).experiments.values() if e.claims]
     for name in ("pending", "printed"):
         if getattr(paper(key), name):
@@ -203,12 +202,12 @@ def claims_symbols(key: str) -> list[Symbol]:
 
 
 def claims_code(key: str) -> str:
-    """The hash of all that the verdicts of a paper depend on, bar the tables."""
+    """Hash of everything that a paper's verdicts depend on, except the tables."""
     return closure_hash(*claims_symbols(key), extra=_published(key))
 
 
 def report_symbols() -> list[Symbol]:
-    """What of the package the report depends on."""
+    """The package's symbols that the report depends on."""
     symbols = [("reprise.report.html", "write"), ("reprise.execute.pipeline", "join")]
     for key, paper in papers().items():
         symbols += [(f"{ROOM}.{key}", "TITLE"), (f"{ROOM}.{key}", "BIBTEX")]
@@ -217,7 +216,7 @@ def report_symbols() -> list[Symbol]:
 
 
 def report_code() -> str:
-    """The hash of all that the report depends on, bar verdicts and figures."""
+    """Hash of everything that the report depends on, except verdicts and figures."""
     return closure_hash(*report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers()))
 
 
@@ -236,14 +235,14 @@ def _folders(package: str) -> list[str]:
 
 def _paper(key: str) -> Paper:
     package = f"{ROOM}.{key}"
-    about = importlib.import_module(package)
-    ids = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
+    module = importlib.import_module(package)
+    modules = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
     rows = _data(key, "artifacts.csv").decode().splitlines()
     return Paper(
         key=key,
-        title=about.TITLE,
-        bibtex=about.BIBTEX,
-        experiments={id: _experiment(id, module) for id, module in ids.items()},
+        title=module.TITLE,
+        bibtex=module.BIBTEX,
+        experiments={id: _experiment(id, name) for id, name in modules.items()},
         pending=tuple(_module_if_any(package, "pending").get("CLAIMS", ())),
         printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
         errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
@@ -252,8 +251,8 @@ def _paper(key: str) -> Paper:
 
 
 def _experiment(id: str, module: str) -> Experiment:
-    """`figures.py` and `claims.py` may be missing from an experiment's folder; `params.py` and `compute.py`
-    may not."""
+    """An experiment's folder must hold `params.py` and `compute.py`, and may hold `figures.py` and
+    `claims.py`."""
     params = importlib.import_module(f"{module}.params")
     key = id.split("/")[0]
     return Experiment(

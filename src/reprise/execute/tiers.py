@@ -1,4 +1,4 @@
-"""Tiers: the YAML files in `configs/`, each a set of overrides of the experiments' parameters."""
+"""Tiers: the YAML files in `configs/`, each of which overrides some parameters of the experiments."""
 
 import hashlib
 import json
@@ -17,16 +17,16 @@ from reprise.study.settings import Settings
 
 KEYS = ("tier", "experiments")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-"""What a tier may be called: its name goes into paths and commands."""
+"""Valid names of a tier, which appear in paths and commands."""
 
 
 @dataclass(frozen=True)
 class Tier:
-    """A checked config: the parameters of every experiment.
+    """A validated config: the parameters of every experiment.
 
     Attributes:
-        name: the file's stem; results and figures lie in a folder of this name.
-        overrides: what the file says of each experiment.
+        name: the file's stem, and the name of the tier's folders in results/ and figures/.
+        overrides: the file's overrides for each experiment.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
     """
@@ -47,16 +47,16 @@ class Tier:
 
 
 def names(root: Path | None = None) -> list[str]:
-    """The tiers that `configs/` holds."""
+    """The tiers in `configs/`."""
     return sorted(file.stem for file in ((root or checkout()) / "configs").glob("*.yaml"))
 
 
 def load_tier(name: str, root: Path | None = None) -> Tier:
-    """Reads and checks `configs/NAME.yaml` of the checkout at `root` (that of the working directory).
+    """Reads and validates `configs/NAME.yaml` of the checkout at `root` (default: see `checkout`).
 
     Raises:
-        RepriseError: for an unknown tier, a file name that no tier may have, unreadable YAML, or any key or
-            value that is not allowed, naming the file, the key, the value and what was allowed.
+        RepriseError: for an unknown tier, an invalid file name, unreadable YAML, or any invalid key or value,
+            naming the file, the key, the value and what is allowed.
     """
     root = root or checkout()
     if name not in names(root):
@@ -90,7 +90,7 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a repeated key is an error, not a silent replacement, and 1e-3 a number, not a word."""
+    """YAML in which a repeated key is an error, not a silent replacement, and 1e-3 a number, not a string."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
@@ -137,7 +137,7 @@ def _mapping(content: Mapping[str, Any], key: str, where: str) -> dict[str, Any]
 
 
 def checkout(start: Path | None = None) -> Path:
-    """The checkout that holds `start` (the working directory): the nearest folder upwards with a
+    """The checkout around `start` (default: the working directory), the nearest folder upwards with a
     `configs/default.yaml`.
 
     Raises:

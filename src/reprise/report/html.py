@@ -1,6 +1,6 @@
-"""The report: one HTML file that opens offline, a summary for CI, and the joint table of claims.
+"""The report: one HTML file that opens offline, a summary for CI, and the table of all claims.
 
-Nothing in them tells when they were written, so that the same results give the same bytes.
+The files hold no date, so that the same results give the same bytes.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,25 +19,26 @@ from reprise.report.views import ClaimView, PaperView, RunView, common, gather, 
 from reprise.storage import store
 
 SHOWN = 6
-"""Findings of a ground that the summary shows unfolded."""
+"""Number of findings per ground that the summary shows unfolded."""
 LONG_TABLE = 30
-"""Rows beyond which a table is shown folded."""
+"""Number of rows above which a table is shown folded."""
 
 
 def write(tier: Tier, claims: pd.DataFrame) -> Path:
     """Writes `report.html`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none.
 
     Args:
-        claims: a row a claim, with the columns `evidence.verdicts.COLUMNS`.
+        claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
 
     Raises:
-        RepriseError: when a result or figure is damaged, or a result is of other parameters than the tier's.
+        RepriseError: if a result or figure is damaged, or a result is out of date.
     """
-    ran = runs(tier)
+    fresh_runs = runs(tier)
     papers = [
-        gather(tier, paper, claims[claims["paper"] == key], ran) for key, paper in registry.papers().items()
+        gather(tier, paper, claims[claims["paper"] == key], fresh_runs)
+        for key, paper in registry.papers().items()
     ]
-    page, digest = _page(tier, papers, claims, list(ran.values())), _summary(tier, papers, claims)
+    page, digest = _page(tier, papers, claims, list(fresh_runs.values())), _summary(tier, papers, claims)
     report = tier.results / "report.html"
     store.write_files(
         {
@@ -57,7 +58,7 @@ def _writer(text: str) -> Callable[[Path], None]:
     return write
 
 
-def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[RunView]) -> str:
+def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, fresh_runs: list[RunView]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         autoescape=True,
@@ -90,21 +91,23 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, ran: list[R
         findings=_findings(papers),
         shown=SHOWN,
         long_table=LONG_TABLE,
-        common=common(ran),
-        runs=ran,
+        common=common(fresh_runs),
+        runs=fresh_runs,
     )
 
 
 def _findings(papers: list[PaperView]) -> list[tuple[str, list[ClaimView]]]:
-    """The contradicted claims by ground; a misprint that fails as printed stands among the errata, not
-    here."""
-    found = [claim for paper in papers for claim in paper.having("contradicted") if claim.ground != "errata"]
-    by_ground = {name: [claim for claim in found if claim.ground == name] for name in GROUNDS}
+    """The contradicted claims by ground, except misprints contradicted as printed, which are listed as
+    errata."""
+    contradicted = [
+        claim for paper in papers for claim in paper.having("contradicted") if claim.ground != "errata"
+    ]
+    by_ground = {name: [claim for claim in contradicted if claim.ground == name] for name in GROUNDS}
     return [(name, claims) for name, claims in by_ground.items() if claims]
 
 
 def _summary(tier: Tier, papers: list[PaperView], claims: pd.DataFrame) -> str:
-    """The verdicts in Markdown, for the page of a CI run."""
+    """The verdicts in Markdown, for the summary of a CI run."""
     lines = [
         f"# Reprise: verdicts of tier `{tier.name}`",
         "",
@@ -113,8 +116,8 @@ def _summary(tier: Tier, papers: list[PaperView], claims: pd.DataFrame) -> str:
         *_markdown(("paper", "ground", *VERDICTS), summary(claims).itertuples(index=False)),
     ]
     for verdict in ("contradicted", "inconclusive"):
-        found = [claim for paper in papers for claim in paper.having(verdict)]
-        lines += ["", f"## {verdict.capitalize()}", "", *(_listed(found) if found else ["None."])]
+        selected = [claim for paper in papers for claim in paper.having(verdict)]
+        lines += ["", f"## {verdict.capitalize()}", "", *(_listed(selected) if selected else ["None."])]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What the report shows, as plain objects: everything gathered, every number already in words."""
+"""The content of the report as plain objects, with all numbers formatted."""
 
 import base64
 import math
@@ -25,7 +25,7 @@ NONE = "—"
 
 @dataclass(frozen=True)
 class Link:
-    """A place in the report; without an `id` a name only. `verdict` is empty where it is not a claim."""
+    """A link within the report, or plain text if `id` is empty; `verdict` is empty unless it is a claim."""
 
     id: str
     text: str
@@ -57,7 +57,7 @@ class ClaimView:
 
 @dataclass(frozen=True)
 class ArtifactView:
-    """A figure (`image`), a table (`columns`, `rows`), or neither: then `commands` make it."""
+    """A figure (`image`), a table (`columns`, `rows`), or if it is missing, the `commands` that make it."""
 
     id: str
     number: str
@@ -104,10 +104,10 @@ class PaperView:
     errata: tuple[ErratumView, ...]
 
     def having(self, *verdicts: str) -> list[ClaimView]:
-        """The claims with these verdicts, the firmest ground first."""
+        """The claims with these verdicts, firmest ground first."""
         grounds = list(GROUNDS)
-        found = [claim for claim in self.claims if claim.verdict in verdicts]
-        return sorted(found, key=lambda claim: grounds.index(claim.ground))
+        selected = [claim for claim in self.claims if claim.verdict in verdicts]
+        return sorted(selected, key=lambda claim: grounds.index(claim.ground))
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ class RunView:
 
 
 def number(value: float) -> str:
-    """Four significant digits, an exponent only where digits would mislead, a dash for no number."""
+    """Formats a number with four significant digits, an exponent if it is very small or large, or a dash for
+    NaN."""
     if math.isnan(value):
         return NONE
     if math.isinf(value):
@@ -137,7 +138,7 @@ def number(value: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """In the two largest units: `3 min 20 s`."""
+    """Formats a duration in its two largest units: `3 min 20 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -148,13 +149,13 @@ def _duration(seconds: float) -> str:
 
 
 def runs(tier: Tier) -> dict[str, RunView]:
-    """How each experiment was run, by id, as far as its results are those that a run would give now.
+    """How each experiment was run, by id, for experiments whose results are up to date.
 
     Raises:
-        RepriseError: when a record is damaged.
+        RepriseError: if a record is damaged.
     """
-    there = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
-    return {id: _run(tier, id) for id in there if not pipeline.staleness(id, tier)}
+    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
+    return {id: _run(tier, id) for id in ids if not pipeline.staleness(id, tier)}
 
 
 def _run(tier: Tier, id: str) -> RunView:
@@ -182,7 +183,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _arithmetic(record: Mapping[str, Any]) -> dict[str, str]:
-    """What last bits hang on, a row each; none for results of versions that did not record it."""
+    """The facts on which the last bits depend; empty for results of versions that did not record them."""
     if "arithmetic" not in record:
         return {}
     libraries, variables = record["arithmetic"]["libraries"], record["arithmetic"]["variables"]
@@ -191,14 +192,14 @@ def _arithmetic(record: Mapping[str, Any]) -> dict[str, str]:
         if words := [word for word in (library["version"], library["kernel"]) if word]:
             kernels.setdefault(library["name"], set()).add(" ".join(words))
     return {
-        **{f"kernels of {name}": ", ".join(sorted(used)) for name, used in kernels.items()},
+        **{f"kernels of {name}": ", ".join(sorted(kernel_names)) for name, kernel_names in kernels.items()},
         "threads": ", ".join(sorted({str(library["threads"]) for library in libraries})),
         "variables": " ".join(f"{name}={value}" for name, value in variables.items()),
     }
 
 
 def common(runs: Iterable[RunView]) -> dict[str, str]:
-    """The facts that are the same for all runs that have them: not every run loads every library."""
+    """The facts shared by all runs that have them; not every run loads every library."""
     facts: dict[str, set[str]] = {}
     for run in runs:
         for name, text in run.facts.items():
@@ -253,7 +254,7 @@ def _sample(row: Mapping[str, Any]) -> str:
 
 
 def _margins(row: Mapping[str, Any]) -> str:
-    """How much the verdict rests on the margin; empty where there is none."""
+    """How much the verdict depends on the margin; empty if there is none."""
     half, twice = row["verdict_half_margin"], row["verdict_twice_margin"]
     if row["verdict"] == "not run" or not (row["margin"] or row["kind"] == "identity"):
         return ""
@@ -270,31 +271,31 @@ def _split(joined: str) -> tuple[str, ...]:
 
 
 def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[str]) -> PaperView:
-    """A paper's section.
+    """Gathers a paper's section.
 
     Args:
         claims: the paper's rows of the joint table.
-        have_run: ids of the experiments whose results are fresh; drawings of others are not shown.
+        have_run: ids of the experiments with up-to-date results; figures of others are not shown.
 
     Raises:
-        RepriseError: when a figure or table is damaged.
+        RepriseError: if a figure or table is damaged.
     """
     rows = [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
     links = {row["claim"]: Link(row["claim"], row["claim"], row["verdict"]) for row in rows}
-    bearing = {
-        id: [row["claim"] for row in rows if _bears(row, artifact, paper)]
+    claims_about = {
+        id: [row["claim"] for row in rows if _concerns(row, artifact, paper)]
         for id, artifact in paper.artifacts.items()
     }
     artifacts = {
         id: _artifact(
-            tier, artifact, [links[claim] for claim in bearing[id]], artifact.experiment in have_run
+            tier, artifact, [links[claim] for claim in claims_about[id]], artifact.experiment in have_run
         )
         for id, artifact in paper.artifacts.items()
     }
     views = [
         _claim(
             row,
-            [Link(id, view.number) for id, view in artifacts.items() if row["claim"] in bearing[id]],
+            [Link(id, view.number) for id, view in artifacts.items() if row["claim"] in claims_about[id]],
             [Link(f"erratum:{e.id}", e.where) for e in paper.errata if row["claim"] in e.shown_by],
         )
         for row in rows
@@ -305,7 +306,7 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
         title=paper.title,
         bibtex=paper.bibtex,
         claims=tuple(views),
-        artifacts=tuple(sorted(artifacts.values(), key=lambda view: _natural(view.number))),
+        artifacts=tuple(sorted(artifacts.values(), key=lambda view: _natural_key(view.number))),
         coverage=coverage,
         covered=tuple(Counter(entry.how for entry in coverage).most_common()),
         errata=tuple(
@@ -317,8 +318,8 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
     )
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
-    """A sort key under which Figure 10 comes after Figure 9."""
+def _natural_key(text: str) -> list[tuple[int, str]]:
+    """A sort key that puts Figure 10 after Figure 9."""
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
 
 
@@ -326,19 +327,20 @@ _MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\
 
 
 def _mentions(text: str) -> set[tuple[str, str, str]]:
-    """The figures, tables and sections named: `Figure 6(a)` and `fig06a` are both ("fig", "6", "a")."""
+    """The figures, tables and sections mentioned: `Figure 6(a)` and `fig06a` are both ("fig", "6", "a")."""
     return {(kind.lower(), digits, letter.lower()) for kind, digits, letter in _MENTION.findall(text)}
 
 
-def _bears(claim: Mapping[str, Any], artifact: Artifact, paper: Paper) -> bool:
-    """Whether the claim is about the artifact: by id, by source, or by a line of artifacts.csv with both."""
+def _concerns(claim: Mapping[str, Any], artifact: Artifact, paper: Paper) -> bool:
+    """Whether the claim is about the artifact, by its id, its source, or a line of artifacts.csv that names
+    both."""
     named = _mentions(f"{claim['artifact']} {claim['source']}")
     listed = any({claim["claim"], artifact.id} <= set(_ids(entry)) for entry in paper.coverage)
-    return listed or any(_same(a, b) for a in named for b in _mentions(artifact.number))
+    return listed or any(_same_item(a, b) for a in named for b in _mentions(artifact.number))
 
 
-def _same(a: tuple[str, str, str], b: tuple[str, str, str]) -> bool:
-    """Whether two mentions are of the same place; `Figure 6` is any part of it."""
+def _same_item(a: tuple[str, str, str], b: tuple[str, str, str]) -> bool:
+    """Whether two mentions name the same item; `Figure 6` matches all its parts."""
     return a[:2] == b[:2] and (a[2] == b[2] or not a[2] or not b[2])
 
 
@@ -349,17 +351,17 @@ def _ids(entry: Mapping[str, str]) -> list[str]:
 def _coverage(
     entry: Mapping[str, str], artifacts: Mapping[str, ArtifactView], claims: Mapping[str, Link]
 ) -> CoverageView:
-    drawn = [artifacts[id] for id in _ids(entry) if id in artifacts]
+    shown = [artifacts[id] for id in _ids(entry) if id in artifacts]
     checked = [claims[id] for id in _ids(entry) if id in claims]
-    if not drawn and not checked:
+    if not shown and not checked:
         how = entry["covered_by"]
-    elif drawn and not any(view.commands for view in drawn):
+    elif shown and not any(view.commands for view in shown):
         how = "drawn again"
     elif any(link.verdict != "not run" for link in checked):
         how = "checked by claims"
     else:
         how = "not run yet"
-    links = (*(Link(view.id, view.number) for view in drawn), *checked)
+    links = (*(Link(view.id, view.number) for view in shown), *checked)
     return CoverageView(entry["item"], entry["section"], how, links, entry["note"])
 
 
@@ -393,7 +395,7 @@ def _image(file: Path, again: str) -> dict[str, Any]:
     data = file.read_bytes()
     if data[:8] != b"\x89PNG\r\n\x1a\n" or b"IEND" not in data[-12:]:
         raise RepriseError(f"{file}: damaged, not a whole PNG; make it again with: {again}")
-    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    width, height = (int.from_bytes(data[offset : offset + 4], "big") for offset in (16, 20))
     return {"image": base64.b64encode(data).decode("ascii"), "width": width, "height": height}
 
 

@@ -1,1 +1,2 @@
-"""What is kept on the disk, by what determines it, and checked when it is read."""
+"""Storage on disk: results, a cache keyed by everything an entry depends on, and checkpoints, all verified on
+reading."""

@@ -1,7 +1,8 @@
-"""The state from which a killed training goes on: two generations, each in one file, checked when read.
+"""Checkpoints from which an interrupted training resumes: two generations, one file each, verified on
+reading.
 
-A file is named after the step it was saved at and the SHA-256 of its bytes. It is written beside its place,
-flushed to the disk and renamed, so that a kill or a full disk at any instant leaves what was there.
+A file's name holds the step and the SHA-256 of the content. It is written as a draft, flushed to disk and
+renamed, so that a kill or a full disk at any instant leaves the previous files intact.
 """
 
 import json
@@ -17,14 +18,14 @@ from reprise.storage.store import sha256, write, writing
 
 GENERATIONS = 2
 RECORD = "record"
-"""The one key of a safetensors file's metadata that we use: JSON."""
+"""The only key that we use in a safetensors file's metadata; its value is JSON."""
 
 
 class Checkpoint(NamedTuple):
     """Attributes:
-    step: how many steps had been made.
-    tensors: on the CPU.
-    record: what else there is to remember.
+    step: number of steps done.
+    tensors: the state, on the CPU.
+    record: further values, as JSON.
     """
 
     step: int
@@ -33,34 +34,33 @@ class Checkpoint(NamedTuple):
 
 
 def save(folder: Path, step: int, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
-    """Writes a generation into `folder`, and keeps the one before.
+    """Writes a generation into `folder`, and keeps the previous one.
 
     Raises:
-        RepriseError: when it cannot be written; the generations that were there remain.
+        RepriseError: if it cannot be written; existing generations remain.
     """
     content = pack(tensors, record)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for draft in folder.glob(".*.safetensors"):  # of killed runs
+        for draft in folder.glob(".*.safetensors"):  # left by killed runs
             draft.unlink()
         write(folder / f"{step:09d}.{sha256(content)}.safetensors", content)
         files = _newest_first(folder)
-        # Later ones were passed over.
+        # `load` skipped the later ones, which are damaged.
         later = [file for file in files if _step(file) > step]
-        for useless in (*later, *files[len(later) + GENERATIONS :]):
-            useless.unlink()
+        for obsolete in (*later, *files[len(later) + GENERATIONS :]):
+            obsolete.unlink()
 
 
 def load(folder: Path) -> Checkpoint | None:
-    """The newest generation in `folder` that is whole, if there is one; each newer one is reported on stderr,
-    and passed over."""
+    """Loads the newest intact generation in `folder`, or None; reports each damaged one on stderr."""
     for file in _newest_first(folder):
         content = file.read_bytes()
         if sha256(content) == file.suffixes[-2][1:]:
             return Checkpoint(_step(file), *unpack(content))
         print(
             f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in its name); "
-            "passed over in favour of the one before",
+            "trying the previous checkpoint",
             file=sys.stderr,
             flush=True,
         )
@@ -68,13 +68,13 @@ def load(folder: Path) -> Checkpoint | None:
 
 
 def pack(tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> bytes:
-    """A safetensors file: the same bytes for the same content."""
+    """Encodes a safetensors file; the same content always gives the same bytes."""
     metadata = {RECORD: json.dumps(record, sort_keys=True)}
     return safetensors.torch.save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata)
 
 
 def unpack(content: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the record of a safetensors file made by `pack`."""
+    """Decodes a file made by `pack` into its tensors and its record."""
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     return safetensors.torch.load(content), json.loads(header["__metadata__"][RECORD])
 

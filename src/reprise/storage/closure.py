@@ -1,12 +1,13 @@
-"""A hash of everything that a function's result depends on in this package, and of nothing else.
+"""Hashes everything in this package that a function's result depends on, and nothing else.
 
-The hash runs over the syntax trees, without comments and docstrings, of the function, the top-level names it
-uses, and theirs, across modules; and over the package's data files (`published.csv`, a template) that they
-name. Snakemake gets it as a parameter of each job, so that an edit reruns exactly what it touches.
+The hash covers the syntax trees, without comments and docstrings, of the function and of all top-level names
+that it uses directly or indirectly, across modules, and the package's data files (`published.csv`, a
+template) that they name. Snakemake passes it to each job as a parameter, so that an edit reruns exactly the
+jobs it affects.
 
-When in doubt a name counts as used: a local variable that is called like a top-level function, say. Not seen
-are names that the program puts together: of `getattr(module, name)` the whole module counts, and a data file
-must be named in one string.
+In doubt, a name counts as used: for example, a local variable with the name of a top-level function. Names
+computed at run time are not seen: `getattr(module, name)` counts as the whole module, and a data file must be
+named in a single string.
 """
 
 import ast
@@ -20,18 +21,20 @@ from typing import NamedTuple
 
 PACKAGE = "reprise"
 DATA_FILE = re.compile(r"[\w.-]+\.(?:csv|j2)")
-"""What the package holds beside its code."""
+"""Names of the package's data files."""
 
 Symbol = tuple[str, str]
 """(module, top-level name); an empty name stands for the whole module."""
 
 
 def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
-    """16 hexadecimal digits over all that `symbols` need, and over `extra`: what they need from outside the
-    package.
+    """16 hexadecimal digits over everything that `symbols` depend on in the package, and over `extra`.
+
+    Args:
+        extra: content from outside the package that they depend on.
 
     Raises:
-        LookupError: when a module or one of the names does not exist.
+        LookupError: if a module or one of the names does not exist.
     """
     digest = hashlib.sha256(extra)
     for symbol in sorted(closure(*symbols)):
@@ -40,23 +43,24 @@ def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
 
 
 def closure(*symbols: Symbol) -> set[Symbol]:
-    """Where the symbols are defined, and every symbol of the package that they use, directly or not."""
+    """The definitions of the symbols, and of every symbol of the package that they use, directly or
+    indirectly."""
     reached: set[Symbol] = set()
-    waiting = [defined for symbol in symbols for defined in _follow(symbol)]
-    while waiting:
-        symbol = waiting.pop()
+    queue = [definition for symbol in symbols for definition in _follow(symbol)]
+    while queue:
+        symbol = queue.pop()
         if symbol not in reached:
             reached.add(symbol)
-            waiting.extend(_uses(symbol))
+            queue.extend(_uses(symbol))
     return reached
 
 
 class Foreign(NamedTuple):
-    """What a file outside the package brings into a computation.
+    """What a computation depends on through a file outside the package.
 
     Attributes:
-        symbols: of the package, that the file and its local modules use.
-        files: the file and the local modules that it imports, directly or not.
+        symbols: the package's symbols that the file and its local modules use.
+        files: the file and the local modules that it imports, directly or indirectly.
     """
 
     symbols: frozenset[Symbol]
@@ -64,32 +68,32 @@ class Foreign(NamedTuple):
 
     @property
     def content(self) -> bytes:
-        """Of all the files, wherever they lie and in no order."""
+        """Digests of all the files, independent of their paths and order."""
         return b"".join(sorted(hashlib.sha256(file.read_bytes()).digest() for file in self.files))
 
 
 def foreign(file: Path) -> Foreign:
-    """A user's file with the modules beside it that it imports, and what they use of the package.
+    """A user's file with the local modules that it imports, and the package's symbols that they use.
 
     Raises:
-        SyntaxError: when one of them is not Python.
+        SyntaxError: if one of them is not Python.
     """
     symbols: set[Symbol] = set()
     files: set[Path] = set()
-    waiting = [file.resolve()]
-    while waiting:
-        path = waiting.pop()
+    queue = [file.resolve()]
+    while queue:
+        path = queue.pop()
         if path in files:
             continue
         files.add(path)
         module = _Module(path.stem, path)
         symbols.update(symbol for symbol in _uses_of(module, module.tree.body) if _is_ours(symbol[0]))
-        waiting.extend(_local_imports(module.tree, path.parent, file.resolve().parent))
+        queue.extend(_local_imports(module.tree, path.parent, file.resolve().parent))
     return Foreign(frozenset(symbols), frozenset(files))
 
 
 def _local_imports(tree: ast.AST, folder: Path, top: Path) -> Iterator[Path]:
-    """The files of the modules that a tree imports: from `top` downwards, or relative to `folder`."""
+    """The files of the modules that a tree imports, from `top` or relative to `folder`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [(top, alias.name) for alias in node.names]
@@ -101,48 +105,52 @@ def _local_imports(tree: ast.AST, folder: Path, top: Path) -> Iterator[Path]:
             continue
         for base, name in names:
             parts = name.split(".")
-            for depth in range(1, len(parts) + 1):  # a package's __init__.py runs before what it holds
+            for depth in range(1, len(parts) + 1):  # a package's __init__.py runs before its modules
                 yield from _source_files(base.joinpath(*parts[:depth]))
 
 
-def _source_files(place: Path) -> Iterator[Path]:
-    candidates = (place / "__init__.py", place.with_suffix(".py"))
+def _source_files(path: Path) -> Iterator[Path]:
+    candidates = (path / "__init__.py", path.with_suffix(".py"))
     return (file.resolve() for file in candidates if file.is_file())
 
 
 def read_again() -> None:
-    """Forgets what the package's files held, for a program that edits them."""
-    for remembered in (_module, _uses, _content):
-        remembered.cache_clear()
+    """Clears the caches of file contents, for programs that edit the package's files."""
+    for cached in (_module, _uses, _content):
+        cached.cache_clear()
 
 
 def defines(module: str, name: str) -> bool:
-    """Whether a module has this top-level definition of its own."""
+    """Whether a module itself defines this top-level name."""
     return name in _module(module).definitions
 
 
 def functions(module: str, *arguments: str) -> list[str]:
-    """The functions that a module takes from others of the package, and that need these arguments alone."""
-    found = []
+    """The functions that a module imports from the package and that require exactly these arguments."""
+    matches = []
     for name, targets in _module(module).imports.items():
         for source, inner in targets:
             nodes = _module(source).definitions.get(inner, []) if inner else []
-            if any(isinstance(node, ast.FunctionDef) and _needed(node) == list(arguments) for node in nodes):
-                found.append(name)
-    return found
+            if any(
+                isinstance(node, ast.FunctionDef) and _required(node) == list(arguments) for node in nodes
+            ):
+                matches.append(name)
+    return matches
 
 
-def _needed(function: ast.FunctionDef) -> list[str]:
-    """The names of the arguments without a default."""
-    of = function.args
-    positional = [*of.posonlyargs, *of.args]
-    named = [one for one, default in zip(of.kwonlyargs, of.kw_defaults, strict=True) if default is None]
-    return [one.arg for one in (*positional[: len(positional) - len(of.defaults)], *named)]
+def _required(function: ast.FunctionDef) -> list[str]:
+    """Names of the arguments without a default."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    keyword_only = [argument for argument, default in defaults if default is None]
+    required = [*positional[: len(positional) - len(arguments.defaults)], *keyword_only]
+    return [argument.arg for argument in required]
 
 
 @cache
 def _content(symbol: Symbol) -> bytes:
-    """What stands at a symbol's definition, and in the data files that it names."""
+    """The code of a symbol's definition, and the content of the data files that it names."""
     module = _module(symbol[0])
     nodes = module.nodes_of(symbol[1])
     content = f"{symbol[0]}:{symbol[1]}\n" + "\n".join(map(ast.dump, nodes)) + "\n"
@@ -150,35 +158,35 @@ def _content(symbol: Symbol) -> bytes:
 
 
 def _data_files(path: Path, nodes: Iterable[ast.AST]) -> list[Path]:
-    """The package's data files that strings in a module's code name: beside it or in a folder above; and
-    those that these name in turn, as a template does which includes another."""
+    """The package's data files named by strings in a module's code, in its folder or a folder above, and
+    those that they name in turn, such as a template included by another."""
     strings = (n.value for node in nodes for n in ast.walk(node) if isinstance(n, ast.Constant))
-    waiting = [(path, value) for value in strings if isinstance(value, str) and DATA_FILE.fullmatch(value)]
+    queue = [(path, value) for value in strings if isinstance(value, str) and DATA_FILE.fullmatch(value)]
     files: set[Path] = set()
-    while waiting:
-        origin, name = waiting.pop()
+    while queue:
+        origin, name = queue.pop()
         folders = [folder for folder in origin.parents if (folder / "__init__.py").is_file()]
         file = next((folder / name for folder in folders if (folder / name).is_file()), None)
         if file and file not in files:
             files.add(file)
             if file.suffix == ".j2":
-                waiting.extend((file, inner) for inner in DATA_FILE.findall(file.read_text()))
+                queue.extend((file, inner) for inner in DATA_FILE.findall(file.read_text()))
     return sorted(files)
 
 
 @cache
 def _uses(symbol: Symbol) -> frozenset[Symbol]:
-    """The symbols that stand in a symbol's definition."""
+    """The symbols that a symbol's definition uses."""
     module = _module(symbol[0])
     used = set(_uses_of(module, module.nodes_of(symbol[1])))
-    if not symbol[1]:  # what a module imports can be got at through it
+    if not symbol[1]:  # a module gives access to what it imports
         for targets in module.imports.values():
-            used.update(defined for target in targets for defined in _follow(target))
+            used.update(definition for target in targets for definition in _follow(target))
     return frozenset(used)
 
 
 def _uses_of(module: "_Module", nodes: Sequence[ast.stmt]) -> Iterator[Symbol]:
-    """The symbols that some of a module's statements use."""
+    """The symbols used by some of a module's statements."""
     imports = {name: set(targets) for name, targets in module.imports.items()}
     for inner in (inner for node in nodes for inner in ast.walk(node)):
         if isinstance(inner, (ast.Import, ast.ImportFrom)):  # inside a function
@@ -191,7 +199,7 @@ def _uses_of(module: "_Module", nodes: Sequence[ast.stmt]) -> Iterator[Symbol]:
 
 
 def _follow(symbol: Symbol, *attributes: str) -> Iterator[Symbol]:
-    """Where a symbol is defined, through modules that pass it on; of a module, the attribute that is used."""
+    """Finds where a symbol is defined, through re-exports; for a module, follows the attribute used."""
     name = symbol[0]
     if symbol[1]:
         module = _module(name)
@@ -212,7 +220,7 @@ def _follow(symbol: Symbol, *attributes: str) -> Iterator[Symbol]:
 
 
 def _chains(node: ast.AST) -> Iterator[list[str]]:
-    """Each name in a tree with the attributes taken of it: `a.b(c).d` gives [a, b] and [c]."""
+    """Each name in a tree with the attributes accessed on it: `a.b(c).d` gives [a, b] and [c]."""
     attributes: list[str] = []
     inner = node
     while isinstance(inner, ast.Attribute):
@@ -226,7 +234,7 @@ def _chains(node: ast.AST) -> Iterator[list[str]]:
 
 
 class _Module:
-    """A module's top-level definitions, and the names that its imports bind to symbols of the package."""
+    """A module's top-level definitions, and the names that its imports bind to the package's symbols."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
@@ -241,7 +249,7 @@ class _Module:
             for defined in _defined_names(node):
                 self.definitions.setdefault(defined, []).append(node)
         for node in self.tree.body:
-            if isinstance(node, ast.Expr):  # a call may change what it names: TABLE.update(...)
+            if isinstance(node, ast.Expr):  # a call may modify what it names: TABLE.update(...)
                 for changed in {name for name, *_ in _chains(node)} & set(self.definitions):
                     self.definitions[changed].append(node)
 
@@ -265,8 +273,8 @@ class _Module:
             return
         for alias in node.names:
             if alias.name == "*":
-                passed_on = _module(source)
-                yield from ((name, (source, name)) for name in {**passed_on.definitions, **passed_on.imports})
+                exporter = _module(source)
+                yield from ((name, (source, name)) for name in {**exporter.definitions, **exporter.imports})
             else:
                 yield alias.asname or alias.name, (source, alias.name)
 
@@ -288,13 +296,13 @@ def _is_module(name: str) -> bool:
 
 
 def _file(name: str) -> Path | None:
-    """Where a module's code lies. Only the package itself is looked up: importing more may need torch."""
+    """The file of a module. Imports only the top-level package, since its modules may need torch."""
     package, *inner = name.split(".")
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         return None
-    place = Path(spec.origin).parent.joinpath(*inner)
-    candidates = (place / "__init__.py", place.with_suffix(".py"))
+    path = Path(spec.origin).parent.joinpath(*inner)
+    candidates = (path / "__init__.py", path.with_suffix(".py"))
     return next((file for file in candidates if file.is_file()), None)
 
 
@@ -304,7 +312,7 @@ def _bind(imports: dict[str, set[Symbol]], bound: Iterator[tuple[str, Symbol]]) 
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """A top-level statement and what is in its branches, but not what is in functions and classes."""
+    """A top-level statement and its branches, without the bodies of functions and classes."""
     yield node
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
         for child in ast.iter_child_nodes(node):
@@ -312,7 +320,7 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _defined_names(node: ast.stmt) -> set[str]:
-    """The names that a top-level statement binds or changes, in all its branches; bar imports."""
+    """The names that a top-level statement binds or modifies, in all its branches, except by imports."""
     names: set[str] = set()
     for inner in _statements(node):
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -328,7 +336,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue
-        # A string that stands alone is a docstring, of a function or of the attribute above it.
+        # A string on its own is the docstring of a function or of the attribute above it.
         kept = [
             stmt
             for stmt in body

@@ -1,15 +1,15 @@
-"""What is kept on the disk: written all or none, under a lock, and checked when it is read.
+"""Result tables and the cache on disk: written atomically under a lock, and verified on reading.
 
-Whatever is kept is a folder of files with a sealed record of how they were made, which has each file's
-SHA-256 and its own. It is written as a draft beside its place and moved there when it is complete, so that a
-run killed at any instant, a full disk or an error leaves either what was there or the new.
+Each result or cache entry is a folder of files with a sealed record of how they were made, which holds the
+SHA-256 of each file and of itself. It is written as a draft and renamed when complete, so that a kill at any
+instant, a full disk or an error leaves either the old version or the new one.
 
-Result tables lie in `results/TIER/KEY/NAME/`, with the record `run.json`. What was only made on the way to
-them lies in the cache, `results/cache/KIND/KEY/`, with the record `record.json`, under a key over all that it
-depends on: the tables of tasks, trained nets, features. A damaged entry of the cache is made again; damaged
-results are refused, with the command that makes them again.
+Result tables lie in `results/TIER/KEY/NAME/`, with the record `run.json`. Intermediate results (tables of
+tasks, trained networks, features) lie in the cache, `results/cache/KIND/KEY/`, with the record `record.json`,
+under a key over everything that they depend on. A damaged cache entry is recomputed; damaged results are
+refused, with the command that recomputes them.
 
-An empty file `.KEY.done` says of which key results are, to those who look at names alone, as Snakemake does.
+The name of an empty file `.KEY.done` holds the key of the results, for Snakemake, which sees only names.
 """
 
 import fcntl
@@ -40,14 +40,14 @@ DRAFT, READY, LOCK = ".draft-", ".ready", ".lock"
 DONE, SEAL = ".done", "seal"
 
 VERSIONS = {name: metadata.version(name) for name in ("torch", "torchvision")}
-"""What numbers depend on beside our code and the kind of device."""
+"""Versions that numbers depend on, besides our code and the kind of device."""
 
 ASKER: ContextVar[str] = ContextVar("asker", default="")
-"""Who asks for entries of the cache now: a line of words."""
+"""The run that currently asks for cache entries, described in one line."""
 
 
 def key_of(*what: object) -> str:
-    """32 hexadecimal digits over what JSON makes of it, and the versions of torch and torchvision."""
+    """32 hexadecimal digits over the JSON of the arguments and the versions of torch and torchvision."""
     return hashlib.sha256(json.dumps([*what, VERSIONS], sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -56,11 +56,11 @@ def key_of(*what: object) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A place in the cache, `results/cache/KIND/KEY/`.
+    """A cache entry, `results/cache/KIND/KEY/`.
 
     Attributes:
-        folder: holds the files and the record, when they are complete.
-        hit: whether it was there before it was asked for.
+        folder: holds the files and the record once they are complete.
+        hit: whether it already existed when it was asked for.
     """
 
     folder: Path
@@ -68,33 +68,33 @@ class Entry:
 
     @property
     def draft(self) -> Path:
-        """The folder of what is not complete; there a long computation may leave what it goes on from."""
+        """The folder of an incomplete entry, where a long computation may save what it resumes from."""
         return self.folder.with_name(f".{self.folder.name}")
 
     @property
     def lock(self) -> Path:
-        """Also the list of those who have asked for the entry, a line each."""
+        """The lock file, which also lists the entry's askers, one per line."""
         return self.folder.with_name(f".{self.folder.name}{LOCK}")
 
     @property
     def askers(self) -> set[str]:
-        """Those who have asked for it, by the names that `asking` was given."""
+        """All runs that have asked for the entry, by the names given to `asking`."""
         with suppress(FileNotFoundError):
             return {line for line in self.lock.read_text(errors="replace").splitlines() if line}
         return set()
 
     @property
     def record(self) -> dict[str, Any]:
-        """How it was made; nothing when it is unfinished or damaged."""
+        """How the entry was made; empty if it is unfinished or damaged."""
         with suppress(ValueError):
             return _record(self.folder / CACHE_RECORD)
         return {}
 
     def verified(self) -> dict[str, Any]:
-        """The record, after comparing each file with its SHA-256.
+        """Returns the record after verifying each file's SHA-256.
 
         Raises:
-            ValueError: naming the file that is missing or is not the one that was written.
+            ValueError: naming the file that is missing or altered.
         """
         return _compare(self.folder, _record(self.folder / CACHE_RECORD), CACHE_RECORD)
 
@@ -103,32 +103,32 @@ class Entry:
 def kept(
     root: Path, kind: str, key: str, what: str, make: Callable[[Path], Mapping[str, Any] | None]
 ) -> Iterator[Entry]:
-    """The entry of the cache under `key`, which is made if it is not there whole; locked meanwhile, so that
-    of several processes that ask for it at once one makes it and the others wait.
+    """The cache entry under `key`, made first unless it exists intact. It is locked meanwhile: if several
+    processes ask for it at once, one makes it and the others wait.
 
     Args:
         root: the checkout.
-        what: it is, in words.
-        make: writes the files into a folder that is empty, and may return more for the record. The folder's
-            parent, `Entry.draft`, outlives a kill.
+        what: description of the entry.
+        make: writes the files into an empty folder, and may return further fields of the record. The folder's
+            parent, `Entry.draft`, survives a kill.
 
     Raises:
-        RepriseError: when the cache cannot be written.
+        RepriseError: if the cache cannot be written.
     """
     entry = Entry(root / CACHE / kind / key)
     with locked(entry.lock):
         if ASKER.get() and ASKER.get() not in entry.askers:
-            with writing(entry.lock), entry.lock.open("a") as opened:
-                opened.write(f"\n{ASKER.get()}\n")  # the line before may be cut short, by a kill
-        hit = _is_whole(entry)
+            with writing(entry.lock), entry.lock.open("a") as file:
+                file.write(f"\n{ASKER.get()}\n")  # a kill may have cut the previous line short
+        hit = _is_intact(entry)
         if not hit:
             _make(entry, what, make)
         shutil.rmtree(entry.draft, ignore_errors=True)
         yield Entry(entry.folder, hit)
 
 
-def _is_whole(entry: Entry) -> bool:
-    """Whether it is there; if it is damaged, that is said on stderr."""
+def _is_intact(entry: Entry) -> bool:
+    """Whether the entry exists and is intact; reports damage on stderr."""
     if not entry.folder.is_dir():
         return False
     try:
@@ -142,7 +142,7 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
     files, start = entry.draft / "files", time.perf_counter()
     try:
         with writing(entry.folder):
-            for former in (entry.folder, files):  # damaged, and of a killed process
+            for former in (entry.folder, files):  # a damaged entry, and a killed process's files
                 shutil.rmtree(former, ignore_errors=True)
             files.mkdir(parents=True)
         facts = make(files) or {}
@@ -160,17 +160,17 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             os.rename(files, entry.folder)
     finally:
         shutil.rmtree(files, ignore_errors=True)
-        with suppress(OSError):  # it holds what to go on from
+        with suppress(OSError):  # not empty: it holds what to resume from
             entry.draft.rmdir()
 
 
 def kept_table(root: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """The table of a task, `kept`. Both ways it comes from the file, so that a resumed run ends with the same
-    bytes.
+    """The cached table of a task. New or cached, it is read from the file, so that a resumed run ends with
+    the same bytes.
 
     Args:
-        key: over all that the experiment's tables depend on.
-        name: of the task.
+        key: hexadecimal digits over everything that the experiment's tables depend on.
+        name: name of the task.
     """
 
     def make_file(folder: Path) -> None:
@@ -182,7 +182,7 @@ def kept_table(root: Path, key: str, name: str, make: Callable[[], pd.DataFrame]
 
 @contextmanager
 def asking(asker: str) -> Iterator[None]:
-    """Meanwhile, what is asked of the cache is asked for by this one: a line of words."""
+    """Sets the run that asks for cache entries within the context; `asker` describes it in one line."""
     token = ASKER.set(asker)
     try:
         yield
@@ -191,16 +191,16 @@ def asking(asker: str) -> Iterator[None]:
 
 
 def entries(root: Path, kind: str = "*") -> list[Entry]:
-    """All that the cache holds, the unfinished too."""
-    places = {
+    """All cache entries, including unfinished ones."""
+    folders = {
         path.with_name(path.name.removeprefix(".").removesuffix(LOCK))
         for path in (root / CACHE).glob(f"{kind}/*")
     }
-    return [Entry(folder) for folder in sorted(places)]
+    return [Entry(folder) for folder in sorted(folders)]
 
 
 def remove(entry: Entry) -> bool:
-    """Removes it, unless a process is at work there; whether that could be done."""
+    """Removes the entry unless a process holds it; returns whether it was removed."""
     try:
         with locked(entry.lock, wait=False):
             for folder in (entry.folder, entry.draft):
@@ -218,14 +218,14 @@ def remove(entry: Entry) -> bool:
 def save_tables(
     folder: Path, tables: Mapping[str, pd.DataFrame], key: str, record: Mapping[str, Any]
 ) -> None:
-    """Writes `tables` and the record of their making into `folder`, replacing what was there only at the end.
+    """Writes `tables` and their record into `folder`, replacing previous results only at the end.
 
     Args:
-        key: hexadecimal digits over all that the tables depend on.
+        key: hexadecimal digits over everything that the tables depend on.
         record: how they were made.
 
     Raises:
-        RepriseError: when a table is empty or the folder cannot be written.
+        RepriseError: if a table is empty or the folder cannot be written.
     """
     for name, table in tables.items():
         if table.empty:
@@ -233,8 +233,8 @@ def save_tables(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _move_into_place(folder)
-        for left in folder.glob(f"{DRAFT}*"):  # by killed runs
-            shutil.rmtree(left, ignore_errors=True)
+        for stale in folder.glob(f"{DRAFT}*"):  # left by killed runs
+            shutil.rmtree(stale, ignore_errors=True)
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=folder))
         try:
             for name, table in tables.items():
@@ -249,19 +249,19 @@ def save_tables(
 
 
 def _move_into_place(folder: Path) -> None:
-    """Moves complete results to their names; after a kill in between, the next reader or writer goes on."""
+    """Moves complete results to their final names; after a kill, the next reader or writer finishes this."""
     ready = folder / READY
     if ready.is_dir():
         for former in folder.glob(marker("*")):
             former.unlink()
-        # The record follows the tables, and the marker the record.
+        # The tables first, then the record, then the marker.
         for file in sorted(ready.iterdir(), key=lambda file: (file.suffix == DONE, file.name == RECORD)):
             os.replace(file, folder / file.name)
         ready.rmdir()
 
 
 def marker(key: str) -> str:
-    """The name of the file that says that a folder holds the finished results of this key."""
+    """Name of the file that marks a folder as holding finished results of this key."""
     return f".{key}{DONE}"
 
 
@@ -269,7 +269,7 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
     """The record of how the tables in `folder` were made.
 
     Raises:
-        RepriseError: when there are none, or the record is unreadable.
+        RepriseError: if there are no finished results, or the record is damaged.
     """
     with writing(folder):
         _move_into_place(folder)
@@ -280,10 +280,10 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
 
 
 def load_tables(folder: Path, how_to_make: str) -> dict[str, pd.DataFrame]:
-    """The tables in `folder`, after comparing each with its SHA-256.
+    """Loads the tables in `folder` after verifying each file's SHA-256.
 
     Raises:
-        RepriseError: when a table is missing or is not the one that was written.
+        RepriseError: if a table is missing or altered.
     """
     record = load_record(folder, how_to_make)
     with _naming(how_to_make):
@@ -293,26 +293,26 @@ def load_tables(folder: Path, how_to_make: str) -> dict[str, pd.DataFrame]:
 
 @contextmanager
 def _naming(how_to_make: str) -> Iterator[None]:
-    """Turns what was found damaged into a message that says what to do."""
+    """Adds to a message about damage the command that recomputes the results."""
     try:
         yield
     except ValueError as damage:
         raise RepriseError(f"{damage}; make it again with: {how_to_make}") from None
 
 
-# What both are made of.
+# Shared by both.
 
 
 def seal(record: Mapping[str, Any]) -> str:
-    """A record as JSON, with the SHA-256 of all the rest as its last entry."""
+    """Encodes a record as JSON, with the SHA-256 of the other entries as its last entry."""
     return json.dumps({**record, SEAL: _digest(record)}, indent=1) + "\n"
 
 
 def unseal(text: str) -> dict[str, Any]:
-    """The record that `seal` wrote.
+    """Decodes a record written by `seal`.
 
     Raises:
-        ValueError: when it is not whole.
+        ValueError: if it is not intact.
     """
     record = json.loads(text)
     if not isinstance(record, dict) or record.pop(SEAL, None) != _digest(record):
@@ -325,7 +325,7 @@ def _digest(record: Mapping[str, Any]) -> str:
 
 
 def _record(file: Path) -> dict[str, Any]:
-    """A sealed record; raises ValueError when it is missing or damaged."""
+    """Reads a sealed record; raises ValueError if it is missing or damaged."""
     try:
         return unseal(file.read_text())
     except FileNotFoundError:
@@ -335,13 +335,13 @@ def _record(file: Path) -> dict[str, Any]:
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file in a folder, by its name."""
+    """The SHA-256 of each file in a folder, by relative path."""
     files = (file for file in folder.rglob("*") if file.is_file())
     return {str(file.relative_to(folder)): sha256(file.read_bytes()) for file in sorted(files)}
 
 
 def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[str, Any]:
-    """The record; raises ValueError when a file is not the one that it tells of."""
+    """Returns the record; raises ValueError if a file does not match it."""
     for name, expected in record["sha256"].items():
         file = folder / name
         if not file.is_file():
@@ -356,21 +356,21 @@ def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[
 
 
 def sha256(content: bytes) -> str:
-    """Hexadecimal."""
+    """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def write(file: Path, content: bytes) -> None:
-    """`write_files` of one."""
+    """Writes one file atomically, as `write_files` does."""
     write_files({file: lambda draft: draft.write_bytes(content)})
 
 
 def write_files(files: Mapping[Path, Callable[[Path], Any]]) -> None:
-    """Writes each file through a draft beside it; none takes its place before all are complete. They are on
-    the disk when this returns.
+    """Writes each file as a draft next to it, and renames the drafts once all are complete. The files are
+    flushed to disk when this returns.
 
     Raises:
-        RepriseError: when a folder cannot be written.
+        RepriseError: if a folder cannot be written.
     """
     drafts = {file: file.with_name(f".{os.getpid()}.{file.name}") for file in files}
     try:
@@ -382,58 +382,58 @@ def write_files(files: Mapping[Path, Callable[[Path], Any]]) -> None:
         for file, draft in drafts.items():
             with writing(file):
                 os.replace(draft, file)
-                _flush(file.parent)  # the new name, too
+                _flush(file.parent)  # makes the new name durable, too
     finally:
         for draft in drafts.values():
             with suppress(OSError):
                 draft.unlink()
 
 
-def _flush(place: Path) -> None:
-    opened = os.open(place, os.O_RDONLY)
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(opened)
+        os.fsync(descriptor)
     finally:
-        os.close(opened)
+        os.close(descriptor)
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turns the operating system's refusals into a message that names the place."""
+def writing(path: Path) -> Iterator[None]:
+    """Turns an OSError into a message that names the path."""
     try:
         yield
     except OSError as error:
         raise RepriseError(
-            f"{place}: cannot be written ({error.strerror or error}); free space or give write access there; "
+            f"{path}: cannot be written ({error.strerror or error}); free space or give write access there; "
             "what was there before is unchanged"
         ) from None
 
 
 class Busy(RepriseError):
-    """Another process holds the lock, and this one was not to wait."""
+    """Another process holds the lock, and the caller did not want to wait."""
 
 
 @contextmanager
 def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[bool]:
-    """Held by one process at a time, or by several that are content to share it; the system frees it when a
-    process ends, however it does. Who has to wait says so on stderr.
+    """Locks a file for one process at a time, or for several that share it. The system releases the lock when
+    a process ends, however it ends. A process that has to wait reports this on stderr.
 
     Yields:
-        Whether another process held it first, and may have made what this one wants.
+        Whether it had to wait for another process, which may have made what the caller wants.
 
     Raises:
-        Busy: when another process holds it, and this one does not `wait`.
-        RepriseError: when the file cannot be written or locked.
+        Busy: if another process holds the lock and `wait` is false.
+        RepriseError: if the file cannot be written or locked.
     """
-    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     waited = False
     while True:
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
-            opened = file.open("a")
-        with opened:
+            handle = file.open("a")
+        with handle:
             with writing(file):
-                if not _lock_at_once(opened, how):
+                if not _lock_at_once(handle, mode):
                     if not wait:
                         raise Busy(f"{file.parent}: another process is at work here")
                     print(
@@ -441,26 +441,26 @@ def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
                         file=sys.stderr,
                         flush=True,
                     )
-                    fcntl.flock(opened, how)
+                    fcntl.flock(handle, mode)
                     waited = True
-            if not _is_open(file, opened):
-                continue  # its entry was removed meanwhile
+            if not _is_open(file, handle):
+                continue  # another process removed the file while we waited
             yield waited
             return
 
 
-def _lock_at_once(opened: IO[str], how: int) -> bool:
-    """Whether nobody else held it."""
+def _lock_at_once(handle: IO[str], mode: int) -> bool:
+    """Takes the lock without waiting; returns whether that succeeded."""
     try:
-        fcntl.flock(opened, how | fcntl.LOCK_NB)
+        fcntl.flock(handle, mode | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
 
 
-def _is_open(file: Path, opened: IO[str]) -> bool:
-    """Whether the file under this name is the opened one."""
+def _is_open(file: Path, handle: IO[str]) -> bool:
+    """Whether the path still refers to the open file."""
     try:
-        return os.path.samestat(file.stat(), os.fstat(opened.fileno()))
+        return os.path.samestat(file.stat(), os.fstat(handle.fileno()))
     except FileNotFoundError:
         return False

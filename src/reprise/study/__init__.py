@@ -1,1 +1,1 @@
-"""What an experiment's folder is made of: its contract, its parameters, the losses they name, its tables."""
+"""The building blocks of an experiment: its contract, parameters, choice of losses, and tables."""

@@ -1,5 +1,5 @@
-"""The contract of an experiment: what a folder `papers/KEY/NAME/` must hold, and how its parts declare
-themselves."""
+"""The contract of an experiment: the types that the modules of a folder `papers/KEY/NAME/` use and
+declare."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings
 
 Tables = Mapping[str, pd.DataFrame]
-"""An experiment's result tables by name: tidy, one observation a row."""
+"""An experiment's result tables by name: tidy, one observation per row."""
 
 BASE = "published"
 """The value of the `setting` column for the run with the experiment's own parameters."""
@@ -21,11 +21,13 @@ BASE = "published"
 
 @dataclass(frozen=True)
 class Resources:
-    """What running an experiment takes at most, in any tier; `RESOURCES` in its `params.py` declares others.
+    """Upper limits on the resources of an experiment in any tier; `RESOURCES` in its `params.py` overrides
+    them.
 
     Attributes:
-        minutes: after which a cluster may kill it, or a share of it. The longest experiments start first.
-        memory_mb: of one process.
+        minutes: time limit of the experiment, or of a share of it, on a cluster. The longest experiments
+            start first.
+        memory_mb: memory of one process.
     """
 
     minutes: int = 20
@@ -38,8 +40,8 @@ class Task:
 
     Attributes:
         name: unique among the experiment's tasks, and the same in every run.
-        make: computes a table, and calls its argument now and then with the share that is done, 0 to 1.
-        work: how long it takes, in a unit common to all tasks of the experiment.
+        make: computes the table; calls its argument from time to time with the fraction done, 0 to 1.
+        work: relative duration among the tasks of the experiment.
     """
 
     name: str
@@ -49,15 +51,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Context:
-    """What a computation may ask of its surroundings.
+    """The services and settings that a computation receives.
 
     Attributes:
-        progress: called with (steps done, steps in all, what is being done).
-        keep: a task to its table, which is computed once: by this process, by one beside it, or by one that
-            was killed since.
-        root: the checkout, under which trained models are kept (`training.models`).
-        setting: which of the experiment's settings is computed.
-        objective: the loss to train by instead of the published one, where one beside it is computed.
+        progress: called with (steps done, total steps, description of the current step).
+        keep: returns a task's table, which is computed only once, by this process or another, even if that
+            one was interrupted later.
+        root: the checkout, which holds the cache of trained models (`training.models`).
+        setting: name of the experiment's setting to compute.
+        objective: another loss to train with instead of the published one, or None.
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
@@ -67,7 +69,7 @@ class Context:
     objective: str | None = None
 
     def result(self, task: Task) -> pd.DataFrame:
-        """The table of a task of this setting."""
+        """The table of a task in this setting."""
         return self.keep(replace(task, name=f"{self.setting}/{task.name}"))
 
     def results(self, tasks: Iterable[Task]) -> list[pd.DataFrame]:
@@ -116,12 +118,12 @@ def evaluate(
     settings: Mapping[str, Settings],
     context: Context,
 ) -> dict[str, pd.DataFrame]:
-    """Runs `compute` at each of the named settings, and with each loss beside the published one; a column
-    `setting` says which rows are whose. Of another loss there may be fewer tables."""
+    """Runs `compute` in each named setting, and with each other loss; the column `setting` names each row's
+    setting or loss. Another loss may return fewer tables."""
     results = {name: compute(params, replace(context, setting=name)) for name, params in settings.items()}
-    for loss, of_loss in _other_losses(settings, context).items():
+    for loss, loss_context in _other_losses(settings, context).items():
         try:
-            results[loss] = compute(settings[BASE], of_loss)
+            results[loss] = compute(settings[BASE], loss_context)
         except RepriseError as error:
             prefix = f"objective '{loss}': "
             raise RepriseError(prefix + str(error).removeprefix(prefix)) from None
@@ -139,7 +141,7 @@ def evaluate(
 
 
 def _other_losses(settings: Mapping[str, Settings], context: Context) -> dict[str, Context]:
-    """The losses beside the published one, each with the context of its computation."""
+    """The losses to compute beside the published one, each with its context."""
     params = settings.get(BASE)
     names = params.objective if isinstance(params, TakesLosses) else ()
     return {name: replace(context, setting=name, objective=name) for name in names}
@@ -148,22 +150,22 @@ def _other_losses(settings: Mapping[str, Settings], context: Context) -> dict[st
 def all_tasks(
     tasks: Callable[[Any, Context], list[Task]], settings: Mapping[str, Settings], context: Context
 ) -> list[Task]:
-    """The tasks of all settings and losses, by the names that `Context.result` gives them."""
+    """The tasks of all settings and losses, under the names that `Context.result` gives them."""
     declared = [(params, replace(context, setting=name)) for name, params in settings.items()]
-    declared += [(settings[BASE], of_loss) for of_loss in _other_losses(settings, context).values()]
+    declared += [(settings[BASE], other) for other in _other_losses(settings, context).values()]
     return [
-        replace(task, name=f"{each.setting}/{task.name}")
-        for params, each in declared
-        for task in tasks(params, each)
+        replace(task, name=f"{named.setting}/{task.name}")
+        for params, named in declared
+        for task in tasks(params, named)
     ]
 
 
 def share_of(tasks: Sequence[Task], number: int, shares: int) -> list[Task]:
-    """The tasks of one of several shares of about equal work: each task goes to the share that has least, the
-    longest first.
+    """The tasks of one of several shares of about equal work: tasks are assigned longest first, each to the
+    share with the least work.
 
     Args:
-        number: of the share, from 1.
+        number: index of the share, from 1.
     """
     loads = [0] * shares
     chosen = []

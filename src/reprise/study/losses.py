@@ -1,5 +1,5 @@
-"""Losses of two views as a setting: published ones by name, or a user's own; checked without torch, for a
-run's plan."""
+"""Losses on two views as a setting: a published one by name, or a user's own. They are validated without
+torch, so that planning a run stays fast."""
 
 import re
 from collections import Counter
@@ -21,11 +21,11 @@ def names() -> list[str]:
 
 
 def foreign(name: str) -> Foreign:
-    """What a user's loss, `path/mine.py:my_loss`, brings: its file, the modules beside it that it imports,
-    and what they use of the package.
+    """What a user's loss, `path/mine.py:my_loss`, depends on: its file, the local modules that it imports,
+    and the package's symbols that they use.
 
     Raises:
-        RepriseError: when the file is missing, or one of them is not Python.
+        RepriseError: if the file is missing, or one of the files is not Python.
     """
     file = Path(name.rpartition(":")[0])
     if not file.is_file():
@@ -58,11 +58,11 @@ Losses = Annotated[tuple[Loss, ...], BeforeValidator(_as_tuple), AfterValidator(
 
 
 class TakesLosses(Settings):
-    """Settings of an experiment that trains by a loss of two views.
+    """Settings of an experiment that trains with a loss on two views.
 
-    The experiment runs once more with each loss that `objective` names, everything else unchanged; in the
-    tables the column `setting` of these rows is the loss's name. The published loss's rows stay the same, and
-    claims read only those.
+    The experiment runs once more with each loss named in `objective`, everything else unchanged; in the
+    tables, the column `setting` of these rows holds the loss's name. The rows of the published loss do not
+    change, and claims read only those.
     """
 
     objective: Losses = ours(
@@ -71,7 +71,8 @@ class TakesLosses(Settings):
 
 
 def labels(names: Sequence[str]) -> dict[str, str]:
-    """Each loss's label for a legend: of a user's, the function's name, unless another has the same label."""
+    """Legend labels of losses. A user's loss is labelled by its function's name, or in full if that is not
+    unique."""
     short = {name: name.rpartition(":")[2] for name in names}
     counts = Counter(short.values())
     # matplotlib leaves labels that start with an underscore out of a legend.

@@ -1,8 +1,8 @@
-"""Typed settings whose fields say where their published value comes from.
+"""Typed settings whose fields record where their published values come from.
 
-An experiment's `Params` derives from `Settings`; every field is made by one of the six functions below, so
-that the departures of a run from the paper, and the assumptions a verdict rests on, are computed and never
-written by hand.
+An experiment's `Params` derives from `Settings`, and one of the six functions below creates each field. A
+run's departures from the paper, and the assumptions of a verdict, are therefore computed, never written by
+hand.
 """
 
 import json
@@ -23,40 +23,40 @@ def _field(
 ) -> Any:
     """
     Args:
-        unstated: the fields of a value that is itself `Settings` which the paper leaves out, and why we take
-            their values.
+        unstated: if the value is itself `Settings`, the fields of it that the paper leaves unstated, and why
+            we chose their values.
     """
     extra = {"origin": origin, "unstated": dict(unstated or {})}
     return Field(default, description=why, json_schema_extra=extra, **constraints)  # type: ignore[arg-type]
 
 
 def stated(default: Any, where: str, **constraints: Any) -> Any:
-    """A value that the paper's text states, at `where`."""
+    """A value stated in the paper's text, at `where`."""
     return _field("stated", default, where, **constraints)
 
 
 def from_code(default: Any, why: str, **constraints: Any) -> Any:
-    """A value of the authors' code, used because the text is silent or demonstrably wrong."""
+    """A value from the authors' code, used because the text is silent or demonstrably wrong."""
     return _field("code", default, why, **constraints)
 
 
 def unstated(default: Any, why: str, **constraints: Any) -> Any:
-    """A value that the paper leaves out, and why we take this one."""
+    """A value that the paper leaves unstated, and why we chose this one."""
     return _field("unstated", default, why, **constraints)
 
 
 def lost(default: Any, why: str, **constraints: Any) -> Any:
-    """A value that our text of the paper has lost, and why we take this one."""
+    """A value missing from our copy of the paper's text, and why we chose this one."""
     return _field("lost", default, why, **constraints)
 
 
 def ours(default: Any, why: str, **constraints: Any) -> Any:
-    """A choice of measurement (seeds, grids, checkpoints): more or finer is no departure, less is one."""
+    """Our own choice of measurement (seeds, grids, checkpoints): only less or coarser is a departure."""
     return _field("ours", default, why, **constraints)
 
 
 def place(default: Any, what: str, **constraints: Any) -> Any:
-    """Where something lies on the user's machine: never a departure."""
+    """A location or device on the user's machine: never a departure."""
     return _field("place", default, what, **constraints)
 
 
@@ -70,7 +70,7 @@ class Settings(BaseModel):
         """The defaults with `overrides` applied.
 
         Raises:
-            RepriseError: naming `where` (a file), the key, the value and what was allowed.
+            RepriseError: naming `where` (a file), the key, the value and what is allowed.
         """
         for key, value in overrides.items():
             try:
@@ -81,7 +81,7 @@ class Settings(BaseModel):
                 ) from None
         merged = {str(key): cls._merged(str(key), value) for key, value in overrides.items()}
         try:
-            # Through JSON, because YAML has lists where a frozen setting holds tuples.
+            # Via JSON, because YAML has lists where a frozen setting holds tuples.
             return cls.model_validate_json(json.dumps(merged))
         except ValidationError as error:
             lines = [_explain(cls, where, dict(item)) for item in error.errors()]
@@ -89,8 +89,8 @@ class Settings(BaseModel):
 
     @classmethod
     def _merged(cls, key: str, value: Any) -> Any:
-        """An override of a field that is itself `Settings` names only what it changes; another `kind` begins
-        from that kind's own defaults."""
+        """Merges an override of a field that is itself `Settings` into its default; an override with another
+        `kind` starts from that kind's own defaults."""
         default = cls.model_fields[key].default if key in cls.model_fields else None
         if not isinstance(value, dict) or not isinstance(default, Settings):
             return value
@@ -99,10 +99,10 @@ class Settings(BaseModel):
 
 
 def replaced(settings: S, changes: Mapping[str, Any]) -> S:
-    """The settings with other values, of fields or, by `field.inner`, of the settings in a field.
+    """A copy of the settings with changed values of fields or, by `field.inner`, of nested settings.
 
     Raises:
-        ValueError: when a value is not allowed.
+        ValueError: if a value is not allowed.
     """
     fields: dict[str, Any] = {name: getattr(settings, name) for name in type(settings).model_fields}
     for path, value in changes.items():
@@ -112,7 +112,7 @@ def replaced(settings: S, changes: Mapping[str, Any]) -> S:
 
 
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
-    key = ".".join(str(part) for part in item["loc"]) or "(all)"
+    key = ".".join(str(name) for name in item["loc"]) or "(all)"
     if item["type"] == "extra_forbidden":
         allowed = ", ".join(model.model_fields)
         return f"{where}: unknown key '{key}' (value {item['input']!r}); allowed: {allowed}"
@@ -127,26 +127,26 @@ def origin(field: FieldInfo) -> Origin:
     return extra["origin"]  # type: ignore[return-value]
 
 
-def _unstated_parts(field: FieldInfo) -> list[str]:
-    """Of a value that is itself `Settings`, the fields that the paper leaves out."""
+def _unstated_fields(field: FieldInfo) -> list[str]:
+    """The fields of a nested `Settings` that the paper leaves unstated."""
     return list(field.json_schema_extra["unstated"])  # type: ignore[index,arg-type]
 
 
 def assumptions(params: Settings) -> list[str]:
-    """`name=value` of the fields that the paper leaves out or that our text of it has lost."""
+    """`name=value` for each field that the paper leaves unstated or that our copy of its text lacks."""
     lines = []
     for name, field in type(params).model_fields.items():
         value = getattr(params, name)
         if origin(field) in ("unstated", "lost"):
             lines.append(f"{name}={_show(value)}")
-        inner = [part for part in _unstated_parts(field) if hasattr(value, part)]
-        lines += [f"{name}.{part}={_show(getattr(value, part))}" for part in inner]
+        nested = [inner for inner in _unstated_fields(field) if hasattr(value, inner)]
+        lines += [f"{name}.{inner}={_show(getattr(value, inner))}" for inner in nested]
     return lines
 
 
 def departures(params: Settings) -> list[str]:
-    """`name: used (paper: published)` of the fields that differ from the published run; `(ours: ...)` for
-    our own."""
+    """`name: used (paper: published)` for each field that differs from the published run, or `(ours: ...)`
+    for our own choices."""
     lines = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default
@@ -154,14 +154,14 @@ def departures(params: Settings) -> list[str]:
         if used != published and not allowed:
             whose = "ours" if origin(field) == "ours" else "paper"
             lines += [
-                f"{path}: {_show(now)} ({whose}: {_show(before)})"
-                for path, now, before in _differences(name, used, published)
+                f"{path}: {_show(used_value)} ({whose}: {_show(published_value)})"
+                for path, used_value, published_value in _differences(name, used, published)
             ]
     return lines
 
 
 def _differences(path: str, used: Any, published: Any) -> list[tuple[str, Any, Any]]:
-    """Each value that differs, of settings of one kind field by field."""
+    """The values that differ; settings of the same kind are compared field by field."""
     if not isinstance(used, Settings) or type(used) is not type(published):
         return [(path, used, published)] if used != published else []
     names = type(used).model_fields
@@ -179,6 +179,6 @@ def _show(value: Any) -> str:
     if isinstance(value, Settings):
         fields = {name: getattr(value, name) for name in type(value).model_fields}
         kind = fields.pop("kind", type(value).__name__)
-        shown = ", ".join(f"{name}={_show(inner)}" for name, inner in fields.items())
-        return f"{kind}({shown})" if shown else str(kind)
+        values = ", ".join(f"{name}={_show(inner)}" for name, inner in fields.items())
+        return f"{kind}({values})" if values else str(kind)
     return "[" + ", ".join(map(_show, value)) + "]" if isinstance(value, tuple) else str(value)

@@ -1,4 +1,4 @@
-"""From arrays with named axes to tidy tables."""
+"""Converts arrays with named axes to tidy tables."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 
 Axes = dict[str, Sequence[Any]]
-"""Name -> coordinates, in the order of an array's dimensions."""
+"""Axis name -> coordinates, in the order of an array's dimensions."""
 
 
 def tidy(axes: Axes, **columns: Any) -> pd.DataFrame:
-    """One row an element: a column for each axis, then one for each array.
+    """A table with one row per element: a column for each axis, then one for each array.
 
     Args:
         axes: in the order of the arrays' dimensions.
         columns: name -> array or tensor of shape [len(axis) for each axis].
 
     Raises:
-        ValueError: when an array's shape is not that of the axes.
+        ValueError: if an array's shape does not match the axes.
     """
     shape = tuple(len(coordinates) for coordinates in axes.values())
     table = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)

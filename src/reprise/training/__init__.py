@@ -1,1 +1,1 @@
-"""Optimisation loops."""
+"""Training loops, methods, optimisers and schedules."""

@@ -1,4 +1,4 @@
-"""Which images a step takes, and what is read of them while the step before is computed."""
+"""The batches of a training run, read ahead while the previous step computes."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 
 class Batch(NamedTuple):
-    """What a step begins with.
+    """The input of one step.
 
     Attributes:
-        index: of its samples, those of all processes.
-        read: what this process makes its rows' views of, by `Views.made`.
-        numbers: those that determine the views, [view, share, draw].
+        index: the samples of the whole batch, across all processes.
+        read: the data from which `Views.made` makes the views of this process's rows.
+        numbers: the random numbers that determine those views, [view, share, draw].
     """
 
     index: Int[Tensor, " batch"]
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
 
 
 def batch_indices(seed: int, step: int, batch: int, samples: int) -> Int[Tensor, " batch"]:
-    """The samples of a step: each epoch goes through all in a new order, bar a rest smaller than a batch."""
+    """The samples of a step; each epoch has a new order, and drops an incomplete last batch."""
     epoch, place = divmod(step, samples // batch)
     return _order(seed, epoch, samples)[place * batch : (place + 1) * batch]
 
@@ -40,16 +40,16 @@ def _order(seed: int, epoch: int, samples: int) -> Int[Tensor, " sample"]:
 
 
 class Ahead(Generic[T]):
-    """A function of the step whose next value is found by a thread while this step's is used: files are read
-    and decoded while the device computes."""
+    """A function of the step that computes the next step's value in a thread: files are read and decoded
+    while the device computes."""
 
-    def __init__(self, of: Callable[[int], T], steps: int) -> None:
-        self._of, self._steps = of, steps
+    def __init__(self, function: Callable[[int], T], steps: int) -> None:
+        self._function, self._steps = function, steps
         self._thread = ThreadPoolExecutor(1)
-        self._found: dict[int, Future[T]] = {}
+        self._pending: dict[int, Future[T]] = {}
 
     def __call__(self, step: int) -> T:
-        found = self._found.pop(step, None) or self._thread.submit(self._of, step)
+        future = self._pending.pop(step, None) or self._thread.submit(self._function, step)
         if step + 1 < self._steps:
-            self._found[step + 1] = self._thread.submit(self._of, step + 1)
-        return found.result()
+            self._pending[step + 1] = self._thread.submit(self._function, step + 1)
+        return future.result()

@@ -1,4 +1,4 @@
-"""Settings that every training on images has; without torch, for a run's plan."""
+"""Settings shared by every training on images. Imports no torch, so that planning a run stays fast."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,10 +26,10 @@ class Probe(Settings):
 
 
 class ImageTraining(Settings):
-    """What a training on images is given. A paper's own class has these fields with its defaults, and says
-    where each comes from."""
+    """Settings of a training on images. Each paper's subclass gives the fields its own defaults and states
+    their origin."""
 
-    device: Literal["cpu", "cuda"] = place("cpu", "where networks are trained and read")
+    device: Literal["cpu", "cuda"] = place("cpu", "where networks are trained and evaluated")
     encoder: ResNet
     optimiser: OptimiserSpec
     schedule: Schedule
@@ -39,18 +39,18 @@ class ImageTraining(Settings):
     seeds: int
 
     def spec(self, **changes: Any) -> Spec:
-        """What determines a network: the fields that a `Spec` has too, and what a run has for itself."""
+        """The spec of a network: the fields shared with `Spec`, plus `changes`."""
         shared = type(self).model_fields.keys() & Spec.model_fields.keys()
         return Spec(**({name: getattr(self, name) for name in shared} | changes))
 
 
 class Source(Settings):
-    """Images to train on and to test with, on this machine.
+    """The training and test images, on this machine.
 
     Attributes:
         name, root, split: as `datasets.catalogue.load` takes them; the test split is `test`.
-        first, first_test: how many images of each split are taken; all if None. A folder on the disk stays
-            whole.
+        first, first_test: number of images to take from each split; None takes all. A folder on disk is
+            always taken whole.
     """
 
     name: str
@@ -60,10 +60,10 @@ class Source(Settings):
     first_test: int | None = None
 
     def load(self) -> "Data":
-        """The images and labels; the last few sources stay in memory, and are not to be changed.
+        """The images and labels. The last few sources are cached in memory; do not modify them.
 
         Raises:
-            RepriseError: of the loader.
+            RepriseError: if loading fails.
         """
         return _load(self)
 

@@ -1,4 +1,4 @@
-"""Networks as tasks of an experiment: each is trained, or taken from those that are kept, then observed."""
+"""Networks as tasks of an experiment: each is trained, or read from the cache, and then observed."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -24,12 +24,12 @@ Features = Float[Tensor, "sample features"]
 
 
 class Network(NamedTuple):
-    """What an experiment sees of a network.
+    """What an experiment observes of a network.
 
     Attributes:
         student: in evaluation mode.
-        log: what each step recorded; empty before training.
-        diverged: the step at which the loss was not finite, if there was one.
+        log: the record of each step; empty for an untrained network.
+        diverged: the step at which the loss was first not finite, or None.
     """
 
     student: Student
@@ -48,14 +48,14 @@ def task(
     device: str = "cpu",
     work: int = 1,
 ) -> Task:
-    """The task whose table holds what `observe` sees of a network, a row each.
+    """The task whose table holds the rows that `observe` returns for a network.
 
     Args:
         name: unique in the experiment.
-        spec: says what determines the network; called when the task runs.
-        columns: what tells this network's rows from others'.
+        spec: returns the network's spec; called when the task runs.
+        columns: constant columns that identify this network's rows.
         root: the checkout.
-        work: that of `Task`.
+        work: as in `Task`.
     """
 
     def make(progress: Callable[[float], None]) -> pd.DataFrame:
@@ -73,8 +73,11 @@ def observed(
     device: str = "cpu",
     progress: Callable[[float], None] = lambda share: None,
 ) -> Network:
-    """A network that is kept, or that is trained now, on GPUs by all of them; a spec of no steps is a network
-    at random initialisation, which depends on the encoder, the projector and the seed."""
+    """A network from the cache, or trained now; on CUDA, all GPUs train it together.
+
+    A spec without steps gives a network at random initialisation, which depends only on the encoder, the
+    projector and the seed.
+    """
     if not spec.steps:
         return Network(assemble(spec, source.load().channels).eval().student, [], None)
     if device == "cuda":
@@ -84,12 +87,12 @@ def observed(
 
 
 def work(spec: Spec) -> int:
-    """How long a training takes, in a unit common to all of them."""
+    """Relative duration of a training."""
     return max(1, spec.steps * spec.batch * spec.encoder.work)
 
 
 def features(student: Student, spec: Spec, images: Images, device: str = "cpu") -> Features:
-    """Representations of images that are not augmented."""
+    """Representations of the images, without augmentation."""
     encoder = student.to(device).encoder
     return representations(encoder, partial(normalised, normalisation=spec.normalisation), images, device)
 
@@ -102,10 +105,10 @@ def probe(
     test_labels: Int[Tensor, " sample"],
     seed: int,
 ) -> Accuracy:
-    """Accuracies of a linear classifier that learns from the first features and is tested with the others.
+    """Test accuracies of a linear classifier trained on the training features.
 
     Raises:
-        RepriseError: when it diverges.
+        RepriseError: if it diverges.
     """
     return linear_probe(
         train, labels, test, test_labels,

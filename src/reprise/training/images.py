@@ -1,8 +1,8 @@
-"""The training loop of image models: one for all objectives, on a CPU, a GPU or several.
+"""The training loop of image models: one loop for all objectives, on a CPU, one GPU or several.
 
-What happens at a step is a pure function of the seed, the step and the state before it: the order of the
-samples, the augmentations and the learning rate need no memory of their own. So a run that was killed goes
-on from its last checkpoint and ends with the same bytes.
+Each step is a pure function of the seed, the step and the previous state: the order of the samples, the
+augmentations and the learning rate carry no state of their own. An interrupted run therefore resumes from its
+last checkpoint and ends with the same bytes.
 """
 
 import json
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from reprise.training.spec import Spec
 
 BLOCK = 20
-"""Steps between two looks at the losses: a GPU must not wait for each."""
+"""Steps between two reads of the losses, so that a GPU does not wait for each."""
 NONE = -1
-"""The label of a sample of which the class is not known, as in STL-10's largest part."""
+"""The label of a sample of unknown class, as in STL-10's unlabelled split."""
 CHANNELS_LAST = 16
-"""Channels from which on they come last in memory. With fewer, gradients of strided 1x1 convolutions write
-beyond their memory on CPUs (torch 2.14)."""
+"""Smallest number of channels for the channels-last layout. With fewer, gradients of strided 1x1 convolutions
+write out of bounds on CPUs (torch 2.14)."""
 PROBE_LEARNING_RATE, PROBE_MOMENTUM = 0.1, 0.9
 
 
 class Data(NamedTuple):
-    """What a model is trained on and tested with, in memory or on the disk.
+    """Training and test data of a model, in memory or on disk.
 
     Attributes:
         images, test_images: [sample, channel, size, size], bytes or floats in [0, 1]; or a `Folder`.
-        labels, test_labels: classes from 0; `NONE` where there is none, which the online probe leaves out.
+        labels, test_labels: classes from 0, or `NONE`, which the online probe ignores.
     """
 
     images: Images
@@ -58,21 +58,21 @@ class Data(NamedTuple):
 
     @property
     def channels(self) -> int:
-        """Of an image."""
+        """Number of channels of an image."""
         return self.images[torch.arange(1)].shape[1]
 
     @property
     def classes(self) -> int:
-        """Their number."""
+        """Number of classes."""
         return int(max(self.labels.max(), self.test_labels.max())) + 1
 
 
 class Trained(NamedTuple):
     """Attributes:
-    method: with its final state.
+    method: the method in its final state.
     probe: the online linear probe.
     log: JSON lines.
-    diverged: the step at which the loss was not finite, if there was one: the training ended there.
+    diverged: the step at which the loss was not finite, where training stopped; None if it never happened.
     """
 
     method: Method
@@ -81,9 +81,9 @@ class Trained(NamedTuple):
     diverged: int | None
 
 
-# `Spec` is quoted: else the hash of a model's code would hang on all that a spec may hold.
+# `Spec` is quoted: otherwise a model's code hash would depend on everything that a spec may contain.
 def assemble(spec: "Spec", channels: int) -> Method:
-    """The method at step 0: weights depend on the seed alone."""
+    """The method at step 0; its weights depend only on the spec's seed and architecture."""
     with torch.random.fork_rng():
         torch.manual_seed(generator(spec.seed, "weights").initial_seed())
         student = Student(
@@ -105,15 +105,15 @@ def train(
     save_every: float = 60.0,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Trained:
-    """Trains a model, or goes on from the state that a killed run has left in `folder`.
+    """Trains a model, resuming from the checkpoint of an interrupted run in `folder`.
 
     Args:
-        folder: for the resume state, of this training alone.
+        folder: holds the checkpoints of this training only.
         save_every: seconds between two checkpoints.
-        progress: called with the number of steps done, now and then.
+        progress: called every few steps with the number of steps done.
 
     Raises:
-        RepriseError: when the data are fewer than a batch, or `folder` cannot be written.
+        RepriseError: if there are fewer images than a batch, or `folder` cannot be written.
     """
     keep_freed_memory()
     samples = len(data.labels)
@@ -124,32 +124,32 @@ def train(
         step, saved = run.resume(), time.monotonic()
         while step < spec.steps and run.diverged is None:
             end = min(step + BLOCK, spec.steps)
-            run.write([run.step(at) for at in range(step, end)])
+            run.write([run.step(index) for index in range(step, end)])
             step = end
             progress(step)
-            # The first process alone looks at the clock, and the others wait for it at the next step.
-            late = time.monotonic() - saved >= save_every
-            if late and run.diverged is None and processes.rank() == 0:
+            # Only the first process checks the clock; the others wait for it at the next step.
+            due = time.monotonic() - saved >= save_every
+            if due and run.diverged is None and processes.rank() == 0:
                 run.save(step)
                 saved = time.monotonic()
     return Trained(run.method, run.probe, bytes(run.log), run.diverged)
 
 
 class _Run:
-    """The state of a training, and what one step does to it."""
+    """The state of a training run."""
 
     def __init__(self, spec: "Spec", data: Data, folder: Path, device: str) -> None:
         self.spec, self.folder, self.device = spec, folder, device
         self.on_gpu = torch.device(device).type == "cuda"
         if self.on_gpu:
             torch.backends.cudnn.deterministic = True
-        self.data = _on(data, device)
+        self.data = _on_device(data, device)
         self.views = Views(spec.augmentation, spec.normalisation)
         self.rows = processes.own_rows(spec.batch)
         self.method = assemble(spec, data.channels)
         self.method = processes.synchronised(self.method, device).to(device)
         if narrowest(self.method) >= CHANNELS_LAST:
-            self.method.to(memory_format=torch.channels_last)  # a quarter less time, on CPUs too
+            self.method.to(memory_format=torch.channels_last)  # a quarter faster, also on CPUs
         self.forward: nn.Module = self.method
         if processes.count() > 1:
             self.forward = nn.parallel.DistributedDataParallel(self.method, broadcast_buffers=False)
@@ -173,9 +173,9 @@ class _Run:
             self.batches = Ahead(self._batch, spec.steps)
 
     def step(self, step: int) -> dict[str, Any]:
-        """One step of everything; what it says may lie on the device still."""
+        """Runs one training step and returns its record, whose tensors may still be on the device."""
         spec = self.spec
-        # For whatever draws random numbers beside the augmentations, such as a user's loss.
+        # For anything random besides the augmentations, such as a user's loss.
         torch.manual_seed(generator(spec.seed, f"step/{step}").initial_seed())
         index, read, numbers = self.batches(step)
         views = self.views.made(read, numbers, self.device)
@@ -183,44 +183,44 @@ class _Run:
         self.optimiser.param_groups[0]["lr"] = rate * spec.optimiser.learning_rate
         loss, r, z = self.forward(views, step)
         self.optimiser.zero_grad()
-        # Each process has its own rows' share of the gradient, and their mean is taken.
+        # DistributedDataParallel averages the gradients of the processes; the batch's gradient is their sum.
         (loss * processes.count()).backward()
         self.method.before_update(step)
         self.optimiser.step()
         self.method.after_update(step)
-        said = {"step": step, "loss": loss.detach(), "learning_rate": self.optimiser.param_groups[0]["lr"]}
+        record = {"step": step, "loss": loss.detach(), "learning_rate": self.optimiser.param_groups[0]["lr"]}
         if spec.trace_every and step % spec.trace_every == 0 and z.isfinite().all():
-            said |= trace(z)
+            record |= trace(z)
         if spec.probe_every:
             self._train_probe(r, self.data.labels[index.to(self.device)])
             if (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps:
-                said |= self._test_probe()
-        return said
+                record |= self._test_probe()
+        return record
 
-    def write(self, said: list[dict[str, Any]]) -> None:
-        """Appends what steps said to the log, up to the first loss that is not finite."""
-        losses = torch.stack([record["loss"] for record in said]).tolist()
-        for record, loss in zip(said, losses, strict=True):
+    def write(self, records: list[dict[str, Any]]) -> None:
+        """Appends the records of steps to the log, up to the first loss that is not finite."""
+        losses = torch.stack([record["loss"] for record in records]).tolist()
+        for record, loss in zip(records, losses, strict=True):
             if not math.isfinite(loss):
                 self.diverged = record["step"]
                 return
             self.log += json.dumps(record | {"loss": loss}).encode() + b"\n"
 
     def save(self, step: int) -> None:
-        """A checkpoint after so many steps."""
+        """Saves a checkpoint after `step` steps."""
         checkpoints.save(self.folder, step, dict(self._tensors()), {"steps": self.spec.steps})
 
     def resume(self) -> int:
-        """Takes up the newest state that is whole; the number of steps that had been made."""
-        found = checkpoints.load(self.folder)
-        if found:
-            self._restore(found.tensors)
+        """Restores the newest intact checkpoint; returns the number of steps done."""
+        checkpoint = checkpoints.load(self.folder)
+        if checkpoint:
+            self._restore(checkpoint.tensors)
         processes.wait()
-        return found.step if found else 0
+        return checkpoint.step if checkpoint else 0
 
     def _batch(self, step: int) -> Batch:
         index = batch_indices(self.spec.seed, step, self.spec.batch, len(self.data.labels))
-        # Numbers for the whole batch, from the CPU: so that they depend on neither processes nor device.
+        # Drawn on the CPU for the whole batch, so that they depend on neither the processes nor the device.
         numbers = self.views.draw(len(index), generator(self.spec.seed, f"views/{step}"))[:, self.rows]
         return Batch(index, self.views.read(self.data.images, index[self.rows], numbers), numbers)
 
@@ -267,13 +267,13 @@ class _Run:
 
 
 def narrowest(network: nn.Module) -> int:
-    """The fewest channels that a convolution of it gives."""
+    """Smallest number of output channels among the convolutions; 0 without any."""
     return min((len(layer.weight) for layer in network.modules() if isinstance(layer, nn.Conv2d)), default=0)
 
 
 def trace(z: Float[Tensor, "2 batch dim"]) -> dict[str, Any]:
-    """Of a batch's embeddings: the eigenvalues of the first view's covariance, the same with columns of unit
-    variance, largest first, and the mean over the dimensions of the correlation between the views."""
+    """Spectra of a batch's embeddings: eigenvalues of the first view's covariance and of its correlation
+    matrix, largest first, and the correlation between the views, averaged over dimensions."""
     first = z[0].double()
     scaled = (first - first.mean(0)) / first.std(0, correction=0).clamp_min(1e-12)
     return {
@@ -283,9 +283,8 @@ def trace(z: Float[Tensor, "2 batch dim"]) -> dict[str, Any]:
     }
 
 
-def _on(data: Data, device: str) -> Data:
-    """The data on the device; images that would take more than half of its free memory stay where they
-    are."""
+def _on_device(data: Data, device: str) -> Data:
+    """Moves the data to the device, except images that would take more than half of its free memory."""
     if torch.device(device).type != "cuda":
         return data
     images = data.images

@@ -1,4 +1,4 @@
-"""LARS, as `optimisers.LARS` describes it."""
+"""The LARS optimiser, as described in `optimisers.LARS`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,9 +27,9 @@ def _update(weight: Tensor, group: dict[str, Any]) -> Tensor:
     if weight.ndim < 2:
         return weight.grad
     update = weight.grad.add(weight, alpha=group["weight_decay"])
-    length, other = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
-    rate = group["trust"] * length / other
+    weight_norm, update_norm = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
+    rate = group["trust"] * weight_norm / update_norm
     if group["clip"]:
         rate = (rate / group["lr"]).clamp(max=1)
-    # On the device: asking for the norms' values would wait for it.
-    return update * torch.where((length > 0) & (other > 0), rate, 1.0)
+    # `where` stays on the device; reading the norms' values would wait for it.
+    return update * torch.where((weight_norm > 0) & (update_norm > 0), rate, 1.0)

@@ -1,7 +1,7 @@
-"""How each objective is wired to a student, and what state it carries.
+"""Connects each objective to a student, together with the state that the objective carries.
 
-A method is a module: its `state_dict` is all that it must remember (weights, teacher, queue, centre,
-covariance), and is what a checkpoint holds. Parameters that require a gradient are the optimiser's.
+A method is a module: its `state_dict` is its whole state (weights, teacher, queue, centre, covariance), which
+checkpoints store. The optimiser updates the parameters that require a gradient.
 """
 
 import copy
@@ -26,7 +26,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 class Outcome(NamedTuple):
-    """What a forward pass finds of a whole batch.
+    """The result of a forward pass on a whole batch.
 
     Attributes:
         loss: a scalar.
@@ -40,12 +40,12 @@ class Outcome(NamedTuple):
 
 
 class Student(nn.Module):
-    """The encoder and the projector that are trained.
+    """The trained encoder and projector.
 
     Attributes:
         features: dimension of the representation.
         dim: dimension of the embedding.
-        precision: of the convolutions and products; what leaves is float32.
+        precision: of convolutions and matrix products; outputs are float32.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Student(nn.Module):
     def forward(
         self, images: Float[Tensor, "share channel height width"]
     ) -> tuple[Float[Tensor, "share features"], Float[Tensor, "share dim"]]:
-        """(representation r, embedding z)."""
+        """Returns (representation r, embedding z)."""
         with torch.autocast(images.device.type, self.precision, enabled=self.precision != torch.float32):
             r = self.encoder(images)
             z = self.projector(r)
@@ -72,10 +72,10 @@ class Student(nn.Module):
 
 
 class Method(nn.Module):
-    """The contract of a method. Hyperparameters are keyword arguments of its constructor.
+    """Base class of methods. Hyperparameters are keyword arguments of the constructor.
 
     Args:
-        steps: of the whole training, for what changes in its course.
+        steps: length of the whole training, for quantities that change during it.
     """
 
     def __init__(self, student: Student, steps: int) -> None:
@@ -83,10 +83,10 @@ class Method(nn.Module):
         self.student, self.steps = student, steps
 
     def forward(self, views: Views, step: int) -> Outcome:
-        """The loss of the batch of which this process has the views of its own rows.
+        """The loss of the whole batch, given the views of this process's rows.
 
-        Each view passes through the student alone, as in the authors' code: BatchNorm's statistics are those
-        of one view.
+        Each view passes through the student separately, as in the authors' code, so that BatchNorm's
+        statistics are those of one view.
         """
         (r1, z1), (r2, z2) = (self.student(view) for view in views)
         try:
@@ -94,57 +94,57 @@ class Method(nn.Module):
         except RepriseError:
             if z1.isfinite().all() and z2.isfinite().all():
                 raise
-            loss = z1.sum() + z2.sum()  # what has diverged may be refused: of it no factor can be taken, say
+            loss = z1.sum() + z2.sum()  # a loss may reject diverged embeddings, e.g. in a factorisation
         r, z = ([gather(x.detach()) for x in pair] for pair in ((r1, r2), (z1, z2)))
         return Outcome(loss, torch.stack(r), torch.stack(z))
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         """The loss of the whole batch.
 
-        Networks take this process's rows, losses those of all: what lies between is `gather`.
+        Networks see this process's rows, losses see all rows: apply `gather` in between.
 
         Args:
-            z1, z2: embeddings of this process's rows of both views, [share, dim] each.
+            z1, z2: embeddings of this process's rows, one view each, [share, dim].
         """
         raise NotImplementedError
 
     def before_update(self, step: int) -> None:
-        """Between the backward pass and the optimiser's step."""
+        """Called between the backward pass and the optimiser's step."""
 
     def after_update(self, step: int) -> None:
-        """After the optimiser's step."""
+        """Called after the optimiser's step."""
 
     def unscheduled(self) -> list[nn.Parameter]:
-        """The parameters whose learning rate is constant."""
+        """The parameters trained at a constant learning rate."""
         return []
 
 
 def build(name: str, student: Student, steps: int, hyperparameters: Mapping[str, Any]) -> Method:
-    """The method of an objective, of `objectives.resolve` if it carries no state.
+    """Builds the method of an objective: one of the methods below, or a loss from `objectives.resolve`.
 
     Raises:
-        RepriseError: for an unknown objective, or hyperparameters that it does not have.
+        RepriseError: for an unknown objective or unknown hyperparameters.
     """
-    found = find(name)
-    checked = _checked(name, found, hyperparameters)
-    if isinstance(found, type):
-        return found(student, steps, **checked)
-    return Stateless(student, steps, loss=partial(found, **checked))
+    objective = find(name)
+    keywords = _checked(name, objective, hyperparameters)
+    if isinstance(objective, type):
+        return objective(student, steps, **keywords)
+    return Stateless(student, steps, loss=partial(objective, **keywords))
 
 
 def name_of(objective: type[Method] | Loss) -> str:
-    """The name by which `find` finds an objective. An experiment that takes it from the objective itself has
-    the objective's code in its hash; of a string the hash sees no code."""
+    """The name under which `find` looks up an objective. An experiment that derives the name from the
+    objective itself includes the objective's code in its hash; a bare string would not."""
     return objective.__name__.lower() if isinstance(objective, type) else objective.__name__
 
 
 def find(name: str) -> type[Method] | Loss:
-    """The method of an objective that is wired in its own way, or else a loss of embeddings alone.
+    """Looks up a method class, or else a loss on embeddings alone.
 
     Raises:
-        RepriseError: when it is neither.
+        RepriseError: if the name is neither.
     """
-    # By name among what there is: so the hash of a model's code does not hang on the other methods.
+    # Looked up through `__subclasses__`, so that a model's code hash does not depend on the other methods.
     named = {name_of(method): method for method in Method.__subclasses__() if method is not Stateless}
     if name in named:
         return named[name]
@@ -168,25 +168,24 @@ def _checked(name: str, function: Callable, hyperparameters: Mapping[str, Any]) 
 
 
 class Stateless(Method):
-    """A loss of the two views' embeddings alone: SimCLR, VICReg, Barlow Twins, W-MSE, FroSSL, a user's
-    own."""
+    """A loss on the two views' embeddings alone: SimCLR, VICReg, Barlow Twins, W-MSE, FroSSL, or a user's."""
 
     def __init__(self, student: Student, steps: int, *, loss: Loss) -> None:
         super().__init__(student, steps)
-        self.of_embeddings = loss
+        self.embedding_loss = loss
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        return self.of_embeddings(gather(z1), gather(z2))
+        return self.embedding_loss(gather(z1), gather(z2))
 
 
 class DirectCLR(Method):
-    """Jing et al. 2022: a loss of the first dimensions of the representation; there is no projector.
+    """Jing et al. 2022: a loss on the first dimensions of the representation, without a projector.
 
     Args:
         dimensions: d0, 360 of 2048 in the paper.
 
     Raises:
-        RepriseError: when there is a projector.
+        RepriseError: if there is a projector.
     """
 
     def __init__(
@@ -194,20 +193,20 @@ class DirectCLR(Method):
     ) -> None:
         super().__init__(student, steps)
         if not isinstance(student.projector, nn.Identity):
-            raise RepriseError("objective 'directclr': it sees the representation; choose projector 'none'")
-        self.of_representations = partial(
+            raise RepriseError("objective 'directclr': it uses the representation; choose projector 'none'")
+        self.representation_loss = partial(
             objectives.directclr, dimensions=dimensions, temperature=temperature
         )
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        return self.of_representations(gather(z1), gather(z2))
+        return self.representation_loss(gather(z1), gather(z2))
 
 
 class SimSiam(Method):
-    """Chen and He 2021: a predictor, no gradient through the target. The predictor's learning rate stays.
+    """Chen and He 2021: a predictor, and no gradient through the target. The predictor's rate is constant.
 
     Args:
-        hidden: of the predictor.
+        hidden: hidden width of the predictor.
     """
 
     def __init__(self, student: Student, steps: int, *, hidden: int = 512) -> None:
@@ -216,19 +215,19 @@ class SimSiam(Method):
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         p1, p2 = (gather(self.predictor(z)) for z in (z1, z2))
-        one, other = objectives.negative_cosine(p1, gather(z2)), objectives.negative_cosine(p2, gather(z1))
-        return (one + other) / 2
+        loss1, loss2 = objectives.negative_cosine(p1, gather(z2)), objectives.negative_cosine(p2, gather(z1))
+        return (loss1 + loss2) / 2
 
     def unscheduled(self) -> list[nn.Parameter]:
         return list(self.predictor.parameters())
 
 
 class Teacher(nn.Module):
-    """A moving average of a network: θ' <- m θ' + (1 - m) θ after each step. It has its own BatchNorm
-    statistics.
+    """A moving average of a network: θ' <- m θ' + (1 - m) θ after each step. BatchNorm statistics are its
+    own.
 
     Args:
-        momentum: m at the first step, and at the end of a half cosine between them (BYOL, App. B).
+        momentum: m at the first and the last step, with half a cosine in between (BYOL, App. B).
     """
 
     def __init__(self, network: nn.Module, momentum: tuple[float, float]) -> None:
@@ -242,7 +241,7 @@ class Teacher(nn.Module):
 
     @torch.no_grad()
     def follow(self, network: nn.Module, share: float) -> None:
-        """One update; `share` of the training is done."""
+        """Updates the average once; `share` is the fraction of the training done."""
         start, end = self.momentum
         momentum = end - (end - start) * (1 + math.cos(math.pi * share)) / 2
         torch._foreach_lerp_(list(self.network.parameters()), list(network.parameters()), 1 - momentum)
@@ -252,7 +251,7 @@ class BYOL(Method):
     """Grill et al. 2020: a predictor, and a teacher as the target.
 
     Args:
-        hidden: of the predictor.
+        hidden: hidden width of the predictor.
         momentum, final_momentum: of the teacher.
     """
 
@@ -279,11 +278,11 @@ class BYOL(Method):
 
 
 class MoCo(Method):
-    """Chen et al. 2020 (v2), of both views: queries of one against the teacher's keys of the other, and the
-    last keys of that view in a queue as negatives.
+    """Chen et al. 2020 (v2), symmetric: queries of one view against the teacher's keys of the other, with a
+    queue of that view's latest keys as negatives.
 
     Args:
-        queue: its length.
+        queue: length of each queue.
         momentum, final_momentum: of the teacher.
     """
 
@@ -307,12 +306,12 @@ class MoCo(Method):
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         keys = [gather(self.teacher(view)[1]) for view in views]
         z1, z2 = gather(z1), gather(z2)
-        one = objectives.moco(z1, keys[1], self.queue[1], temperature=self.temperature)
-        other = objectives.moco(z2, keys[0], self.queue[0], temperature=self.temperature)
+        loss1 = objectives.moco(z1, keys[1], self.queue[1], temperature=self.temperature)
+        loss2 = objectives.moco(z2, keys[0], self.queue[0], temperature=self.temperature)
         self.queue = torch.stack(
             [objectives.enqueue(queue, key) for queue, key in zip(self.queue, keys, strict=True)]
         )
-        return (one + other) / 2
+        return (loss1 + loss2) / 2
 
     def after_update(self, step: int) -> None:
         self.teacher.follow(self.student, step / self.steps)
@@ -325,12 +324,12 @@ def _random_queue(size: int, dim: int) -> Float[Tensor, "size dim"]:
 class SwAV(Method):
     """Caron et al. 2020, with two views and no queue.
 
-    As in the authors' code, prototypes are set to unit length before each forward pass, and the gradient is
-    that on them as they then are, not through their normalisation.
+    As in the authors' code, prototypes are scaled to unit length before each forward pass, and no gradient
+    flows through that normalisation.
 
     Args:
-        prototypes: their number.
-        frozen: for how many steps the prototypes stay as they are.
+        prototypes: number of prototypes.
+        frozen: number of initial steps during which the prototypes stay fixed.
     """
 
     def __init__(
@@ -347,14 +346,14 @@ class SwAV(Method):
         super().__init__(student, steps)
         self.prototypes = nn.Linear(student.dim, prototypes, bias=False)
         self.frozen = frozen
-        self.of_scores = partial(
+        self.score_loss = partial(
             objectives.swav, temperature=temperature, epsilon=epsilon, iterations=iterations
         )
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         with torch.no_grad():
             self.prototypes.weight.copy_(unit_rows(self.prototypes.weight))
-        return self.of_scores(*(gather(self.prototypes(unit_rows(z))) for z in (z1, z2)))
+        return self.score_loss(*(gather(self.prototypes(unit_rows(z))) for z in (z1, z2)))
 
     def before_update(self, step: int) -> None:
         if step < self.frozen:
@@ -365,12 +364,12 @@ class DINO(Method):
     """Caron et al. 2021, with two views. The projector's output is the bottleneck before the prototypes.
 
     Args:
-        prototypes: the number of outputs.
-        warm_temperature, warmup: the teacher's temperature at step 0, and the steps over which it goes
-            linearly to `teacher_temperature`.
-        centre_momentum: of the mean of the teacher's outputs.
+        prototypes: number of outputs.
+        warm_temperature, warmup: the teacher's temperature at step 0, and the number of steps over which it
+            moves linearly to `teacher_temperature`.
+        centre_momentum: of the running mean of the teacher's outputs.
         momentum, final_momentum: of the teacher.
-        frozen: for how many steps the last layer stays as it is.
+        frozen: number of initial steps during which the last layer stays fixed.
     """
 
     centre: Tensor
@@ -400,7 +399,7 @@ class DINO(Method):
         self.centre_momentum, self.frozen = centre_momentum, frozen
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        # Cosines with weights of any length: so the official code has it, by weight normalisation.
+        # Cosines, whatever the weights' length, as the official code does by weight normalisation.
         def scores(z: Tensor, prototypes: nn.Module) -> Tensor:
             return gather(objectives.prototype_scores(z, prototypes.weight))
 
@@ -408,15 +407,15 @@ class DINO(Method):
         teacher1, teacher2 = (
             scores(self.teacher(view)[1], self.teacher_prototypes.network) for view in views
         )
-        of_pair = partial(
+        pair_loss = partial(
             objectives.dino,
             centre=self.centre,
             student_temperature=self.student_temperature,
             teacher_temperature=self._temperature(step),
         )
-        loss = (of_pair(student1, teacher2) + of_pair(student2, teacher1)) / 2
-        both = torch.cat([teacher1, teacher2])
-        self.centre = objectives.update_centre(self.centre, both, momentum=self.centre_momentum)
+        loss = (pair_loss(student1, teacher2) + pair_loss(student2, teacher1)) / 2
+        outputs = torch.cat([teacher1, teacher2])
+        self.centre = objectives.update_centre(self.centre, outputs, momentum=self.centre_momentum)
         return loss
 
     def _temperature(self, step: int) -> float:
@@ -433,10 +432,10 @@ class DINO(Method):
 
 
 class CorInfoMax(Method):
-    """Ozsoy et al. 2022: running means and covariances of the embeddings.
+    """Ozsoy et al. 2022, with running means and covariances of the embeddings.
 
     Args:
-        attraction, forgetting, epsilon: of `objectives.corinfomax`.
+        attraction, forgetting, epsilon: as in `objectives.corinfomax`.
     """
 
     mean: Tensor
@@ -454,12 +453,12 @@ class CorInfoMax(Method):
         super().__init__(student, steps)
         for name, tensor in objectives.Moments.initial(student.dim)._asdict().items():
             self.register_buffer(name, tensor)
-        self.of_moments = partial(
+        self.moment_loss = partial(
             objectives.corinfomax, attraction=attraction, forgetting=forgetting, epsilon=epsilon
         )
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
-        loss, moments = self.of_moments(
+        loss, moments = self.moment_loss(
             gather(z1), gather(z2), objectives.Moments(self.mean, self.covariance)
         )
         self.mean, self.covariance = moments

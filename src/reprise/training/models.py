@@ -1,8 +1,8 @@
-"""Trained image models, kept: whoever needs one names its spec, and it is trained once.
+"""Trained image models, cached: callers ask for a spec, and each model is trained once.
 
 A model is an entry of the cache (`storage.store`): `model.safetensors`, the method's whole state, and
-`log.jsonl`, what each step said. Its key stands for all that determines the model (spec, data, code of the
-training path) and for nothing else. Until it is complete, its resume state lies in the entry's draft.
+`log.jsonl`, the record of each step. Its key covers everything that determines the model (spec, data, code of
+the training path) and nothing else. During training, checkpoints lie in the entry's draft.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ MODEL, LOG = "model.safetensors", "log.jsonl"
 
 
 def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
-    """32 hexadecimal digits over all that determines a model: the spec, the data's content, the code, the
-    versions of torch and torchvision, and the kind of device.
+    """32 hexadecimal digits over everything that determines a model: the spec, the data's content, the code,
+    the versions of torch and torchvision, and the kind of device.
 
-    Of a user's loss its file counts with the modules beside it that it imports and what they use of ours, not
-    where it lies. How many processes share the work, and where the results lie, does not count.
+    For a user's loss, the content of its file counts, with the local modules it imports and what they use of
+    the package, but not its path. The number of processes and the folder of the results do not count.
 
     Raises:
-        RepriseError: for an unknown objective, or a user's that is not there.
+        RepriseError: for an unknown objective, or a user's file that is missing.
     """
     code, content = list(_code(spec)), b""
     if ":" in spec.objective:
@@ -62,17 +62,17 @@ def trained(
     save_every: float = 60.0,
     progress: Callable[[int], None] = lambda step: None,
 ) -> Path:
-    """The folder of a model: that which lies there (HIT), or one that is trained now (MISS); which of the two
-    is printed on stderr with its key.
+    """The folder of a model, read from the cache (HIT) or trained now (MISS); prints which on stderr, with
+    the key.
 
-    Of several processes that ask for one model at once, one trains it and the others wait.
+    If several processes ask for the same model at once, one trains it and the others wait.
 
     Args:
         root: the checkout.
-        device, save_every, progress: of `train`.
+        device, save_every, progress: as in `train`.
 
     Raises:
-        RepriseError: of the training, and when the folder cannot be written.
+        RepriseError: if the training fails or the folder cannot be written.
     """
     key = model_key(spec, data, device)
     entry = Entry(root / CACHE / KIND / key)
@@ -98,8 +98,8 @@ def trained(
 
     if processes.rank() == 0:
         what = f"{spec.objective}, {spec.steps} steps, seed {spec.seed}"
-        with kept(root, KIND, key, what, make) as place:
-            if place.hit:
+        with kept(root, KIND, key, what, make) as cached:
+            if cached.hit:
                 announce(hit=True)
     elif not processes.said_by_first():
         train_now()
@@ -108,22 +108,22 @@ def trained(
 
 
 class Model:
-    """A trained model, read back.
+    """A trained model, loaded from its folder.
 
     Attributes:
-        method: with its final state, in evaluation mode; `method.student` has `encoder` and `projector`.
-        log: what each step said: `step`, `loss`, `learning_rate`, and now and then a trace or a probe.
-        diverged: the step at which its loss was not finite, if there was one.
+        method: in its final state and in evaluation mode; `method.student` has `encoder` and `projector`.
+        log: the record of each step: `step`, `loss`, `learning_rate`, at some steps also a trace or a probe.
+        diverged: the step at which the loss was first not finite, or None.
     """
 
     def __init__(self, spec: Spec, folder: Path) -> None:
         """
         Args:
-            spec: that it was trained with.
+            spec: the one it was trained with.
             folder: from `trained`.
 
         Raises:
-            RepriseError: when a file is missing, truncated or altered.
+            RepriseError: if a file is missing, truncated or altered.
         """
         try:
             record = Entry(folder).verified()
@@ -140,33 +140,34 @@ def model(
     spec: Spec,
     data: Data,
     root: Path,
-    told: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
     *,
     device: str = "cpu",
 ) -> Model:
-    """A trained model, of `trained`.
+    """Loads a model, training it first unless it is cached.
 
     Args:
-        told: called now and then with the share of the training that is done.
+        progress: called every few steps with the fraction of the training done.
     """
-    folder = trained(spec, data, root, device=device, progress=lambda step: told(step / max(spec.steps, 1)))
+    steps = max(spec.steps, 1)
+    folder = trained(spec, data, root, device=device, progress=lambda step: progress(step / steps))
     return Model(spec, folder)
 
 
 def fingerprint(data: Data) -> str:
-    """SHA-256 of the images and labels; of images on the disk, of what their `fingerprint()` says."""
+    """SHA-256 of the images and labels; images on disk contribute their own `fingerprint()`."""
     digest = hashlib.sha256()
-    for part in data:
-        if isinstance(part, Tensor):
-            digest.update(f"{part.dtype} {list(part.shape)}".encode())
-            digest.update(part.contiguous().cpu().numpy().data)
+    for content in data:
+        if isinstance(content, Tensor):
+            digest.update(f"{content.dtype} {list(content.shape)}".encode())
+            digest.update(content.contiguous().cpu().numpy().data)
         else:
-            digest.update(part.fingerprint().encode())  # type: ignore[union-attr]
+            digest.update(content.fingerprint().encode())  # type: ignore[union-attr]
     return digest.hexdigest()
 
 
 def _code(spec: Spec) -> Iterator[Symbol]:
-    """Where the code lies that makes a model of this spec: the loop, and what the spec chooses."""
+    """The symbols whose code determines a model of this spec: the loop, and what the spec selects."""
     yield "reprise.training.images", "train"
     for _, value in spec:
         if isinstance(value, BaseModel):

@@ -1,4 +1,4 @@
-"""Optimisers: SGD and AdamW are torch's, LARS is that of the official VICReg and Barlow Twins code."""
+"""Optimisers: SGD and AdamW from torch, and LARS as in the official VICReg and Barlow Twins code."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from torch.optim.optimizer import Optimizer
 
 Parameters = Iterable[Any]
-"""Tensors, or groups of them, as torch's optimisers take them."""
+"""Tensors or parameter groups, as accepted by torch's optimisers."""
 
 
 class SGD(Settings):
-    """`torch.optim.SGD`; weight decay on all parameters."""
+    """`torch.optim.SGD`, with weight decay on all parameters."""
 
     kind: Literal["sgd"] = "sgd"
     learning_rate: float = Field(default=0.1, gt=0)
@@ -31,7 +31,7 @@ class SGD(Settings):
 
 
 class AdamW(Settings):
-    """`torch.optim.AdamW`; weight decay on all parameters."""
+    """`torch.optim.AdamW`, with weight decay on all parameters."""
 
     kind: Literal["adamw"] = "adamw"
     learning_rate: float = Field(default=1e-3, gt=0)
@@ -47,20 +47,19 @@ class AdamW(Settings):
 
 
 class LARS(Settings):
-    """Layer-wise adaptive rates (You et al. 2017) in the semantics of the official VICReg and Barlow Twins
-    code.
+    """Layer-wise adaptive rates (You et al. 2017) as in the official VICReg and Barlow Twins code.
 
-    For a parameter w of more than one dimension with gradient g: u = g + wd w, u <- η |w|/|u| u (as it is
-    where either norm is 0), m <- μ m + u, w <- w - lr m, with lr of the schedule. Biases and BatchNorm's
+    For a parameter w of more than one dimension with gradient g: u = g + wd w, u <- η |w|/|u| u (unchanged
+    if either norm is 0), m <- μ m + u, w <- w - lr m, with lr from the schedule. Biases and BatchNorm's
     parameters, of one dimension, have neither decay nor adaptation: u = g.
 
-    Solo-learn's exempts the same parameters (`exclude_bias_n_norm`) and has the same momentum, which holds
-    what was scaled. It divides by |g| + wd |w| in place of |u|, and where g is 0 leaves out the decay.
+    Solo-learn exempts the same parameters (`exclude_bias_n_norm`) and accumulates the scaled updates in the
+    same way. It divides by |g| + wd |w| instead of |u|, and omits the decay where g is 0.
 
     Attributes:
         trust: η.
-        clip: solo-learn's `clip_lr`, u <- min(η |w|/|u| / lr, 1) u: a step of lr u has the length η |w| where
-            that is shorter, and else is SGD's.
+        clip: solo-learn's `clip_lr`, u <- min(η |w|/|u| / lr, 1) u: a step lr u has length η |w| if that is
+            shorter than SGD's step, and is SGD's otherwise.
     """
 
     kind: Literal["lars"] = "lars"

@@ -1,7 +1,7 @@
-"""One training in several processes (`torchrun`), with the numbers that one process would have.
+"""One training in several processes (`torchrun`), with the same numbers as in a single process.
 
-Each process holds the same weights and its own rows of every batch. Losses of the whole batch, and
-BatchNorm's statistics, see all rows; a gradient is the sum of what each process finds for its own rows.
+Each process holds the same weights and its own rows of every batch. The loss and BatchNorm's statistics use
+all rows; a gradient is the sum of the processes' gradients, each for its own rows.
 """
 
 import os
@@ -20,19 +20,19 @@ from reprise.errors import RepriseError
 
 @contextmanager
 def joined(device: str) -> Iterator[str]:
-    """Joins the processes that `torchrun` has started, if it has; NCCL on GPUs, Gloo elsewhere.
+    """Joins the process group if started by `torchrun`: NCCL on GPUs, Gloo elsewhere.
 
     Yields:
-        The device of this process: with several, its own GPU.
+        The device of this process, one GPU per process under `torchrun`.
     """
     if "LOCAL_RANK" not in os.environ:
         yield device
         return
-    gpus = torch.device(device).type == "cuda"
-    if gpus:
+    on_gpus = torch.device(device).type == "cuda"
+    if on_gpus:
         device = f"cuda:{os.environ['LOCAL_RANK']}"
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpus else "gloo")
+    dist.init_process_group("nccl" if on_gpus else "gloo")
     try:
         yield device
     finally:
@@ -50,38 +50,38 @@ def rank() -> int:
 
 
 def wait() -> None:
-    """Until all have come here."""
+    """Waits until all processes have reached this call."""
     if count() > 1:
         dist.barrier()
 
 
 def said_by_first(value: bool = False) -> bool:
-    """The value that the first process gives, in all of them; each waits for it."""
-    said = [value]
+    """Broadcasts the first process's value to all processes, which wait for it."""
+    values = [value]
     if count() > 1:
-        dist.broadcast_object_list(said)
-    return said[0]
+        dist.broadcast_object_list(values)
+    return values[0]
 
 
 def own_rows(batch: int) -> slice:
-    """The rows of a batch that this process takes.
+    """This process's rows of a batch.
 
     Raises:
-        RepriseError: when the batch does not divide among the processes.
+        RepriseError: if the batch does not divide evenly among the processes.
     """
     if batch % count():
         raise RepriseError(
-            f"a batch of {batch} does not divide among {count()} processes; start another number of them"
+            f"a batch of {batch} does not divide evenly among {count()} processes; change their number"
         )
     share = batch // count()
     return slice(rank() * share, (rank() + 1) * share)
 
 
 def gather(own: Float[Tensor, "share *rest"]) -> Float[Tensor, "batch *rest"]:
-    """The rows of all processes, in the batch's order; the gradient is that of this process's own rows.
+    """Gathers the rows of all processes in the batch's order; gradients flow to this process's rows only.
 
-    A loss of the gathered rows is the same in all processes, so that the gradients on the weights add up to
-    that of one process with the whole batch: nothing needs to go back through the gathering.
+    Every process computes the same loss from the gathered rows, so the processes' gradients for the weights
+    add up to the gradient of the whole batch; no gradient needs to cross processes here.
     """
     if count() == 1:
         return own
@@ -92,8 +92,8 @@ def gather(own: Float[Tensor, "share *rest"]) -> Float[Tensor, "batch *rest"]:
 
 
 def synchronised(network: nn.Module, device: str) -> nn.Module:
-    """The network with every BatchNorm over the whole batch: torch's own on GPUs, which is fused but knows no
-    CPU, and `GlobalBatchNorm` elsewhere."""
+    """Makes every BatchNorm use the whole batch: by torch's fused SyncBatchNorm, which needs GPUs, or by
+    `GlobalBatchNorm` elsewhere."""
     if count() == 1:
         return network
     if torch.device(device).type == "cuda":
@@ -106,11 +106,11 @@ def synchronised(network: nn.Module, device: str) -> nn.Module:
 
 
 class GlobalBatchNorm(nn.Module):
-    """BatchNorm with the mean and variance over the rows of all processes, for any device."""
+    """BatchNorm over the rows of all processes, on any device."""
 
     def __init__(self, norm: _BatchNorm) -> None:
         super().__init__()
-        # The same names, so that the state is a BatchNorm's.
+        # The same names as in BatchNorm, so that the state dict is the same.
         self.weight, self.bias = norm.weight, norm.bias
         for name, buffer in norm.named_buffers():
             self.register_buffer(name, buffer)
@@ -121,14 +121,14 @@ class GlobalBatchNorm(nn.Module):
             return nn.functional.batch_norm(
                 x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
             )
-        others = [0, *range(2, x.ndim)]
-        shape = (1, -1, *(1 for _ in others[1:]))
+        axes = [0, *range(2, x.ndim)]
+        shape = (1, -1, *(1 for _ in axes[1:]))
         n = count() * x.numel() // x.shape[1]
-        centred = x - (_Sum.apply(x.sum(others)) / n).view(shape)
-        variance = _Sum.apply(centred.square().sum(others)) / n
+        centred = x - (_Sum.apply(x.sum(axes)) / n).view(shape)
+        variance = _Sum.apply(centred.square().sum(axes)) / n
         with torch.no_grad():
             self.num_batches_tracked += 1
-            mean = (x - centred).mean(others)
+            mean = (x - centred).mean(axes)
             self.running_mean.lerp_(mean, self.momentum)
             self.running_var.lerp_(variance * n / (n - 1), self.momentum)
         scale = (variance + self.eps).rsqrt()
@@ -138,7 +138,7 @@ class GlobalBatchNorm(nn.Module):
 
 
 class _Sum(torch.autograd.Function):
-    """The sum over the processes. Each one's term is in the sums of all, whose gradients add up."""
+    """The sum over processes. Each term enters every process's sum, so the gradients are summed too."""
 
     @staticmethod
     def forward(ctx: Any, term: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""The replica engine: many small networks trained at once, seeds and settings stacked on a leading axis.
+"""The replica engine: trains many small networks at once, with seeds and settings on a leading axis.
 
-One batched matrix product serves all replicas where others start a process each. A replica's numbers do not
-depend, to the last bit on the CPU, on which others share its stack: all arithmetic is per replica, and
+One batched matrix product serves all replicas, instead of one process per network. On the CPU, a replica's
+numbers do not depend, to the last bit, on the other replicas in its stack: all arithmetic is per replica, and
 random numbers come from the stream of its own seed (`reprise.numerics.streams`).
 """
 
@@ -36,36 +36,36 @@ def sgd(
     """Stochastic gradient descent of every replica on its own loss.
 
     Args:
-        weights: the initial values; not changed.
-        loss: draws its own minibatch at each call; a replica's loss depends on that replica's weights only.
-        momentum: of `torch.optim.SGD`, as is `weight_decay`, on all weights.
+        weights: the initial values; left unchanged.
+        loss: draws a new minibatch at each call; a replica's loss depends only on that replica's weights.
+        momentum, weight_decay: as in `torch.optim.SGD`, on all weights.
         checkpoints: the steps, from 0 (before the first) to `steps`, at which to yield.
-        project: brings each weight back onto its constraint after each step.
-        progress: called with the step, now and then.
+        project: projects each weight onto its constraint after each step.
+        progress: called with the step every 100 steps.
 
     Yields:
         (step, the weights at that step, detached).
 
     Raises:
-        RepriseError: when a weight is not finite at a checkpoint.
+        RepriseError: if a weight is not finite at a checkpoint.
     """
     keep_freed_memory()
-    now = [
+    current = [
         weight.detach().clone(memory_format=torch.contiguous_format).requires_grad_() for weight in weights
     ]
-    velocities = [torch.zeros_like(weight, requires_grad=False) for weight in now]
+    velocities = [torch.zeros_like(weight, requires_grad=False) for weight in current]
     for step in range(steps + 1):
         if step in checkpoints:
-            if not all(weight.isfinite().all() for weight in now):
+            if not all(weight.isfinite().all() for weight in current):
                 raise RepriseError(f"diverged: weights are not finite at step {step}; lower learning_rate")
-            yield step, [weight.detach().clone() for weight in now]
+            yield step, [weight.detach().clone() for weight in current]
         if step % 100 == 0:
             progress(step)
         if step < steps:
             with _flushed_denormals():
-                gradients = torch.autograd.grad(loss(now).sum(), now)
+                gradients = torch.autograd.grad(loss(current).sum(), current)
             with torch.no_grad():
-                for weight, velocity, gradient in zip(now, velocities, gradients, strict=True):
+                for weight, velocity, gradient in zip(current, velocities, gradients, strict=True):
                     _descend(weight, velocity, gradient, learning_rate, momentum, weight_decay)
                     if project:
                         weight.copy_(project(weight))
@@ -74,7 +74,7 @@ def sgd(
 def _descend(
     weight: Tensor, velocity: Tensor, gradient: Tensor, learning_rate: float, momentum: float, decay: float
 ) -> None:
-    """A step of `torch.optim.SGD`; on the CPU in one pass, a third of its time."""
+    """One step of `torch.optim.SGD`; on the CPU in a single pass, three times as fast."""
     if weight.device.type == "cpu":
         flat = [array.reshape(-1) for array in arrays(weight, velocity, gradient)]
         _descend_each(*flat, *(flat[0].dtype.type(rate) for rate in (learning_rate, momentum, decay)))
@@ -91,17 +91,18 @@ def _descend_each(weight, velocity, gradient, learning_rate, momentum, decay):  
 
 
 def left_of_start(*, learning_rate: float, momentum: float, weight_decay: float, steps: int) -> list[float]:
-    """What `sgd` leaves, after 0 to `steps` steps, of a weight of 1 that no gradient reaches."""
-    left, velocity = [1.0], 0.0
+    """The value, after 0 to `steps` steps of `sgd`, of a weight that starts at 1 and receives no gradient."""
+    values, velocity = [1.0], 0.0
     for _ in range(steps):
-        velocity = momentum * velocity + weight_decay * left[-1]
-        left.append(left[-1] - learning_rate * velocity)
-    return left
+        velocity = momentum * velocity + weight_decay * values[-1]
+        values.append(values[-1] - learning_rate * velocity)
+    return values
 
 
 @contextmanager
 def _flushed_denormals() -> Iterator[None]:
-    """Softmax weights of far pairs are denormal numbers, on which a product takes a hundred times as long."""
+    """Flushes denormal numbers to zero: the softmax weights of distant pairs are denormal, and products of
+    denormals take a hundred times as long."""
     torch.set_flush_denormal(True)
     try:
         yield
@@ -111,7 +112,7 @@ def _flushed_denormals() -> Iterator[None]:
 
 @cache
 def keep_freed_memory() -> None:
-    """glibc gives freed stacks back to the system, and has their pages faulted in anew soon after."""
+    """Stops glibc from returning freed memory to the system, only to fault the pages in again soon after."""
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
         for option in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):

@@ -1,5 +1,5 @@
-"""Learning rates as pure functions of the step: `schedule(step, steps)` is the factor on the optimiser's rate
-at a step, 0 to steps - 1."""
+"""Learning-rate schedules: `schedule(step, steps)` is the factor on the optimiser's rate at a step from 0 to
+steps - 1."""
 
 import math
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from reprise.study.settings import Settings
 
 
 class Constant(Settings):
-    """1 throughout."""
+    """A constant factor of 1."""
 
     kind: Literal["constant"] = "constant"
 
@@ -19,11 +19,11 @@ class Constant(Settings):
 
 
 class WarmupCosine(Settings):
-    """Linear from 0 to 1 over the warm-up, then half a cosine from 1 towards `final` at the end.
+    """Linear from 0 to 1 during warm-up, then half a cosine from 1 to `final`.
 
     Attributes:
-        warmup: share of the steps.
-        final: the factor that the step after the last would have.
+        warmup: fraction of the steps.
+        final: the factor at step `steps`, one past the last.
     """
 
     kind: Literal["warmup_cosine"] = "warmup_cosine"
@@ -39,22 +39,21 @@ class WarmupCosine(Settings):
 
 
 class Milestones(Settings):
-    """Multiplied by `factor` at each of the shares `at` of the training: .6 and .8 are epochs 60 and 80 of
-    100."""
+    """Multiplies the rate by `factor` at each fraction of the training in `at`: .6 is epoch 60 of 100."""
 
     kind: Literal["milestones"] = "milestones"
     at: tuple[Annotated[float, Field(ge=0, le=1)], ...] = (0.6, 0.8)
     factor: float = Field(default=0.1, gt=0)
 
     def __call__(self, step: int, steps: int) -> float:
-        return self.factor ** sum(step >= at * steps for at in self.at)
+        return self.factor ** sum(step >= fraction * steps for fraction in self.at)
 
 
 class CosineRestarts(Settings):
-    """Half a cosine from 1 to 0, again and again (Loshchilov and Hutter 2017).
+    """Half a cosine from 1 to 0, repeated (Loshchilov and Hutter 2017).
 
     Attributes:
-        period: share of the steps.
+        period: fraction of the steps.
     """
 
     kind: Literal["cosine_restarts"] = "cosine_restarts"

@@ -1,4 +1,4 @@
-"""What determines a trained image model; without torch, for a run's plan."""
+"""The spec of a trained image model. Imports no torch, so that planning a run stays fast."""
 
 from typing import Literal
 
@@ -13,17 +13,17 @@ from reprise.training.schedules import Schedule, WarmupCosine
 
 
 class Spec(Settings):
-    """What determines a trained model, bar the data.
+    """Everything that determines a trained model, except the data.
 
     Attributes:
-        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss of
+        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss from
             `objectives.resolve`, or a user's `path/mine.py:my_loss`.
-        hyperparameters: the objective's keyword arguments; its own defaults for the rest.
-        batch: of all processes together.
+        hyperparameters: the objective's keyword arguments; the rest keep their defaults.
+        batch: size of the whole batch, across all processes.
         steps: 0 gives the network at random initialisation.
         precision: of the encoder and the projector.
-        trace_every: steps between two traces of the embeddings' spectrum in the log; 0: none.
-        probe_every: steps between two tests of the online linear probe; 0: there is no such probe.
+        trace_every: steps between traces of the embeddings' spectrum in the log; 0 for none.
+        probe_every: steps between tests of the online linear probe; 0 for no probe.
     """
 
     objective: str

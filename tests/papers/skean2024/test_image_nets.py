@@ -281,7 +281,7 @@ def test_a_missing_data_set_is_said_before_anything_runs(name, tmp_path):
     ("changes", "message"),
     [
         ({"methods": ("frosl",)}, "unknown method 'frosl'"),
-        ({"steps": (5,)}, "steps must be as many as data_sets"),
+        ({"steps": (5,)}, "one for each of data_sets"),
         ({"looks": (1, 2, 3, 4, 6)}, "beyond the 5 steps"),
         ({"looks": (1, 3, 2, 4, 5)}, "increasing"),
         ({"online": "cifar10"}, "online must be one of"),

@@ -100,7 +100,7 @@ def test_no_assumption_and_no_departure():
 
 def test_modes_that_do_not_fit_are_refused():
     for changes, words in (
-        ({"correlations": (0.9,)}, "as many as variances"),
+        ({"correlations": (0.9,)}, "must have the same length"),
         ({"correlations": (0.9, 0.8, 0.7, 0.6, 1.2)}, "up to 1"),
         ({"variances": (3.0, 2.0, 1.0, 0.5, 0.0)}, "variances above 0"),
         ({"stds": (0.1, 0.1)}, "two different"),

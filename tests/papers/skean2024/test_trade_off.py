@@ -74,7 +74,7 @@ def test_one_weight_is_frossl_itself_and_others_say_so():
 
 
 def test_the_loss_takes_the_weight_and_no_other_name():
-    assert build("frossl", None, 1, {"invariance_weight": 4.0}).of_embeddings.func is frossl
+    assert build("frossl", None, 1, {"invariance_weight": 4.0}).embedding_loss.func is frossl
     with pytest.raises(RepriseError, match="unknown hyperparameter"):
         build("frossl", None, 1, {"weight": 4.0})
 

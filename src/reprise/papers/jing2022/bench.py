@@ -19,8 +19,8 @@ STEPS = 200
 
 
 def measure() -> pd.DataFrame:
-    """Microseconds of CPU time a replica-step, engine and plain loop, their ratio, and the arithmetic that
-    sets the floor."""
+    """CPU microseconds per replica-step of the engine and of a plain loop, their ratio, and the engine's
+    arithmetic throughput."""
     torch.set_num_threads(1)
     plain = seconds(_plain_loop) / STEPS
     rows = []
@@ -39,8 +39,8 @@ def measure() -> pd.DataFrame:
 
 
 def flops() -> int:
-    """Operations of one replica-step: two products over all pairs, an exponential (counted as one) and three
-    sums a pair, and the layers' forward and backward products for both views."""
+    """Operations of one replica-step: two products over all pairs, one exponential (counted as one) and three
+    sums per pair, and the layers' forward and backward products for both views."""
     pairs = BATCH**2 * (2 * 2 * DIM + 4)
     layers = 2 * BATCH * DIM**2 * 2 * 2
     return pairs + layers
@@ -52,16 +52,16 @@ def _engine(replicas: int) -> None:
     weights = [0.2 * random_orthogonal(streams, DIM) for _ in range(LAYERS)]
     batches = streams.batches(3, BATCH, DIM)
 
-    def loss(now: Weights) -> Tensor:
+    def loss(layers: Weights) -> Tensor:
         x, noise1, noise2 = next(batches).unbind(1)
-        return infonce_distance(*((x + 0.3 * noise) @ product(now).mT for noise in (noise1, noise2)))
+        return infonce_distance(*((x + 0.3 * noise) @ product(layers).mT for noise in (noise1, noise2)))
 
     for _ in sgd(weights, loss, learning_rate=0.02, steps=STEPS, checkpoints={STEPS}):
         pass
 
 
 def _plain_loop() -> None:
-    """What one would write first: a module, automatic differentiation, torch.optim, one replica."""
+    """The obvious implementation: a module, automatic differentiation, torch.optim, one replica."""
     torch.manual_seed(0)
     net = nn.Sequential(*(nn.Linear(DIM, DIM, bias=False) for _ in range(LAYERS)))
     optimiser = torch.optim.SGD(net.parameters(), lr=0.02)
@@ -78,6 +78,6 @@ def plain_infonce(z1: Tensor, z2: Tensor) -> Tensor:
     """Jing 2022, Eq. 2, for one replica, differentiated automatically."""
     negatives = -0.5 * (z1[:, None] - z1[None, :]).square().sum(-1)
     positives = -0.5 * (z1 - z2).square().sum(-1)
-    itself = torch.eye(len(z1), dtype=torch.bool)
-    logits = torch.where(itself, positives[:, None].expand_as(negatives), negatives)
+    diagonal = torch.eye(len(z1), dtype=torch.bool)
+    logits = torch.where(diagonal, positives[:, None].expand_as(negatives), negatives)
     return (logits.logsumexp(-1) - positives).mean()

@@ -1,4 +1,4 @@
-"""The networks of the image experiments, measured as the authors' code does: in evaluation mode, on the test
+"""The networks of the image experiments, measured as in the authors' code: in evaluation mode, on the test
 set."""
 
 from collections.abc import Iterator, Mapping
@@ -22,16 +22,16 @@ from reprise.training.methods import DirectCLR, Student, name_of
 from reprise.training.spec import Spec
 
 Labels = dict[str, tuple[Tensor, Tensor]]
-"""Name -> labels of the training and of the test images."""
+"""Name -> labels of the training and test images."""
 
 
 def spec(training: Training, net: str, seed: int, samples: int, objective: str | None = None) -> Spec:
-    """What determines a trained network.
+    """The spec of a trained network.
 
     Args:
         net: one of `NETS`.
-        samples: images to train on.
-        objective: a loss to train by instead of the published one.
+        samples: number of training images.
+        objective: another loss to train with instead of the published one.
     """
     hyperparameters: dict[str, float | int | bool | None] = {"temperature": training.temperature}
     if net == "directclr":
@@ -48,7 +48,8 @@ def spec(training: Training, net: str, seed: int, samples: int, objective: str |
 
 
 def projector(training: Training, net: str) -> Projector:
-    """Between the representation and the loss; DirectCLR's sub-vector is its objective's."""
+    """The projector between the representation and the loss; DirectCLR selects its sub-vector in the
+    objective."""
     projectors: dict[str, Projector] = {
         "nonlinear": training.projector,
         "linear": Linear(out=training.projector.dims[-1]),
@@ -61,7 +62,7 @@ def projector(training: Training, net: str) -> Projector:
 
 
 def augmentation(training: Training) -> Recipe:
-    """The named recipe at these strengths."""
+    """The configured recipe at the configured strengths."""
 
     def at_strength(strengths: Strengths) -> Strengths:
         return replace(
@@ -88,30 +89,33 @@ def trained(
     parts: tuple[str, ...] = ("all",),
     objective: str | None = None,
 ) -> Task:
-    """A network as a task. Its table has a row a number: `what` is `representation` or `embedding`, with ln
-    of the `index`-th singular value of the covariance of unit vectors, or `probe`, with the `labels` and the
-    `part` that it reads, and a top-1 accuracy in %. If the network diverged, every `value` is missing.
+    """A network as a task, whose table has one row per number.
+
+    `what` is `representation` or `embedding`, with ln of the `index`-th singular value of the covariance of
+    unit vectors, or `probe`, with the `labels`, the `part` of the representation that it reads, and a top-1
+    accuracy in %. If the network diverged, every `value` is missing.
 
     Args:
-        columns: beside these.
-        parts: those of `PARTS` that are probed.
-        objective: a loss to train by instead of the published one.
+        columns: further constant columns.
+        parts: the parts (of `PARTS`) to probe.
+        objective: another loss to train with instead of the published one.
     """
     data = training.source.load()
-    own = spec(training, net, seed, len(data.labels), objective)
+    net_spec = spec(training, net, seed, len(data.labels), objective)
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
         if network.diverged is None:
-            yield from measured(network.student, own, training, data, labels, parts)
-        else:  # the rows of the network that it started from
-            start = observed(replaced(own, {"steps": 0}), training.source, root)
+            yield from measured(network.student, net_spec, training, data, labels, parts)
+        else:  # the rows of the initial network, without values
+            start = observed(replaced(net_spec, {"steps": 0}), training.source, root)
             yield from (
-                row | {"value": nan} for row in measured(start.student, own, training, data, labels, parts)
+                row | {"value": nan}
+                for row in measured(start.student, net_spec, training, data, labels, parts)
             )
 
     return task(
-        name, lambda: own, training.source, observe,
-        columns=columns, root=root, device=training.device, work=work(own),
+        name, lambda: net_spec, training.source, observe,
+        columns=columns, root=root, device=training.device, work=work(net_spec),
     )  # fmt: skip
 
 
@@ -124,32 +128,32 @@ def start(
     columns: Mapping[str, object],
     parts: tuple[str, ...] = ("all",),
 ) -> Task:
-    """The same for the network that SimCLR with a nonlinear projector starts from; all networks of a seed
-    start from its encoder."""
+    """The same for the initial network of SimCLR with a nonlinear projector; all networks of a seed start
+    from its encoder."""
     data = training.source.load()
-    own = replaced(spec(training, "nonlinear", seed, len(data.labels)), {"steps": 0})
+    net_spec = replaced(spec(training, "nonlinear", seed, len(data.labels)), {"steps": 0})
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
-        return measured(network.student, own, training, data, labels, parts)
+        return measured(network.student, net_spec, training, data, labels, parts)
 
     return task(
-        name, lambda: own, training.source, observe,
-        columns=columns, root=root, device=training.device, work=work(own),
+        name, lambda: net_spec, training.source, observe,
+        columns=columns, root=root, device=training.device, work=work(net_spec),
     )  # fmt: skip
 
 
 def measured(
-    student: Student, own: Spec, training: Training, data: Data, labels: Labels, parts: tuple[str, ...]
+    student: Student, net_spec: Spec, training: Training, data: Data, labels: Labels, parts: tuple[str, ...]
 ) -> Iterator[dict[str, object]]:
     """The rows of one network."""
     train, test = (
-        features(student, own, images, training.device) for images in (data.images, data.test_images)
+        features(student, net_spec, images, training.device) for images in (data.images, data.test_images)
     )
     columns = dict(zip(PARTS, (slice(None), slice(training.d0), slice(training.d0, None)), strict=True))
     for part in parts:
         for name, (train_labels, test_labels) in labels.items():
             fit = train[:, columns[part]], train_labels, test[:, columns[part]], test_labels
-            accuracy = probe(training.probe, *fit, own.seed)
+            accuracy = probe(training.probe, *fit, net_spec.seed)
             yield {"what": "probe", "labels": name, "part": part, "value": 100 * accuracy.top1}
     with no_grad():
         vectors = {"representation": test, "embedding": student.projector(test)}

@@ -1,4 +1,4 @@
-"""Sentences of the paper about its own numbers."""
+"""Claims of the paper about its own numbers."""
 
 import pandas as pd
 
@@ -9,13 +9,13 @@ UNIT = "percentage points"
 
 
 def top1(table: pd.DataFrame, loss: str, projector: str) -> float:
-    """The linear probe's accuracy that the paper prints for a loss and a projector."""
+    """The printed accuracy of the linear probe for a loss and a projector."""
     rows = table[(table["loss"] == loss) & (table["projector"] == projector)]
     return float(rows["value"].item())
 
 
 def lead(better: tuple[str, str], worse: tuple[str, str]) -> Measure:
-    """By how much the first (loss, projector) is above the second."""
+    """The lead of the first (loss, projector) over the second."""
 
     def measure(tables: Tables) -> pd.Series:
         table = tables["published"].query("metric == 'linear probe top-1'")
@@ -24,9 +24,9 @@ def lead(better: tuple[str, str], worse: tuple[str, str]) -> Measure:
     return measure
 
 
-def closeness(one: tuple[str, str], other: tuple[str, str]) -> Measure:
-    """What is left of the margin of accuracies when two of them differ; negative beyond it."""
-    difference = lead(one, other)
+def closeness(first: tuple[str, str], second: tuple[str, str]) -> Measure:
+    """The margin of accuracies minus the difference of two accuracies; negative beyond the margin."""
+    difference = lead(first, second)
     return lambda tables: MARGINS["accuracy"] - difference(tables).abs()
 
 
@@ -85,7 +85,7 @@ CLAIMS: list[Claim] = [
     ),
     printed(
         "jing2022/sec63-printed/rest-useful",
-        "The rest of DirectCLR's representation is useful: a probe on all is above one on the sub-vector.",
+        "The rest of DirectCLR's representation is useful: a probe on all of it beats one on the sub-vector.",
         source="Section 6.3, linear probe on subvector",
         unit=UNIT,
         measure=lead(DIRECTCLR, SUBVECTOR),

@@ -1,4 +1,4 @@
-"""What is read off a spectrum of logarithms."""
+"""Measures of a spectrum given by logarithms."""
 
 import numpy as np
 import pandas as pd
@@ -6,26 +6,26 @@ import pandas as pd
 from reprise.evidence.claims import collapsed
 
 FLOOR = -30.0
-"""Where smaller values are drawn: ln of what single precision cannot tell from zero beside the largest."""
+"""Smallest value drawn: ln of a ratio that single precision cannot tell from zero."""
 
 
 def relative(log_values: pd.Series, by: pd.Series | list[pd.Series]) -> pd.Series:
     """ln(value / largest) of each spectrum, no lower than `FLOOR`.
 
     Args:
-        by: which spectrum a row belongs to.
+        by: the spectrum that each row belongs to.
     """
     largest = log_values.groupby(by).transform("max")
     return (log_values - largest).clip(lower=FLOOR)
 
 
 def collapsed_values(log_values: pd.Series) -> float:
-    """How many are collapsed."""
+    """Number of collapsed values."""
     return collapsed(np.exp(log_values))
 
 
 def effective_rank(log_values: pd.Series) -> float:
-    """exp(-Σ_k p_k ln p_k), p_k = σ_k / Σ_j σ_j of one spectrum: how many equal values have its entropy."""
+    """exp(-Σ_k p_k ln p_k), p_k = σ_k / Σ_j σ_j: the number of equal values with the same entropy."""
     values = np.exp(log_values.to_numpy())
     p = values / values.sum()
     p = p[~(p <= 0)]  # 0 ln 0 = 0; NaN stays

@@ -1,4 +1,4 @@
-"""Quantities of Jing et al.'s analysis that several experiments measure."""
+"""Quantities from Jing et al.'s analysis, measured by several experiments."""
 
 from jaxtyping import Float
 from torch import Tensor

@@ -1,5 +1,5 @@
-"""Settings that several experiments on the two-layer toy model share; the text gives widths and plain SGD,
-and nothing else."""
+"""Settings shared by the experiments on the two-layer toy model; the text states only the widths and plain
+SGD."""
 
 from typing import Self
 
@@ -12,11 +12,11 @@ class TwoLayers(TakesLosses):
     Eq. 2."""
 
     dim: int = stated(16, "Figure 4: weight matrices of 16x16", ge=4, multiple_of=2)
-    batch_size: int = unstated(256, "the whole data set: gradient descent, as the analysis has it", ge=2)
+    batch_size: int = unstated(256, "the whole data set: gradient descent, as in the analysis", ge=2)
     covariance_span: float = unstated(
         4.0, "data covariance diag(geomspace(span, 1/span)): distinct values, as Theorem 2 needs", gt=1
     )
-    noise_std: float = unstated(0.3, "on both views, under the data's smallest deviation of 1/2", ge=0)
+    noise_std: float = unstated(0.3, "on both views, below the data's smallest deviation of 1/2", ge=0)
     init_scale: float = unstated(0.2, "W_l = scale x random orthogonal: balanced, W1 W1ᵀ = W2ᵀ W2", gt=0)
     learning_rate: float = unstated(0.02, "close to gradient flow", gt=0)
     steps: int = unstated(4000, "until the largest values have saturated", ge=4)
@@ -29,4 +29,4 @@ class TwoLayers(TakesLosses):
             "init halved": {"init_scale": self.init_scale / 2},
             "noise halved": {"noise_std": self.noise_std / 2},
         }
-        return {name: self.model_copy(update={**common, **changed}) for name, changed in grid.items()}
+        return {name: self.model_copy(update={**common, **changes}) for name, changes in grid.items()}

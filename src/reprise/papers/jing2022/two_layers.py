@@ -1,5 +1,5 @@
-"""Training of the two-layer toy model of Section 5, from several initial weights and under constraints on
-W2, at once."""
+"""Trains the two-layer toy model of Section 5 from several initial weights and under constraints on W2, all
+at once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from reprise.training.replicas import sgd
 
 @dataclass(frozen=True)
 class Arm:
-    """Initial weights, and which entries of W2 train: W2 = fixed + mask * (what SGD moves)."""
+    """Initial weights, and the mask of W2's trainable entries: W2 = fixed + mask * (trained weights)."""
 
     w1: Float[Tensor, "seed dim dim"]
     w2: Float[Tensor, "seed dim dim"]
@@ -36,7 +36,7 @@ class Pairs:
 
 
 def pairs_of(params: TwoLayers) -> Pairs:
-    """The same for every arm of a seed."""
+    """The data, the same for every arm of a seed."""
     streams = Streams(range(params.seeds), "data")
     variances = np.geomspace(params.covariance_span, 1 / params.covariance_span, params.dim)
     clean = streams.normal(params.batch_size, params.dim) * torch.from_numpy(variances).sqrt().float()
@@ -63,10 +63,10 @@ def train(
     loss_of = resolve(context.objective) if context.objective else infonce_distance
 
     def loss(weights: Weights) -> Tensor:
-        both = (fixed + mask * weights[1]) @ weights[0]
-        return loss_of(x1 @ both.mT, x2 @ both.mT)
+        product = (fixed + mask * weights[1]) @ weights[0]
+        return loss_of(x1 @ product.mT, x2 @ product.mT)
 
-    for step, (w1, free) in sgd(
+    for step, (w1, trainable) in sgd(
         [start1, start2],
         loss,
         learning_rate=params.learning_rate,
@@ -74,9 +74,10 @@ def train(
         checkpoints=checkpoints_of(params.steps),
         progress=lambda step: context.progress(step, params.steps, f"{len(mask)} two-layer nets"),
     ):
-        yield step, w1, fixed + mask * free
+        yield step, w1, fixed + mask * trainable
 
 
 def checkpoints_of(steps: int) -> list[int]:
-    """Steps 0 to `steps`, evenly in the square root, with half of them: where Theorem 2's growth is read."""
+    """Steps from 0 to `steps`, evenly spaced in the square root, plus `steps // 2`, where claims read
+    growth."""
     return sorted({round(steps * (k / 80) ** 2) for k in range(81)} | {steps // 2})

@@ -1,8 +1,8 @@
-"""The two losses of the linear regime, and gradient descent of one linear layer a view under them.
+"""The two losses of the linear regime, and gradient descent on them with one linear layer per view.
 
-Both losses depend on the layers through the embeddings Z_v = X_v W_vᵀ alone, whose gradient G_v moves W_v by
--lr G_vᵀ X_v and so Z_v by -lr X_v X_vᵀ G_v: the descent can be followed exactly in the embeddings, with a
-Gram matrix K_v = X_v X_vᵀ of the samples for each view, however many inputs there are.
+Both losses depend on the layers only through the embeddings Z_v = X_v W_vᵀ. Their gradient G_v moves W_v by
+-lr G_vᵀ X_v, and so Z_v by -lr X_v X_vᵀ G_v. Descent can therefore be computed exactly in the embeddings,
+with one Gram matrix K_v = X_v X_vᵀ of the samples per view, whatever the number of inputs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ Kernels = Float[Array, "2 sample sample"]
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of two views' embeddings, and its gradient on both."""
+    """A loss on two views' embeddings, and its gradient for both."""
 
     value: Callable[[Embeddings], Float[Array, "*run"]]
     gradient: Callable[[Embeddings], Embeddings]
@@ -33,7 +33,7 @@ def _frossl(z: Embeddings) -> Float[Array, "*run"]:
 
 def _frossl_gradient(z: Embeddings) -> Embeddings:
     pull = 4 * _covariances(z)
-    pull -= 2 * np.eye(z.shape[-1])  # -4 of the variance term, +2 of the invariance term
+    pull -= 2 * np.eye(z.shape[-1])  # -4 from the variance term, +2 from the invariance term
     return z @ pull - 2 * z[..., ::-1, :, :]
 
 
@@ -64,27 +64,28 @@ LOSSES = {"frossl": FROSSL, "barlow": BARLOW}
 def descent(
     runs: Sequence[tuple[Loss, float]], kernels: Kernels, z: Embeddings
 ) -> Iterator[Float[Array, "run 2 sample dim"]]:
-    """Z1 and Z2 before the first step of full-batch gradient descent on both layers, after it, and so on.
+    """Yields Z1 and Z2 before the first step of full-batch gradient descent on both layers, and after each
+    step.
 
     Args:
-        runs: each one's loss and learning rate; one product with the kernels serves all.
+        runs: the loss and learning rate of each run; one product with the kernels serves all runs.
     """
-    now = np.stack([z] * len(runs))
+    z_runs = np.stack([z] * len(runs))
     while True:
-        yield now
-        gradients = [rate * loss.gradient(of) for (loss, rate), of in zip(runs, now, strict=True)]
-        moved = np.concatenate(gradients, -1).swapaxes(-1, -2) @ kernels  # rows are quicker than columns
-        now = now - np.stack(np.split(moved.swapaxes(-1, -2), len(runs), -1))
+        yield z_runs
+        gradients = [rate * loss.gradient(views) for (loss, rate), views in zip(runs, z_runs, strict=True)]
+        change = np.concatenate(gradients, -1).swapaxes(-1, -2) @ kernels  # rows are faster than columns
+        z_runs = z_runs - np.stack(np.split(change.swapaxes(-1, -2), len(runs), -1))
 
 
 @dataclass(frozen=True)
 class Modes:
-    """Directions of the inputs in which layers grow, each by itself.
+    """Directions of the inputs along which layers grow independently.
 
     Attributes:
-        variance: λ, of the views there.
-        cross: c, of X1ᵀX2.
-        start: s(0), of the layers.
+        variance: λ, the views' variance along each direction.
+        cross: c, the value of X1ᵀX2 there.
+        start: s(0), the initial singular value of the layers.
     """
 
     variance: Float[Array, " mode"]
@@ -93,8 +94,8 @@ class Modes:
 
 
 def sharpness(loss: str, variance: float, cross: float) -> float:
-    """The largest eigenvalue of the Hessian in the layers at the optimum, from λ and c of the leading mode;
-    learning rates beyond 2 / sharpness are unstable there."""
+    """The largest eigenvalue of the Hessian for the layers at the optimum, from λ and c of the leading mode.
+    Learning rates above 2 / sharpness are unstable there."""
     return {"frossl": 4 * variance + 8 * cross, "barlow": 4 * cross}[loss]
 
 

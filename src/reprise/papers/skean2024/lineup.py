@@ -1,7 +1,7 @@
-"""The methods of Tables 2 and 3 and Figure 3: each one's objective, and what its published run gave it.
+"""The methods of Tables 2 and 3 and Figure 3: the objective and the published settings of each.
 
-`scripts` are the authors' scripts/pretrain/stl10, which made the STL-10 column of Table 2 and Table 3; bar
-what is said. Widths are the published ones; a reduced run takes the same share of all.
+"Scripts" means the authors' scripts/pretrain/stl10, which produced Table 3 and the STL-10 column of Table 2;
+exceptions are noted. Widths are the published ones; a reduced run scales all of them by the same factor.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ class Method:
     """A row of the tables.
 
     Attributes:
-        name: as Table 2 has it.
-        objective: of `training.models.Spec`.
-        dim: of the embedding.
+        name: as in Table 2.
+        objective: as in `training.spec.Spec`.
+        dim: dimension of the embedding.
         hyperparameters: of the objective.
-        widths: hyperparameters that are widths, as `dim` is.
-        weak: whether its published runs had FroSSL's augmentations, the weaker ones.
-        variant: that it is no row of the paper, but shown beside one.
+        widths: hyperparameters that are widths, scaled like `dim`.
+        weak: whether its published runs used FroSSL's weaker augmentations.
+        variant: whether it is our variant of a row rather than a row of the paper.
     """
 
     name: str
@@ -37,22 +37,22 @@ class Method:
     variant: bool = False
 
     def at(self, share: float) -> tuple[int, dict[str, float | int | bool | None]]:
-        """The embedding dimension and the hyperparameters, with this share of the widths."""
+        """The embedding dimension and the hyperparameters, with all widths scaled by `share`."""
         widths = {name: narrowed(width, share) for name, width in self.widths.items()}
         return narrowed(self.dim, share), {**self.hyperparameters, **widths}
 
 
 def narrowed(width: int, share: float) -> int:
-    """A share of a width; at least 2."""
+    """A width scaled by `share`, at least 2."""
     return max(round(width * share), 2)
 
 
 METHODS: dict[str, Method] = {
-    # B.1: τ = .2 and d = 256, as solo-learn's CIFAR-100; the scripts have .5 and 512.
+    # B.1: τ = .2 and d = 256, as in solo-learn for CIFAR-100; the scripts have .5 and 512.
     "simclr": Method("SimCLR", "sample-contrastive", "nt_xent", 256, {"temperature": 0.2}),
     # Scripts; without their queue, which starts at epoch 50.
     "swav": Method("SwAV", "sample-contrastive", "swav", 128, {"temperature": 0.1}, {"prototypes": 3000}),
-    # Scripts; but momentum 1, with which the teacher never moves, is solo-learn's .99 to .999 here.
+    # Scripts, except momentum 1, with which the teacher never moves: here solo-learn's .99 to .999.
     "mocov2": Method(
         "MoCo v2",
         "sample-contrastive",
@@ -78,7 +78,7 @@ METHODS: dict[str, Method] = {
         {"momentum": 0.9995, "final_momentum": 1.0},
         {"prototypes": 4096},
     ),
-    # The authors' code sums both views' variance terms, and so weighs them twice as much as VICReg's own.
+    # The authors' code sums both views' variance terms, which gives them twice VICReg's weight.
     "vicreg": Method("VICReg", "dimension-contrastive", "vicreg", 1024, {"variance_weight": 25.0}),
     "vicreg-averaged": Method(
         "VICReg, variance averaged",
@@ -88,7 +88,7 @@ METHODS: dict[str, Method] = {
         {"variance_weight": 12.5},
         variant=True,
     ),
-    # λ of 6.2 and of Zbontar 2021; the loss times .1 as in the scripts, which have d = 2048.
+    # λ from Section 6.2 and Zbontar 2021; the loss times .1 as in the scripts, which have d = 2048.
     "barlow-twins": Method(
         "Barlow Twins",
         "dimension-contrastive",
@@ -104,7 +104,7 @@ METHODS: dict[str, Method] = {
         {"off_diagonal_weight": 0.05, "scale": 0.1},
         variant=True,
     ),
-    # Scripts; the whole batch is whitened at once, there and here.
+    # Scripts; the whole batch is whitened at once, as there.
     "w-mse-2": Method("W-MSE 2", "dimension-contrastive", "w_mse", 128),
     # The authors' scripts/pretrain/cifar/corinfomax_cifar100.
     "corinfomax": Method(
@@ -114,7 +114,7 @@ METHODS: dict[str, Method] = {
         128,
         {"attraction": 1000.0, "forgetting": 0.01, "epsilon": 1e-6},
     ),
-    # Its scale is not published: the loss as Section 3.1 has it, and two others beside it.
+    # Its scale is not published: the loss of Section 3.1, and two variants.
     "frossl-no-logs": Method("FroSSL (no logs)", "dimension-contrastive", "frossl_no_logs", 1024, weak=True),
     "frossl-no-logs-unit-trace": Method(
         "FroSSL (no logs), trace 1",
@@ -135,26 +135,27 @@ METHODS: dict[str, Method] = {
     "frossl": Method("FroSSL", "dimension-contrastive", "frossl", 1024, weak=True),
 }
 MATCHED = "frossl-no-logs-matched"
-"""Its variance term has, at step 0, the gradient of FroSSL's: the weight is 1 / |ZᵀZ|²_F there."""
+"""The variant whose variance term has the gradient of FroSSL's at step 0: its weight is 1 / |ZᵀZ|²_F
+there."""
 
 ROWS = tuple(key for key, method in METHODS.items() if not method.variant)
-"""Of Table 2."""
+"""The rows of Table 2."""
 EPOCHS = (3, 10, 30, 50, 100)
-"""Of Table 3."""
+"""The epochs of Table 3."""
 FIGURE3 = ("simclr", "vicreg", "vicreg-averaged", "barlow-twins", "barlow-twins-b1", "frossl")
-"""Figure 3's, with the other variance weight and the other λ."""
+"""The methods of Figure 3, plus the other variance weight and the other λ."""
 FIGURE3_PUBLISHED = ("simclr", "vicreg", "barlow-twins-b1")
-"""The three that Figure 3 sets beside FroSSL, by Appendix B.1 and the authors' code."""
+"""The three methods that Figure 3 compares with FroSSL, by Appendix B.1 and the authors' code."""
 
 
 def weighted(key: str, weight: float) -> str:
-    """The key of a method with this weight on its invariance; its own, where that is 1."""
+    """The key of a method with this invariance weight; the method's own key if the weight is 1."""
     return key if weight == 1 else f"{key}*{weight:g}"
 
 
 def method(key: str) -> Method:
-    """A row of the tables, a variant, one of `weighted`, or another loss (`objectives.resolve`) with FroSSL's
-    embedding dimension."""
+    """Looks up a row of the tables, a variant, a `weighted` method, or another loss (`objectives.resolve`),
+    which gets FroSSL's embedding dimension."""
     name, _, weight = key.partition("*")
     if name not in METHODS:
         return Method(labels([key])[key], "another loss", key, METHODS["frossl"].dim)

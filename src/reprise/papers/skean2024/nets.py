@@ -1,4 +1,4 @@
-"""The networks of the image experiments: which there are, what each is trained with, and on what."""
+"""The networks of the image experiments: the grid of runs, their specs and their data."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -37,7 +37,7 @@ OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
     "dino": methods.DINO,
     "corinfomax": methods.CorInfoMax,
 }
-"""What `lineup` names, so that an edit of one of them is an edit of the experiments."""
+"""The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
 
 RECIPES = {
     "cifar10": (recipes.SKEAN_CIFAR, recipes.SKEAN_CIFAR_BASELINES),
@@ -47,12 +47,12 @@ RECIPES = {
     "shapes": (recipes.SHAPES, recipes.SHAPES),
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
 }
-"""By data set: FroSSL's augmentations, and those of most other methods where these have their own. A data set
-without a row has CIFAR-10's."""
+"""For each data set: FroSSL's augmentations, and those of most other methods. A data set without a row uses
+CIFAR-10's."""
 
 
 class Run(NamedTuple):
-    """One training: a row of the grid."""
+    """One training run: a row of the grid."""
 
     images: str
     method: str
@@ -63,10 +63,10 @@ class Run(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What an experiment asks of each training beside the settings.
+    """What an experiment needs from each training, besides the settings.
 
     Attributes:
-        probed: data sets of the same images, by whose labels the representations are probed at the end.
+        probed: data sets of the same images, whose labels are used for the final linear probes.
     """
 
     steps: int
@@ -76,7 +76,7 @@ class Plan(NamedTuple):
 
 
 def grid(params: Training, names: Sequence[str], rates: Sequence[float], images: str) -> list[Run]:
-    """Every method at every rate with every seed."""
+    """Every combination of method, learning rate and seed."""
     return [
         Run(images, name, rate, params.batch, lineup.method(name).at(params.width)[0], seed)
         for name, rate, seed in product(names, rates, range(params.seeds))
@@ -84,8 +84,8 @@ def grid(params: Training, names: Sequence[str], rates: Sequence[float], images:
 
 
 def spec(params: Training, run: Run, plan: Plan) -> Spec:
-    """What determines a training, bar the weight of the matched method. Another batch than the settings' sees
-    as many images."""
+    """The spec of a run, except for the weight of the matched method. A run with another batch size sees the
+    same number of images."""
     method = lineup.method(run.method)
     hyperparameters = method.at(params.width)[1]
     if "queue" in hyperparameters:
@@ -112,15 +112,15 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
 
 
 def _objective(name: str) -> str:
-    """The name of the objective in a `Spec`; a loss that is not the paper's keeps its own."""
+    """The name of the objective in a `Spec`; a loss that is not the paper's keeps its name."""
     return methods.name_of(OBJECTIVES[name]) if name in OBJECTIVES else name
 
 
 def source(params: Training, name: str, online: int = 0) -> Source:
-    """The images of a data set that networks are trained on.
+    """The images of a data set on which networks are trained.
 
     Args:
-        online: how many test images the online probe is tested with; 0 for all.
+        online: number of test images for the online probe; 0 for all.
     """
     split = PRETRAINED_ON.get(name, "train")
     return Source(
@@ -129,25 +129,25 @@ def source(params: Training, name: str, online: int = 0) -> Source:
 
 
 def labelled(params: Training, name: str) -> Data:
-    """The images and labels of a data set that linear probes learn from."""
+    """The images and labels of a data set on which linear probes are trained."""
     return Source(name=name, root=params.root, first=params.images, first_test=params.images).load()
 
 
 def matched(spec: Spec, data: Data) -> Spec:
-    """The spec of the method `MATCHED`, with its weight."""
+    """The spec of the method `MATCHED` with its variance weight."""
     return replaced(
         spec, {"hyperparameters": {**spec.hyperparameters, "variance_weight": matched_weight(spec, data)}}
     )
 
 
 @torch.no_grad()
-def matched_weight(of: Spec, data: Data) -> float:
-    """1 / |ZᵀZ|²_F of the first batch's embeddings at initialisation, the mean over both views: with it the
-    gradient of the term without logarithm is that of FroSSL's, w ∇E = ∇ log E."""
-    views = Views(of.augmentation, of.normalisation)
-    index = batch_indices(of.seed, 0, of.batch, len(data.labels))
-    numbers = views.draw(len(index), generator(of.seed, "views/0"))
-    student = assemble(of, data.channels).student
+def matched_weight(spec: Spec, data: Data) -> float:
+    """1 / |ZᵀZ|²_F of the first batch's embeddings at initialisation, averaged over both views. With this
+    weight, the term without logarithm has the gradient of FroSSL's term: w ∇E = ∇ log E."""
+    views = Views(spec.augmentation, spec.normalisation)
+    index = batch_indices(spec.seed, 0, spec.batch, len(data.labels))
+    numbers = views.draw(len(index), generator(spec.seed, "views/0"))
+    student = assemble(spec, data.channels).student
     energies = [
         objectives.gram_energy(unit_columns(student(view)[1]))
         for view in views.of(data.images, index, numbers)

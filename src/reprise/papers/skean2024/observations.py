@@ -1,4 +1,4 @@
-"""What is seen of the networks: online probes and traces from the log, and linear probes of the end."""
+"""Observations of the networks: online probes and traces from the log, and final linear probes."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,70 +27,72 @@ from reprise.training.spec import Spec
 RUN = list(Run._fields)
 START = "start"
 TOP = 14
-"""Eigenvalues that Figure 3 shows."""
+"""Number of eigenvalues in Figure 3."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
-"""Of the covariance of the embeddings as they are, and with columns of unit variance."""
+"""Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
 HELD_OUT = 5
-"""A learning rate is chosen by a probe that learns from all but every fifth labelled image."""
+"""To choose a learning rate, a probe learns from all labelled images but every fifth."""
 
 
 def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, context: Context) -> list[Task]:
-    """One for each run, whose table has a row a number: the run's columns, `what`, and `value`, with the
-    `step`, the `index` of an eigenvalue or the `labels` of a linear probe where there is one.
+    """One task per run, whose table has one row per number: the run's columns, `what` and `value`, and where
+    applicable the `step`, the `index` of an eigenvalue or the `labels` of a linear probe.
 
-    `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or one of `probes`. Networks at
-    initialisation, whose method is `start`, have only the latter; all of a seed have the same encoder.
+    `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or a result of `probes`. Networks at
+    initialisation, whose method is `start`, have only the latter; all networks of a seed start from the same
+    encoder.
     """
     starts = {(run.images, run.seed): run._replace(method=START) for run in runs}
     return [_task(params, plan, run, source, context.root) for run in (*starts.values(), *runs)]
 
 
 def _task(params: Training, plan: Plan, run: Run, source: Source, root: Path) -> Task:
-    own = spec(params, run._replace(method="frossl") if run.method == START else run, plan)
+    run_spec = spec(params, run._replace(method="frossl") if run.method == START else run, plan)
     if run.method == START:
-        own = replaced(own, {"steps": 0})
+        run_spec = replaced(run_spec, {"steps": 0})
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
-        if own.steps:
+        if run_spec.steps:
             yield from _log(network)
-        yield from probes(params, network, own, {name: labelled(params, name) for name in plan.probed})
+        yield from probes(params, network, run_spec, {name: labelled(params, name) for name in plan.probed})
 
     return task(
         "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run),
-        lambda: matched(own, source.load()) if run.method == MATCHED else own,
+        lambda: matched(run_spec, source.load()) if run.method == MATCHED else run_spec,
         source,
         observe,
         columns=run._asdict(),
         root=root,
         device=params.device,
-        work=work(own),
+        work=work(run_spec),
     )
 
 
 def probes(
-    params: Training, network: Network, own: Spec, labelled: Mapping[str, Data]
+    params: Training, network: Network, run_spec: Spec, labelled: Mapping[str, Data]
 ) -> Iterator[dict[str, object]]:
-    """Accuracies in % by the labels of each data set: `validation`, on held-out training images, by which a
-    learning rate is chosen, and `top1` and `top5` on the test images; NaN when the probe diverges."""
+    """Accuracies in % for the labels of each data set: `validation` on held-out training images, to choose a
+    learning rate, and `top1` and `top5` on the test images; NaN if the probe diverges."""
     data = next(iter(labelled.values()))  # all have the same images
     train, test = (
-        features(network.student, own, images, params.device) for images in (data.images, data.test_images)
+        features(network.student, run_spec, images, params.device)
+        for images in (data.images, data.test_images)
     )
-    order = torch.randperm(len(train), generator=generator(own.seed, "held out"))
-    held, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
-    fit = partial(probe, params.probe, seed=own.seed)
+    order = torch.randperm(len(train), generator=generator(run_spec.seed, "held out"))
+    held_out, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
+    fit = partial(probe, params.probe, seed=run_spec.seed)
     for name, data in labelled.items():
         try:
-            validation = fit(train[learned], data.labels[learned], train[held], data.labels[held])
-            tested = fit(train, data.labels, test, data.test_labels)
+            validation = fit(train[learned], data.labels[learned], train[held_out], data.labels[held_out])
+            final = fit(train, data.labels, test, data.test_labels)
         except RepriseError:
-            validation = tested = Accuracy(math.nan, math.nan)
-        shares = {"validation": validation.top1, "top1": tested.top1, "top5": tested.top5}
+            validation = final = Accuracy(math.nan, math.nan)
+        shares = {"validation": validation.top1, "top1": final.top1, "top5": final.top5}
         yield from ({"what": what, "labels": name, "value": 100 * share} for what, share in shares.items())
 
 
 def _log(network: Network) -> Iterator[dict[str, object]]:
-    """What a network's steps recorded."""
+    """The numbers in a network's log."""
     diverged = math.nan if network.diverged is None else float(network.diverged)
     yield {"what": "diverged", "value": diverged}
     for record in network.log:
@@ -109,30 +111,34 @@ def _log(network: Network) -> Iterator[dict[str, object]]:
 
 
 def entropy(eigenvalues: Float[np.ndarray, " dim"]) -> float:
-    """-Σ p ln p, p the eigenvalues divided by their sum, in nats (Section 5.2); NaN for a collapsed batch."""
+    """-Σ p ln p in nats, with p the eigenvalues divided by their sum (Section 5.2); NaN for a collapsed
+    batch."""
     total = eigenvalues.sum()
     return float(special.entr(eigenvalues / total).sum()) if total > 0 else math.nan
 
 
-def probe_table(seen: pd.DataFrame) -> pd.DataFrame:
-    """A row a run and set of labels, the `data_set`: accuracies of the linear probe; `start`, top-1 of that
-    of the initial representation; the step at which the run diverged, NaN if it did not."""
-    of_labels = ["data_set", "seed"]
-    probed = seen[seen["labels"].notna()].rename(columns={"labels": "data_set"})
+def probe_table(numbers: pd.DataFrame) -> pd.DataFrame:
+    """One row per run and set of labels (`data_set`): the linear probe's accuracies; `start`, the top-1
+    accuracy of a probe of the initial representation; and `diverged`, the step at which the run diverged, or
+    NaN."""
+    label_columns = ["data_set", "seed"]
+    probed = numbers[numbers["labels"].notna()].rename(columns={"labels": "data_set"})
     wide = probed.pivot(index=[*RUN, "data_set"], columns="what", values="value").reset_index()
-    starts = wide[wide["method"] == START].set_index(of_labels)["top1"].rename("start")
-    diverged = seen.loc[seen["what"] == "diverged", [*RUN, "value"]].rename(columns={"value": "diverged"})
-    return wide.join(starts, on=of_labels).merge(diverged, on=RUN)
+    starts = wide[wide["method"] == START].set_index(label_columns)["top1"].rename("start")
+    diverged = numbers.loc[numbers["what"] == "diverged", [*RUN, "value"]].rename(
+        columns={"value": "diverged"}
+    )
+    return wide.join(starts, on=label_columns).merge(diverged, on=RUN)
 
 
-def online_table(seen: pd.DataFrame, looks: pd.DataFrame) -> pd.DataFrame:
+def online_table(numbers: pd.DataFrame, looks: pd.DataFrame) -> pd.DataFrame:
     """The online probe's `top1` and `top5` of each run at each look; NaN after a divergence.
 
     Args:
-        looks: a row a look, with its `step`.
+        looks: one row per look, with its `step`.
     """
-    runs = seen.loc[seen["what"] == "diverged", RUN].merge(looks, how="cross")
-    online = seen[seen["what"].isin(["online_top1", "online_top5"])].astype({"step": int})
+    runs = numbers.loc[numbers["what"] == "diverged", RUN].merge(looks, how="cross")
+    online = numbers[numbers["what"].isin(["online_top1", "online_top5"])].astype({"step": int})
     wide = online.pivot(index=[*RUN, "step"], columns="what", values="value").reset_index()
     return runs.merge(wide, how="left", on=[*RUN, "step"]).rename(
         columns={"online_top1": "top1", "online_top5": "top5"}

@@ -1,4 +1,4 @@
-"""Sentences of the paper about its own tables."""
+"""Claims of the paper about its own tables."""
 
 import pandas as pd
 
@@ -19,12 +19,12 @@ EARLY = (3, 10, 30)
 
 
 def read(tables: Tables, artifact: str) -> pd.DataFrame:
-    """A table as printed: a method a column."""
+    """A table as printed, with methods as columns."""
     return accuracies(tables["published"], artifact).T
 
 
 def lead(artifact: str, columns: list[str], others: list[str]) -> Measure:
-    """By how much FroSSL is above the best of other methods, a column a row."""
+    """FroSSL's lead over the best of the other methods, for each column of the table."""
 
     def measure(tables: Tables) -> pd.Series:
         table = read(tables, artifact).loc[columns]
@@ -33,22 +33,22 @@ def lead(artifact: str, columns: list[str], others: list[str]) -> Measure:
     return measure
 
 
-def at(epoch: int, others: list[str]) -> Measure:
+def lead_at(epoch: int, others: list[str]) -> Measure:
     return lead("Table 3", [f"epoch {epoch}"], others)
 
 
 def beyond_margin(gap: Measure) -> Measure:
-    """What is left of a lead after the margin of accuracies."""
+    """The part of a lead beyond the margin of accuracies."""
     return lambda tables: gap(tables) - MARGINS["accuracy"]
 
 
 def within_margin(gap: Measure) -> Measure:
-    """What is left of the margin of accuracies; negative beyond it."""
+    """The margin of accuracies minus the gap; negative beyond the margin."""
     return lambda tables: MARGINS["accuracy"] - gap(tables).abs()
 
 
 def averages(tables: Tables) -> pd.Series:
-    """How much of the rounding is left of the difference between a printed average and that of its row."""
+    """Rounding minus the difference between each printed average and the mean of its row."""
     table = read(tables, "Table 2").dropna(axis=1).T
     return ROUNDING - (table[list(DATA_SETS)].mean(axis=1) - table["Average"]).abs()
 
@@ -59,7 +59,7 @@ def behind_the_best(tables: Tables) -> pd.Series:
 
 
 def above_the_next(tables: Tables) -> pd.Series:
-    """By how much FroSSL is above the second best of the others; negative where it is third or worse."""
+    """FroSSL's lead over the second best of the other methods; negative where it is third or worse."""
     table = read(tables, "Table 2").drop(index="STL-10")
     second = table.drop(columns=FROSSL).apply(lambda row: row.nlargest(2).iloc[-1], axis=1)
     return table[FROSSL] - second
@@ -74,129 +74,129 @@ def logs_gain(artifact: str) -> Measure:
 
 
 def final_gap(tables: Tables) -> pd.Series:
-    """FroSSL over Barlow Twins on ImageNet in the end, top-1 and top-5."""
+    """FroSSL's final lead over Barlow Twins on ImageNet, top-1 and top-5."""
     table = read(tables, "Section 6.2 text").filter(like="final", axis=0)
     return table[FROSSL] - table[BARLOW]
 
 
 def first_gap(tables: Tables) -> float:
-    """FroSSL over Barlow Twins on ImageNet after epoch 1."""
+    """FroSSL's lead over Barlow Twins on ImageNet after epoch 1."""
     table = read(tables, "Section 6.2 text")
     return float(table["FroSSL minus Barlow Twins"].dropna().item())
 
 
 def slowest_behind(tables: Tables) -> pd.Series:
-    """By how much the last sample-contrastive method is above the last dimension-contrastive one."""
+    """Lead of the worst sample-contrastive method over the worst dimension-contrastive one."""
     table = read(tables, "Table 3")
     return table[SAMPLE].min(axis=1) - table[table.columns.intersection(DIMENSION)].min(axis=1)
 
 
-def said(name: str, statement: str, source: str, measure: Measure, unit: str = UNIT) -> Claim:
-    """A sentence that is true where every observation is above 0."""
+def positive(name: str, statement: str, source: str, measure: Measure, unit: str = UNIT) -> Claim:
+    """A claim that holds if every observation is positive."""
     return printed(f"skean2024/{name}", statement, source=source, unit=unit, measure=measure, above=0.0)
 
 
 SECTION = "Section 6.1, Table 3"
 CLAIMS: list[Claim] = [
-    said(
+    positive(
         "table2-printed/averages",
-        "The averages of Table 2 are those of its rows.",
+        "The averages of Table 2 are the means of its rows.",
         "Table 2",
         averages,
         "percentage points left of the rounding",
     ),
-    said(
+    positive(
         "table2-printed/competitive",
-        "FroSSL is competitive: in every column of Table 2 within the margin of accuracies of the best.",
+        "FroSSL is competitive: within the margin of accuracies of the best in every column of Table 2.",
         "Abstract, Section 6.1, Table 2",
         within_margin(behind_the_best),
         f"{UNIT} left of the margin",
     ),
-    said(
+    positive(
         "table2-printed/best-in-no-column",
-        "FroSSL is the best in no column of Table 2.",
+        "FroSSL is not the best in any column of Table 2.",
         "our reading of Table 2",
         behind_the_best,
     ),
-    said(
+    positive(
         "table2-printed/second-best",
-        "But for STL-10, where it is third, FroSSL is second best in every column of Table 2.",
-        "Table 2, whose second best are underlined",
+        "FroSSL is second best in every column of Table 2 except STL-10, where it is third.",
+        "Table 2, which underlines the second best",
         above_the_next,
     ),
-    said(
+    positive(
         "table2-printed/best-dimension-contrastive-average",
-        "On average FroSSL is above the other dimension-contrastive methods of Table 2.",
+        "On average, FroSSL is above the other dimension-contrastive methods of Table 2.",
         "our reading of Table 2",
         lead("Table 2", ["Average"], DIMENSION),
     ),
-    said(
+    positive(
         "table2-printed/logs-help",
-        "Without logarithms FroSSL is noticeably worse: in every column by more than the margin of "
-        "accuracies.",
+        "FroSSL without logarithms is noticeably worse: by more than the margin of accuracies in every "
+        "column.",
         "Sections 3.1 and 6.3, Table 2",
         beyond_margin(logs_gain("Table 2")),
         f"{UNIT} beyond the margin",
     ),
-    said(
+    positive(
         "table3-printed/logs-help",
-        "Without logarithms FroSSL is noticeably worse: at every epoch by more than the margin of "
-        "accuracies.",
+        "FroSSL without logarithms is noticeably worse: by more than the margin of accuracies at every "
+        "epoch.",
         "Sections 3.1 and 6.3, Table 3",
         beyond_margin(logs_gain("Table 3")),
         f"{UNIT} beyond the margin",
     ),
     *(
-        said(
+        positive(
             f"text/best-dimension-contrastive-epoch{epoch}",
             f"At epoch {epoch} FroSSL outperforms all other dimension-contrastive methods of Table 3.",
             SECTION,
-            at(epoch, [*DIMENSION, NO_LOGS]),
+            lead_at(epoch, [*DIMENSION, NO_LOGS]),
         )
         for epoch in EPOCHS
     ),
     *(
-        said(
+        positive(
             f"text/best-of-all-epoch{epoch}",
-            f"At epoch {epoch}, one of the first 30, FroSSL outperforms all other methods of Table 3.",
+            f"At epoch {epoch}, within the first 30, FroSSL outperforms all other methods of Table 3.",
             f"{SECTION}; Sections 1 and 7",
-            at(epoch, OTHERS),
+            lead_at(epoch, OTHERS),
         )
         for epoch in EARLY
     ),
     *(
-        said(
+        positive(
             f"text/substantially-stronger-epoch{epoch}",
-            f"At epoch {epoch} it does so substantially: by more than the margin of accuracies.",
+            f"At epoch {epoch} its lead is substantial: larger than the margin of accuracies.",
             "Section 7, on Table 3",
-            beyond_margin(at(epoch, OTHERS)),
+            beyond_margin(lead_at(epoch, OTHERS)),
             f"{UNIT} beyond the margin",
         )
         for epoch in EARLY
     ),
-    said(
+    positive(
         "text/some-converge-slower",
-        "Some dimension-contrastive method is behind every sample-contrastive one, at every epoch of "
-        "Table 3.",
+        "At every epoch of Table 3, some dimension-contrastive method is behind every "
+        "sample-contrastive one.",
         "Abstract, Section 1",
         slowest_behind,
     ),
-    said(
+    positive(
         "text/frossl-above-barlow-imagenet",
-        "FroSSL ends above Barlow Twins on ImageNet, in top-1 and in top-5.",
+        "FroSSL ends above Barlow Twins on ImageNet, in top-1 and top-5 accuracy.",
         "Section 6.2",
         final_gap,
     ),
-    said(
+    positive(
         "text/barlow-similar-in-the-end",
-        "They end with similar accuracies: within the margin, in top-1 and in top-5.",
+        "They end with similar accuracies: within the margin, in top-1 and top-5.",
         "Section 6.2",
         within_margin(final_gap),
         f"{UNIT} left of the margin",
     ),
-    said(
+    positive(
         "text/barlow-catches-up",
-        "Barlow Twins catches up: what FroSSL has won of it after epoch 1, 12.2, is more than in the end.",
+        "Barlow Twins catches up: FroSSL's lead after epoch 1, 12.2 points, is larger than its final lead.",
         "Section 6.2, Figure 4",
         lambda tables: first_gap(tables) - final_gap(tables),
     ),

@@ -1,9 +1,8 @@
-"""The rule by which each method gets its learning rate, fixed before any run: of the grid that all methods
-share, the one with the best mean validation accuracy over the seeds.
+"""The rule that chooses each method's learning rate, fixed before any run: the rate with the best mean
+validation accuracy over the seeds, from a grid that all methods share.
 
-The validation images are a fifth of the labelled training images (`observations.probes`); the test images
-have no part in it. A rate at which a seed diverged cannot be chosen, unless all did; of equals the lowest is
-taken.
+The validation images are a fifth of the labelled training images (`observations.probes`); test images play no
+part. A rate at which a seed diverged cannot be chosen unless all rates diverged; ties go to the lowest rate.
 """
 
 from collections.abc import Callable
@@ -18,13 +17,13 @@ CELL = ["data_set", "method"]
 
 
 def chosen(probes: pd.DataFrame) -> pd.DataFrame:
-    """The `learning_rate` of each data set and method.
+    """The chosen `learning_rate` of each data set and method.
 
     Args:
-        probes: a row a run, with `validation`.
+        probes: one row per run, with `validation`.
 
     Raises:
-        RepriseError: when there is no accuracy to choose by.
+        RepriseError: if there is no accuracy to choose by.
     """
     if probes["validation"].isna().all():
         raise RepriseError("no run has a validation accuracy to choose a learning rate by")
@@ -36,15 +35,15 @@ def chosen(probes: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_own_rate(table: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
-    """The rows at each method's chosen rate, where `table` has a data set and a method."""
+    """The rows of `table` at the learning rate chosen for their data set and method."""
     return table.merge(chosen(probes), on=[*CELL, "learning_rate"])
 
 
 def at_own_rates(name: str) -> Callable[[Tables], pd.DataFrame]:
-    """The same of an experiment's table by its name, for `evidence.measures`."""
+    """`at_own_rate` for an experiment's table by name, for use in `evidence.measures`."""
     return lambda tables: at_own_rate(tables[name], tables["probes"])
 
 
 def gains(probes: pd.DataFrame) -> pd.Series:
-    """Percentage points of each run's linear probe above that of its random initialisation."""
+    """Gain of each run's linear probe over its random initialisation, in percentage points."""
     return probes["top1"] - probes["start"]

@@ -1,4 +1,4 @@
-"""The settings that the image experiments share, without torch."""
+"""Settings shared by the image experiments. Imports no torch."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal
@@ -17,17 +17,17 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
-"""The split, where it is not `train`, which linear probes learn from."""
+"""The pre-training split where it differs from `train`, the split for linear probes."""
 SAME_IMAGES = {"shapes-80": "shapes"}
-"""The stand-in for CIFAR-100 has the images of that for CIFAR-10: one network serves both."""
+"""The stand-in for CIFAR-100 has the same images as the stand-in for CIFAR-10, so one network serves both."""
 
 
 class Training(ImageTraining):
-    """An encoder and a projector of three layers, 2048-2048-d; every method at every learning rate, with the
+    """An encoder and a three-layer projector, 2048-2048-d; every method runs at every learning rate, with the
     same seeds, steps and views.
 
-    At a smaller batch all widths are smaller in proportion: d/N stays 4, which decides how much FroSSL's
-    invariance weighs, 2 (d/N) (1 - c) with c the mean correlation of the views.
+    A smaller batch scales all widths in proportion, so that d/N stays 4: it sets the weight of FroSSL's
+    invariance term, 2 (d/N) (1 - c) with c the mean correlation of the views.
     """
 
     root: str = place(
@@ -60,12 +60,12 @@ class Training(ImageTraining):
 
     @property
     def width(self) -> float:
-        """The share of all widths."""
+        """The factor on all widths."""
         return self.batch / self.full_width_batch
 
 
 def check_data(names: Iterable[str], root: str) -> None:
-    """That the data sets are there, with the splits that pre-training and probes take.
+    """Checks that the data sets exist, with the splits for pre-training and probes.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.
@@ -76,6 +76,6 @@ def check_data(names: Iterable[str], root: str) -> None:
 
 
 def check_methods(methods: Iterable[str]) -> None:
-    """Raises ValueError for a name that is no method's."""
+    """Raises ValueError for an unknown method."""
     if unknown := [name for name in methods if name not in METHODS]:
         raise ValueError(f"unknown method '{unknown[0]}'; allowed: {', '.join(METHODS)}")

@@ -1,4 +1,4 @@
-"""Trains W at every amplitude and seed at once, and measures what Theorem 1 speaks of."""
+"""Trains W at every amplitude and seed at once, and measures the quantities of Theorem 1."""
 
 import math
 from collections.abc import Iterator
@@ -18,21 +18,21 @@ from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
 
 X_SAMPLES = 8
-"""Fresh minibatches over which X is averaged at a checkpoint."""
+"""Number of fresh minibatches over which X is averaged at a checkpoint."""
 
 Views = Float[Tensor, "view replica batch dim"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Singular values of W, and the block of W that sees the strong augmentation, over the steps; where
-    another loss trains than InfoNCE there is no X, and what follows from it is NaN."""
+    """Singular values of W, and the block of W with the strong augmentation, over the steps; with another
+    loss than InfoNCE there is no X, and quantities derived from it are NaN."""
     seeds, dim, strong = range(params.seeds), params.dim, params.dim // 2
     cells = [("one", k) for k in params.one_view] + [("both", k) for k in params.both_views]
     loss_of = resolve(context.objective) if context.objective else infonce_distance
     noise_std = torch.stack([noise_std_of(params, views, amplitude) for views, amplitude in cells], 1)
 
     def sampler(purpose: str) -> Iterator[Views]:
-        """x + noise twice; the cells of a seed share their normal numbers."""
+        """Yields x + noise for both views; all cells of a seed share their normal numbers."""
         for normal in Streams(seeds, purpose).batches(3, params.batch_size, dim):
             x = params.input_variance**0.5 * normal[:, 0]
             noise = normal[:, 1:].transpose(0, 1)[:, :, None]
@@ -104,10 +104,10 @@ def noise_std_of(params: Params, views: str, amplitude: float) -> Float[Tensor, 
 
 
 def beyond_weak(w: Float[Tensor, "replica dim in"]) -> Float[Tensor, "replica dim half"]:
-    """The strongly augmented columns of W, outside the span of the weakly augmented ones: the dimensions
-    that they add.
+    """The part of W's strongly augmented columns outside the span of the weakly augmented ones: the
+    dimensions that they add.
 
-    Inside that span sampling noise couples them to the large columns, which says nothing about collapse.
+    Inside that span, sampling noise couples them to the large columns, which says nothing about collapse.
     """
     weak, strong = w.chunk(2, -1)
     q = torch.linalg.qr(weak).Q
@@ -117,8 +117,8 @@ def beyond_weak(w: Float[Tensor, "replica dim in"]) -> Float[Tensor, "replica di
 def log10_norm_if_x_fixed(
     w: Float[Tensor, "replica dim block"], x: Float[Tensor, "replica block block"], time: float
 ) -> Float[Tensor, " replica"]:
-    """Logarithm of the spectral norm of W(0) exp(X t), Theorem 1's solution, on a block that X does not mix
-    with others."""
+    """Log10 of the spectral norm of W(0) exp(X t), Theorem 1's solution, on a block that X does not mix with
+    others."""
     rates, u = torch.linalg.eigh(x)
     largest = rates[..., -1:]
     scaled = w @ (u * torch.exp((rates - largest) * time)[..., None, :])

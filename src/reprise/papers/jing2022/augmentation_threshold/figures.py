@@ -1,4 +1,4 @@
-"""Section 4 as a picture; the published version of the paper draws its like as Figure 3."""
+"""A figure for Section 4, similar to Figure 3 of the paper's published version."""
 
 from collections.abc import Callable
 
@@ -19,30 +19,30 @@ from reprise.study.experiment import BASE, Tables, figure
 @figure(
     "Section 4",
     caption="""Singular values of W after training, against the variance k of the noise on half of the inputs
-    (data variance 1/2 there). With one view augmented the half collapses beyond k = 1, where Var(x' - x) = 2
-    Var(x); with both views augmented nothing vanishes. Right: what the strongly augmented inputs add to W
-    (largest singular value of their columns outside the span of the others) over the steps, measured (lines)
-    and by Theorem 1's closed form for the X of the first step (dashed): X shrinks, and collapse is slower.
-    Mean and 90 % interval over seeds. A row below: the same with another loss, where the settings name one,
-    without the closed form, which is InfoNCE's.""",
+    (data variance 1/2 there). With one view augmented, this half collapses beyond k = 1, where Var(x' - x) =
+    2 Var(x); with both views augmented, nothing vanishes. Right: the contribution of the strongly augmented
+    inputs to W (largest singular value of their columns outside the span of the others) over the steps,
+    measured (lines) and by Theorem 1's closed form with the X of the first step (dashed): X shrinks, so
+    collapse is slower. Mean and 90 % interval over seeds. Lower rows: other losses named in the settings,
+    without the closed form, which holds for InfoNCE only.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False)
     _row(axes[0], setting(tables, BASE), params, colors)
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _row(
     axes: np.ndarray, tables: Tables, params: Params, shades: Callable[[int], np.ndarray], loss: str = ""
 ) -> None:
-    """Singular values against the amplitude, of one view and of both, and one of them over the steps.
+    """Draws singular values against the amplitude, with one and both views augmented, and one over the steps.
 
     Args:
-        shades: so many colours, dark to light.
-        loss: the label of one beside the published one, which has no closed form.
+        shades: returns n colours, from dark to light.
+        loss: the label of a loss other than the published one, which has no closed form.
     """
     for panel, views in zip(axes, ("one", "both"), strict=False):
         _against_amplitude(panel, tables["singular_values"], views, params, shades(4), loss)
@@ -56,10 +56,12 @@ def _row(
         framealpha=1,
         edgecolor="none",
     )
-    one = tables["strong_block"][tables["strong_block"]["views"] == "one"]
-    shown = [k for k in (0.25, 0.9, 1.1, 1.25) if k in set(one["amplitude"])]
-    for k, color in zip(shown, shades(len(shown)), strict=True):
-        _over_time(axes[2], one[one["amplitude"] == k], color, f"{loss}k = {k:g}", closed_form=not loss)
+    one_view = tables["strong_block"][tables["strong_block"]["views"] == "one"]
+    amplitudes = [k for k in (0.25, 0.9, 1.1, 1.25) if k in set(one_view["amplitude"])]
+    for k, color in zip(amplitudes, shades(len(amplitudes)), strict=True):
+        _over_time(
+            axes[2], one_view[one_view["amplitude"] == k], color, f"{loss}k = {k:g}", closed_form=not loss
+        )
     axes[2].set(
         title="added by the strong half, one view", ylabel="singular value", yscale="log", ylim=(1e-7, 20)
     )
@@ -72,8 +74,8 @@ def _against_amplitude(
 ) -> None:
     end = table[(table["views"] == views) & (table["step"] == table["step"].max())]
     half = params.dim // 2
-    shown = {1: "1st", half: f"{half}th", half + 1: f"{half + 1}th", params.dim: f"{params.dim}th"}
-    for (index, rank), color, marker, line in zip(shown.items(), tints, MARKERS, LINES, strict=False):
+    ranks = {1: "1st", half: f"{half}th", half + 1: f"{half + 1}th", params.dim: f"{params.dim}th"}
+    for (index, rank), color, marker, line in zip(ranks.items(), tints, MARKERS, LINES, strict=False):
         rows = end[end["index"] == index]
         band(
             axes,

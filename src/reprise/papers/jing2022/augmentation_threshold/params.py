@@ -1,5 +1,5 @@
-"""Settings of Section 4's linear toy model; the first version of the paper draws no figure of it and gives
-no numbers."""
+"""Settings of Section 4's linear toy model, for which the first version of the paper has no figure and no
+numbers."""
 
 from typing import Self
 
@@ -22,11 +22,11 @@ class Params(TakesLosses):
 
     dim: int = unstated(16, "the size of Section 5's toy model", ge=4, multiple_of=2)
     input_variance: float = unstated(0.5, "any scale: only its ratio to k matters", gt=0)
-    weak_variance: float = unstated(0.05, "well under the threshold", ge=0)
+    weak_variance: float = unstated(0.05, "well below the threshold", ge=0)
     one_view: tuple[float, ...] = ours((0.25, 0.9, 1.0, 1.1, 1.25, 4.0), "amplitudes k, the other view clean")
     both_views: tuple[float, ...] = ours((0.25, 1.0, 4.0), "amplitudes k on both views")
     init_std: float = unstated(0.25, "W ~ N(0, 1/dim)", gt=0)
-    learning_rate: float = unstated(0.1, "stable, and slow beside the dynamics", gt=0)
+    learning_rate: float = unstated(0.1, "stable, and small enough to follow the dynamics", gt=0)
     batch_size: int = unstated(128, "fresh samples at each step", ge=2)
     steps: int = unstated(10_000, "until values at k = 1.25 have collapsed", ge=1)
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
@@ -35,15 +35,15 @@ class Params(TakesLosses):
     def _claims_have_their_amplitudes(self) -> Self:
         for name, needed in (("one_view", CLAIMED_ONE_VIEW), ("both_views", CLAIMED_BOTH_VIEWS)):
             if not set(needed) <= set(getattr(self, name)):
-                raise ValueError(f"{name} must hold {needed}, at which claims read")
+                raise ValueError(f"{name} must hold {needed}, which claims use")
         return self
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, at the amplitudes that claims read."""
+    """Other plausible values of what the paper leaves unstated, at the amplitudes used by claims."""
     common = {"one_view": CLAIMED_ONE_VIEW, "both_views": CLAIMED_BOTH_VIEWS, "seeds": min(params.seeds, 3)}
     grid = {
         "learning rate halved": {"learning_rate": params.learning_rate / 2},
         "init halved": {"init_std": params.init_std / 2},
     }
-    return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -1,2 +1,1 @@
-"""Not in the paper: the stand-in of its images lets a net learn shape, and does not where colour is a short
-cut."""
+"""Not in the paper: the stand-in for its images lets a network learn shape, unless colour is a shortcut."""

@@ -1,4 +1,4 @@
-"""Trains SimCLR on dark backdrops with any hue, and on bright ones that keep theirs; probes for shape."""
+"""Trains SimCLR on dark backdrops of any hue, and on bright ones that keep their hue; probes for shape."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -23,12 +23,12 @@ from reprise.training.schedules import WarmupCosine
 from reprise.training.spec import Spec
 
 STRETCHES = 20
-"""Parts of the training over which the loss is averaged."""
+"""Number of parts of the training over which the loss is averaged."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`losses`: the mean loss of each stretch of a training, by its last step. `probes`: a linear probe's
-    accuracy for shape, in % of the test images, at the start and at the end."""
+    """Tables: `losses`, the mean loss of each stretch of a training, by its last step; `probes`, a linear
+    probe's accuracy for shape, in % of the test images, before and after training."""
     table = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     return {
         name: table.loc[table["table"] == name, ["arm", "seed", "step", column]].reset_index(drop=True)
@@ -37,32 +37,32 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each network."""
+    """One task per network."""
     check(params)
 
     def declared(arm: str, seed: int) -> Task:
-        own = spec(params, arm, seed, context.objective or name_of(nt_xent))
+        net_spec = spec(params, arm, seed, context.objective or name_of(nt_xent))
         source = Source(name=ARMS[arm][0], root="", first=params.images, first_test=params.test_images)
 
         def observe(network: Network) -> Iterator[dict[str, object]]:
-            start = observed(replaced(own, {"steps": 0}), source, context.root)
-            ends = {0: accuracy(params, own, start.student, source.load()), own.steps: nan}
+            start = observed(replaced(net_spec, {"steps": 0}), source, context.root)
+            ends = {0: accuracy(params, net_spec, start.student, source.load()), net_spec.steps: nan}
             if network.diverged is None:
-                ends[own.steps] = accuracy(params, own, network.student, source.load())
+                ends[net_spec.steps] = accuracy(params, net_spec, network.student, source.load())
             yield from ({"table": "probes", "step": step, "accuracy": value} for step, value in ends.items())
-            for step, loss in stretches(network.log, own.steps).items():
+            for step, loss in stretches(network.log, net_spec.steps).items():
                 yield {"table": "losses", "step": step, "loss": loss}
 
         return task(
-            f"{arm}, seed {seed}", lambda: own, source, observe,
-            columns={"arm": arm, "seed": seed}, root=context.root, work=work(own),
+            f"{arm}, seed {seed}", lambda: net_spec, source, observe,
+            columns={"arm": arm, "seed": seed}, root=context.root, work=work(net_spec),
         )  # fmt: skip
 
     return [declared(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
 
 
 def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
-    """What determines a net."""
+    """The spec of a network."""
     name, recipe = ARMS[arm]
     return Spec(
         objective=objective,
@@ -86,10 +86,10 @@ def stretches(log: list[dict], steps: int) -> pd.Series:
     return table.groupby(last.clip(upper=steps))["loss"].mean()
 
 
-def accuracy(params: Params, own: Spec, student: Student, data: Data) -> float:
+def accuracy(params: Params, net_spec: Spec, student: Student, data: Data) -> float:
     """Accuracy in % of a linear probe on representations scaled to unit variance over the training images."""
-    train, test = (features(student, own, images) for images in (data.images, data.test_images))
+    train, test = (features(student, net_spec, images) for images in (data.images, data.test_images))
     mean, std = train.mean(0), train.std(0).clamp_min(1e-6)
     settings = Probe(optimiser=SGD(learning_rate=0.1), schedule=WarmupCosine(), epochs=params.probe_epochs)
     fit = (train - mean) / std, data.labels, (test - mean) / std, data.test_labels
-    return 100 * probe(settings, *fit, own.seed).top1
+    return 100 * probe(settings, *fit, net_spec.seed).top1

@@ -1,4 +1,4 @@
-"""What the stand-in teaches a net; the paper has no such figure."""
+"""What a network learns from the stand-in images; the paper has no such figure."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,25 +16,25 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
 @figure(
     "Stand-in",
     caption="""SimCLR on the rendered shapes that stand in for ImageNet, and on the negative control: bright
-    backdrops whose hues hardly change from view to view. Left: the loss, a point a twentieth of the training.
-    Right: accuracy of a linear probe for the shape, at random initialisation and after training; dotted:
-    chance. In the control colour tells which views belong together: the loss falls lower, and the shape is
-    not learned. Mean and 90 % interval over seeds. A row below: the same with another loss, where the
-    settings name one.""",
+    backdrops whose hues hardly change from view to view. Left: the loss, averaged over each twentieth of the
+    training. Right: accuracy of a linear probe for the shape, at random initialisation and after training;
+    dotted: chance. In the control, colour reveals which views belong together: the loss falls lower, and the
+    shape is not learned. Mean and 90 % interval over seeds. Lower rows: other losses named in the
+    settings.""",
 )
 def stand_in(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 2, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 2, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _row(axes[0], setting(tables, BASE), params, colors(len(ARMS)), "nt-xent")
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades(len(ARMS)), loss.label, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _row(
     axes: np.ndarray, tables: Tables, params: Params, tints: np.ndarray, loss: str, prefix: str = ""
 ) -> None:
-    """The loss over the steps, and accuracy before training and after."""
+    """Draws the loss over the steps, and the accuracy before and after training."""
     left, right = axes
     for arm, color, marker, line in zip(ARMS, tints, MARKERS, LINES, strict=False):
         style = {"color": color, "marker": marker, "ls": line, "label": f"{prefix}{LABELS[arm]}"}

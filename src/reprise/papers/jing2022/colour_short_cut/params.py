@@ -1,4 +1,4 @@
-"""Settings of SimCLR on the rendered images that stand in for ImageNet; none of them is the paper's."""
+"""Settings of SimCLR on the rendered images that stand in for ImageNet; none of them is from the paper."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ TABLES = ("losses", "probes")
 RESOURCES = Resources(memory_mb=4000)
 
 ARMS = {"any hue": ("shapes", "shapes"), "short cut": ("shapes-bright", "colour_short_cut")}
-"""Data set and recipe of augmentation."""
+"""Data set and augmentation recipe of each arm."""
 
 
 class Params(TakesLosses):
@@ -21,26 +21,26 @@ class Params(TakesLosses):
     data_set: Literal["imagenet", "shapes"] = stated(
         "imagenet", "Section 3; only the stand-in is looked at here"
     )
-    images: int = ours(5000, "to train on and to probe with", ge=80, le=5000)
-    test_images: int = ours(2000, "to test the probe with", ge=80, le=2000)
+    images: int = ours(5000, "for training and for the probe", ge=80, le=5000)
+    test_images: int = ours(2000, "for testing the probe", ge=80, le=2000)
     batch: int = ours(64, "images, of two views each", ge=2)
     steps: int = ours(
-        700, "nine epochs: the 350 of a first look gave 28 points, with an interval across the 25", ge=2
+        700, "nine epochs; 350 steps, tried first, gave 28 points, with an interval that crossed 25", ge=2
     )
     learning_rate: float = ours(3e-3, "of AdamW, weight decay 0.01", gt=0)
-    precision: Literal["float32", "bfloat16"] = ours("bfloat16", "mixed, as of the other image nets")
+    precision: Literal["float32", "bfloat16"] = ours("bfloat16", "mixed, as for the other image networks")
     probe_epochs: int = ours(50, "of the linear probe", ge=1)
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
 
 def check(params: Params) -> None:
-    """That it is the stand-in that is asked for.
+    """Checks that the data set is the stand-in.
 
     Raises:
-        RepriseError: when it is another data set.
+        RepriseError: if it is another data set.
     """
     if params.data_set != "shapes":
         raise RepriseError(
-            f"jing2022/colour_short_cut: data_set '{params.data_set}'; it looks at the stand-in alone: "
+            f"jing2022/colour_short_cut: data_set '{params.data_set}'; only the stand-in is supported: "
             "write data_set: shapes"
         )

@@ -1,5 +1,5 @@
-"""Trains linear and ReLU nets of several depths on the same data, with isotropic data and the public init as
-controls."""
+"""Trains linear and ReLU networks of several depths on the same data; isotropic data and the public init
+serve as controls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from reprise.training.replicas import sgd
 
 @dataclass(frozen=True)
 class Arm:
-    """One kind of net, its initial weights and its data."""
+    """One kind of network, with its initial weights and data."""
 
     name: str
     weights: list[Float[Tensor, "seed dim dim"]]
@@ -35,8 +35,8 @@ class Arm:
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The embedding spectrum of every arm, depth and seed over the steps; controls up to `steps`, the rest
-    to `long_steps`."""
+    """The embedding spectrum of every arm, depth and seed over the steps: controls up to `steps`, the others
+    up to `long_steps`."""
     seeds, dim = range(params.seeds), params.dim
     span = np.geomspace(params.covariance_span, 1 / params.covariance_span, dim)
     std, ones = torch.from_numpy(span).sqrt().float(), torch.ones(dim)
@@ -77,8 +77,8 @@ def _train(
     samples = Streams(seeds, "evaluation").normal(params.samples, dim).double()
 
     def by_arm(weights: Weights) -> list[Weights]:
-        rest = iter(weights)
-        return [list(islice(rest, len(arm.weights))) for arm in arms]
+        remaining = iter(weights)
+        return [list(islice(remaining, len(arm.weights))) for arm in arms]
 
     def loss(weights: Weights) -> Tensor:
         normal = next(batches)  # the same numbers for every arm of a seed
@@ -106,5 +106,5 @@ def _train(
 
 
 def checkpoints_of(read: int, steps: int) -> list[int]:
-    """The start, and halvings and doublings of the step at which claims read, up to `steps`."""
-    return sorted({0, steps} | {at for k in range(-4, 12) if 0 < (at := int(read * 2.0**k)) <= steps})
+    """Step 0, and halvings and doublings of the step used by claims (`read`), up to `steps`."""
+    return sorted({0, steps} | {step for k in range(-4, 12) if 0 < (step := int(read * 2.0**k)) <= steps})

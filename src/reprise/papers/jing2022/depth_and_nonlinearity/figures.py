@@ -19,27 +19,27 @@ from reprise.study.experiment import BASE, Tables, figure
 @figure(
     "Figure 6a",
     caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the
-    largest, at the step where claims read: on data with a spread covariance (the dotted line is the spectrum
-    at initialisation, the same for all depths), on isotropic data (control), and from the public code's
-    initialisation (control). Values under the grey line count as collapsed. Right: their number against the
-    steps; it falls again as small values grow slowly. Mean and 90 % interval over seeds. A row below: the
-    same with another loss, where the settings name one.""",
+    largest, at the step used by claims: on data with a spread covariance (dotted: the spectrum at
+    initialisation, the same for all depths), on isotropic data (control), and from the public code's
+    initialisation (control). Values below the grey line count as collapsed. Right: their number against the
+    steps; it falls again as small values grow slowly. Mean and 90 % interval over seeds. Lower rows: other
+    losses named in the settings.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
     tints = colors(len(params.depths))
     _depths(axes[0], setting(tables, BASE)["spectrum"], params, tints)
     for row, loss in zip(axes[1:], others, strict=True):
         shades = loss.shades(len(params.depths))
         _depths(row, loss.tables["spectrum"], params, shades, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _depths(
     axes: np.ndarray, spectrum: pd.DataFrame, params: Params, tints: np.ndarray, loss: str = ""
 ) -> None:
-    """A row of panels: spectra of linear nets and of the controls, and counts of the former."""
+    """Draws a row of panels: spectra of linear networks and controls, and collapse counts of the former."""
     titles = {"linear": "linear", "isotropic": "isotropic data", "public init": "public init"}
     for panel, (arm, title) in zip(axes, titles.items(), strict=False):
         rows = spectrum[spectrum["arm"] == arm]
@@ -56,15 +56,15 @@ def _depths(
 
 @figure(
     "Figure 6b",
-    caption="""Singular values of the embeddings' covariance with ReLU between the layers and without,
-    divided by the largest, at the step where claims read, and the number of collapsed ones against the
-    steps. Dotted: spectrum at initialisation with ReLU. Mean and 90 % interval over seeds. A row below: the
-    same with another loss, where the settings name one.""",
+    caption="""Singular values of the embeddings' covariance with and without ReLU between the layers,
+    divided by the largest, at the step used by claims, and the number of collapsed ones against the steps.
+    Dotted: spectrum at initialisation with ReLU. Mean and 90 % interval over seeds. Lower rows: other losses
+    named in the settings.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
     depths = [depth for depth in params.relu_depths if depth in params.depths]
-    drawn, axes = plt.subplots(
+    fig, axes = plt.subplots(
         1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False
     )
     tints = colors(2), colors(2 * len(depths))
@@ -72,7 +72,7 @@ def fig06b(tables: Tables, params: Params) -> Figure:
     for row, loss in zip(axes[1:], others, strict=True):
         tints = loss.shades(2), loss.shades(2 * len(depths))
         _with_relu(row, loss.tables["spectrum"], params, depths, *tints, f"{loss.label}, ")
-    return drawn
+    return fig
 
 
 def _with_relu(
@@ -80,35 +80,35 @@ def _with_relu(
     spectrum: pd.DataFrame,
     params: Params,
     depths: Sequence[int],
-    of_pair: np.ndarray,
-    of_all: np.ndarray,
+    pair_tints: np.ndarray,
+    all_tints: np.ndarray,
     loss: str = "",
 ) -> None:
-    """A row of panels: spectra with ReLU and without at each depth, and counts of all."""
+    """Draws a row of panels: spectra with and without ReLU at each depth, and collapse counts of all."""
     pairs = {
         depth: [(arm, spectrum[(spectrum["arm"] == name) & (spectrum["depth"] == depth)])
                 for arm, name in (("linear", "linear"), ("ReLU", "relu"))]
         for depth in depths
     }  # fmt: skip
     for panel, (depth, lines) in zip(axes, pairs.items(), strict=False):
-        _spectra(panel, [(f"{loss}{arm}", rows) for arm, rows in lines], of_pair)
+        _spectra(panel, [(f"{loss}{arm}", rows) for arm, rows in lines], pair_tints)
         _initial(panel, lines[1][1], f"{loss}init")
         panel.set(title=f"L = {depth}, step {params.steps}", ylim=(1e-6, 3))
     axes[0].set_ylabel("singular value / largest")
     axes[0].legend(loc="lower left")
-    counted = [(f"{loss}{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]]
-    _counts(axes[-1], counted, of_all, params)
+    counts = [(f"{loss}{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]]
+    _counts(axes[-1], counts, all_tints, params)
     axes[-1].legend(loc="upper right")
 
 
 def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], tints: np.ndarray) -> None:
     for (label, rows), color, marker, line in zip(lines, tints, MARKERS, LINES, strict=False):
-        if rows.empty:  # a control that did not run at this depth; the depth keeps its colour
+        if rows.empty:  # a control that did not run at this depth, whose colour stays reserved
             continue
-        at_read = _relative(rows[rows["step"] == rows["read"]])
+        final = _relative(rows[rows["step"] == rows["read"]])
         band(
             axes,
-            at_read,
+            final,
             "index",
             "relative",
             log=True,

@@ -1,4 +1,4 @@
-"""Settings of Figure 6; the text gives the widths, the depths and the plain SGD, and nothing else."""
+"""Settings of Figure 6; the text states only the widths, the depths and plain SGD."""
 
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
@@ -9,8 +9,8 @@ RESOURCES = Resources(minutes=30)
 
 
 class Params(TakesLosses):
-    """z = W_L ... W_1 x with W_l = product_scale^(1/L) x random orthogonal, so that nets of all depths start
-    alike; trained by `infonce_distance` (Eq. 2)."""
+    """z = W_L ... W_1 x with W_l = product_scale^(1/L) x random orthogonal, so that networks of all depths
+    start alike; trained with `infonce_distance` (Eq. 2)."""
 
     dim: int = stated(16, "Figure 6: weight matrices of 16x16", ge=2)
     depths: tuple[int, ...] = unstated((1, 2, 3, 4), "the text names L = 1 and L = 2", min_length=1)
@@ -20,9 +20,9 @@ class Params(TakesLosses):
     covariance_span: float = unstated(
         2.0, "data covariance diag(geomspace(span, 1/span)): a mild spread", gt=1
     )
-    noise_std: float = unstated(0.3, "on both views, under the data's smallest deviation of 0.7", ge=0)
+    noise_std: float = unstated(0.3, "on both views, below the data's smallest deviation of 0.7", ge=0)
     product_scale: float = unstated(
-        0.01, "initial scale of the product of the layers: small, as theory has it", gt=0
+        0.01, "initial scale of the product of the layers: small, as in the theory", gt=0
     )
     learning_rate: float = unstated(0.05, "close to gradient flow", gt=0)
     batch_size: int = unstated(128, "fresh samples at each step", ge=2)
@@ -48,4 +48,4 @@ def alternatives(params: Params) -> dict[str, Params]:
         "noise halved": {"noise_std": params.noise_std / 2},
         "steps halved": {"steps": params.steps // 2, "long_steps": params.steps // 2},
     }
-    return {name: params.model_copy(update={**common, **changed}) for name, changed in grid.items()}
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -12,9 +12,10 @@ SIZES = ("samples", "inputs", "hidden", "outputs")
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    """Table `identities`: the relative error of every formula in each of its forms, one row per point
+    (`seed`).
 
-    A size of 0 is one that the formula does not have.
+    A size of 0 means that the formula does not have it.
     """
     points = range(params.first_point, params.first_point + params.points)
     return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

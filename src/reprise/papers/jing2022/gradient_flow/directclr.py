@@ -1,4 +1,4 @@
-"""Sections 6.2 and 6.3: DirectCLR's loss, and which projectors it amounts to."""
+"""Sections 6.2 and 6.3: DirectCLR's loss, and the projectors equivalent to it."""
 
 import numpy as np
 import torch
@@ -11,13 +11,13 @@ from reprise.papers.jing2022.gradient_flow.points import orthogonal
 
 
 def cross_entropy_of_views(z: Tensor, z_aug: Tensor, temperature: float) -> Tensor:
-    """InfoNCE as SimCLR trains with it: which of the other branch's embeddings is mine?"""
+    """InfoNCE as in SimCLR's training: classify which embedding of the other branch is the positive."""
     similarities = normalize(z) @ normalize(z_aug).T / temperature
     return cross_entropy(similarities, torch.arange(len(z)), reduction="sum")
 
 
 def section62_loss(rng: Random, largest: int) -> Checked:
-    """L as printed, and with its minus, its temperature and the other branch's negatives."""
+    """L as printed, and corrected with minus sign, temperature and the other branch's negatives."""
     sizes, r, r_aug = _representations(rng, largest)
     z, z_aug = (views[:, : sizes["outputs"]] for views in (r, r_aug))
     z, z_aug = (views / np.linalg.norm(views, axis=1, keepdims=True) for views in (z, z_aug))
@@ -40,13 +40,13 @@ def section62_loss(rng: Random, largest: int) -> Checked:
 def section63_projectors(rng: Random, largest: int) -> Checked:
     """DirectCLR is a fixed diagonal projector; a fixed low-rank one is DirectCLR behind a fixed rotation."""
     sizes, r, r_aug = _representations(rng, largest)
-    dim, kept = sizes["inputs"], sizes["outputs"]
-    mask = torch.from_numpy((np.arange(dim) < kept).astype(float))
+    dim, outputs = sizes["inputs"], sizes["outputs"]
+    mask = torch.from_numpy((np.arange(dim) < outputs).astype(float))
     temperature = rng.uniform(0.05, 0.5)
     u, v = (torch.from_numpy(orthogonal(rng, dim, dim)) for _ in range(2))
 
     def directclr(r: Tensor, r_aug: Tensor) -> Tensor:
-        return cross_entropy_of_views(r[:, :kept], r_aug[:, :kept], temperature)
+        return cross_entropy_of_views(r[:, :outputs], r_aug[:, :outputs], temperature)
 
     def diagonal(r: Tensor, r_aug: Tensor) -> Tensor:
         return cross_entropy_of_views(r @ torch.diag(mask), r_aug @ torch.diag(mask), temperature)
@@ -58,23 +58,27 @@ def section63_projectors(rng: Random, largest: int) -> Checked:
     def rotated(r: Tensor, r_aug: Tensor) -> Tensor:
         return directclr(r @ v, r_aug @ v)
 
-    on_z, by_diagonal, by_low_rank, on_rotated = (
+    by_directclr, by_diagonal, by_low_rank, by_rotated = (
         np.stack(gradients(loss, r, r_aug)) for loss in (directclr, diagonal, low_rank, rotated)
     )
     return Checked(
         sizes,
         {
-            "sec63/diagonal-projector": as_printed(relative_error(by_diagonal, on_z)),
-            "sec63/low-rank-projector": as_printed(relative_error(by_low_rank, on_rotated)),
-            "sec62/rest-has-no-gradient": as_printed(float(np.abs(on_z[..., kept:]).max())),
+            "sec63/diagonal-projector": as_printed(relative_error(by_diagonal, by_directclr)),
+            "sec63/low-rank-projector": as_printed(relative_error(by_low_rank, by_rotated)),
+            "sec62/rest-has-no-gradient": as_printed(float(np.abs(by_directclr[..., outputs:]).max())),
         },
     )
 
 
 def _representations(rng: Random, largest: int) -> tuple[dict[str, int], Array, Array]:
-    """Two views' representations r; z is the first `outputs` of their `inputs` dimensions."""
-    kept = size(rng, 2, largest)
-    sizes = {"samples": size(rng, 3, 3 * largest), "inputs": kept + size(rng, 1, largest), "outputs": kept}
+    """Two views' representations r; z is the first `outputs` of the `inputs` dimensions."""
+    outputs = size(rng, 2, largest)
+    sizes = {
+        "samples": size(rng, 3, 3 * largest),
+        "inputs": outputs + size(rng, 1, largest),
+        "outputs": outputs,
+    }
     r = rng.normal(size=(sizes["samples"], sizes["inputs"]))
     return sizes, r, r + 0.5 * rng.normal(size=r.shape)
 

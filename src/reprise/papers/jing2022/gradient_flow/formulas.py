@@ -1,7 +1,7 @@
-"""The paper's formulas, in numpy: each as the text has it, corrected where it says so.
+"""The paper's formulas in numpy, each as printed unless marked as corrected.
 
-Notation: x, x' are the two views, z, z' their embeddings (one a row), α the softmax of Eq. 4 with the weights
-α_ii of the positives on its diagonal, W = U S Vᵀ. The independent side is in `motion`.
+Notation: x, x' are the two views, z, z' their embeddings (one per row), α the softmax of Eq. 4 with the
+weights α_ii of the positives on its diagonal, W = U S Vᵀ. The independent computations are in `motion`.
 """
 
 import numpy as np
@@ -72,13 +72,13 @@ def inverse_gaps(s: Float[Array, " rank"]) -> Float[Array, "rank rank"]:
 
 
 def left_velocity(u: Array, s: Array, vt: Array, velocity: Array, h: Array) -> Array:
-    """dU/dt = U (H ∘ (Uᵀ Ẇ V S + S Vᵀ Ẇᵀ U)) (Eq. 13); of Wᵀ it is dV/dt (Eq. 14)."""
+    """dU/dt = U (H ∘ (Uᵀ Ẇ V S + S Vᵀ Ẇᵀ U)) (Eq. 13); for Wᵀ this is dV/dt (Eq. 14)."""
     turning = u.T @ velocity @ vt.T * s
     return u @ (h * (turning + turning.T))
 
 
 def out_of_span(u: Array, s: Array, vt: Array, velocity: Array) -> Array:
-    """(I - U Uᵀ) Ẇ V S⁻¹: what Eq. 13 leaves out where U is not square (Arora et al. 2019, Lemma 2)."""
+    """(I - U Uᵀ) Ẇ V S⁻¹: the term missing from Eq. 13 if U is not square (Arora et al. 2019, Lemma 2)."""
     carried = velocity @ vt.T / s
     return carried - u @ (u.T @ carried)
 

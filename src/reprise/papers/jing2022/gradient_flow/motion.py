@@ -1,4 +1,5 @@
-"""The independent side: gradients by automatic differentiation, time derivatives by finite differences."""
+"""Independent computations: gradients by automatic differentiation, time derivatives by finite
+differences."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,18 +12,18 @@ Factors = tuple[Array, Array, Array]
 """U, S and Vᵀ of a thin singular value decomposition."""
 
 CENTRAL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
-"""Steps and weights of the central difference whose error is of the eighth order."""
+"""Steps and weights of the central difference with an error of eighth order."""
 
 
 def infonce(z: Tensor, z_aug: Tensor) -> Tensor:
-    """Eq. 2, word for word: the positive beside the negatives of the same branch, summed over the samples.
+    """Eq. 2, term by term: the positive and the negatives of the same branch, summed over the samples.
 
-    The shared loss has its gradient in closed form, which is Eq. 4: it would prove itself.
+    The package's own loss computes its gradient by Eq. 4, so using it here would be circular.
     """
     logits = -0.5 * (z[:, None] - z[None]).square().sum(-1)
     positives = -0.5 * (z - z_aug).square().sum(-1)
-    own = torch.eye(len(z), dtype=torch.bool)
-    return (torch.where(own, positives, logits).logsumexp(1) - positives).sum()
+    diagonal = torch.eye(len(z), dtype=torch.bool)
+    return (torch.where(diagonal, positives, logits).logsumexp(1) - positives).sum()
 
 
 def gradients(loss: Callable[..., Tensor], *inputs: Array) -> list[Array]:
@@ -50,7 +51,7 @@ def svd(w: Array) -> Factors:
 def factors_velocity(w: Array, velocity: Array) -> tuple[Array, Array, Array]:
     """dU/dt, dS/dt and dV/dt (not of Vᵀ) of W = w + t velocity at t = 0, for distinct singular values."""
     u0, s0, _ = svd(w)
-    # A two-hundredth of the distance at which singular values could meet.
+    # A two-hundredth of the distance within which singular values could cross.
     step = 0.005 * np.abs(np.diff(s0, append=0)).min() / np.linalg.norm(velocity, 2)
 
     def path(t: float) -> Factors:
@@ -58,7 +59,7 @@ def factors_velocity(w: Array, velocity: Array) -> tuple[Array, Array, Array]:
         signs = np.sign(np.sum(u0 * u, axis=0))
         return u * signs, s, vt.T * signs
 
-    slopes = [np.zeros_like(part) for part in path(0.0)]
+    slopes = [np.zeros_like(factor) for factor in path(0.0)]
     for multiple, weight in CENTRAL:
         ahead, behind = path(multiple * step), path(-multiple * step)
         for slope, after, before in zip(slopes, ahead, behind, strict=True):

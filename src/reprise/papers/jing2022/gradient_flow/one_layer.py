@@ -22,13 +22,13 @@ def any_shape(rng: Random, largest: int) -> Linear:
 
 
 def invertible(rng: Random, largest: int) -> Linear:
-    """With at least as many outputs as inputs, so that X can be read off the motion of W."""
+    """With at least as many outputs as inputs, so that X follows from the motion of W."""
     inputs = size(rng, 2, largest)
     return on_random_data(rng, distinct(rng, size(rng, inputs, largest + 2), inputs))
 
 
 def x_from_flow(model: Linear) -> Array:
-    """X = W⁺ dW/dt, with the motion of W by automatic differentiation."""
+    """X = W⁺ dW/dt, with dW/dt from automatic differentiation."""
     (velocity,) = gradient_flow(model.layers, model.x, model.x_aug)
     return np.linalg.pinv(model.layers[0]) @ velocity
 
@@ -52,11 +52,11 @@ def lemma1(rng: Random, largest: int) -> Checked:
 
 
 def eq4(rng: Random, largest: int) -> Checked:
-    """The gradients on the embeddings."""
+    """The gradients for the embeddings."""
     model = any_shape(rng, largest)
     expected = gradients(infonce, model.z, model.z_aug)
-    found = formulas.embedding_gradients(model.z, model.z_aug)
-    error = relative_error(np.stack(found), np.stack(expected))
+    gradient = formulas.embedding_gradients(model.z, model.z_aug)
+    error = relative_error(np.stack(gradient), np.stack(expected))
     return Checked(model.sizes, {"eq4/embedding-gradients": as_printed(error)})
 
 
@@ -95,15 +95,15 @@ def lemma2(rng: Random, largest: int) -> Checked:
 def lemma2_threshold(rng: Random, largest: int) -> Checked:
     """The amplitude of the augmentation decides whether X is positive definite."""
     model = invertible(rng, largest)
-    under, over = (
+    below, above = (
         _eigenvalues_of(x_from_flow(augmented_at_threshold(model, times)))
         for times in (rng.uniform(0.2, 0.9), rng.uniform(1.1, 3))
     )
     return Checked(
         model.sizes,
         {
-            "lemma2/small-augmentation": as_printed(below_zero(under)),
-            "lemma2/strong-augmentation": as_printed(float(over.min() >= 0)),
+            "lemma2/small-augmentation": as_printed(below_zero(below)),
+            "lemma2/strong-augmentation": as_printed(float(above.min() >= 0)),
         },
     )
 
@@ -126,8 +126,8 @@ def theorem1(rng: Random, largest: int) -> Checked:
     """As many singular values of W vanish as X has negative eigenvalues, if W is square or tall."""
     rates, negative = _mixed_signs(rng, largest)
     outputs = size(rng, len(rates), largest + 2)
-    wrong = abs(_vanishing(rng, outputs, rates) - negative) / negative
-    return Checked({"inputs": len(rates), "outputs": outputs}, {"thm1/vanishing-values": as_printed(wrong)})
+    error = abs(_vanishing(rng, outputs, rates) - negative) / negative
+    return Checked({"inputs": len(rates), "outputs": outputs}, {"thm1/vanishing-values": as_printed(error)})
 
 
 def theorem1_narrow(rng: Random, largest: int) -> Checked:
@@ -135,25 +135,26 @@ def theorem1_narrow(rng: Random, largest: int) -> Checked:
     rates, negative = _mixed_signs(rng, largest)
     inputs, positive = len(rates), len(rates) - negative
     outputs = size(rng, 1, positive)
-    found = _vanishing(rng, outputs, rates)
+    vanishing = _vanishing(rng, outputs, rates)
     expected = min(outputs, inputs) - min(outputs, positive)
     return Checked(
         {"inputs": inputs, "outputs": outputs},
-        {"thm1-any-width": {"printed": float(found == 0), "corrected": float(found != expected)}},
+        {"thm1-any-width": {"printed": float(vanishing == 0), "corrected": float(vanishing != expected)}},
     )
 
 
 def _mixed_signs(rng: Random, largest: int) -> tuple[Array, int]:
-    """Eigenvalues of a fixed X, and how many of them are negative: some, not all."""
+    """Eigenvalues of a fixed X, some of them negative, and the number of negative ones."""
     inputs = size(rng, 3, largest)
     negative = size(rng, 1, inputs - 1)
     return rng.uniform(0.5, 1.5, inputs) * np.where(np.arange(inputs) < negative, -1, 1), negative
 
 
 def _vanishing(rng: Random, outputs: int, rates: Array) -> int:
-    """How many singular values of W(0) exp(X t) shrink, of a random W(0) and an X with these eigenvalues."""
-    turned = distinct(rng, outputs, len(rates)) @ orthogonal(rng, len(rates), len(rates))
-    early, late = (np.linalg.svd(turned * np.exp(rates * t), compute_uv=False) for t in (4, 8))
+    """Number of shrinking singular values of W(0) exp(X t), for a random W(0) and an X with these
+    eigenvalues."""
+    start = distinct(rng, outputs, len(rates)) @ orthogonal(rng, len(rates), len(rates))
+    early, late = (np.linalg.svd(start * np.exp(rates * t), compute_uv=False) for t in (4, 8))
     return int((late < early).sum())
 
 

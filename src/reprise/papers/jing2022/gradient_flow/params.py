@@ -1,6 +1,6 @@
-"""Settings of the checks of the theory: how many points, which, and how large.
+"""Settings of the checks of the theory: number and sizes of the random points.
 
-No other loss can be shown: the formulas concern the gradients of InfoNCE (Eq. 2), and nothing is trained.
+No other loss can be shown: the formulas are about the gradients of InfoNCE (Eq. 2), and nothing is trained.
 """
 
 from reprise.study.experiment import Resources
@@ -11,8 +11,8 @@ RESOURCES = Resources(minutes=5)
 
 
 class Params(Settings):
-    """Nothing here is the paper's: a formula holds at every point and size, or it does not."""
+    """No value here is the paper's: a formula holds at every point and size, or not at all."""
 
-    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    points: int = ours(25, "random points and sizes at which each formula is tested", ge=1)
     largest: int = ours(6, "largest width; tall matrices and numbers of samples go beyond", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)

@@ -1,4 +1,4 @@
-"""Random points, away from zero and from symmetric places."""
+"""Random points, away from zero and from symmetric configurations."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Linear:
 
 
 def on_random_data(rng: Random, *layers: Array) -> Linear:
-    """The network with random data that span all inputs, and a moderate augmentation of it."""
+    """The network on random data that span all inputs, with a moderate augmentation."""
     inputs = layers[0].shape[1]
     samples = size(rng, inputs + 2, 3 * inputs + 2)
     x = rng.normal(size=(samples, inputs)) * rng.uniform(0.5, 1.5, inputs)
@@ -59,16 +59,16 @@ def on_random_data(rng: Random, *layers: Array) -> Linear:
 
 
 def augmented_at_threshold(model: Linear, times: float) -> Linear:
-    """The network with its augmentation scaled to `times` the amplitude at which Σ1 stops being under Σ0."""
+    """The network with its augmentation scaled to `times` the amplitude at which Σ1 ceases to be below Σ0."""
     shift = model.x_aug - model.x
 
     def scaled(amplitude: float) -> Linear:
         return Linear(model.layers, model.x, model.x + amplitude * shift)
 
     def log_ratio(log_amplitude: float) -> float:
-        at = scaled(np.exp(log_amplitude))
-        sigma0 = formulas.data_covariance(at.x, at.alpha)
-        sigma1 = formulas.augmentation_covariance(at.x, at.x_aug, at.alpha)
+        candidate = scaled(np.exp(log_amplitude))
+        sigma0 = formulas.data_covariance(candidate.x, candidate.alpha)
+        sigma1 = formulas.augmentation_covariance(candidate.x, candidate.x_aug, candidate.alpha)
         return float(np.log(eigh(sigma1, sigma0, eigvals_only=True)[-1]))
 
     return scaled(times * np.exp(brentq(log_ratio, np.log(1e-3), np.log(1e3), xtol=1e-12)))

@@ -1,4 +1,4 @@
-"""Appendix A, Lemmas 4 and 5: how singular values and vectors of a matrix move with it."""
+"""Appendix A, Lemmas 4 and 5: the motion of a moving matrix's singular values and vectors."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def lemma4(rng: Random, largest: int) -> Checked:
 
 
 def lemma5(rng: Random, largest: int) -> Checked:
-    """Eq. 13 where U is square, Eq. 14 where V is, with H as printed and with its sign changed."""
+    """Eq. 13 for square U and Eq. 14 for square V, with H as printed and with its sign changed."""
     short = size(rng, 2, largest)
     wide = _moving(rng, short, size(rng, short, largest))
     tall = _moving(rng, size(rng, short, largest), short)
@@ -29,14 +29,14 @@ def lemma5(rng: Random, largest: int) -> Checked:
 
 
 def lemma5_thin(rng: Random, largest: int) -> Checked:
-    """Eqs. 13 and 14 for the longer factor, which is not square and also turns out of its own span."""
+    """Eqs. 13 and 14 for the longer factor, which is not square and also moves out of its own span."""
     short = size(rng, 2, largest - 1)
     w, velocity = _moving(rng, size(rng, short + 1, largest), short)
     u, s, vt = svd(w)
     expected, _, _ = factors_velocity(w, velocity)
     within = formulas.left_velocity(u, s, vt, velocity, formulas.inverse_gaps(s))
-    whole = within + formulas.out_of_span(u, s, vt, velocity)
-    errors = {"printed": relative_error(within, expected), "corrected": relative_error(whole, expected)}
+    complete = within + formulas.out_of_span(u, s, vt, velocity)
+    errors = {"printed": relative_error(within, expected), "corrected": relative_error(complete, expected)}
     return Checked(_sizes(w), {"lemma5-thin": errors})
 
 
@@ -63,14 +63,14 @@ def eq16_and_17(rng: Random, largest: int) -> Checked:
 
 def _eq13(w: Array, velocity: Array, *, sign: int) -> float:
     u, s, vt = svd(w)
-    found = formulas.left_velocity(u, s, vt, velocity, sign * formulas.inverse_gaps(s))
-    return relative_error(found, factors_velocity(w, velocity)[0])
+    du = formulas.left_velocity(u, s, vt, velocity, sign * formulas.inverse_gaps(s))
+    return relative_error(du, factors_velocity(w, velocity)[0])
 
 
 def _eq14(w: Array, velocity: Array, *, sign: int) -> float:
     u, s, vt = svd(w)
-    found = formulas.left_velocity(vt.T, s, u.T, velocity.T, sign * formulas.inverse_gaps(s))
-    return relative_error(found, factors_velocity(w, velocity)[2])
+    dv = formulas.left_velocity(vt.T, s, u.T, velocity.T, sign * formulas.inverse_gaps(s))
+    return relative_error(dv, factors_velocity(w, velocity)[2])
 
 
 def _moving(rng: Random, rows: int, columns: int) -> tuple[Array, Array]:

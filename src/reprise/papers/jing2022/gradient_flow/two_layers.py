@@ -76,7 +76,7 @@ def lemma6(rng: Random, largest: int) -> Checked:
 
 
 def lemma6_wide(rng: Random, largest: int) -> Checked:
-    """Eq. 18 where U1 or V2 is not square: they also turn out of their own span."""
+    """Eq. 18 for a U1 or V2 that is not square: it also moves out of its own span."""
     model = wide_hidden(rng, largest)
     (w1, w2), (velocity1, velocity2) = model.layers, gradient_flow(model.layers, model.x, model.x_aug)
     u1, s1, v1t = svd(w1)
@@ -84,8 +84,8 @@ def lemma6_wide(rng: Random, largest: int) -> Checked:
     out_of_u1 = formulas.out_of_span(u1, s1, v1t, velocity1)
     out_of_v2 = formulas.out_of_span(v2t.T, s2, u2.T, velocity2.T)
     expected, within = _alignment_velocity(model), _eq18(model, sign=1)
-    whole = within + v2t @ out_of_u1 + out_of_v2.T @ u1
-    errors = {"printed": relative_error(within, expected), "corrected": relative_error(whole, expected)}
+    complete = within + v2t @ out_of_u1 + out_of_v2.T @ u1
+    errors = {"printed": relative_error(within, expected), "corrected": relative_error(complete, expected)}
     return Checked(model.sizes, {"lemma6-wide": errors})
 
 
@@ -95,12 +95,12 @@ def lemma7(rng: Random, largest: int) -> Checked:
     (u1, s1, v1t), (u2, s2, v2t) = (svd(w) for w in model.layers)
     (_, first, _), (_, second, _) = _factor_velocities(model)
     overlap = v2t @ u1  # (v2_k' · u1_k), k' down, k across
-    gained = u2.T @ model.gradient_sum @ v1t.T  # u2_k'ᵀ G v1_k
+    gains = u2.T @ model.gradient_sum @ v1t.T  # u2_k'ᵀ G v1_k
     return Checked(
         model.sizes,
         {
-            "lemma7/first-layer": as_printed(relative_error(-(overlap * s2[:, None] * gained).sum(0), first)),
-            "lemma7/second-layer": as_printed(relative_error(-(overlap * s1 * gained).sum(1), second)),
+            "lemma7/first-layer": as_printed(relative_error(-(overlap * s2[:, None] * gains).sum(0), first)),
+            "lemma7/second-layer": as_printed(relative_error(-(overlap * s1 * gains).sum(1), second)),
         },
     )
 
@@ -115,7 +115,7 @@ def conservation(rng: Random, largest: int) -> Checked:
 
 
 def limit(rng: Random, largest: int) -> Checked:
-    """What becomes of W1 W1ᵀ - W2ᵀ W2 while |W1|² grows a hundredfold under a fixed positive definite X."""
+    """W1 W1ᵀ - W2ᵀ W2 before and after |W1|² grows a hundredfold under a fixed positive definite X."""
     model = augmented_at_threshold(any_widths(rng, largest), rng.uniform(0.2, 0.9))
     x, (w1, w2) = model.x_matrix / np.linalg.norm(model.x_matrix, 2), model.layers
 
@@ -133,7 +133,7 @@ def limit(rng: Random, largest: int) -> Checked:
     has_grown.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([w1.ravel(), w2.ravel()])
     path = solve_ivp(flow, (0, 1e3), start, "DOP853", events=has_grown, rtol=1e-12, atol=1e-13)
-    before, after = (_imbalance(*unpack(path.y[:, at])) for at in (0, -1))
+    before, after = (_imbalance(*unpack(path.y[:, index])) for index in (0, -1))
     grown = bool(path.t_events[0].size)
     return Checked(
         model.sizes,
@@ -177,7 +177,7 @@ def remark(rng: Random, largest: int) -> Checked:
     a = _alignment_of_balanced(rng, sizes, np.repeat(spread_values(rng, 3), groups))
     group = np.repeat(np.arange(3), groups)
     within = np.equal.outer(group, group)
-    # Turned within the groups, the singular vectors of W2 are as valid as before.
+    # Singular vectors of W2 rotated within the groups are equally valid.
     turn = block_diag(*[orthogonal(rng, n, n) for n in groups])
     return Checked(
         sizes,
@@ -204,7 +204,7 @@ def theorem3(rng: Random, largest: int) -> Checked:
 
 
 def closed_form(rng: Random, largest: int) -> Checked:
-    """Under alignment σ1² - σ2² = C stays, and σ1 follows an equation of its own (after Theorem 3)."""
+    """Under alignment σ1² - σ2² = C is conserved, and σ1 follows its own equation (after Theorem 3)."""
     model = aligned(rng, largest)
     (_, s1, v1t), (_, s2, _) = (svd(w) for w in model.layers)
     (_, first, _), (_, second, _) = _factor_velocities(model)
@@ -223,15 +223,16 @@ def closed_form(rng: Random, largest: int) -> Checked:
 
 
 def alignment_preserved(rng: Random, largest: int) -> Checked:
-    """Whether two aligned layers stay so: how fast A leaves the identity, beside how fast U1 turns."""
+    """Whether two aligned layers stay aligned: A's velocity away from the identity, relative to U1's
+    velocity."""
     model = aligned(rng, largest)
     w1, (_, s1, _) = model.layers[0], svd(model.layers[0])
     u2, _, v2t = svd(model.layers[1])
     balanced = Linear((w1, (u2 * s1) @ v2t), model.x, model.x_aug)
 
-    def drift(of: Linear) -> float:
-        (turning, _, _), _ = _factor_velocities(of)
-        return float(np.linalg.norm(_alignment_velocity(of)) / np.linalg.norm(turning))
+    def drift(layers: Linear) -> float:
+        (turning, _, _), _ = _factor_velocities(layers)
+        return float(np.linalg.norm(_alignment_velocity(layers)) / np.linalg.norm(turning))
 
     errors = {"printed": drift(model), "corrected": drift(balanced)}
     return Checked(model.sizes, {"thm3-stays-aligned": errors})
@@ -257,7 +258,7 @@ def _eq11_error(model: Linear) -> float:
 
 
 def _alignment_of_balanced(rng: Random, sizes: Mapping[str, int], s: Array) -> Array:
-    """A of two random layers with W1 W1ᵀ = W2ᵀ W2 and the singular values `s`."""
+    """A of two random layers with W1 W1ᵀ = W2ᵀ W2 and singular values `s`."""
     inner = orthogonal(rng, len(s), len(s))
     w1 = (inner * s) @ orthogonal(rng, sizes["inputs"], len(s)).T
     w2 = (orthogonal(rng, sizes["outputs"], len(s)) * s) @ inner.T

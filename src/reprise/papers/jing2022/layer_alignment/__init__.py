@@ -1,2 +1,2 @@
-"""Section 5: adjacent linear layers align, and their singular values then grow in proportion to
-themselves."""
+"""Section 5: adjacent linear layers align, and their singular values then grow in proportion to their
+size."""

@@ -1,4 +1,4 @@
-"""Trains a two-layer linear net from two initialisations, and integrates Theorem 3's ODE beside the balanced
+"""Trains a two-layer linear network from two initialisations, and integrates Theorem 3's ODE for the balanced
 one."""
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ from reprise.training.replicas import sgd
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE beside the
-    balanced run; of another loss than the published one not the ODE, which is InfoNCE's."""
+    """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE for the balanced
+    run; the ODE holds for InfoNCE, and is left out for another loss."""
     seeds, dim = range(params.seeds), params.dim
     public = Streams(seeds, "public weights")
-    every = torch.ones(dim, dim)
+    all_entries = torch.ones(dim, dim)
     arms = {
-        "balanced": Arm(*small_orthogonal(params), every),
-        "public": Arm(decaying_spectrum(public, dim), decaying_spectrum(public, dim), every),
+        "balanced": Arm(*small_orthogonal(params), all_entries),
+        "public": Arm(decaying_spectrum(public, dim), decaying_spectrum(public, dim), all_entries),
     }
     pairs = pairs_of(params)
     clean = pairs.clean.repeat(len(arms), 1, 1)
@@ -80,7 +80,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     unaligned = (mass >= params.aligned_below).any(-1).nonzero()
     aligned = min(int(unaligned.max()) + 1 if len(unaligned) else 0, len(checkpoints) - 1)
     ode1, ode2 = theorem3_ode(
-        lambda both: infonce_distance(pairs.view1 @ both.mT, pairs.view2 @ both.mT),
+        lambda product: infonce_distance(pairs.view1 @ product.mT, pairs.view2 @ product.mT),
         s1[aligned:],
         s2[aligned:],
         v1[aligned:],
@@ -102,25 +102,25 @@ def theorem3_ode(
 ) -> tuple[Float[Tensor, "step seed index"], Float[Tensor, "step seed index"]]:
     """Solves ds1/dt = s1 s2² (v1ᵀ X v1), ds2/dt = s2 s1² (v1ᵀ X v1) (Eq. 11) from the first of `checkpoints`.
 
-    Since -dL/dW = W X, it is the gradient flow of the same loss over the singular values alone, of W2 W1 =
-    diag(s1 s2) V1ᵀ up to a rotation that the loss does not see. X follows from the solution's own values; of
-    the training it takes the start and the right singular vectors, of which Theorem 3 says nothing. The
-    Euler step is training's.
+    Since -dL/dW = W X, this is the gradient flow of the same loss over the singular values alone, with
+    W2 W1 = diag(s1 s2) V1ᵀ up to a rotation that does not change the loss. X follows from the solution's own
+    values. Only the start and the right singular vectors, about which Theorem 3 says nothing, come from the
+    training. The Euler step is that of the training.
     """
     first, step = checkpoints[0], iter(range(checkpoints[0], checkpoints[-1]))
 
-    def of_values(values: Weights) -> Tensor:
-        now = v1[np.searchsorted(checkpoints, next(step), side="right") - 1]
-        return loss((now * (values[0] * values[1])[:, None, :]).mT)
+    def loss_of_values(values: Weights) -> Tensor:
+        directions = v1[np.searchsorted(checkpoints, next(step), side="right") - 1]
+        return loss((directions * (values[0] * values[1])[:, None, :]).mT)
 
     path = [
         values
         for _, values in sgd(
             [s1[0], s2[0]],
-            of_values,
+            loss_of_values,
             learning_rate=learning_rate,
             steps=checkpoints[-1] - first,
-            checkpoints={at - first for at in checkpoints},
+            checkpoints={checkpoint - first for checkpoint in checkpoints},
         )
     ]
     return torch.stack([values[0] for values in path]), torch.stack([values[1] for values in path])

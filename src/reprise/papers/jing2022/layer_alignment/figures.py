@@ -17,15 +17,16 @@ ARMS = ("balanced", "public")
 @figure(
     "Figure 4",
     caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced
-    initialisation (left) and from the unbalanced one of the authors' public code (second). Right: its
+    initialisation (left) and from the unbalanced one of the authors' public code (second). Right: A's
     off-diagonal mass 1 - mean A_kk² over the steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training
-    conserves. Balanced layers of equal singular values must align as soon as these differ, at the first
-    step: only the public initialisation tests Theorem 2. Mean and 90 % interval over seeds. Another loss,
-    where the settings name one: a row of matrices and lines of its colour.""",
+    conserves. Balanced layers with equal singular values must align as soon as these differ, at the first
+    step: only the public initialisation tests Theorem 2. Mean and 90 % interval over seeds. Other losses
+        named in
+    the settings have a row of matrices and lines in their own colour.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
-    drawn, axes = plt.subplots(
+    fig, axes = plt.subplots(
         1 + len(others),
         4,
         figsize=(WIDTH, 2.2 * (1 + len(others))),
@@ -33,25 +34,25 @@ def fig04(tables: Tables, params: Params) -> Figure:
         squeeze=False,
     )
     _matrices(axes[0], base["alignment"], params)
-    _courses(axes[0], base["trajectory"], colors(2))
+    _trajectories(axes[0], base["trajectory"], colors(2))
     for row, loss in zip(axes[1:], others, strict=True):
         _matrices(row, loss.tables["alignment"], params, f", {loss.label}")
-        _courses(axes[0], loss.tables["trajectory"], loss.shades(2), f"{loss.label}, ")
+        _trajectories(axes[0], loss.tables["trajectory"], loss.shades(2), f"{loss.label}, ")
         for unused in row[2:]:
             unused.remove()
     image = axes[0, 0].images[0]
     label = "|A|, mean over seeds"
-    drawn.colorbar(image, ax=axes[:, :2], location="bottom", shrink=0.6, aspect=30, label=label)
+    fig.colorbar(image, ax=axes[:, :2], location="bottom", shrink=0.6, aspect=30, label=label)
     for panel in axes[0, 2:]:
         steps_axis(panel)
     axes[0, 2].set(title="off-diagonal mass of A", ylim=(-0.03, 1.03))
     axes[0, 3].set(title="imbalance of W1 and W2", ylim=(-0.1, None))
     axes[0, 3].legend(loc="center right")
-    return drawn
+    return fig
 
 
 def _matrices(axes: np.ndarray, alignment: pd.DataFrame, params: Params, loss: str = "") -> None:
-    """|A| from both initialisations, in the first two panels."""
+    """Draws |A| from both initialisations in the first two panels."""
     ticks = [0, params.dim // 2 - 1, params.dim - 1]
     for panel, arm in zip(axes, ARMS, strict=False):
         mean = alignment[alignment["arm"] == arm].groupby(["row", "column"])["magnitude"].mean().unstack()
@@ -62,8 +63,8 @@ def _matrices(axes: np.ndarray, alignment: pd.DataFrame, params: Params, loss: s
     axes[0].set_ylabel("right vector of W2")
 
 
-def _courses(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray, loss: str = "") -> None:
-    """Off-diagonal mass and imbalance over the steps, in the last two panels."""
+def _trajectories(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray, loss: str = "") -> None:
+    """Draws off-diagonal mass and imbalance over the steps in the last two panels."""
     for arm, color, line in zip(ARMS, tints, LINES, strict=False):
         rows = trajectory[trajectory["arm"] == arm]
         for panel, column in zip(axes[2:], ("off_diagonal_mass", "imbalance"), strict=True):
@@ -74,12 +75,12 @@ def _courses(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray, loss
     "Figure 5",
     caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from the
     balanced initialisation; dark lines are the largest, bands 90 % intervals over seeds. Dashed in (a) and
-    (b): Theorem 3's ODE with the measured X, from the step at which the layers are aligned. A row below:
-    the same with another loss, where the settings name one, without the ODE, which is InfoNCE's.""",
+    (b): Theorem 3's ODE with the measured X, from the step at which the layers are aligned. Lower rows: other
+    losses named in the settings, without the ODE, which holds for InfoNCE only.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
-    drawn, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _growth(axes[0], base["singular_values"], colors(params.dim), params)
     for panel, layer in zip(axes[0], ("W1", "W2"), strict=False):
         for _, rows in base["theorem3"].groupby("index"):
@@ -91,11 +92,11 @@ def fig05(tables: Tables, params: Params) -> Figure:
         _growth(row, loss.tables["singular_values"], loss.shades(params.dim), params, f"{loss.label}, ")
     for panel in axes[:, 0]:
         panel.legend(loc="upper left")
-    return drawn
+    return fig
 
 
 def _growth(axes: np.ndarray, table: pd.DataFrame, tints: np.ndarray, params: Params, loss: str = "") -> None:
-    """A row of panels: singular values of both layers and of the embeddings' covariance over the steps."""
+    """Draws a row of panels: singular values of both layers and of the embeddings' covariance."""
     values = table.query("arm == 'balanced'")
     titles = {"W1": "(a) W1", "W2": "(b) W2", "embedding": "(c) embedding covariance"}
     for panel, (layer, title) in zip(axes, titles.items(), strict=True):
@@ -104,7 +105,7 @@ def _growth(axes: np.ndarray, table: pd.DataFrame, tints: np.ndarray, params: Pa
             band(panel, rows, "step", "singular_value", log=True, color=color)
         panel.set(title=title, yscale="log")
         steps_axis(panel)
-    if not loss:  # of others the range is not known
+    if not loss:  # the range of other losses is not known
         for panel in axes[:2]:
             panel.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
             panel.yaxis.minorticks_off()

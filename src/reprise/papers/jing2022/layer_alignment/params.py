@@ -7,9 +7,9 @@ TABLES = ("alignment", "trajectory", "singular_values", "theorem3")
 
 
 class Params(TwoLayers):
-    """Both layers train, from a balanced initialisation and from that of the authors' public code."""
+    """Both layers train, from a balanced initialisation and from the one in the authors' public code."""
 
-    aligned_below: float = ours(0.05, "off-diagonal mass from which Theorem 3's ODE starts", gt=0)
+    aligned_below: float = ours(0.05, "off-diagonal mass below which Theorem 3's ODE starts", gt=0)
 
 
 def alternatives(params: Params) -> dict[str, Params]:

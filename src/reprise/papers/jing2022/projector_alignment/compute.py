@@ -13,7 +13,7 @@ from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """How far W1's left singular vectors are from W2's right ones, one by one and as the subspace that W2
+    """Distance of W1's left singular vectors from W2's right ones, one by one and from the subspace that W2
     reads."""
     seeds, dim, rank = range(params.seeds), params.dim, params.low_rank
     w1, _ = small_orthogonal(params)

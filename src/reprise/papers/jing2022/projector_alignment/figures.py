@@ -1,4 +1,4 @@
-"""Section 6.1's propositions as a picture, which the paper does not draw."""
+"""A figure for Section 6.1's propositions, which have none in the paper."""
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -13,21 +13,21 @@ from reprise.study.experiment import BASE, Tables, figure
 @figure(
     "Section 6.1",
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
-    V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line that of
-    random bases. Right: share of W1's leading left singular vectors that lie outside the subspace that a
-    fixed low-rank projector reads. Mean and 90 % interval over seeds. Other losses, where the settings name
-    any, are in colours of their own.""",
+    V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the
+    level of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a
+    fixed low-rank projector. Mean and 90 % interval over seeds. Other losses named in the settings have
+    colours of their own.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
     panels = {"frozen": (axes[0], "off_diagonal_mass"), "diagonal": (axes[0], "off_diagonal_mass"),
               "low-rank": (axes[1], "mass_outside_subspace")}  # fmt: skip
-    shown = [("", setting(tables, BASE)["trajectory"], colors(3))]
-    shown += [
+    curves = [("", setting(tables, BASE)["trajectory"], colors(3))]
+    curves += [
         (f"{loss.label}, ", loss.tables["trajectory"], loss.shades(3))
         for loss in other_losses(tables, params)
     ]
-    for loss, rows, tints in shown:
+    for loss, rows, tints in curves:
         for (arm, (panel, column)), color, line in zip(panels.items(), tints, LINES, strict=False):
             label = f"{loss}{arm}"
             band(panel, rows[rows["arm"] == arm], "step", column, color=color, ls=line, label=label)
@@ -37,4 +37,4 @@ def sec61_projector(tables: Tables, params: Params) -> Figure:
         panel.legend(loc="best")
     axes[0].set(title="off-diagonal mass of A", ylabel="share of the squared mass", ylim=(-0.03, 1.03))
     axes[1].set(title=f"outside the subspace of rank {params.low_rank}")
-    return drawn
+    return fig

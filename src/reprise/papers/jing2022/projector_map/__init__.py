@@ -1,2 +1,2 @@
-"""What decides whether a projector prevents collapse: one factor at a time about the point of
+"""What decides whether a projector prevents collapse: varies one factor at a time around the settings of
 `projector_spectra`."""

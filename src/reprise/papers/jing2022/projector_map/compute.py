@@ -1,4 +1,4 @@
-"""Trains the nets of every point of the map, and measures them; those of the base point belong to every
+"""Trains and measures the networks of every point of the map; those of the base point belong to every
 factor."""
 
 from collections.abc import Iterator
@@ -15,10 +15,13 @@ from reprise.training.image_settings import Source
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Of every `factor` and `value_of_factor`, by `net` and seed. `spectra`: ln of the `index`-th singular
-    value of the covariance of the representations as unit vectors, of the net before training (`start`) too.
+    """Tables, for every `factor`, `value_of_factor`, `net` and seed:
+
+    `spectra`: ln of the `index`-th singular value of the covariance of the representations as unit vectors,
+    also for the network before training (`start`).
     `probes`: top-1 accuracy in % of a linear probe for the data set's labels and any others, and the same
-    before training, `initial`."""
+    before training, `initial`.
+    """
     declared, rows = _declared(params, context)
     measured = dict(zip(declared, context.results(declared.values()), strict=True))
     return _tables(
@@ -32,12 +35,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each net, trained or not."""
+    """One task per network, trained or initial."""
     return list(_declared(params, context)[0].values())
 
 
 def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[tuple[Point, str, int, str]]]:
-    """The tasks by what determines them, and what is shown: a point, a net, a seed, and which task's."""
+    """The tasks by key, and the rows of the map: point, network, seed, and key of the task."""
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
     loaded = {name: Source(name=name, root=params.root).load() for name in sets}
     samples = len(loaded[params.data_set].labels)
@@ -49,35 +52,36 @@ def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[t
         for net, training in nets(point, params):
             for seed in range(params.base_seeds if training == params else params.seeds):
                 key = spec(training, net, seed, samples).model_dump_json()
-                before = f"{START} {training.encoder.model_dump_json()} {seed}"
+                start_key = f"{START} {training.encoder.model_dump_json()} {seed}"
                 name = f"{point.factor} {point.value}: {net}, seed {seed}"
                 if key not in declared:
                     declared[key] = trained(name, training, net, seed, labels, context.root, {})
-                if before not in declared:
-                    declared[before] = start(f"{name}, {START}", training, seed, labels, context.root, {})
-                rows += [(point, net, seed, key), (point, START, seed, before)]
+                if start_key not in declared:
+                    declared[start_key] = start(f"{name}, {START}", training, seed, labels, context.root, {})
+                rows += [(point, net, seed, key), (point, START, seed, start_key)]
     return declared, rows
 
 
 def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
-    """The nets at a point with their settings; what the point does not change is there for comparison."""
-    changed = params if point.base else replaced(params, point.changes)
-    other = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
-    for net in (other, WITHOUT):
-        yield net, changed if net in point.nets else params
+    """The networks at a point with their settings; those that the point does not change serve as
+    comparison."""
+    settings = params if point.base else replaced(params, point.changes)
+    with_projector = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
+    for net in (with_projector, WITHOUT):
+        yield net, settings if net in point.nets else params
 
 
 def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
     rows = pd.concat(measured, ignore_index=True).drop_duplicates()
     spectra = rows[rows["what"] == "representation"].astype({"index": int})
     probes = rows[rows["what"] == "probe"]
-    place = ["factor", "value_of_factor", "base", "seed"]
+    keys = ["factor", "value_of_factor", "base", "seed"]
     at_start = probes["net"] == START
-    initial = probes[at_start].rename(columns={"value": "initial"})[[*place, "labels", "initial"]]
-    beside = probes[~at_start].merge(initial, on=[*place, "labels"], how="left", validate="many_to_one")
+    initial = probes[at_start].rename(columns={"value": "initial"})[[*keys, "labels", "initial"]]
+    with_initial = probes[~at_start].merge(initial, on=[*keys, "labels"], how="left", validate="many_to_one")
     return {
-        "spectra": spectra.rename(columns={"value": "log_value"})[[*place, "net", "index", "log_value"]],
-        "probes": beside.rename(columns={"value": "accuracy"})[
-            [*place, "net", "labels", "accuracy", "initial"]
+        "spectra": spectra.rename(columns={"value": "log_value"})[[*keys, "net", "index", "log_value"]],
+        "probes": with_initial.rename(columns={"value": "accuracy"})[
+            [*keys, "net", "labels", "accuracy", "initial"]
         ],
     }

@@ -1,4 +1,4 @@
-"""The points of the map."""
+"""The points of the map: a base point and changes of one factor at a time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -6,25 +6,25 @@ from typing import Any, NamedTuple
 from reprise.papers.jing2022.projector_map.params import Params
 
 WITH, WITHOUT, DIRECTCLR = "nonlinear", "none", "directclr"
-"""The nets: SimCLR with a projector and without one, and DirectCLR."""
+"""The networks: SimCLR with and without a projector, and DirectCLR."""
 BOTH = (WITH, WITHOUT)
 START = "start"
-"""What they start from."""
+"""The networks before training."""
 
 FACTORS = (
     "temperature", "smallest crop", "colour", "epochs", "blocks", "width", "last shortcut", "optimiser",
     "projector's last BatchNorm", "projector's layers", "projector's width", "$d_0$",
 )  # fmt: skip
-"""In the order of the figure."""
+"""The factors in the order of the figure."""
 
 
 class Point(NamedTuple):
     """Attributes:
-    factor: what is changed, one of `FACTORS`.
-    value: to what.
-    base: whether that is the base point.
-    changes: of the base point's settings, as `study.settings.replaced` takes them.
-    nets: those that it changes; any other that the figure shows beside them is the base point's.
+    factor: the factor that changes, one of `FACTORS`.
+    value: its value, as text.
+    base: whether this is the base point.
+    changes: changes of the base point's settings, for `study.settings.replaced`.
+    nets: the networks that change; the others in the figure are those of the base point.
     """
 
     factor: str
@@ -35,29 +35,29 @@ class Point(NamedTuple):
 
 
 def points(params: Params, dim: int) -> list[Point]:
-    """Of every factor that the grids vary its values, the base point's own among them.
+    """The points of every factor that the grids vary, including the base point's value.
 
     Args:
-        dim: of the representation at the base point.
+        dim: dimension of the representation at the base point.
     """
-    every = list(_every(params, dim))
-    varied = {point.factor for point in every if not point.base}
-    return [point for point in every if point.factor in varied]
+    candidates = list(_all_points(params, dim))
+    varied = {point.factor for point in candidates if not point.base}
+    return [point for point in candidates if point.factor in varied]
 
 
-def _every(params: Params, dim: int) -> Iterator[Point]:
+def _all_points(params: Params, dim: int) -> Iterator[Point]:
     encoder, head = params.encoder, params.projector
     yield from _numbers("temperature", params.temperatures, params.temperature, "temperature")
     yield from _numbers("smallest crop", params.crops, params.crop, "crop")
-    for strength in _with(params.colours, 1.0):
+    for strength in _with_base(params.colours, 1.0):
         changes = {"jitter": strength * params.jitter, "hue": min(strength * params.hue, 0.5)}
         yield Point("colour", f"× {strength:g}", strength == 1, changes)
-    for budget in _with(params.budgets, 1.0):
+    for budget in _with_base(params.budgets, 1.0):
         yield Point("epochs", f"× {budget:g}", budget == 1, {"epochs": budget * params.epochs})
-    for blocks in _with(params.depths, encoder.blocks):
+    for blocks in _with_base(params.depths, encoder.blocks):
         value = "-".join(map(str, blocks))
         yield Point("blocks", value, blocks == encoder.blocks, {"encoder.blocks": blocks})
-    for share in _with(params.widths, 1.0):
+    for share in _with_base(params.widths, 1.0):
         yield Point("width", f"× {share:g}", share == 1, {"encoder.width": int(share * encoder.width)})
     for shortcut in dict.fromkeys((encoder.last_shortcut, *params.last_blocks)):
         base = shortcut == encoder.last_shortcut
@@ -69,22 +69,22 @@ def _every(params: Params, dim: int) -> Iterator[Point]:
         changes = {"projector.last_norm": norm}
         value = "yes" if norm else "no"
         yield Point("projector's last BatchNorm", value, norm == head.last_norm, changes, (WITH,))
-    for layers in _with(params.head_depths, len(head.dims)):
+    for layers in _with_base(params.head_depths, len(head.dims)):
         dims = (head.dims[0],) * (layers - 1) + head.dims[-1:]
         yield Point("projector's layers", str(layers), dims == head.dims, {"projector.dims": dims}, (WITH,))
-    for share in _with(params.head_widths, 1.0):
+    for share in _with_base(params.head_widths, 1.0):
         dims = (*(int(share * hidden) for hidden in head.dims[:-1]), head.dims[-1])
         yield Point("projector's width", f"× {share:g}", share == 1, {"projector.dims": dims}, (WITH,))
     d0s = [max(1, round(share * dim)) for share in params.d0s]
     yield from _numbers("$d_0$", d0s, params.d0, "d0", (DIRECTCLR,))
 
 
-def _with(values: Sequence[Any], own: Any) -> list[Any]:
-    return sorted({*values, own})
+def _with_base(values: Sequence[Any], base: Any) -> list[Any]:
+    return sorted({*values, base})
 
 
 def _numbers(
-    factor: str, values: Sequence[float], own: float, field: str, nets: tuple[str, ...] = BOTH
+    factor: str, values: Sequence[float], base: float, field: str, nets: tuple[str, ...] = BOTH
 ) -> Iterator[Point]:
-    for value in _with(values, own):
-        yield Point(factor, f"{value:g}", value == own, {field: value}, nets)
+    for value in _with_base(values, base):
+        yield Point(factor, f"{value:g}", value == base, {field: value}, nets)

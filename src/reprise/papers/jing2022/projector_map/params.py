@@ -1,4 +1,4 @@
-"""Settings of the map: a base point, and what is changed about it, one factor at a time.
+"""Settings of the map: a base point, and changes of one factor at a time.
 
 No other loss can be shown: the map varies the settings around the published loss.
 """
@@ -24,8 +24,8 @@ Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class Params(Training):
-    """The base point is that of `projector_spectra`, and its nets are the same ones. The default grids are
-    the full map; what they hold is tried beside the base point's own value."""
+    """The base point is the setting of `projector_spectra`, and its networks are the same. The default grids
+    give the full map; the base point's own value is always included."""
 
     temperatures: tuple[Positive, ...] = ours((0.05, 0.1, 0.2, 0.5, 1.0), "of the loss")
     crops: tuple[Share, ...] = ours((0.08, 0.2, 0.35, 0.5, 0.8), "smallest share of an image in a crop")

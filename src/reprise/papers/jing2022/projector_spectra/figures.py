@@ -27,64 +27,64 @@ NAMES = {
     "start": "before training",
 }
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
-"""The nets that another loss trains."""
-TAKEN = """Natural logarithm of the singular values of the covariance of the unit vectors that the test
-    images are mapped to, in evaluation mode, divided by the largest. Values under the grey line count as
-    collapsed; how many do is in brackets, the mean over seeds. Mean and 90 % interval over seeds; other
-    losses that the settings name are in red."""
+"""The networks trained with other losses."""
+METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors, in
+    evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets give
+    their number, the mean over seeds. Mean and 90 % interval over seeds; other losses named in the settings
+    are in red."""
 
 
 @figure(
     "Figure 2",
-    caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {TAKEN}",
+    caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {METHOD}",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "SimCLR", "start": "before training"}
     _spectra(axes, tables, params, "embedding", names)
-    return drawn
+    return fig
 
 
 @figure(
     "Figure 7b",
-    caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {TAKEN}",
+    caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {METHOD}",
 )
 def fig07b(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "with projector", "none": "without projector", "start": "before training"}
     _spectra(axes, tables, params, "representation", names)
-    return drawn
+    return fig
 
 
 @figure(
     "Figure 9",
-    caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {TAKEN}",
+    caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {METHOD}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
-    drawn, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
+    fig, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
     _spectra(axes, tables, params, "representation", NAMES)
-    return drawn
+    return fig
 
 
 @figure(
     "Figure 10",
-    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part that the loss
-    sees and of the rest, which learns all the same; with the last block's identity shortcut, to which
-    the paper ascribes this, and with a last block that has no shortcut. Open: the same before training.
-    Mean and 90 % interval over seeds.""",
+    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part used by the loss,
+    and of the rest, which learns nevertheless; with the last block's identity shortcut, to which the paper
+    attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 90 %
+    interval over seeds.""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
     styles = zip(nets.items(), colors(3), MARKERS, strict=False)
-    for place, ((net, label), color, marker) in enumerate(styles):
+    for position, ((net, label), color, marker) in enumerate(styles):
         times = (("accuracy", color, "trained"), ("initial", "none", "before"))
-        for shift, (column, fill, when) in enumerate(times):
-            found = [_interval(_of(probes, net, part)[column]) for part in PARTS]
-            mean, low, high = np.array(found).T
+        for shift, (column, fill, time) in enumerate(times):
+            intervals = [_interval(_select(probes, net, part)[column]) for part in PARTS]
+            mean, low, high = np.array(intervals).T
             axes.errorbar(
-                np.arange(len(PARTS)) + 0.3 * (place - 0.5) + 0.1 * (shift - 0.5),
+                np.arange(len(PARTS)) + 0.3 * (position - 0.5) + 0.1 * (shift - 0.5),
                 mean,
                 [mean - low, high - mean],
                 ls="",
@@ -93,22 +93,22 @@ def fig10(tables: Tables, params: Params) -> Figure:
                 color=color,
                 mfc=fill,
                 capsize=2,
-                label=f"{label}, {when}",
+                label=f"{label}, {time}",
             )
     axes.set_xticks(range(len(PARTS)), ["$r$", "$r[:d_0]$", "$r[d_0:]$"])
     axes.set(xlabel="what the probe reads", ylabel="top-1 accuracy of the probe (%)", xlim=(-0.5, 2.5))
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + 0.45 * (high - low))
     axes.legend(loc="upper center", ncols=2, columnspacing=1.0, handletextpad=0.3)
-    return drawn
+    return fig
 
 
 @table(
     "Table 1",
-    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as found,
-    with the 90 % interval over seeds; the probe's gain over the net before training, of the seed that
-    gains least (under 15 points a net counts as one that did not learn); and the same probe for other
-    labels of the same images, where there are any.""",
+    caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
+    found here, with the 90 % interval over seeds; the probe's smallest gain over training, among the seeds
+    (below 15 points, a network counts as one that did not learn); and the same probe for other labels of the
+    same images, if there are any.""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [
@@ -120,15 +120,15 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
     listing = _listing(tables, params, rows)
     for loss in other_losses(tables, params):
         others = [(loss.label, projector, net, "all") for net, projector in PROJECTORS.items()]
-        own = {name: rows.assign(setting=BASE) for name, rows in loss.tables.items()}
-        listing = pd.concat([listing, _listing(own, params, others)], ignore_index=True)
+        base = {name: rows.assign(setting=BASE) for name, rows in loss.tables.items()}
+        listing = pd.concat([listing, _listing(base, params, others)], ignore_index=True)
     return listing
 
 
 @table(
     "Section 6.3",
-    caption="""The same for the projectors of Section 6.3 and for probes that see a part of DirectCLR's
-    representation; the last two rows are of nets whose last block has no shortcut (Figure 10).""",
+    caption="""The same for the projectors of Section 6.3 and for probes of a part of DirectCLR's
+    representation; the last two rows are networks whose last block has no shortcut (Figure 10).""",
 )
 def sec63(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [
@@ -162,8 +162,8 @@ def _spectra(axes: Axes, tables: Tables, params: Params, what: str, names: dict[
 def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
     drawable(rows["log_value"], name)
     count = rows.groupby("seed")["log_value"].agg(collapsed_values).mean()
-    shown = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
-    band(axes, shown, "index", "relative", label=f"{name} ({count:.0f})", **style)
+    scaled = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
+    band(axes, scaled, "index", "relative", label=f"{name} ({count:.0f})", **style)
 
 
 def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
@@ -171,12 +171,12 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
     accuracies = printed[printed["metric"] == "linear probe top-1"]
     published = accuracies.set_index(["loss", "projector"])["value"]
     probes = setting(tables, BASE)["probes"]
-    listed = []
+    lines = []
     for loss, projector, net, part in rows:
-        found = _of(probes, net, part)
-        mean, low, high = _interval(found["accuracy"])
-        # Whether the net learned is asked of its whole representation.
-        whole = _of(probes, net, "all")
+        selected = _select(probes, net, part)
+        mean, low, high = _interval(selected["accuracy"])
+        # Whether the network learned is judged by its whole representation.
+        full = _select(probes, net, "all")
         row = {
             "loss": loss,
             "projector": projector,
@@ -184,25 +184,25 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
             "found": mean,
             "low": low,
             "high": high,
-            "before training": found["initial"].mean(),
-            "least gain of the net": (whole["accuracy"] - whole["initial"]).min(),
+            "before training": selected["initial"].mean(),
+            "least gain of the net": (full["accuracy"] - full["initial"]).min(),
         }
         for name in other_settings(tables, params):
-            other = _of(setting(tables, name)["probes"], net, part)
-            row[name] = other["accuracy"].mean()
-            row[f"{name}, before training"] = other["initial"].mean()
-        listed.append(row)
-    return pd.DataFrame(listed).round(1)
+            alternative = _select(setting(tables, name)["probes"], net, part)
+            row[name] = alternative["accuracy"].mean()
+            row[f"{name}, before training"] = alternative["initial"].mean()
+        lines.append(row)
+    return pd.DataFrame(lines).round(1)
 
 
-def _of(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
-    found = probes[(probes["net"] == net) & (probes["part"] == part)]
-    drawable(found["accuracy"], f"{net}, {part}")
-    return found
+def _select(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
+    selected = probes[(probes["net"] == net) & (probes["part"] == part)]
+    drawable(selected["accuracy"], f"{net}, {part}")
+    return selected
 
 
 def _interval(values: pd.Series) -> tuple[float, float, float]:
-    """Mean and interval; none of a single seed."""
+    """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
     if len(values) == 1:
         return (float(values.iloc[0]),) * 3
     interval = mean_interval(values)

@@ -1,5 +1,5 @@
-"""Settings of the image experiments; the text gives the encoder, the data set and the epochs, the public code
-the rest."""
+"""Settings of the image experiments; the text states the encoder, the data set and the epochs; the rest is
+from the public code."""
 
 from typing import Literal
 
@@ -16,14 +16,16 @@ check = image_settings.check
 
 
 class Params(Training, TakesLosses):
-    """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR with a last block that
-    has no shortcut."""
+    """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR whose last block has no
+    shortcut."""
 
-    labels: Literal["own", "other"] = ours("own", "that probes predict: the data set's, or OTHER_LABELS'")
+    labels: Literal["own", "other"] = ours(
+        "own", "labels for the probes: the data set's own, or those of OTHER_LABELS"
+    )
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """The same nets, probed for other labels, where the data set has them."""
+    """The same networks, probed for other labels if the data set has them."""
     if params.data_set not in OTHER_LABELS:
         return {}
     return {f"labels of {OTHER_LABELS[params.data_set]}": params.model_copy(update={"labels": "other"})}

@@ -1,1 +1,1 @@
-"""Figure 4: FroSSL and Barlow Twins early and late in a training on many classes."""
+"""Figure 4: FroSSL and Barlow Twins early and late in training on many classes."""

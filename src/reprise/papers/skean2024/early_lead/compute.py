@@ -1,4 +1,4 @@
-"""Trains the two, with an online probe, and probes them at the end."""
+"""Trains both methods with an online probe, and probes them at the end."""
 
 import pandas as pd
 
@@ -8,20 +8,20 @@ from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`online`: accuracies of the online probe after every so many epochs; `probes`: of linear probes of the
-    end. In %."""
-    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    """Tables of accuracies in %: `online`, the online probe at regular epochs; `probes`, the final linear
+    probes."""
+    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     epochs = range(params.probe_every, EPOCHS + 1, params.probe_every)
-    every = _steps_between_looks(params)
-    looks = pd.DataFrame({"epoch": epochs, "step": range(every, params.steps + 1, every)})
+    interval = _steps_between_looks(params)
+    looks = pd.DataFrame({"epoch": epochs, "step": range(interval, params.steps + 1, interval)})
     return {
-        "online": observations.online_table(seen, looks).assign(data_set=params.data_set),
-        "probes": observations.probe_table(seen),
+        "online": observations.online_table(numbers, looks).assign(data_set=params.data_set),
+        "probes": observations.probe_table(numbers),
     }
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run."""
+    """One task per run."""
     plan = nets.Plan(params.steps, probe_every=_steps_between_looks(params), probed=(params.data_set,))
     source = nets.source(params, params.data_set, params.online_images)
     methods = [context.objective] if context.objective else PAIR

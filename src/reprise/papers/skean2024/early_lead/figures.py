@@ -15,19 +15,19 @@ from reprise.study.experiment import BASE, Tables, figure
 @figure(
     "Figure 4",
     caption="""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
-    Barlow Twins in the same setup; an epoch is a hundredth of the steps. Grey: the first 30 epochs, which the
-    paper's figure shows; stars: a linear probe of the end; dotted: one of the random initialisation. Mean and
-    90 % interval over the seeds; other losses that the settings name are in red.""",
+    Barlow Twins in the same setup; an epoch is a hundredth of the steps. Grey: the first 30 epochs, the range
+    of the paper's figure. Stars: a final linear probe. Dotted: a linear probe of the random initialisation.
+    Mean and 90 % interval over seeds; other losses named in the settings are in red.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     online, probes = (at_own_rate(base[name], base["probes"]) for name in ("online", "probes"))
-    drawn, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
+    fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
     for axes, column, k in zip(panels, ("top1", "top5"), ("top-1", "top-5"), strict=True):
         axes.axvspan(0, SHOWN, color="0.95", lw=0)
         for method, color, marker, line in zip(PAIR, colors(2), MARKERS, LINES, strict=False):
-            look = {"color": color, "marker": marker, "ls": line, "label": METHODS[method].name}
-            band(axes, online[online["method"] == method], "epoch", column, **look)
+            style = {"color": color, "marker": marker, "ls": line, "label": METHODS[method].name}
+            band(axes, online[online["method"] == method], "epoch", column, **style)
             ends = drawable(probes.loc[probes["method"] == method, column], f"{method}'s linear probe")
             axes.plot(104, ends.mean(), marker="*", ms=8, color=color, clip_on=False)
         if column == "top1":
@@ -38,4 +38,4 @@ def fig04(tables: Tables, params: Params) -> Figure:
         axes.set(xlabel="epoch", ylabel=f"{k} accuracy, %", xlim=(0, 106))
         axes.set_ylim(bottom=0)
     panels[0].legend(loc="lower right")
-    return drawn
+    return fig

@@ -19,11 +19,11 @@ RESOURCES = Resources(minutes=60, memory_mb=4000)
 PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100
 SHOWN = 30
-"""Epochs that Figure 4 shows."""
+"""Number of epochs in Figure 4."""
 
 
 class Params(Training, TakesLosses):
-    """FroSSL and Barlow Twins on the exact same setup; an epoch is a hundredth of the steps."""
+    """FroSSL and Barlow Twins in exactly the same setup; an epoch is a hundredth of the steps."""
 
     data_set: DataSetName = stated("imagenet", "Section 6.2")
     root: str = place("data/imagenet", "folder that holds train/ and val/", min_length=1)
@@ -38,25 +38,25 @@ class Params(Training, TakesLosses):
     learning_rates: tuple[Rate, ...] = stated((0.01,), "Section 6.2, for both", min_length=1)
     probe: Probe = stated(
         Probe(
-            optimiser=AdamW(learning_rate=5e-3, weight_decay=0.0),  # without decay that is Adam
+            optimiser=AdamW(learning_rate=5e-3, weight_decay=0.0),  # without decay, this is Adam
             schedule=Milestones(at=tuple(tenth / 10 for tenth in range(1, 10))),
         ),
         "Section 6.2: Adam, a tenth of the rate after every 10 of 100 epochs",
     )
-    probe_every: int = unstated(1, "epochs between two tests of the online probe", ge=1)
-    online_images: int = ours(50_000, "test images of that probe", ge=8)
+    probe_every: int = unstated(1, "epochs between tests of the online probe", ge=1)
+    online_images: int = ours(50_000, "test images of the online probe", ge=8)
 
     @model_validator(mode="after")
     def _looks_are_whole_steps(self) -> Self:
         if SHOWN % self.probe_every or EPOCHS % self.probe_every:
             raise ValueError(f"probe_every must divide {SHOWN} and {EPOCHS}")
         if self.steps * self.probe_every % EPOCHS:
-            raise ValueError(f"steps must give whole ones for {self.probe_every} of {EPOCHS} epochs")
+            raise ValueError(f"{self.probe_every} of {EPOCHS} epochs must be a whole number of steps")
         return self
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.

@@ -1,4 +1,4 @@
-"""Trains Figure 3's methods at every learning rate, and takes the traces of their spectra."""
+"""Trains Figure 3's methods at every learning rate, and collects traces of their spectra."""
 
 import pandas as pd
 
@@ -8,18 +8,18 @@ from reprise.papers.skean2024.training import SAME_IMAGES
 from reprise.study.experiment import Context, Task
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
-"""As they are, and with columns of unit variance; the paper does not say which it shows."""
+"""Unscaled, and with columns of unit variance; the paper does not say which it shows."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`eigenvalues`: the largest of view 1's embedding covariance, of one batch, at every trace.
-    `traces`: the entropy of all eigenvalues, and the mean correlation of the views' dimensions. `probes`: of
-    the end."""
-    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    traced = {
-        "eigenvalues": _columns(seen, SHORT, [*observations.RUN, "step", "index"]),
+    """Tables: `eigenvalues`, the largest of view 1's embedding covariance, of one batch, at every trace;
+    `traces`, the entropy of all eigenvalues and the mean correlation of the views' dimensions; `probes`, the
+    final linear probes."""
+    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    traces = {
+        "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
         "traces": _columns(
-            seen,
+            numbers,
             {
                 "loss": "loss",
                 "view_correlation": "view_correlation",
@@ -28,12 +28,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             [*observations.RUN, "step"],
         ),
     }
-    tables = {name: table.assign(data_set=params.data_set) for name, table in traced.items()}
-    return {**tables, "probes": observations.probe_table(seen)}
+    tables = {name: table.assign(data_set=params.data_set) for name, table in traces.items()}
+    return {**tables, "probes": observations.probe_table(numbers)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run."""
+    """One task per run."""
     images = SAME_IMAGES.get(params.data_set, params.data_set)
     plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
     source = nets.source(params, images, params.online_images)
@@ -42,9 +42,9 @@ def tasks(params: Params, context: Context) -> list[Task]:
     return observations.tasks(params, plan, runs, source, context)
 
 
-def _columns(seen: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:
-    """The numbers of these names, a column each."""
-    chosen = seen[seen["what"].isin(names)]
-    whole = {name: int for name in index if name in ("step", "index")}
-    wide = chosen.astype(whole).pivot(index=index, columns="what", values="value")
+def _columns(numbers: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:
+    """The named numbers, one column each."""
+    chosen = numbers[numbers["what"].isin(names)]
+    integers = {name: int for name in index if name in ("step", "index")}
+    wide = chosen.astype(integers).pivot(index=index, columns="what", values="value")
     return wide.rename(columns=names).rename_axis(columns=None).reset_index()

@@ -1,4 +1,4 @@
-"""Figure 3, at the shared learning rate and at each method's own, and its metrics."""
+"""Figure 3 at the shared learning rate and at each method's own, and its metrics."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,25 +15,25 @@ from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
-SCALE_NAMES = {"raw": "as they are", "normalised": "unit variance"}
+SCALE_NAMES = {"raw": "unscaled", "normalised": "unit variance"}
 HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one batch at a time, geometric mean
-    over the seeds. Above: of the embeddings as they are; below: with every dimension at unit variance (the
-    paper does not say which it shows). Dotted: the step at which the 14th saturates, mean over the seeds if
-    it does in all: from there on it stays within 20 % of its mean over the last tenth of the steps, outside
-    of which it was before, and that not only in the last tenth. κ: λ1/λ14 over that tenth; H: Shannon entropy
-    of all eigenvalues in nats; c: mean correlation of the dimensions between the views; of
-    the seeds that did not diverge."""
+    over seeds. Top: unscaled embeddings; bottom: every dimension at unit variance (the paper does not say
+    which it shows). Dotted: the step at which the 14th eigenvalue saturates, mean over seeds, if it does so
+    in all. It saturates where it enters, and then stays in, the band of 20 % around its mean over the last
+    tenth of the steps, provided that this happens before that tenth. κ: λ1/λ14 over the last tenth; H:
+    Shannon entropy of all eigenvalues in nats; c: mean correlation of the dimensions between the views; all
+    over the seeds that did not diverge."""
 
 
-@figure("Figure 3", caption=f"{HOW} All methods at the paper's shared learning rate, 0.1.")
+@figure("Figure 3", caption=f"{HOW} All methods use the paper's shared learning rate, 0.1.")
 def fig03(tables: Tables, params: Params) -> Figure:
     return _spectra(tables, params, "shared-rate")
 
 
 @figure(
     "Figure 3, own learning rates",
-    caption=f"""{HOW} Each method at its own learning rate of the shared grid, the one of the best mean
-    accuracy on a fifth of the training images, held out.""",
+    caption=f"""{HOW} Each method uses its own learning rate from the shared grid, the one with the
+    best mean accuracy on a held-out fifth of the training images.""",
 )
 def fig03_own_rates(tables: Tables, params: Params) -> Figure:
     return _spectra(tables, params, "own-rate")
@@ -47,29 +47,29 @@ def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
     metrics = select(summary(base["eigenvalues"], base["traces"]), base["probes"])
     drawable(metrics["view_correlation"], "the correlation of the views")
     methods = tuple(dict.fromkeys((*params.methods, *params.objective)))
-    drawn, panels = plt.subplots(
+    fig, panels = plt.subplots(
         len(SCALES), len(methods), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False
     )
     for column, key in enumerate(methods):
-        traced, measured = (rows[rows["method"] == key] for rows in (eigenvalues, metrics))
+        curves, measured = (rows[rows["method"] == key] for rows in (eigenvalues, metrics))
         for row, scale in enumerate(SCALES):
-            drawable(traced[scale], f"the eigenvalues of {key}")
-            _panel(panels[row, column], traced, measured, scale, _tints(tables, params, key))
+            drawable(curves[scale], f"the eigenvalues of {key}")
+            _panel(panels[row, column], curves, measured, scale, _tints(tables, params, key))
         name = method(key).name.replace(", ", ",\n")
-        panels[0, column].set_title(f"{name}\nlr {traced['learning_rate'].iloc[0]:g}", fontsize=7)
+        panels[0, column].set_title(f"{name}\nlr {curves['learning_rate'].iloc[0]:g}", fontsize=7)
     for row, scale in enumerate(SCALES):
         panels[row, 0].set_ylabel(f"eigenvalue, {SCALE_NAMES[scale]}")
-    drawn.supxlabel("step", fontsize=8)
-    return drawn
+    fig.supxlabel("step", fontsize=8)
+    return fig
 
 
 def _with_other_losses(tables: Tables, params: Params) -> dict[str, pd.DataFrame]:
-    """The published rows, and those of the losses besides them, each of which is a method."""
+    """The published rows and those of other losses, each of which counts as a method."""
     return {name: table[table["setting"].isin([BASE, *params.objective])] for name, table in tables.items()}
 
 
 def _tints(tables: Tables, params: Params, key: str) -> np.ndarray:
-    """The colours of a method's eigenvalues: another loss has its own."""
+    """The colours of a method's eigenvalues; other losses have their own."""
     if key in params.objective:
         return other_losses(tables, params)[params.objective.index(key)].shades(TOP)
     return colors(TOP)
@@ -84,13 +84,15 @@ def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, ti
     saturation = metrics[f"saturation_{scale}"]
     if saturation.notna().all():
         axes.axvline(saturation.mean(), color="black", ls=":", lw=0.9)
-    whole = metrics.dropna(subset=["view_correlation"])
-    lines = [f"{len(metrics) - len(whole)} of {len(metrics)} diverged"] if len(whole) < len(metrics) else []
-    if len(whole):
+    complete = metrics.dropna(subset=["view_correlation"])
+    lines = (
+        [f"{len(metrics) - len(complete)} of {len(metrics)} diverged"] if len(complete) < len(metrics) else []
+    )
+    if len(complete):
         lines += [
-            f"κ = {np.exp(np.log(whole[f'condition_{scale}']).mean()):.3g}",
-            f"H = {whole[f'entropy_{scale}'].mean():.2f}",
-            f"c = {whole['view_correlation'].mean():.2f}",
+            f"κ = {np.exp(np.log(complete[f'condition_{scale}']).mean()):.3g}",
+            f"H = {complete[f'entropy_{scale}'].mean():.2f}",
+            f"c = {complete['view_correlation'].mean():.2f}",
         ]
     axes.set_xlabel("\n".join(lines), fontsize=6.5)
 
@@ -98,10 +100,10 @@ def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, ti
 @table(
     "Figure 3, metrics",
     caption="""Figure 3's metrics, mean over the seeds: condition number λ1/λ14 (geometric), Shannon entropy
-    of all eigenvalues in nats, and the step at which the 14th eigenvalue saturates (-: in some seed it does
-    not, as Figure 3's caption defines it), of the embeddings as they are and with columns of unit variance;
-    mean correlation of the dimensions between the views, without which a flat spectrum says little; top-1 of
-    a linear probe, and what it gains over random initialisation, in percentage points.""",
+    of all eigenvalues in nats, and the step at which the 14th eigenvalue saturates (as defined in Figure 3's
+    caption; - if it does not in some seed), for unscaled embeddings and for columns of unit variance; the
+    mean correlation of the dimensions between the views, without which a flat spectrum says little; the top-1
+    accuracy of a linear probe, and its gain over random initialisation in percentage points.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
     base = _with_other_losses(tables, params)
@@ -109,28 +111,30 @@ def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
     probes = base["probes"].assign(gain=gains(base["probes"]))
     rows = []
     for rate, (select, _) in RATES.items():
-        found, ends = select(metrics, base["probes"]), select(probes, base["probes"])
+        selected, ends = select(metrics, base["probes"]), select(probes, base["probes"])
         for key in dict.fromkeys((*params.methods, *params.objective)):
-            of, end = found[found["method"] == key], ends[ends["method"] == key]
-            if of.empty:
+            measured, end = selected[selected["method"] == key], ends[ends["method"] == key]
+            if measured.empty:
                 continue
             row: dict[str, object] = {
                 "rate": rate.replace("-", " "),
                 "method": method(key).name,
-                "learning rate": f"{of['learning_rate'].iloc[0]:g}",
+                "learning rate": f"{measured['learning_rate'].iloc[0]:g}",
             }
             for scale in SCALES:
-                row[f"condition, {scale}"] = _shown(np.log(of[f"condition_{scale}"]), "{:.3g}", np.exp)
-                row[f"entropy, {scale}"] = _shown(of[f"entropy_{scale}"], "{:.2f}")
-                row[f"saturation, {scale}"] = _shown(of[f"saturation_{scale}"], "{:.0f}")
-            row["correlation of views"] = _shown(of["view_correlation"], "{:.2f}")
-            row["linear probe, %"] = _shown(end["top1"], "{:.1f}")
-            row["gain"] = _shown(end["gain"], "{:+.1f}")
+                row[f"condition, {scale}"] = _format_mean(
+                    np.log(measured[f"condition_{scale}"]), "{:.3g}", np.exp
+                )
+                row[f"entropy, {scale}"] = _format_mean(measured[f"entropy_{scale}"], "{:.2f}")
+                row[f"saturation, {scale}"] = _format_mean(measured[f"saturation_{scale}"], "{:.0f}")
+            row["correlation of views"] = _format_mean(measured["view_correlation"], "{:.2f}")
+            row["linear probe, %"] = _format_mean(end["top1"], "{:.1f}")
+            row["gain"] = _format_mean(end["gain"], "{:+.1f}")
             rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _shown(values: pd.Series, form: str, back: np.ufunc | None = None) -> str:
+def _format_mean(values: pd.Series, form: str, back: np.ufunc | None = None) -> str:
     if values.isna().any():
         return "-"
     return form.format(back(values.mean()) if back else values.mean())

@@ -1,4 +1,4 @@
-"""Figure 3's three metrics; without torch."""
+"""Figure 3's three metrics. Imports no torch."""
 
 import math
 
@@ -9,16 +9,16 @@ RUN = ["data_set", "method", "learning_rate", "seed"]
 SCALES = ("raw", "normalised")
 TOP = 14
 END = 0.9
-"""From this share of the steps on is the end, over whose traces metrics are taken."""
+"""Fraction of the steps after which traces enter the metrics."""
 BAND = 0.2
-"""An eigenvalue has saturated when it stays within this share of its value at the end."""
+"""An eigenvalue has saturated once it stays within this fraction of its final value."""
 
 
 def summary(eigenvalues: pd.DataFrame, traces: pd.DataFrame) -> pd.DataFrame:
-    """A row a run: `condition_`, `entropy_` and `saturation_` of the spectrum as it is (`raw`) and of columns
-    of unit variance (`normalised`), and `view_correlation`.
+    """One row per run: `condition_`, `entropy_` and `saturation_` of the spectrum, unscaled (`raw`) and with
+    columns of unit variance (`normalised`), and `view_correlation`.
 
-    NaN for a run that ended before the last trace, having diverged.
+    NaN for a run that diverged before the last trace.
     """
     last = traces["step"].max()
     late = traces[traces["step"] >= END * last].groupby(RUN)
@@ -27,8 +27,8 @@ def summary(eigenvalues: pd.DataFrame, traces: pd.DataFrame) -> pd.DataFrame:
         wide = eigenvalues.pivot(index=[*RUN, "step"], columns="index", values=scale)
         condition = (wide[1] / wide[TOP].where(wide[TOP] > 0)).map(math.log)
         steps = condition.index.get_level_values("step")
-        at_end = condition[steps >= END * last].groupby(RUN)
-        columns[f"condition_{scale}"] = np.exp(at_end.agg(lambda values: values.mean(skipna=False)))
+        final = condition[steps >= END * last].groupby(RUN)
+        columns[f"condition_{scale}"] = np.exp(final.agg(lambda values: values.mean(skipna=False)))
         columns[f"saturation_{scale}"] = wide[TOP].groupby(RUN).agg(_saturation_of_group)
     ended = traces.groupby(RUN)["step"].max() == last
     return pd.DataFrame(columns).where(ended).reset_index()
@@ -39,10 +39,10 @@ def _saturation_of_group(values: pd.Series) -> float:
 
 
 def saturation(steps: np.ndarray, values: np.ndarray) -> float:
-    """The first step from which on all values lie within 20 % of the mean over the last tenth of the steps.
+    """The first step after which all values lie within 20 % of the mean over the last tenth of the steps.
 
-    NaN, no saturation, when they do so from the first step on (the eigenvalue never had to rise), or not
-    before that last tenth (it still moves). The step depends on the horizon, which is the last one.
+    NaN (no saturation) if they do so from the first step on (the eigenvalue never had to rise), or only
+    within the last tenth (it still moves). The result depends on the horizon, the last step.
     """
     late = steps >= END * steps[-1]
     end = values[late].mean()

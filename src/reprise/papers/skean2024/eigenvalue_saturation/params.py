@@ -21,7 +21,7 @@ SHARED_RATE = 0.1
 
 
 class Params(Training, TakesLosses):
-    """Figure 3's methods on one data set; the horizon, on which saturation depends, is the last step."""
+    """Figure 3's methods on one data set; the last step is the horizon on which saturation depends."""
 
     data_set: DataSetName = stated("stl10", "Section 5.2")
     steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=4)
@@ -32,10 +32,14 @@ class Params(Training, TakesLosses):
     )
     schedule: Schedule = unstated(Constant(), "5 epochs are the beginning of a longer schedule")
     learning_rates: tuple[Rate, ...] = stated((1e-4, 1e-3, 1e-2, 1e-1), "Section 5.2", min_length=1)
-    methods: tuple[str, ...] = ours(FIGURE3, "Figure 3's, with the other variance weight and the other λ")
-    trace_every: int = unstated(10, "steps between two traces of the spectrum, each of one batch", ge=1)
-    probe_every: int = ours(0, "of the online probe, which Table 3 reads", ge=0)
-    online_images: int = ours(0, "test images of that probe", ge=0)
+    methods: tuple[str, ...] = ours(
+        FIGURE3, "the methods of Figure 3, plus the other variance weight and the other λ"
+    )
+    trace_every: int = unstated(10, "steps between traces of the spectrum, each of one batch", ge=1)
+    probe_every: int = ours(
+        0, "steps between tests of the online probe, which only Table 3 uses; 0 for none", ge=0
+    )
+    online_images: int = ours(0, "test images of the online probe; 0 for all", ge=0)
 
     @model_validator(mode="after")
     def _claims_have_their_numbers(self) -> Self:
@@ -46,7 +50,7 @@ class Params(Training, TakesLosses):
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.

@@ -1,1 +1,1 @@
-"""Appendices D, E.3 and E.4: how linear layers move under FroSSL's variant, corrected."""
+"""Appendices D, E.3 and E.4: the dynamics of linear layers under FroSSL's variant, corrected."""

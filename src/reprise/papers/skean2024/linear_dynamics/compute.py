@@ -1,4 +1,4 @@
-"""Each formula at random points, and gradient descent of both layers beside its closed form."""
+"""Tests each formula at random points, and compares gradient descent of both layers with its closed form."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,17 +22,19 @@ Layers = Float[Array, "*run 2 output input"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
-    `closed_form`: the singular values of W1 in descent from aligned layers and by the closed form, a row a
-    loss, seed, time and mode; `off_diagonal` is the largest entry of Uᵀ W1 V beside them.
-    `equation_18`: those of Eq. 10 as printed, a row a time and mode.
-    `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 10 in descent from random layers of each standard
-    deviation and by the closed form of the aligned layers that they come to, a row a time and eigenvalue.
+    """Tables:
+
+    `identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
+    `closed_form`: the singular values of W1 in descent from aligned layers and by the closed form, one row
+    per loss, seed, time and mode; `off_diagonal` is the largest off-diagonal entry of Uᵀ W1 V.
+    `equation_18`: the singular values by Eq. 18 as printed, one row per time and mode.
+    `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 10, in descent from random layers of each standard
+    deviation and by the closed form of the aligned layers they approach, one row per time and eigenvalue.
     """
     points = range(params.first_point, params.first_point + params.points)
     identities = tried(CHECKS, points, params.largest, SIZES, context)
     data = [_data(params, seed) for seed in range(params.seeds)]
-    views, u, v = (np.stack(of) for of in zip(*data, strict=True))
+    views, u, v = (np.stack(arrays) for arrays in zip(*data, strict=True))
     from_aligned = _from_aligned(params, views, u, v)
     return {
         "identities": identities,
@@ -49,7 +51,7 @@ def _modes(params: Params) -> tuple[Array, Array]:
 
 
 def _data(params: Params, seed: int) -> tuple[Array, Array, Array]:
-    """X1 and X2 with these modes, of random directions; U; V."""
+    """X1 and X2 with these modes in random directions; U; V."""
     rng = np.random.default_rng([seed, 18])
     variances, cross = _modes(params)
     modes, rho = len(variances), cross / variances
@@ -63,7 +65,7 @@ def _data(params: Params, seed: int) -> tuple[Array, Array, Array]:
 def descent_of_layers(
     loss: Loss, x: Float[Array, "*run 2 sample input"], w: Layers, learning_rate: float
 ) -> Iterator[Layers]:
-    """W1 and W2 before the first step, after it, and so on."""
+    """Yields W1 and W2 before the first step and after each step."""
     while True:
         yield w
         gradient = loss.gradient(x @ w.swapaxes(-1, -2))
@@ -75,13 +77,13 @@ def _recorded(
     learning_rate: float,
     horizon: float,
     records: int,
-    kept: Callable[[Layers], Array],
+    measure: Callable[[Layers], Array],
 ) -> tuple[Array, list[Array]]:
-    """Times, evenly spread, and what is kept of the layers there."""
+    """Evenly spaced times, and the measure of the layers at each."""
     steps = np.unique(np.rint(np.linspace(0, horizon / learning_rate, records)).astype(int))
-    wanted = set(steps.tolist())
-    found = [kept(w) for step, w in zip(range(steps[-1] + 1), path, strict=False) if step in wanted]
-    return steps * learning_rate, found
+    selected = set(steps.tolist())
+    measured = [measure(w) for step, w in zip(range(steps[-1] + 1), path, strict=False) if step in selected]
+    return steps * learning_rate, measured
 
 
 def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
@@ -91,22 +93,22 @@ def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
     tables = []
     for name, loss in LOSSES.items():
         path = descent_of_layers(loss, x, w, params.learning_rate)
-        time, found = _recorded(
+        time, measured = _recorded(
             path,
             params.learning_rate,
             params.horizon,
             params.records,
-            lambda now: u.swapaxes(1, 2) @ now[:, 0] @ v,
+            lambda layers: u.swapaxes(1, 2) @ layers[:, 0] @ v,
         )
-        turned = np.stack(found, 1)
-        values = np.einsum("...ii->...i", turned).copy()
-        beside = np.abs(turned - np.eye(len(variances)) * values[..., None]).max((-2, -1))
-        each = np.ones(values.shape)
+        products = np.stack(measured, 1)
+        values = np.einsum("...ii->...i", products).copy()
+        rotation = np.abs(products - np.eye(len(variances)) * values[..., None]).max((-2, -1))
+        ones = np.ones(values.shape)
         table = tidy(
             {"seed": range(params.seeds), "time": time.tolist(), "mode": range(1, len(variances) + 1)},
             descent=values,
-            closed_form=each * np.sqrt(closed_form(name, variances, cross, start, time)),
-            off_diagonal=each * beside[..., None],
+            closed_form=ones * np.sqrt(closed_form(name, variances, cross, start, time)),
+            off_diagonal=ones * rotation[..., None],
         )
         tables.append(table.assign(loss=name))
     return pd.concat(tables, ignore_index=True)
@@ -119,27 +121,33 @@ def _by_equation_18(params: Params, time: Array) -> pd.DataFrame:
 
 
 def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
-    """The aligned layers that small random ones come to: of (W1 + W2) V / 2, what of each mode's column is
-    orthogonal to the columns of those that grow faster."""
+    """Descent from random layers, and the closed form of the aligned layers that small random ones approach.
+
+    These start, in each mode, with the part of its column of (W1 + W2) V / 2 that is orthogonal to the
+    columns of the modes that grow faster.
+    """
     variances, cross = _modes(params)
     order = np.argsort(-(variances + cross))
     shape = (2, len(variances), x.shape[-1])
-    drawn = np.stack([np.random.default_rng([seed, 2]).normal(size=shape) for seed in range(params.seeds)])
+    normals = np.stack([np.random.default_rng([seed, 2]).normal(size=shape) for seed in range(params.seeds)])
     stds = np.array(params.stds)
-    w = stds[:, None, None, None, None] * drawn
+    w = stds[:, None, None, None, None] * normals
     columns = (w.mean(2) @ v)[..., order]
     starts = np.abs(np.einsum("...ii->...i", np.linalg.qr(columns)[1]))
     path = descent_of_layers(LOSSES["frossl"], x[None], w, params.random_learning_rate)
-    time, found = _recorded(
+    time, measured = _recorded(
         path,
         params.random_learning_rate,
         params.random_horizon,
         params.records,
-        lambda now: np.linalg.svd(x[None, :, 0] @ now[:, :, 0].swapaxes(-1, -2), compute_uv=False) ** 2,
+        lambda layers: np.linalg.svd(x[None, :, 0] @ layers[:, :, 0].swapaxes(-1, -2), compute_uv=False) ** 2,
     )
     predicted = [
-        [variances[order] * closed_form("frossl", variances[order], cross[order], s, time) for s in of_seeds]
-        for of_seeds in starts
+        [
+            variances[order] * closed_form("frossl", variances[order], cross[order], s, time)
+            for s in seed_starts
+        ]
+        for seed_starts in starts
     ]
     return tidy(
         {
@@ -148,6 +156,6 @@ def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
             "time": time.tolist(),
             "index": range(1, len(variances) + 1),
         },
-        eigenvalue=np.stack(found, 2),
+        eigenvalue=np.stack(measured, 2),
         aligned=-np.sort(-np.array(predicted), axis=-1),
     )

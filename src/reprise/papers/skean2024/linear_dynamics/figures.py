@@ -1,4 +1,4 @@
-"""Appendix D, of which the paper has no figure."""
+"""A figure for Appendix D, which has none in the paper."""
 
 from typing import Any
 
@@ -14,23 +14,23 @@ from reprise.study.experiment import BASE, Tables, figure
 
 TITLES = {"frossl": "FroSSL (Eq. 10)", "barlow": "Barlow Twins"}
 LEAST = 1e-3
-"""Singular values under it are not drawn: those of Eq. 18 go to 0."""
+"""Smallest singular value drawn; those of Eq. 18 go to 0."""
 
 
 @figure(
     "Appendix D",
     caption="""Left and middle: singular values of view 1's layer in gradient descent from aligned layers
-    (lines; dark: the mode with the largest variance), by the closed form, corrected (marks), and, for FroSSL,
-    by Eq. 18 as printed (dotted), which takes them to 0; seed 0. Right: from random layers, the largest
-    difference, over time and over eigenvalues of view 1's covariance, from the aligned layers that small
-    random ones come to (Proposition D.2), against the initial standard deviation; its floor is that of
-    descent's finite steps; mean and 90 % interval over seeds.""",
+    (lines; dark: the mode with the largest variance), by the corrected closed form (marks), and, for FroSSL,
+    by Eq. 18 as printed (dotted), which takes them to 0; seed 0. Right: the largest difference, over time and
+    eigenvalues of view 1's covariance, between random layers and the aligned layers that small random ones
+    approach (Proposition D.2), against the initial standard deviation; its floor is due to descent's finite
+    steps; mean and 90 % interval over seeds.""",
 )
 def appD_closed_form(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
+    fig, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for axes, loss in ((left, "frossl"), (middle, "barlow")):
-        _courses(axes, base, loss, len(params.variances))
+        _trajectories(axes, base, loss, len(params.variances))
     middle.set_ylabel("")
     by_std = distances(base).rename("difference").reset_index()
     drawable(by_std["difference"], "differences from aligned layers")
@@ -43,25 +43,27 @@ def appD_closed_form(tables: Tables, params: Params) -> Figure:
         ylabel="difference of eigenvalues",
     )
     handles, labels = left.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=3)
-    return drawn
+    fig.legend(handles, labels, loc="outside lower center", ncols=3)
+    return fig
 
 
-def _courses(axes: Axes, base: Tables, loss: str, modes: int) -> None:
+def _trajectories(axes: Axes, base: Tables, loss: str, modes: int) -> None:
     rows = base["closed_form"]
     rows = rows[(rows["loss"] == loss) & (rows["seed"] == 0)]
     for mode, color in zip(range(1, modes + 1), colors(modes), strict=True):
-        of = rows[rows["mode"] == mode].sort_values("time")
-        every = max(len(of) // 12, 1)
+        curves = rows[rows["mode"] == mode].sort_values("time")
+        spacing = max(len(curves) // 12, 1)
         hidden = "" if mode == 1 else f"_{mode} "
         what = f"singular values of {loss}, mode {mode}"
-        axes.plot(of["time"], drawable(of["descent"], what), color=color, label=f"{hidden}gradient descent")
-        marked = drawable(of["closed_form"], f"closed form's {what}")[::every]
-        look: dict[str, Any] = {"ls": "", "marker": "o", "mfc": "white", "color": color}
-        axes.plot(of["time"][::every], marked, label=f"{hidden}closed form, corrected", **look)
+        axes.plot(
+            curves["time"], drawable(curves["descent"], what), color=color, label=f"{hidden}gradient descent"
+        )
+        marks = drawable(curves["closed_form"], f"closed form's {what}")[::spacing]
+        style: dict[str, Any] = {"ls": "", "marker": "o", "mfc": "white", "color": color}
+        axes.plot(curves["time"][::spacing], marks, label=f"{hidden}closed form, corrected", **style)
         if loss == "frossl":
             printed = base["equation_18"][base["equation_18"]["mode"] == mode].sort_values("time")
-            shown = printed[drawable(printed["singular_value"], f"Eq. 18's {what}") >= LEAST]
+            visible = printed[drawable(printed["singular_value"], f"Eq. 18's {what}") >= LEAST]
             label = f"{hidden}Eq. 18 as printed"
-            axes.plot(shown["time"], shown["singular_value"], color=color, ls=":", label=label)
+            axes.plot(visible["time"], visible["singular_value"], color=color, ls=":", label=label)
     axes.set(yscale="log", title=TITLES[loss], xlabel="$t$", ylabel="singular value of $W_1$")

@@ -6,12 +6,12 @@ from reprise.evidence.identities import Array
 
 
 def eq30(s1: Array, lam: Array, gamma: Array) -> Array:
-    """The factors between U and V̂."""
+    """The diagonal factor between U and V̂."""
     return 2 * s1 * lam - 4 * s1 * np.sqrt(lam * gamma) - 4 * s1**3 * lam**2
 
 
 def eq31(s1: Array, lam: Array, gamma: Array) -> Array:
-    """The same."""
+    """The same factor, rearranged."""
     return 2 * (s1 * (lam - 2 * np.sqrt(lam) * np.sqrt(gamma) - 2 * s1**2 * lam**2))
 
 
@@ -33,7 +33,7 @@ def eq18(start: Array, lam: Array, gamma: Array, time: Array) -> Array:
 
 
 def eq33(start: Array, lam: Array, gamma: Array, time: Array) -> Array:
-    """s1(t), with the constant that s1(0) gives. Shape [time, mode]."""
+    """s1(t), with the constant set by s1(0). Shape [time, mode]."""
     drop = 2 * np.sqrt(lam * gamma) - lam
     c1 = np.log(2 * lam**2 + drop / start**2) / (2 * drop)
     return np.sqrt(drop / (np.exp(2 * drop * (c1 + 2 * time[:, None])) - 2 * lam**2))

@@ -1,6 +1,7 @@
-"""Settings of the checks of Appendix D, which prints none.
+"""Settings of the checks of Appendix D, which states none.
 
-No other loss can be shown: the formulas concern the losses of Appendix D, whose gradients are in closed form.
+No other loss can be shown: the formulas are about the losses of Appendix D, whose gradients have a closed
+form.
 """
 
 from typing import Self
@@ -13,9 +14,9 @@ TABLES = ("identities", "closed_form", "equation_18", "small_starts")
 
 
 class Params(Settings):
-    """Nothing here is the paper's: its formulas hold at every point, and its solutions for all data."""
+    """No value here is the paper's: its formulas hold at every point, and its solutions for all data."""
 
-    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    points: int = ours(25, "random points and sizes at which each formula is tested", ge=1)
     largest: int = ours(6, "largest number of outputs there; inputs and samples go beyond", ge=3)
     first_point: int = ours(0, "number of the first point", ge=0)
     variances: tuple[float, ...] = ours((3.0, 2.325, 1.65, 0.975, 0.3), "λ = γ of the modes", min_length=2)
@@ -32,7 +33,7 @@ class Params(Settings):
     @model_validator(mode="after")
     def _modes_are_ordered(self) -> Self:
         if len(self.correlations) != len(self.variances):
-            raise ValueError("correlations must be as many as variances")
+            raise ValueError("correlations and variances must have the same length")
         if not all(0 < rho <= 1 for rho in self.correlations) or min(self.variances) <= 0:
             raise ValueError("correlations must lie above 0, up to 1, and variances above 0")
         if len(set(self.stds)) < 2 or min(self.stds) <= 0:

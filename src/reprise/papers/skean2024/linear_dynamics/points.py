@@ -1,4 +1,4 @@
-"""Random data and layers, and gradients of them by automatic differentiation."""
+"""Random data and layers, and their gradients by automatic differentiation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Pair = tuple[Array, Array]
 
 
 def frossl(z1: Tensor, z2: Tensor) -> Tensor:
-    """Eq. 10, word for word."""
+    """Eq. 10, term by term."""
     identity = torch.eye(z1.shape[1], dtype=z1.dtype)
     variance = (z1.T @ z1 - identity).square().sum() + (z2.T @ z2 - identity).square().sum()
     return variance + (z1 - z2).square().sum()
@@ -53,18 +53,18 @@ class Point:
         return LOSSES[name](z1, z2).item()
 
     def gradient(self, name: str = "frossl", w: Pair | None = None) -> Pair:
-        """On W1 and W2."""
+        """The gradients for W1 and W2."""
         return differentiated(lambda w1, w2: LOSSES[name](self._z(0, w1), self._z(1, w2)), *(w or self.w))
 
     def hessian(self, name: str, w: Pair) -> Array:
-        """On the entries of W1, then W2."""
-        at = torch.from_numpy(np.stack(w))
+        """The Hessian for the entries of W1, then W2."""
+        stacked = torch.from_numpy(np.stack(w))
 
-        def value(both: Tensor) -> Tensor:
-            return LOSSES[name](self._z(0, both[0]), self._z(1, both[1]))
+        def value(layers: Tensor) -> Tensor:
+            return LOSSES[name](self._z(0, layers[0]), self._z(1, layers[1]))
 
-        entries = at.numel()
-        return torch.autograd.functional.hessian(value, at).reshape(entries, entries).numpy()
+        entries = stacked.numel()
+        return torch.autograd.functional.hessian(value, stacked).reshape(entries, entries).numpy()
 
     def _z(self, view: int, w: Tensor) -> Tensor:
         return torch.from_numpy(self.x[view]) @ w.T
@@ -95,7 +95,7 @@ class Aligned:
     """Views X_v = L_v sqrt(D_v) Vᵀ with L1ᵀ L2 = diag(ρ), and layers W_v = U S_v V̂.
 
     Attributes:
-        variances: λ and γ, the diagonals of D1 and D2, those of the first `len(s)` modes the largest.
+        variances: λ and γ, the diagonals of D1 and D2, the largest in the first `len(s)` modes.
         rho: correlation of the views in each mode.
         s: singular values of W1 and W2.
         u: shape [output, output].
@@ -121,32 +121,32 @@ class Aligned:
 
     @property
     def leading(self) -> tuple[Array, Array, Array]:
-        """λ, γ and c of the modes that the layers have."""
-        return tuple(of[: len(self.u)] for of in (*self.variances, self.c))  # type: ignore[return-value]
+        """λ, γ and c of the layers' modes."""
+        return tuple(values[: len(self.u)] for values in (*self.variances, self.c))  # type: ignore[return-value]
 
     @property
     def point(self) -> Point:
         return self.at(self.s)
 
     def at(self, s: Pair) -> Point:
-        """With other singular values."""
+        """The point with other singular values."""
         views = [
             left * np.sqrt(values) @ self.v.T for left, values in zip(self.left, self.variances, strict=True)
         ]
-        w1, w2 = (self.u * each @ self.top for each in s)
+        w1, w2 = (self.u * values @ self.top for values in s)
         return Point((views[0], views[1]), (w1, w2))
 
     def velocity(self, s: Pair, name: str = "frossl") -> Pair:
-        """Uᵀ (-∇L) V̂ᵀ for W1 and W2: along the diagonal, ds/dt."""
+        """Uᵀ (-∇L) V̂ᵀ for W1 and W2; its diagonal is ds/dt."""
         first, second = (-self.u.T @ g @ self.top.T for g in self.at(s).gradient(name))
         return first, second
 
 
 def random_aligned(rng: Random, largest: int, *, alike: bool = False) -> Aligned:
-    """Distinct variances and correlations, both falling from mode to mode; γ > λ / 4.
+    """Random aligned layers, with distinct variances and correlations that fall from mode to mode; γ > λ / 4.
 
     Args:
-        alike: with λ = γ and the same layers, as the closed form has it.
+        alike: with λ = γ and the same layers, as in the closed form.
     """
     outputs = size(rng, 2, largest)
     inputs = size(rng, outputs, largest + 2)

@@ -1,1 +1,1 @@
-"""Tables 2 and 3: linear probes of all methods, at the end and on the way."""
+"""Tables 2 and 3: linear probes of all methods, during and after training."""

@@ -12,19 +12,19 @@ from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`probes`: of each run, accuracies of linear probes of the end. `online`: those of the online probe at
-    Table 3's epochs, NaN after a divergence. In %."""
-    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    probes = observations.probe_table(seen)
-    places = {name: place for place, name in enumerate(params.data_sets)}
+    """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe at
+    Table 3's epochs, NaN after a divergence."""
+    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    probes = observations.probe_table(numbers)
+    positions = {name: position for position, name in enumerate(params.data_sets)}
     return {
-        "probes": probes.assign(place=probes["data_set"].map(places)),
-        "online": online(params, seen),
+        "probes": probes.assign(place=probes["data_set"].map(positions)),
+        "online": online(params, numbers),
     }
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run on each set of images."""
+    """One task per run on each set of images."""
     declared = []
     for name, plan in plans(params).items():
         source = nets.source(params, name, params.online_images)
@@ -35,18 +35,20 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 
 def plans(params: Params) -> dict[str, nets.Plan]:
-    """What is asked of the trainings on each set of images."""
-    found: dict[str, nets.Plan] = {}
+    """The plan of the trainings on each set of images."""
+    plans_by_images: dict[str, nets.Plan] = {}
     for name, steps in zip(params.data_sets, params.steps, strict=True):
         images = SAME_IMAGES.get(name, name)
-        every = math.gcd(*params.looks) if images == SAME_IMAGES.get(params.online, params.online) else 0
-        probed = (*(found[images].probed if images in found else ()), name)
-        found[images] = nets.Plan(steps, params.trace_every, every, probed)
-    return found
+        interval = math.gcd(*params.looks) if images == SAME_IMAGES.get(params.online, params.online) else 0
+        probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)
+        plans_by_images[images] = nets.Plan(steps, params.trace_every, interval, probed)
+    return plans_by_images
 
 
-def online(params: Params, seen: pd.DataFrame) -> pd.DataFrame:
-    """A row a run and look; `epoch` is Table 3's."""
+def online(params: Params, numbers: pd.DataFrame) -> pd.DataFrame:
+    """One row per run and look; `epoch` is Table 3's."""
     images = SAME_IMAGES.get(params.online, params.online)
     looks = pd.DataFrame({"step": params.looks, "epoch": EPOCHS})
-    return observations.online_table(seen[seen["images"] == images], looks).assign(data_set=params.online)
+    return observations.online_table(numbers[numbers["images"] == images], looks).assign(
+        data_set=params.online
+    )

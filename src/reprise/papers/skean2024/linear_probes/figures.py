@@ -1,4 +1,4 @@
-"""Tables 2 and 3, and the grid of learning rates behind them."""
+"""Tables 2 and 3, and the learning-rate grid behind them."""
 
 from itertools import zip_longest
 
@@ -17,19 +17,19 @@ from reprise.papers.skean2024.rates import at_own_rate, chosen
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
-RULE = """Each method at its own learning rate of a grid that all share: that of the best mean accuracy, over
-    the seeds, on a fifth of the training images, which its probe did not learn from; test images have no part
-    in the choice. All have the same steps, batches, views and seeds."""
+RULE = """Each method uses its own learning rate from a shared grid: the one with the best mean accuracy, over
+    seeds, on a held-out fifth of the training images; test images play no part in the choice. All methods
+    have the same steps, batches, views and seeds."""
 
 
 @table(
     "Table 2",
-    caption=f"""Top-1 accuracy of a linear probe, in %: ours, mean and standard deviation over the seeds, on
-    the data sets that the columns name, and as published, on {DATA_SETS[0]}, {DATA_SETS[1]} and
-    {DATA_SETS[2]} after 1000, 1000 and 500 epochs, with the baselines on CIFAR taken from other papers. The
-    two measure the same thing only in a run without departures; of a reduced run on other images, no more
-    than the order of the methods can be compared. `start` is the probe of the random initialisation. {RULE}
-    The rows with a comma are ours: another variance weight, λ or scale of what the paper leaves open.""",
+    caption=f"""Top-1 accuracy of a linear probe, in %: ours, mean and standard deviation over seeds, on the
+    data sets named in the columns, and as published, on {DATA_SETS[0]}, {DATA_SETS[1]} and {DATA_SETS[2]}
+    after 1000, 1000 and 500 epochs, where the baselines on CIFAR come from other papers. The two measure the
+    same quantity only in a run without departures; in a reduced run on other images, only the order of the
+    methods can be compared. `start` is the probe of the random initialisation. {RULE} Rows with a comma are
+    our own variants of what the paper leaves open: another variance weight, λ or scale.""",
 )
 def table2(tables: Tables, params: Params) -> pd.DataFrame:
     probes = _with_other_losses(tables, params, "probes")
@@ -40,9 +40,9 @@ def table2(tables: Tables, params: Params) -> pd.DataFrame:
         line: dict[str, object] = {"family": row.family, "method": row.name}
         for data_set, printed in zip_longest(params.data_sets, DATA_SETS):
             if data_set:
-                on_these = rows(ends, data_set=data_set)
-                line[f"{data_set}, learning rate"] = f"{on_these['learning_rate'].iloc[0]:g}"
-                line[f"{data_set}: ours"] = _mean_and_spread(on_these["top1"])
+                results = rows(ends, data_set=data_set)
+                line[f"{data_set}, learning rate"] = f"{results['learning_rate'].iloc[0]:g}"
+                line[f"{data_set}: ours"] = _mean_and_spread(results["top1"])
             if printed:
                 line[f"{printed}: published"] = _published("Table 2", row, printed)
         line["average: ours"] = _mean_and_spread(ends.groupby("seed")["top1"].agg(mean))
@@ -55,9 +55,9 @@ def table2(tables: Tables, params: Params) -> pd.DataFrame:
 @table(
     "Table 3",
     caption=f"""Top-1 accuracy of a linear probe trained along with the network, in %, at Table 3's epochs:
-    ours, mean and standard deviation over the seeds, and as published, on STL-10. A reduced run takes the
-    steps that are named in place of these epochs, and may be on other images: then no more than the order of
-    the methods can be compared. {RULE}""",
+    ours, mean and standard deviation over seeds, and as published, on STL-10. A reduced run replaces these
+    epochs by the steps named in the columns, and may use other images; then only the order of the methods can
+    be compared. {RULE}""",
 )
 def table3(tables: Tables, params: Params) -> pd.DataFrame:
     online, probes = (_with_other_losses(tables, params, name) for name in ("online", "probes"))
@@ -75,19 +75,19 @@ def table3(tables: Tables, params: Params) -> pd.DataFrame:
 
 
 def _published(artifact: str, row: Method, column: str) -> str:
-    """The number that the paper prints; nothing where it prints none."""
+    """The number printed in the paper; empty if there is none."""
     number = accuracies(numbers(), artifact)[column].get(row.name, np.nan)
     return "" if np.isnan(number) else f"{number:.1f}"
 
 
 def _with_other_losses(tables: Tables, params: Params, name: str) -> pd.DataFrame:
-    """A table's published rows, and those of the losses besides them, each of which is a method."""
+    """A table's published rows and those of other losses, each of which counts as a method."""
     table = tables[name]
     return table[table["setting"].isin([BASE, *params.objective])]
 
 
 def _methods(table: pd.DataFrame, params: Params) -> list[str]:
-    """In the order of Table 2, then the losses besides the published ones."""
+    """The methods in the order of Table 2, followed by other losses."""
     return [name for name in dict.fromkeys((*METHODS, *params.objective)) if (table["method"] == name).any()]
 
 
@@ -103,25 +103,23 @@ def _mean_and_spread(values: pd.Series) -> str:
 
 @figure(
     "Table 2, learning rates",
-    caption="""The grid behind Table 2: accuracy of each method's linear probe at each learning rate that all
-    were offered, mean and 90 % interval over the seeds; a ring marks the chosen rate, a vertical line the
-    probe of the random initialisation. A rate at which a seed diverged has a cross at the left.""",
+    caption="""The grid behind Table 2: accuracy of each method's linear probe at each learning rate of the
+    shared grid, mean and 90 % interval over seeds. A ring marks the chosen rate, a vertical line the probe of
+    the random initialisation. A cross at the left marks a rate at which a seed diverged.""",
 )
 def learning_rates(tables: Tables, params: Params) -> Figure:
     probes = _with_other_losses(tables, params, "probes")
     methods = _methods(probes, params)
     height = 0.22 * len(methods) + 1.1
-    drawn, panels = plt.subplots(
-        1, len(params.data_sets), figsize=(WIDTH, height), sharey=True, squeeze=False
-    )
+    fig, panels = plt.subplots(1, len(params.data_sets), figsize=(WIDTH, height), sharey=True, squeeze=False)
     for axes, name in zip(panels[0], params.data_sets, strict=True):
         _rates(axes, rows(probes, data_set=name), methods, name)
     panels[0, 0].set_yticks(range(len(methods)), [method(name).name for name in methods])
     panels[0, 0].invert_yaxis()
     panels[0, 0].set_ylabel("method")
     handles, names = panels[0, 0].get_legend_handles_labels()
-    drawn.legend(handles, names, loc="outside lower center", ncols=len(names), title="learning rate")
-    return drawn
+    fig.legend(handles, names, loc="outside lower center", ncols=len(names), title="learning rate")
+    return fig
 
 
 def _rates(axes: Axes, probes: pd.DataFrame, methods: list[str], name: str) -> None:
@@ -129,22 +127,22 @@ def _rates(axes: Axes, probes: pd.DataFrame, methods: list[str], name: str) -> N
     rates = sorted(probes["learning_rate"].unique())
     chosen_rates = chosen(probes).set_index("method")["learning_rate"]
     axes.axvline(probes["start"].mean(), color="0.6", lw=0.8, ls="--")
-    left = min(probes["top1"].min(), probes["start"].min()) - 3
-    for place, (rate, color, marker) in enumerate(zip(rates, colors(len(rates)), MARKERS, strict=False)):
-        shift = 0.22 * (place - (len(rates) - 1) / 2)
-        look = {"color": color, "marker": marker, "ls": ""}
-        axes.plot([], [], label=f"{rate:g}", **look)
+    left_edge = min(probes["top1"].min(), probes["start"].min()) - 3
+    for position, (rate, color, marker) in enumerate(zip(rates, colors(len(rates)), MARKERS, strict=False)):
+        shift = 0.22 * (position - (len(rates) - 1) / 2)
+        style = {"color": color, "marker": marker, "ls": ""}
+        axes.plot([], [], label=f"{rate:g}", **style)
         for y, key in enumerate(methods):
             top1 = probes.loc[(probes["method"] == key) & (probes["learning_rate"] == rate), "top1"]
             if top1.isna().any():
-                axes.plot(left, y + shift, marker="x", color=color)
+                axes.plot(left_edge, y + shift, marker="x", color=color)
                 continue
             interval = mean_interval(top1) if len(top1) > 1 else None
             if interval:
                 axes.plot([interval.low, interval.high], [y + shift] * 2, color=color, lw=0.8)
-            axes.plot(top1.mean(), y + shift, **look)
+            axes.plot(top1.mean(), y + shift, **style)
             if chosen_rates.get(key) == rate:
                 axes.plot(top1.mean(), y + shift, marker="o", ms=7, mfc="none", color="black", mew=0.7)
     axes.set(xlabel="top-1 of a linear probe, %", title=name)
-    axes.set_xlim(left - 1, min(np.nanmax(probes["top1"]) + 6, 100))
+    axes.set_xlim(left_edge - 1, min(np.nanmax(probes["top1"]) + 6, 100))
     axes.grid(axis="y", lw=0.3, color="0.9")

@@ -18,26 +18,28 @@ Steps = Annotated[int, Field(ge=1)]
 
 
 class Params(Training, TakesLosses):
-    """All methods on each data set; `place` in the tables is the data set's in this list."""
+    """All methods on each data set; `place` in the tables is the data set's position in this list."""
 
     data_sets: tuple[DataSetName, ...] = stated(("cifar10", "cifar100", "stl10"), "Table 2", min_length=2)
     steps: tuple[Steps, ...] = stated(
         (195_000, 195_000, 205_000), "1000 epochs of CIFAR, 500 of STL-10 with its unlabelled images"
     )
     learning_rates: tuple[Rate, ...] = stated((0.3,), "Section 6.1", min_length=1)
-    methods: tuple[str, ...] = ours(tuple(METHODS), "Table 2's, and variants of three of them")
+    methods: tuple[str, ...] = ours(tuple(METHODS), "the methods of Table 2, plus variants of three of them")
     online: DataSetName = stated("stl10", "Table 3")
     looks: tuple[Steps, ...] = stated(
         (1230, 4100, 12_300, 20_500, 41_000), "Table 3: epochs 3, 10, 30, 50 and 100, of 410 steps"
     )
     online_images: int = ours(8000, "test images of the online probe", ge=8)
-    trace_every: int = ours(0, "steps between traces of the spectrum, which Figure 3 reads", ge=0)
+    trace_every: int = ours(
+        0, "steps between traces of the spectrum, which only Figure 3 uses; 0 for none", ge=0
+    )
 
     @model_validator(mode="after")
     def _tables_have_their_numbers(self) -> Self:
         check_methods(self.methods)
         if len(self.steps) != len(self.data_sets):
-            raise ValueError(f"steps must be as many as data_sets, {len(self.data_sets)}")
+            raise ValueError(f"steps must have {len(self.data_sets)} values, one for each of data_sets")
         if self.online not in self.data_sets:
             raise ValueError(f"online must be one of {', '.join(self.data_sets)}")
         last = self.steps[self.data_sets.index(self.online)]
@@ -49,7 +51,7 @@ class Params(Training, TakesLosses):
 
 
 def check(params: Params) -> None:
-    """That the data sets are there.
+    """Checks that the data sets exist.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.

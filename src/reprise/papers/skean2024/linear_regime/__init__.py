@@ -1,1 +1,1 @@
-"""Figure 2: two linear layers on images, trained by FroSSL's variant and by Barlow Twins'."""
+"""Figure 2: two linear layers on images, trained with FroSSL's variant and with Barlow Twins'."""

@@ -1,4 +1,4 @@
-"""Makes the views of each seed's images, and descends both losses on them."""
+"""Makes the views of each seed's images, and runs gradient descent on both losses."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,33 +18,35 @@ from reprise.study.experiment import Context, Task
 from reprise.study.tidy import tidy
 
 RUNS = {"frossl": ("frossl", "frossl"), "barlow": ("barlow", "frossl"), "barlow-own": ("barlow", "barlow")}
-"""The loss of each run, and whose largest stable learning rate it has a share of: Eq. 8's is the smaller. All
-take as many steps."""
+"""The loss of each run, and the loss whose largest stable learning rate scales its rate (that of Eq. 8 is
+smaller). All runs take the same number of steps."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Of every kind of views, run and seed:
+    """Tables, for every kind of views, run and seed:
 
-    `spectrum`: the leading eigenvalues of Z1ᵀZ1 at the recorded steps, the largest first.
-    `loss`: at these steps.
-    `modes`: what the closed form of the loss needs, the mode that grows fastest first.
-    `runs`: the learning rate, the sharpness that it was chosen by, and the Hessian's at the end.
+    `spectrum`: the leading eigenvalues of Z1ᵀZ1 at the recorded steps, largest first.
+    `loss`: the loss at these steps.
+    `modes`: the inputs of the loss's closed form, the fastest-growing mode first.
+    `runs`: the learning rate, the predicted sharpness that sets it, and the Hessian's sharpness at the end.
     """
     rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    of_a_run = ["views", "run", "seed"]
+    run_columns = ["views", "run", "seed"]
     first, start = rows["index"] == 1, rows["step"] == 0
     return {
-        "spectrum": rows[[*of_a_run, "step", "time", "index", "eigenvalue"]],
-        "loss": rows.loc[first, [*of_a_run, "step", "time", "loss"]].reset_index(drop=True),
-        "modes": rows.loc[start, [*of_a_run, "index", "variance", "cross", "start"]].reset_index(drop=True),
+        "spectrum": rows[[*run_columns, "step", "time", "index", "eigenvalue"]],
+        "loss": rows.loc[first, [*run_columns, "step", "time", "loss"]].reset_index(drop=True),
+        "modes": rows.loc[start, [*run_columns, "index", "variance", "cross", "start"]].reset_index(
+            drop=True
+        ),
         "runs": rows.loc[
-            start & first, [*of_a_run, "learning_rate", "predicted_sharpness", "sharpness"]
+            start & first, [*run_columns, "learning_rate", "predicted_sharpness", "sharpness"]
         ].reset_index(drop=True),
     }
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each kind of views and seed."""
+    """One task per kind of views and seed."""
     check(params)
     images, _ = load(params.data_set, params.root)
     return [
@@ -60,49 +62,49 @@ def _trained(
     seed: int,
     progress: Callable[[float], None],
 ) -> pd.DataFrame:
-    """All that the runs of one kind of views and one seed give: a row a run, recorded step and eigenvalue, in
-    which what is one number a run, or one a run and mode, is repeated."""
-    which = Streams([seed], "images").uniform(len(images))[0].argsort(stable=True)[: params.samples]
-    x = problem.centred(problem.VIEWS[views](images[which], seed))
+    """The results of all runs for one kind of views and one seed, one row per run, recorded step and
+    eigenvalue; numbers per run, or per run and mode, are repeated."""
+    chosen = Streams([seed], "images").uniform(len(images))[0].argsort(stable=True)[: params.samples]
+    x = problem.centred(problem.VIEWS[views](images[chosen], seed))
     weights = problem.initial(x.shape[-1], params.dim, params.init_std, seed)
-    at = problem.reduced(x, weights)
-    predicted = {loss: at.predicted_sharpness(loss) for loss in LOSSES}
+    descent_problem = problem.reduced(x, weights)
+    predicted = {loss: descent_problem.predicted_sharpness(loss) for loss in LOSSES}
     rates = {loss: params.rate_share * 2 / value for loss, value in predicted.items()}
-    spread = np.linspace(0, 1, params.records) ** 2  # the first eigenvalues rise hundreds of times as fast
+    spread = np.linspace(0, 1, params.records) ** 2  # the first eigenvalues rise hundreds of times faster
     steps = np.unique(np.rint(spread * params.horizon / rates["frossl"]).astype(int))
-    runs = [(LOSSES[loss], rates[own]) for loss, own in RUNS.values()]
-    path = _at(steps, descent(runs, at.kernels, at.start), progress)
+    runs = [(LOSSES[loss], rates[rate_loss]) for loss, rate_loss in RUNS.values()]
+    path = _record(steps, descent(runs, descent_problem.kernels, descent_problem.start), progress)
     tables = []
-    for index, (run, (loss, own)) in enumerate(RUNS.items()):
-        kept, learning_rate = path[:, index], rates[own]
-        values = np.linalg.svd(kept[:, 0], compute_uv=False)[:, :SHOWN] ** 2
-        each = np.ones(values.shape)
+    for index, (run, (loss, rate_loss)) in enumerate(RUNS.items()):
+        embeddings, learning_rate = path[:, index], rates[rate_loss]
+        values = np.linalg.svd(embeddings[:, 0], compute_uv=False)[:, :SHOWN] ** 2
+        ones = np.ones(values.shape)
         table = tidy(
             {"step": steps.tolist(), "index": range(1, SHOWN + 1)},
-            time=each * steps[:, None] * learning_rate,
+            time=ones * steps[:, None] * learning_rate,
             eigenvalue=values,
-            loss=each * LOSSES[loss].value(kept)[:, None],
-            variance=each * at.modes[loss].variance[:SHOWN],
-            cross=each * at.modes[loss].cross[:SHOWN],
-            start=each * at.modes[loss].start[:SHOWN],
+            loss=ones * LOSSES[loss].value(embeddings)[:, None],
+            variance=ones * descent_problem.modes[loss].variance[:SHOWN],
+            cross=ones * descent_problem.modes[loss].cross[:SHOWN],
+            start=ones * descent_problem.modes[loss].start[:SHOWN],
         )
         tables.append(
             table.assign(
                 run=run,
                 learning_rate=learning_rate,
                 predicted_sharpness=predicted[loss],
-                sharpness=problem.measured_sharpness(LOSSES[loss], at.kernels, kept[-1]),
+                sharpness=problem.measured_sharpness(LOSSES[loss], descent_problem.kernels, embeddings[-1]),
             )
         )
     return pd.concat(tables, ignore_index=True).assign(views=views, seed=seed)
 
 
-def _at(
+def _record(
     steps: np.ndarray, path: Iterator[np.ndarray], progress: Callable[[float], None]
 ) -> Float[np.ndarray, "step run 2 combination dim"]:
-    """The embeddings at the given steps, 0 among them."""
-    kept = [next(path)]
-    for before, after in pairwise(steps):
-        kept.append(next(islice(path, after - before - 1, None)))
-        progress(after / steps[-1])
-    return np.stack(kept)
+    """The embeddings at the given steps, which include 0."""
+    records = [next(path)]
+    for previous, step in pairwise(steps):
+        records.append(next(islice(path, step - previous - 1, None)))
+        progress(step / steps[-1])
+    return np.stack(records)

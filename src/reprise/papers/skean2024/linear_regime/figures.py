@@ -12,7 +12,7 @@ from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
-COURSES: tuple[tuple[Run, str], ...] = (
+PANELS: tuple[tuple[Run, str], ...] = (
     ("frossl", "same"),
     ("barlow", "same"),
     ("frossl", "strong"),
@@ -24,57 +24,63 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
 
 @figure(
     "Figure 2",
-    caption="""Two linear layers, one a view, under FroSSL's variant (Eq. 8) and Barlow Twins', by full-batch
-    gradient descent at the same learning rate; both views are the image itself (left half), or made by the
-    authors' augmentation for CIFAR (right half). Top: the loss in seed 0; the floors differ, so do the axes.
-    Middle: the ten largest eigenvalues of its view 1's covariance Z1ᵀZ1 (dark: the first), and those of the
-    corrected closed form for each mode's λ, c and initial size (dashed). Bottom: when the 10th eigenvalue
-    reaches 0.25, for each kind of views: in t at the same learning rate, a share of FroSSL's largest stable
-    one, and in steps at that share of each loss's own; mean and 90 % interval over seeds, which have their
-    own images, views and layers. Open triangles: in some seed it does not before the end, which then counts.
+    caption="""Two linear layers, one per view, under FroSSL's variant (Eq. 8) and Barlow Twins', in
+    full-batch gradient descent at the same learning rate. Both views are the image itself (left half), or
+    come from the authors' augmentation for CIFAR (right half). Top: the loss in seed 0; the axes differ
+    because the floors do. Middle: the ten largest eigenvalues of view 1's covariance Z1ᵀZ1 in seed 0 (dark:
+    the first), and those of
+        the
+    corrected closed form for each mode's λ, c and initial size (dashed). Bottom: the time at which the 10th
+    eigenvalue reaches 0.25, for each kind of views: in t at the same learning rate, a fixed fraction of
+    FroSSL's largest stable one, and in steps at that fraction of each loss's own; mean and 90 % interval over
+    seeds, each with its own images, views and layers. Open triangles: in some seed the eigenvalue does not
+    reach 0.25 before the end, which then counts.
     The largest stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the
     Hessian at the end of the runs confirms. t = learning rate * step.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    drawn = plt.figure(figsize=(WIDTH, 5.6))
-    grid = drawn.add_gridspec(3, 4)
-    for column, (run, views) in enumerate(COURSES):
-        top = drawn.add_subplot(grid[0, column])
-        middle = drawn.add_subplot(grid[1, column], sharex=top)
+    fig = plt.figure(figsize=(WIDTH, 5.6))
+    grid = fig.add_gridspec(3, 4)
+    for column, (run, views) in enumerate(PANELS):
+        top = fig.add_subplot(grid[0, column])
+        middle = fig.add_subplot(grid[1, column], sharex=top)
         _loss(top, base["loss"], run, views)
         _spectrum(middle, base, run, views)
         top.set_title(f"{NAMES[run]}, {'same views' if views == 'same' else 'strong'}")
-    drawn.axes[0].set_ylabel("loss")
+    fig.axes[0].set_ylabel("loss")
     label = "$\\lambda_{10}$ reaches " + f"{THRESHOLD} at"
-    left, right = (drawn.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
+    left, right = (fig.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
     _rises(left, base, "time", "barlow")
     left.set(ylabel=f"{label} $t$", title="same learning rate")
     _rises(right, base, "step", "barlow-own")
     right.set(ylabel=f"{label} step", title="each loss at its own largest stable learning rate")
     handles = {
         label: handle
-        for axes in drawn.axes
+        for axes in fig.axes
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=3)
-    return drawn
+    fig.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=3)
+    return fig
 
 
 def _loss(axes: Axes, table: pd.DataFrame, run: str, views: str) -> None:
-    rows = _of_seed_0(table, run, views)
+    rows = _seed_0(table, run, views)
     drawable(rows["loss"], f"the loss of {run}, {views}")
     axes.plot(rows["time"], rows["loss"], color=colors(2)[0])
     axes.set(ylim=(0, None), xlim=(0, None))
 
 
 def _spectrum(axes: Axes, base: Tables, run: Run, views: str) -> None:
-    rows, modes = (_of_seed_0(base[name], run, views) for name in ("spectrum", "modes"))
+    rows, modes = (_seed_0(base[name], run, views) for name in ("spectrum", "modes"))
     for index, color in zip(range(1, SHOWN + 1), colors(SHOWN), strict=True):
-        of = rows[rows["index"] == index]
-        drawable(of["eigenvalue"], f"eigenvalue {index} of {run}, {views}")
+        curve = rows[rows["index"] == index]
+        drawable(curve["eigenvalue"], f"eigenvalue {index} of {run}, {views}")
         axes.plot(
-            of["time"], of["eigenvalue"], color=color, label="gradient descent" if index == 1 else f"_{index}"
+            curve["time"],
+            curve["eigenvalue"],
+            color=color,
+            label="gradient descent" if index == 1 else f"_{index}",
         )
     drawable(modes["start"], f"the modes of {run}, {views}")
     time = np.unique(rows["time"])
@@ -84,21 +90,22 @@ def _spectrum(axes: Axes, base: Tables, run: Run, views: str) -> None:
     axes.set(xlabel="$t$", ylabel="eigenvalue", ylim=(0, None), xlim=(0, None))
 
 
-def _of_seed_0(table: pd.DataFrame, run: str, views: str) -> pd.DataFrame:
+def _seed_0(table: pd.DataFrame, run: str, views: str) -> pd.DataFrame:
     return table[(table["run"] == run) & (table["views"] == views) & (table["seed"] == 0)]
 
 
 def _rises(axes: Axes, base: Tables, clock: str, barlow: Run) -> None:
     runs: tuple[tuple[Run, str], ...] = (("frossl", NAMES["frossl"]), (barlow, NAMES["barlow"]))
     for (run, name), color, marker, line in zip(runs, colors(2), MARKERS, LINES, strict=False):
-        found = {
+        rises = {
             views: drawable(rise(views, run, clock)(base), f"the rise of {run}, {views}") for views in VIEWS
         }
         table = pd.concat(
-            pd.DataFrame({"views": at, "seed": of.index, "rise": of}) for at, of in enumerate(found.values())
+            pd.DataFrame({"views": position, "seed": values.index, "rise": values})
+            for position, values in enumerate(rises.values())
         )
         band(axes, table, "views", "rise", color=color, marker=marker, ls=line, label=name)
-        late = [at for at, views in enumerate(VIEWS) if not risen(views, run)(base).all()]
+        late = [position for position, views in enumerate(VIEWS) if not risen(views, run)(base).all()]
         if late:
             means = table.groupby("views")["rise"].mean()[late]
             axes.plot(

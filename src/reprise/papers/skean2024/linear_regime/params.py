@@ -1,4 +1,4 @@
-"""Settings of Figure 2; the text gives the images, how many, and that descent is full-batch.
+"""Settings of Figure 2; the text states the images, their number, and that descent is full-batch.
 
 No other loss can be shown: Eqs. 7 and 8 are solutions for the two losses of Figure 2.
 """
@@ -17,11 +17,11 @@ RESOURCES = Resources(minutes=120, memory_mb=4000)
 VIEWS = ("same", "noise", "crops", "strong")
 """How the two views are made."""
 SHOWN = 10
-"""Eigenvalues in Figure 2; claims read the last."""
+"""Number of eigenvalues in Figure 2; claims read the last."""
 
 
 class Params(Settings):
-    """Z_v = X_v W_vᵀ, one linear layer a view; pixels in [0, 1], centred and divided by the square root of
+    """Z_v = X_v W_vᵀ, one linear layer per view; pixels in [0, 1], centred and divided by the square root of
     the number of images; t = learning rate * step."""
 
     data_set: Literal["cifar10", "photographs"] = stated("cifar10", "Section 5.1")
@@ -30,26 +30,31 @@ class Params(Settings):
     views: tuple[Literal["same", "noise", "crops", "strong"], ...] = unstated(
         VIEWS, "the same image twice; noise; weak crops and jitter; the authors' augmentation for CIFAR"
     )
-    dim: int = unstated(10, "d: as many as Figure 2 shows eigenvalues", ge=SHOWN)
-    init_std: float = unstated(1e-3, "standard deviation of the initial weights, in each layer its own", gt=0)
-    rate_share: float = unstated(
-        0.9, "learning rate by the largest stable one, 2 / sharpness: of Eq. 8's for both losses", gt=0, lt=1
+    dim: int = unstated(10, "d: the number of eigenvalues in Figure 2", ge=SHOWN)
+    init_std: float = unstated(
+        1e-3, "standard deviation of the initial weights, which are independent in each layer", gt=0
     )
-    horizon: float = unstated(6.0, "t at which training ends at that learning rate", gt=0)
-    records: int = ours(150, "times at which a run is measured, closer at first: squares", ge=3)
+    rate_share: float = unstated(
+        0.9,
+        "learning rate relative to the largest stable one, 2 / sharpness, of Eq. 8 for both losses",
+        gt=0,
+        lt=1,
+    )
+    horizon: float = unstated(6.0, "t at the end of training at that learning rate", gt=0)
+    records: int = ours(150, "times at which a run is measured, spaced as squares: closer at first", ge=3)
     seeds: int = ours(10, "independent images, views and initial weights", ge=1)
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
         if not set(VIEWS) <= set(self.views):
-            raise ValueError(f"views must hold {list(VIEWS)}, of which claims speak")
+            raise ValueError(f"views must hold {list(VIEWS)}, which claims use")
         if self.dim > self.samples:
             raise ValueError("samples must be at least dim")
         return self
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.
@@ -64,5 +69,5 @@ def alternatives(params: Params) -> dict[str, Params]:
         "initial weights of 1e-4": {"init_std": 1e-4},
         "d = 20": {"dim": 20},
     }
-    few = {"seeds": min(params.seeds, 3)}
-    return {name: params.model_copy(update={**few, **changed}) for name, changed in grid.items()}
+    fewer = {"seeds": min(params.seeds, 3)}
+    return {name: params.model_copy(update={**fewer, **changes}) for name, changes in grid.items()}

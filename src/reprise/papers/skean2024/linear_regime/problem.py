@@ -1,4 +1,4 @@
-"""The views of Figure 2, and the descent on them with as few numbers as it takes."""
+"""The views of Figure 2, and a reduced form of gradient descent on them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,10 +23,11 @@ NOISE = 0.1
 WEAK = Strengths(
     scale=(0.5, 1.0), flip=0.0, brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0
 )
-LEADING, PRODUCTS, LEFT_OUT = 32, 2, 3e-4
-"""How descent is followed: eigenvectors, products of kernels, and the least share of the largest product. On
-1024 images the eigenvalues are those of all combinations to 3e-5, and Eq. 8's loss, which falls from 20 to
-0.03 at the least, to 5e-4; a step takes less than a tenth of the time."""
+LEADING, PRODUCTS, CUTOFF = 32, 2, 3e-4
+"""The reduction of descent: number of leading eigenvectors, of products with kernels, and the smallest
+singular value kept, relative to the largest. On 1024 images this changes the eigenvalues by at most 3e-5, and
+Eq. 8's loss, which falls from 20 to no less than 0.03, by 5e-4; a step takes less than a tenth of the
+time."""
 PIXELS = Normalisation((0.0,), (1.0,))
 """Pixels as they are, in [0, 1]."""
 
@@ -58,18 +59,18 @@ def centred(views: Pair) -> Float[Array, "2 sample input"]:
 
 
 def initial(inputs: int, dim: int, std: float, seed: int) -> Layers:
-    """W1 and W2, independent of each other."""
+    """W1 and W2, drawn independently."""
     return std * Streams([seed], "initial weights").normal(2, dim, inputs)[0].double().numpy()
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Descent from given layers on two views, whose samples may have been combined to fewer.
+    """Descent from given layers on two views, whose samples may be reduced to fewer combinations.
 
     Attributes:
         kernels: X1 X1ᵀ and X2 X2ᵀ.
         start: Z1 and Z2 of the initial layers.
-        modes: by loss, as many as there are dimensions, the one that grows fastest first.
+        modes: for each loss, one per dimension, the fastest-growing first.
     """
 
     kernels: Kernels
@@ -77,71 +78,71 @@ class Problem:
     modes: dict[str, Modes]
 
     def predicted_sharpness(self, loss: str) -> float:
-        of = self.modes[loss]
-        return float(sharpness(loss, of.variance[0], of.cross[0]))
+        modes = self.modes[loss]
+        return float(sharpness(loss, modes.variance[0], modes.cross[0]))
 
 
 def reduced(x: Float[Array, "2 sample input"], weights: Layers) -> Problem:
-    """Of the combinations Qᵀ X_v of the samples in which descent stays, Q having orthonormal columns.
+    """Reduces the samples to the combinations Qᵀ X_v in which descent stays; Q has orthonormal columns.
 
-    Both losses depend on Z1 and Z2 through their inner products over the samples, which Q leaves as they are.
+    Both losses depend on Z1 and Z2 through their inner products over the samples, which Q preserves.
     """
-    q = _followed(x @ x.swapaxes(-1, -2), x @ weights.swapaxes(-1, -2))
+    q = _krylov_basis(x @ x.swapaxes(-1, -2), x @ weights.swapaxes(-1, -2))
     x = q.T @ x
-    modes = {"frossl": _with_shared_eigenvectors(x, weights), "barlow": _of_the_cross_covariance(x, weights)}
+    modes = {"frossl": _shared_modes(x, weights), "barlow": _cross_modes(x, weights)}
     return Problem(x @ x.swapaxes(-1, -2), x @ weights.swapaxes(-1, -2), modes)
 
 
-def _followed(kernels: Kernels, start: Embeddings) -> Float[Array, "sample combination"]:
-    """An orthonormal basis of what the embeddings' columns come to, of samples as they are if these are few.
+def _krylov_basis(kernels: Kernels, start: Embeddings) -> Float[Array, "sample combination"]:
+    """An orthonormal basis of the space that the embeddings' columns reach; all samples if there are few.
 
-    A step adds K_v times mixtures of the columns of Z1 and Z2: descent stays in the span of the start and its
-    products with K1 and K2 in any order, a block Krylov space. Taken whole are the leading eigenvectors of
-    K1 + K2, along which it grows fast; what is orthogonal to these has little variance, and each further
-    product with it is smaller by far.
+    A step adds K_v times mixtures of the columns of Z1 and Z2, so that descent stays in the span of the start
+    and its products with K1 and K2 in any order, a block Krylov space. The basis holds all leading
+    eigenvectors of K1 + K2, along which descent grows fast. The rest has little variance, and each further
+    product with it is much smaller.
     """
     leading = np.linalg.eigh(kernels.sum(0))[1][:, ::-1][:, :LEADING]
-    # that of K2 with the leading has the opposite sign in what is orthogonal to them
-    new = np.concatenate([*(start / np.linalg.norm(start)), kernels[0] @ leading], 1)
+    # K2 @ leading differs only in sign, in the part orthogonal to `leading`
+    block = np.concatenate([*(start / np.linalg.norm(start)), kernels[0] @ leading], 1)
     products: list[Array] = []
     for _ in range(PRODUCTS + 1):
-        new = new - leading @ (leading.T @ new)
-        products.append(new)
-        new = np.concatenate(list(kernels @ new), 1)
-    found = np.concatenate(products, 1)
-    values, vectors = np.linalg.eigh(found @ found.T)
-    large = values > LEFT_OUT**2 * values[-1]
-    large[: leading.shape[1]] = False  # the eigenvalues there are 0: the leading are taken already
-    return np.linalg.qr(np.concatenate([leading, vectors[:, large]], 1))[0]
+        block = block - leading @ (leading.T @ block)
+        products.append(block)
+        block = np.concatenate(list(kernels @ block), 1)
+    stacked = np.concatenate(products, 1)
+    values, vectors = np.linalg.eigh(stacked @ stacked.T)
+    selected = values > CUTOFF**2 * values[-1]
+    selected[: leading.shape[1]] = False  # these eigenvalues are 0: the leading vectors are already included
+    return np.linalg.qr(np.concatenate([leading, vectors[:, selected]], 1))[0]
 
 
-def _with_shared_eigenvectors(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:
-    """Appendix D takes the views' covariances, and X1ᵀX2, to share eigenvectors: here those of X1ᵀX1 + X2ᵀX2,
-    and of the others what they have on the diagonal."""
-    both = x.reshape(-1, x.shape[-1])
-    values, left = np.linalg.eigh(both @ both.T)
-    some = values > 1e-10 * values[-1]  # the others are rounding
-    directions = both.T @ left[:, some] / np.sqrt(values[some])
-    of_views = x @ directions
-    variance, cross = np.square(of_views).sum((0, 1)) / 2, (of_views[0] * of_views[1]).sum(0)
+def _shared_modes(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:
+    """Appendix D assumes that the views' covariances and X1ᵀX2 share eigenvectors. Here these are the
+    eigenvectors of X1ᵀX1 + X2ᵀX2, and the other matrices contribute their diagonals in that basis."""
+    stacked = x.reshape(-1, x.shape[-1])
+    values, left = np.linalg.eigh(stacked @ stacked.T)
+    nonzero = values > 1e-10 * values[-1]  # the others are rounding errors
+    directions = stacked.T @ left[:, nonzero] / np.sqrt(values[nonzero])
+    projections = x @ directions
+    variance, cross = np.square(projections).sum((0, 1)) / 2, (projections[0] * projections[1]).sum(0)
     fastest = np.argsort(-(variance + cross))[: weights.shape[1]]
     columns = weights.sum(0) @ directions[:, fastest] / 2
-    return Modes(variance[fastest], cross[fastest], _successive(columns))
+    return Modes(variance[fastest], cross[fastest], _orthogonal_parts(columns))
 
 
-def _of_the_cross_covariance(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:
+def _cross_modes(x: Float[Array, "2 sample input"], weights: Layers) -> Modes:
     """Under Barlow's loss only X1ᵀX2 matters (Simon 2023): W1 grows along its left singular vectors p, W2
     along its right ones q.
 
-    They are found in the samples: with the symmetric roots R_v of X_v X_vᵀ, R1 R2 has the same singular
-    values c, and of its vectors a and b, R1 a = X1 p and R2 b = X2 q.
+    They are computed in sample space: with the symmetric roots R_v of X_v X_vᵀ, R1 R2 has the same singular
+    values c, and its singular vectors a and b satisfy R1 a = X1 p and R2 b = X2 q.
     """
     dim = weights.shape[1]
-    first, second = (_root(of @ of.T) for of in x)
+    first, second = (_root(view @ view.T) for view in x)
     left, cross, right = np.linalg.svd(first @ second)
-    cross, of_p, of_q = cross[:dim], first @ left[:, :dim], second @ right[:dim].T
-    p, q = x[0].T @ of_q / cross, x[1].T @ of_p / cross
-    return Modes(np.square(of_p).sum(0), cross, _successive((weights[0] @ p + weights[1] @ q) / 2))
+    cross, along_p, along_q = cross[:dim], first @ left[:, :dim], second @ right[:dim].T
+    p, q = x[0].T @ along_q / cross, x[1].T @ along_p / cross
+    return Modes(np.square(along_p).sum(0), cross, _orthogonal_parts((weights[0] @ p + weights[1] @ q) / 2))
 
 
 def _root(kernel: Float[Array, "sample sample"]) -> Float[Array, "sample sample"]:
@@ -149,25 +150,25 @@ def _root(kernel: Float[Array, "sample sample"]) -> Float[Array, "sample sample"
     return (vectors * np.sqrt(values.clip(0))) @ vectors.T
 
 
-def _successive(columns: Float[Array, "dim mode"]) -> Float[Array, " mode"]:
-    """What of each mode's initial vector is orthogonal to those before it, which grow faster and take their
-    directions first (Simon 2023: the aligned initialisation that a small one comes to)."""
+def _orthogonal_parts(columns: Float[Array, "dim mode"]) -> Float[Array, " mode"]:
+    """The part of each mode's initial vector orthogonal to those before it, which grow faster and occupy
+    their directions first (Simon 2023: the aligned initialisation that a small one approaches)."""
     return np.abs(np.diag(np.linalg.qr(columns)[1]))
 
 
 def measured_sharpness(loss: Loss, kernels: Kernels, z: Embeddings, iterations: int = 200) -> float:
-    """The largest eigenvalue of the loss's Hessian in the two layers, by power iteration.
+    """The largest eigenvalue of the loss's Hessian for the two layers, by power iteration.
 
-    Moved by X_v δW_vᵀ = δZ_v, the gradient on Z_v changes by δG_v and that on W_v by δG_vᵀ X_v, so that
-    δZ -> K δG has the Hessian's nonzero eigenvalues.
+    A displacement X_v δW_vᵀ = δZ_v changes the gradient for Z_v by δG_v and the gradient for W_v by δG_vᵀ
+    X_v, so δZ -> K δG has the Hessian's nonzero eigenvalues.
     """
     direction, value, small = kernels @ z, 0.0, 1e-4 * np.abs(z).max()
-    direction[1] *= -1  # both views alike is not the steepest direction of Eq. 8
+    direction[1] *= -1  # equal views are not the steepest direction of Eq. 8
     direction += 0.1 * np.abs(direction).max() * np.cos(np.arange(z.size)).reshape(z.shape)
     for _ in range(iterations):
         direction = direction * (small / np.abs(direction).max())
         change = loss.gradient(z + direction) - loss.gradient(z - direction)
-        moved = kernels @ change / 2
-        value = float((moved * change).sum() / (direction * change).sum())
-        direction = moved
+        image = kernels @ change / 2
+        value = float((image * change).sum() / (direction * change).sum())
+        direction = image
     return value

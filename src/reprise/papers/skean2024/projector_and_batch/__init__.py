@@ -1,1 +1,1 @@
-"""Appendix C: FroSSL with other embedding dimensions and batches."""
+"""Appendix C: FroSSL with other embedding dimensions and batch sizes."""

@@ -8,13 +8,13 @@ from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`probes`: linear probes of the end, at each `dim` and each `batch`."""
-    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    return {"probes": observations.probe_table(seen)}
+    """Table `probes`: final linear probes, at each `dim` and each `batch`."""
+    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    return {"probes": observations.probe_table(numbers)}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run."""
+    """One task per run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
     source = nets.source(params, params.data_set)
     base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)

@@ -13,13 +13,13 @@ from reprise.study.experiment import BASE, Tables, figure
 
 @figure(
     "Appendix C",
-    caption="""FroSSL's linear probe with other embedding dimensions and with other batches that see as many
-    images; our text of the paper has neither the captions nor the numbers of these graphs. Dashed: the probe
-    of the random initialisation. Mean and 90 % interval over the seeds.""",
+    caption="""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
+    same number of images; our copy of the paper lacks the captions and numbers of these graphs. Dashed: the
+    probe of the random initialisation. Mean and 90 % interval over seeds.""",
 )
 def appC(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
-    drawn, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.4), sharey=True)
+    fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.4), sharey=True)
     base = {"dim": round(METHODS["frossl"].dim * params.width), "batch": params.batch}
     for axes, name, other, values, label in (
         (panels[0], "dim", "batch", params.dims, "embedding dimension d"),
@@ -36,4 +36,4 @@ def appC(tables: Tables, params: Params) -> Figure:
         axes.set_xticks(sorted(rows[name].unique()))
         axes.set_xlabel(f"{label} ({other} {base[other]:g})")
     panels[0].set_ylabel("top-1 of a linear probe, %")
-    return drawn
+    return fig

@@ -1,6 +1,6 @@
-"""Settings of Appendix C: two graphs of which our text has neither captions nor numbers.
+"""Settings of Appendix C: two graphs whose captions and numbers our copy of the paper lacks.
 
-No other loss can be shown: both graphs are of FroSSL alone.
+No other loss can be shown: both graphs show FroSSL only.
 """
 
 from typing import Annotated
@@ -19,7 +19,8 @@ Size = Annotated[int, Field(ge=8)]
 
 
 class Params(Training):
-    """FroSSL, one factor at a time about the settings of Table 2; every batch sees as many images."""
+    """FroSSL, varying one factor at a time around the settings of Table 2; every batch size sees the same
+    number of images."""
 
     data_set: DataSetName = lost("stl10", "Table 3's")
     steps: int = lost(41_000, "100 epochs of STL-10 with its unlabelled images, at the first batch", ge=1)
@@ -29,7 +30,7 @@ class Params(Training):
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.

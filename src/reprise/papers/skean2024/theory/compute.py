@@ -1,4 +1,4 @@
-"""Formulas at random points, gradients of the readings of the loss, and the time that a term takes."""
+"""Tests formulas at random points, compares gradients of the readings of the loss, and times its terms."""
 
 import pandas as pd
 
@@ -12,11 +12,12 @@ SIZES = ("samples", "dims")
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`identities`: the relative error of every formula in each of its forms, a row a point (`seed`).
+    """Tables:
 
-    `gradients`: the norms of the gradients of the invariance and of the variance term on both views'
-    embeddings, a row a reading of the loss, correlation of the views, decay of the spectrum, and seed.
-    `cost_seconds`: CPU time of a term of one view, a row a term, dimension and repeat (`seed`).
+    `identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
+    `gradients`: the norms of the gradients of the invariance and variance terms for both views' embeddings,
+    one row per reading of the loss, correlation of the views, decay of the spectrum, and seed.
+    `cost_seconds`: CPU time of one view's term, one row per term, dimension and repeat (`seed`).
     """
     points = range(params.first_point, params.first_point + params.points)
     return {

@@ -1,4 +1,4 @@
-"""Sections 3 and 4.3: what a variance term costs beside a logarithm of a determinant."""
+"""Sections 3 and 4.3: the cost of a variance term compared with a log determinant."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,16 +16,16 @@ from reprise.papers.skean2024.theory.params import Params
 from reprise.papers.skean2024.theory.points import embeddings, sizes
 
 EPSILON = 1e-6
-"""Of Eq. 7; the value of CorInfoMax's authors."""
+"""ε of Eq. 7; the value used by CorInfoMax's authors."""
 
 
 def covariance_norm(z: Tensor) -> Tensor:
-    """log |ZᵀZ|²_F, as the paper's experiments have it."""
+    """log |ZᵀZ|²_F, as in the paper's experiments."""
     return (z.mT @ z).square().sum().log()
 
 
 def gram_norm(z: Tensor) -> Tensor:
-    """log |ZZᵀ|²_F, the same."""
+    """log |ZZᵀ|²_F, which has the same value."""
     return (z @ z.mT).square().sum().log()
 
 
@@ -35,7 +35,7 @@ def determinant(z: Tensor, epsilon: float = EPSILON) -> Tensor:
 
 
 def determinant_of_samples(z: Tensor, epsilon: float = EPSILON) -> Tensor:
-    """The same by the smaller matrix where N < D: log det(ZZᵀ + ε I) + (D - N) log ε."""
+    """The same by the smaller matrix if N < D: log det(ZZᵀ + ε I) + (D - N) log ε."""
     n, dims = z.shape
     return determinant(z.mT, epsilon) + (dims - n) * np.log(epsilon)
 
@@ -49,16 +49,16 @@ TERMS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def times(params: Params) -> pd.DataFrame:
-    """CPU seconds of a view's term, a row a term, dimension and repeat (`seed`).
+    """CPU seconds of one view's term, one row per term, dimension and repeat (`seed`).
 
-    Each repeat goes through all dimensions, so that what slows the machine for a while slows them alike.
+    Each repeat covers all dimensions, so that a temporary slowdown of the machine affects them alike.
     """
     rows = []
     for repeat, dim in product(range(params.repeats), params.timed_dims):
         z = Streams([repeat], "timed embeddings").normal(params.batch, dim)[0]
         for name, term in TERMS.items():
-            taken = seconds(partial(_forget, term, z))
-            rows.append({"term": name, "dim": dim, "seed": repeat, "seconds": taken})
+            duration = seconds(partial(_forget, term, z))
+            rows.append({"term": name, "dim": dim, "seed": repeat, "seconds": duration})
     return pd.DataFrame(rows)
 
 
@@ -67,19 +67,19 @@ def _forget(term: Callable[[Tensor], Tensor], z: Tensor) -> None:
 
 
 def determinants(rng: Random, largest: int) -> Checked:
-    """Neither an eigendecomposition nor, of fewer samples than dimensions, a D x D matrix is needed."""
+    """log det needs no eigendecomposition and, with fewer samples than dimensions, no D x D matrix."""
     samples = size(rng, 2, largest)
     z = embeddings(rng, samples, size(rng, samples + 1, 2 * largest))[0]
     epsilon = rng.uniform(0.01, 1)
     matrix = z.mT @ z + epsilon * torch.eye(z.shape[-1], dtype=z.dtype)
     by_eigenvalues = float(np.log(np.linalg.eigvalsh(matrix.numpy())).sum())
     by_cholesky = 2 * float(torch.linalg.cholesky(matrix).diagonal().log().sum())
-    of_samples = float(determinant_of_samples(z, epsilon))
+    by_samples = float(determinant_of_samples(z, epsilon))
     return Checked(
         sizes(z),
         {
             "sec43/determinant-by-cholesky": as_printed(abs(by_cholesky / by_eigenvalues - 1)),
-            "sec43/determinant-of-samples": as_printed(abs(of_samples / by_eigenvalues - 1)),
+            "sec43/determinant-of-samples": as_printed(abs(by_samples / by_eigenvalues - 1)),
         },
     )
 

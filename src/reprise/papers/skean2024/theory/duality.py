@@ -24,15 +24,15 @@ from reprise.papers.skean2024.theory.points import (
 
 
 def definitions(rng: Random, largest: int) -> Checked:
-    """Definitions 3.1 and 3.2 as sums over pairs; what they differ by."""
+    """Definitions 3.1 and 3.2 as sums over pairs, and their difference."""
     z, _ = random_embeddings(rng, largest)
 
     def pairs(vectors: Tensor) -> float:
-        """The squared inner products of different vectors."""
+        """Sum of the squared inner products of distinct vectors."""
         return sum(
-            float(one @ other) ** 2
-            for i, one in enumerate(vectors)
-            for j, other in enumerate(vectors)
+            float(first @ second) ** 2
+            for i, first in enumerate(vectors)
+            for j, second in enumerate(vectors)
             if i != j
         )
 
@@ -49,30 +49,30 @@ def definitions(rng: Random, largest: int) -> Checked:
 
 
 def welch(vectors: int, room: int) -> float:
-    """The least sum of squared inner products of so many different unit vectors in so many dimensions."""
+    """Smallest sum of squared inner products of `vectors` distinct unit vectors in `room` dimensions."""
     return max(0.0, vectors**2 / room - vectors)
 
 
 def proposition31(rng: Random, largest: int) -> Checked:
-    """Of dimensions at unit length the variance term is log(L_nc + D), and FroSSL's minimum one of L_nc."""
+    """For unit-length dimensions, the variance term is log(L_nc + D), and FroSSL's minimum minimises L_nc."""
     z1, z2 = random_embeddings(rng, largest)
     u1, u2 = unit_columns(z1), unit_columns(z2)
     n, dims = z1.shape
     expected = (off_dimensions(u1) + dims).log() + (off_dimensions(u2) + dims).log()
     expected = expected + (u1 - u2).square().sum() / n
-    of_loss = gradient(lambda z: gram_energy(unit_columns(z)).log(), z1)
-    of_criterion = gradient(lambda z: off_dimensions(unit_columns(z)), z1)
-    # Centred, so that columns lie in N - 1 dimensions.
+    loss_gradient = gradient(lambda z: gram_energy(unit_columns(z)).log(), z1)
+    criterion_gradient = gradient(lambda z: off_dimensions(unit_columns(z)), z1)
+    # Embeddings are centred, so columns lie in N - 1 dimensions.
     ends = [unit_columns(z) for z in minimised(frossl, embeddings(rng, n, dims))]
-    missed = [abs(float(off_dimensions(z)) - welch(dims, n - 1)) / dims for z in ends]
+    gaps = [abs(float(off_dimensions(z)) - welch(dims, n - 1)) / dims for z in ends]
     unit_variance = [n**0.5 * z for z in (u1, u2)]
     diagonals = sum(norm2(z) - float(off_dimensions(z)) for z in unit_variance)
     return Checked(
         sizes(z1),
         {
             "prop31/criterion": against(frossl(z1, z2), expected),
-            "prop31/gradient": against(of_loss, of_criterion / float(off_dimensions(u1) + dims)),
-            "prop31/minimum": as_printed(max(missed)),
+            "prop31/gradient": against(loss_gradient, criterion_gradient / float(off_dimensions(u1) + dims)),
+            "prop31/minimum": as_printed(max(gaps)),
             "prop31/views-agree": as_printed(float((ends[0] - ends[1]).norm() / dims**0.5)),
             "appE1-constant": {
                 "printed": abs(2 * dims - diagonals) / diagonals,
@@ -83,7 +83,7 @@ def proposition31(rng: Random, largest: int) -> Checked:
 
 
 def proposition32(rng: Random, largest: int) -> Checked:
-    """Of embeddings at unit length the variance term is log(L_c + N), and FroSSL's minimum one of L_c."""
+    """For unit-length embeddings, the variance term is log(L_c + N), and FroSSL's minimum minimises L_c."""
     z1, z2 = random_embeddings(rng, largest)
     n, dims = z1.shape
 
@@ -93,18 +93,18 @@ def proposition32(rng: Random, largest: int) -> Checked:
     u1, u2 = unit_rows(z1), unit_rows(z2)
     expected = (off_samples(u1) + n).log() + (off_samples(u2) + n).log() + (u1 - u2).square().sum() / n
     ends = [unit_rows(z) for z in minimised(loss, embeddings(rng, n, dims))]
-    missed = [abs(float(off_samples(z)) - welch(n, dims)) / n for z in ends]
+    gaps = [abs(float(off_samples(z)) - welch(n, dims)) / n for z in ends]
     return Checked(
         sizes(z1),
         {
             "prop32/criterion": against(loss(z1, z2), expected),
-            "prop32/minimum": as_printed(max(missed)),
+            "prop32/minimum": as_printed(max(gaps)),
         },
     )
 
 
 def scaled(values: Array, rows: float, columns: float) -> Array:
-    """Sinkhorn's iteration to equal sums of rows and equal sums of columns."""
+    """Sinkhorn's iteration to equal row sums and equal column sums."""
     for _ in range(300):
         values = values * (columns / values.sum(0))
         values = values * (rows / values.sum(1))[:, None]
@@ -112,10 +112,10 @@ def scaled(values: Array, rows: float, columns: float) -> Array:
 
 
 def proposition33(rng: Random, largest: int) -> Checked:
-    """Doubly stochastic matrices against those of equal row norms and equal column norms.
+    """Doubly stochastic matrices, against matrices with equal row norms and equal column norms.
 
-    Of the first, |ZᵀZ|²_F is smallest where all entries are equal, since 1 is a singular value of each: all
-    embeddings are one. There L_nc and L_c are larger than of a permutation.
+    Among the former, |ZᵀZ|²_F is smallest when all entries are equal, since 1 is a singular value of each:
+    all embeddings coincide. There L_nc and L_c are larger than for a permutation.
     """
     n, dims = size(rng, 3, 2 * largest), size(rng, 2, largest)
     eye = np.eye(n)
@@ -132,21 +132,21 @@ def proposition33(rng: Random, largest: int) -> Checked:
     equal_norms = [tensor(sign * square**0.5) for sign, square in zip(signs, squares, strict=True)]
 
     def missed(candidates: list[Tensor]) -> float:
-        """How far L_nc and L_c of the candidate of least |ZᵀZ|² are above their own least."""
+        """Excess of L_nc and L_c, at the candidate with the smallest |ZᵀZ|², over their own minima."""
         best = min(candidates, key=norm2)
         excess = 0.0
         for criterion in (off_dimensions, off_samples):
-            found = [float(criterion(z)) for z in candidates]
-            excess = max(excess, (float(criterion(best)) - min(found)) / max(found))
+            values = [float(criterion(z)) for z in candidates]
+            excess = max(excess, (float(criterion(best)) - min(values)) / max(values))
         return excess
 
     z = equal_norms[0]
-    found = [norm2(z) - n**2 / dims, norm2(z) - n]
+    constants = [norm2(z) - n**2 / dims, norm2(z) - n]
     return Checked(
         {"samples": n, "dims": dims},
         {
             "prop33-doubly-stochastic": {"printed": missed(stochastic), "corrected": missed(equal_norms)},
-            "prop33/equal-norms": against(found, [float(off_dimensions(z)), float(off_samples(z))]),
+            "prop33/equal-norms": against(constants, [float(off_dimensions(z)), float(off_samples(z))]),
             "prop33/doubly-stochastic-collapse": as_printed(
                 below_zero(np.array([norm2(z) - norm2(stochastic[0]) for z in stochastic] + [n]))
             ),
@@ -155,13 +155,13 @@ def proposition33(rng: Random, largest: int) -> Checked:
 
 
 def proof_e1(rng: Random, largest: int) -> Checked:
-    """The first step of Appendix E.1, for embeddings that a linear net makes of two views."""
+    """The first step of Appendix E.1, for the embeddings of two views by a linear network."""
     dims = size(rng, 2, largest)
     x1, noise = (tensor(rng.normal(size=(4 * largest, largest + 2))) for _ in range(2))
     x2 = 0.7 * x1 + 0.7 * noise
     start = tensor(rng.normal(size=(largest + 2, dims)))
 
-    def of(*terms: str) -> Callable[[Tensor], Tensor]:
+    def objective(*terms: str) -> Callable[[Tensor], Tensor]:
         def function(w: Tensor) -> Tensor:
             z1, z2 = unit_columns(x1 @ w), unit_columns(x2 @ w)
             parts = {
@@ -175,18 +175,18 @@ def proof_e1(rng: Random, largest: int) -> Checked:
         return function
 
     def anchored(w: Tensor) -> Tensor:
-        """The scale of w's columns does not matter to the loss: it is held, lest they run away."""
-        return of("frossl")(w) + (w.square().sum(0) - 1).square().sum()
+        """Fixes the scale of w's columns, on which the loss does not depend, so that they cannot diverge."""
+        return objective("frossl")(w) + (w.square().sum(0) - 1).square().sum()
 
     (end,) = minimised(anchored, [start])
-    f, g, h = (gradient(of(term), end) for term in "fgh")
-    by_value = [f / float(of("f")(end)), g / float(of("g")(end)), h]
+    f, g, h = (gradient(objective(term), end) for term in "fgh")
+    by_value = [f / float(objective("f")(end)), g / float(objective("g")(end)), h]
 
-    def left(parts: list[Array]) -> float:
-        """Of gradients that should cancel, as a share of their sizes."""
+    def remainder(parts: list[Array]) -> float:
+        """Size of the sum of gradients that should cancel, relative to their sizes."""
         return float(np.linalg.norm(sum(parts)) / sum(map(np.linalg.norm, parts)))
 
-    forms = {"printed": left([f, g, h]), "corrected": left(by_value)}
+    forms = {"printed": remainder([f, g, h]), "corrected": remainder(by_value)}
     return Checked({"samples": len(x1), "dims": dims}, {"appE1-argmin": forms})
 
 

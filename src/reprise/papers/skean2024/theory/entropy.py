@@ -1,4 +1,4 @@
-"""Sections 3, 3.1, 4.3 and 5.2: the variance term as an entropy of eigenvalues, and what minimises it."""
+"""Sections 3, 3.1, 4.3 and 5.2: the variance term as an entropy of eigenvalues, and its minimisers."""
 
 import numpy as np
 from torch import Tensor
@@ -18,17 +18,17 @@ from reprise.papers.skean2024.theory.points import (
 )
 
 LARGE = 14
-"""Eigenvalues whose spread Section 5.2 measures."""
+"""Number of eigenvalues whose spread Section 5.2 measures."""
 
 
 def spectrum(gram: Tensor) -> Array:
-    """The eigenvalues of a Gram or covariance matrix as shares of their sum."""
+    """The eigenvalues of a Gram or covariance matrix, divided by their sum."""
     values = np.linalg.eigvalsh(gram.numpy()).clip(min=0)
     return values / values.sum()
 
 
 def renyi(shares: Array, order: float) -> float:
-    """The matrix-based entropy of this order, in nats: log Σ λ^α / (1 - α); -Σ λ log λ at 1."""
+    """The matrix-based entropy of order α, in nats: log Σ λ^α / (1 - α), or -Σ λ log λ for order 1."""
     positive = shares[shares > 0]
     if order == 1:
         return float(-(positive * np.log(positive)).sum())
@@ -36,12 +36,12 @@ def renyi(shares: Array, order: float) -> float:
 
 
 def collision(z: Tensor) -> float:
-    """The collision entropy of embeddings, of order 2, by their Gram matrix."""
+    """The collision entropy (order 2) of embeddings, from their Gram matrix."""
     return renyi(spectrum(z @ z.mT), 2)
 
 
 def collision_entropy(rng: Random, largest: int) -> Checked:
-    """The first role of the logarithm: Eq. 4 is minus two entropies."""
+    """The first role of the logarithm: Eq. 4 is the negative sum of two entropies."""
     z1, z2 = random_embeddings(rng, largest)
     u1, u2 = unit_columns(z1), unit_columns(z2)
     dims = z1.shape[-1]
@@ -50,7 +50,7 @@ def collision_entropy(rng: Random, largest: int) -> Checked:
     any_scale += sum(2 * np.log(float(z.square().sum())) for z in (z1, z2))
     rows = unit_rows(z1)
     coincidence = float((rows @ rows.mT).square().mean())
-    one = tensor(np.outer(rng.uniform(0.5, 2, len(z1)), rng.normal(size=dims)))
+    collapsed = tensor(np.outer(rng.uniform(0.5, 2, len(z1)), rng.normal(size=dims)))
     largest_entropy = np.log(min(z1.shape))
     room = np.array([collision(z1), largest_entropy - collision(z1), largest_entropy])
     near_one = np.mean([renyi(spectrum(z1 @ z1.mT), order) for order in (1 - 1e-4, 1 + 1e-4)])
@@ -65,22 +65,22 @@ def collision_entropy(rng: Random, largest: int) -> Checked:
             "sec31/collision-entropy": against(eq4(u1, u2), normalised),
             "sec31/collision-entropy-any-scale": against(eq4(z1, z2), any_scale),
             "sec31/coincidence": against(np.exp(-collision(rows)), coincidence),
-            "sec31/collapse-without-entropy": as_printed(max(abs(collision(one)), below_zero(room))),
+            "sec31/collapse-without-entropy": as_printed(max(abs(collision(collapsed)), below_zero(room))),
             "sec43/von-neumann": against(near_one, von_neumann),
         },
     )
 
 
 def self_regulation(rng: Random, largest: int) -> Checked:
-    """The second role: the gradient is divided by the term itself, and its pull is the same at any scale."""
+    """The second role: the gradient is divided by the term itself, so its pull is the same at any scale."""
     z, other = random_embeddings(rng, largest)
     with_log = gradient(lambda z: gram_energy(z).log(), z)
     without = gradient(gram_energy, z) / float(gram_energy(z))
     pull = float(with_log @ z.flatten().numpy())
     factor = rng.uniform(0.1, 10)
     invariance = float((z - other).square().sum()) / len(z)
-    before = float(frossl_as_given(z, other))
-    expected = before + (factor**2 - 1) * invariance + 8 * np.log(factor)
+    loss_before = float(frossl_as_given(z, other))
+    expected = loss_before + (factor**2 - 1) * invariance + 8 * np.log(factor)
     return Checked(
         sizes(z),
         {
@@ -94,11 +94,12 @@ def self_regulation(rng: Random, largest: int) -> Checked:
 
 
 def equal_eigenvalues(rng: Random, largest: int) -> Checked:
-    """Eq. 9: of dimensions of one variance, it is smallest where the eigenvalues that can differ from 0 are
+    """Eq. 9: for dimensions of equal variance, it is smallest when all eigenvalues that can be nonzero are
     equal."""
 
     def smallest(samples: int, dims: int) -> tuple[Array, dict[str, Array]]:
-        """The eigenvalues of ZᵀZ there, falling, Z at unit length; what they should be by either form."""
+        """The falling eigenvalues of ZᵀZ at the minimum, Z at unit length, and their values by either
+        form."""
         start = embeddings(rng, samples, dims)[:1]
         (z,) = minimised(lambda z: gram_energy(unit_columns(z)).log(), start)
         u = unit_columns(z)
@@ -109,32 +110,34 @@ def equal_eigenvalues(rng: Random, largest: int) -> Checked:
         }
 
     few, many = size(rng, 3, largest), size(rng, largest + 2, 2 * largest)
-    of_few, ones = smallest(many, few)
-    of_many, forms = smallest(few, many)
+    few_eigenvalues, ones = smallest(many, few)
+    many_eigenvalues, forms = smallest(few, many)
     return Checked(
         {"samples": few, "dims": many},
         {
-            "sec52/eigenvalues-equal": as_printed(relative_error(of_few, ones["printed"])),
-            "sec52-eigenvalues": {form: relative_error(of_many, other) for form, other in forms.items()},
+            "sec52/eigenvalues-equal": as_printed(relative_error(few_eigenvalues, ones["printed"])),
+            "sec52-eigenvalues": {
+                form: relative_error(many_eigenvalues, expected) for form, expected in forms.items()
+            },
         },
     )
 
 
 def spread(rng: Random, largest: int) -> Checked:
-    """The metrics of Section 5.2 are at their best where all eigenvalues are equal; neither they nor the
-    variance term change with the eigenvectors."""
+    """The metrics of Section 5.2 are best when all eigenvalues are equal; neither they nor the variance term
+    depend on the eigenvectors."""
     values = rng.uniform(0.1, 1, LARGE)
     shares = values / values.sum()
     equal = np.full(LARGE, 1 / LARGE)
     room = [renyi(equal, 1) - renyi(shares, 1), shares.max() / shares.min() - 1, 1]
     left = rotation(rng, LARGE + size(rng, 1, largest))[:, :LARGE]
-    z, turned = (left * tensor(values**0.5) @ rotation(rng, LARGE).mT for _ in range(2))
+    z, rotated = (left * tensor(values**0.5) @ rotation(rng, LARGE).mT for _ in range(2))
     return Checked(
         {"samples": len(z), "dims": LARGE},
         {
             "sec52/entropy-largest": against(renyi(equal, 1), np.log(LARGE)),
             "sec52/metrics-best-when-equal": as_printed(below_zero(np.array(room))),
-            "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(turned))),
+            "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(rotated))),
         },
     )
 

@@ -1,4 +1,4 @@
-"""Table 1 with what a rotation does to each loss; the readings of the loss; the cost of its terms."""
+"""Table 1 with the effect of a rotation on each loss; the readings of the loss; the cost of its terms."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +26,7 @@ METHODS = {
 }
 READINGS = {
     "unit variance": "Eq. 6, unit variance",
-    "pseudocode by dimension": "App. A, norm a dimension",
+    "pseudocode by dimension": "App. A, norm per dimension",
     "unit length": "Eq. 6, unit length (authors' code)",
     "not centred": "the same, not centred",
     "pseudocode": "App. A as printed",
@@ -42,19 +42,19 @@ TERMS = {
 
 @table(
     "Table 1",
-    caption="""How dimension-contrastive methods avoid collapse and become invariant, as the paper has it, and
-    what it posits of them: by how much one random rotation of both views' embeddings changes the loss,
-    relatively (median over random embeddings).""",
+    caption="""How dimension-contrastive methods avoid collapse and become invariant, according to the paper,
+    and a test of the rotation invariance it claims: the relative change of the loss when one random rotation
+    is applied to both views' embeddings (median over random embeddings).""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
     rows = setting(tables, BASE)["identities"]
-    found = []
+    lines = []
     for name, (method, variance, invariance) in METHODS.items():
         change = drawable(
             rows[rows["identity"] == f"table1/rotation-{name}"]["relative_error"], f"the change of {method}"
         ).median()
         invariant = bool(change <= IDENTITY_TOLERANCE)
-        found.append(
+        lines.append(
             {
                 "method": method,
                 "variance": variance,
@@ -63,28 +63,30 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
                 "rotation-invariant": "yes" if invariant else "no",
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(lines)
 
 
 @figure(
     "Appendix A",
-    caption="""Readings of the loss for which the text leaves room: the norm of the invariance term's gradient
-    on both views' embeddings over that of the variance term's, at the paper's N and d; mean and 90 % interval
-    over random embeddings of two views with the same covariance, whose k-th principal component has a
-    standard deviation of k^-decay. Left against the decay, from spread out to nearly collapsed; right against
-    the views' correlation. On the dotted line both terms pull alike.""",
+    caption="""Possible readings of the loss: norm of the invariance term's gradient for both views'
+    embeddings, divided by that of the variance term, at the paper's N and d; mean and 90 % interval over
+    random embeddings of two views with the same covariance, whose k-th principal component has standard
+    deviation k^-decay. Left: against the decay, from spread out to nearly collapsed. Right: against the
+    views' correlation. On
+        the
+    dotted line both terms pull equally.""",
 )
 def appA_readings(tables: Tables, params: Params) -> Figure:
     rows = setting(tables, BASE)["gradients"]
     rows = rows.assign(ratio=rows["invariance"] / rows["variance"], apart=1 - rows["correlation"])
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), sharey=True)
+    fig, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), sharey=True)
     for (reading, label), color, marker, line in zip(
         READINGS.items(), colors(len(READINGS)), MARKERS, LINES, strict=True
     ):
         style = {"color": color, "marker": marker, "ls": line, "label": label}
-        of = rows[rows["reading"] == reading]
-        band(left, of[of["correlation"] == CORRELATION], "decay", "ratio", log=True, **style)
-        band(right, of[of["decay"] == DECAY], "apart", "ratio", log=True, **style)
+        ratios = rows[rows["reading"] == reading]
+        band(left, ratios[ratios["correlation"] == CORRELATION], "decay", "ratio", log=True, **style)
+        band(right, ratios[ratios["decay"] == DECAY], "apart", "ratio", log=True, **style)
     for panel in (left, right):
         panel.axhline(1, color="0.5", lw=0.8, ls=":")
     left.set(
@@ -94,24 +96,24 @@ def appA_readings(tables: Tables, params: Params) -> Figure:
         title=f"correlation {CORRELATION:g}",
     )
     right.set(xscale="log", xlabel="1 - correlation of the views", title=f"decay {DECAY:g}")
-    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawn
+    fig.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return fig
 
 
 @figure(
     "Section 4.3",
     caption="""CPU time of one view's variance term, without its gradient, against the embedding's dimension,
     at the paper's batch; geometric mean and 90 % interval over repeats, each a median after a warm-up; times
-    are this machine's. The dotted line is where the dimension is the batch.""",
+    depend on the machine. Dotted line: dimension equal to the batch size.""",
 )
 def sec43_cost(tables: Tables, params: Params) -> Figure:
     rows = setting(tables, BASE)["cost_seconds"]
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
     for (term, label), color, marker, line in zip(
         TERMS.items(), colors(len(TERMS)), MARKERS, LINES, strict=False
     ):
-        of = rows[rows["term"] == term]
-        band(axes, of, "dim", "seconds", log=True, color=color, marker=marker, ls=line, label=label)
+        times = rows[rows["term"] == term]
+        band(axes, times, "dim", "seconds", log=True, color=color, marker=marker, ls=line, label=label)
     axes.axvline(params.batch, color="0.5", lw=0.8, ls=":")
     axes.set(xscale="log", yscale="log", xlabel="dimension d", ylabel="CPU seconds")
     dims = np.unique(rows["dim"])
@@ -120,4 +122,4 @@ def sec43_cost(tables: Tables, params: Params) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
     axes.legend(loc="upper left", bbox_to_anchor=(0.05, 1))
-    return drawn
+    return fig

@@ -1,4 +1,4 @@
-"""Every formula, proposition and line of pseudocode that can be tried at random points."""
+"""Every formula, proposition and line of pseudocode that can be tested at random points."""
 
 from functools import partial
 
@@ -10,11 +10,12 @@ holds = partial(identities.holds, "skean2024")
 misprint = partial(identities.misprint, "skean2024")
 
 
-def turned(name: str, says: str, *, stays: bool) -> Claim:
-    """Whether a loss of Table 1 stays as it is when one rotation turns both views' embeddings."""
+def rotation_claim(name: str, says: str, *, stays: bool) -> Claim:
+    """A claim that rotating both views' embeddings leaves a loss of Table 1 unchanged, or that it does
+    not."""
     id, where = f"table1/rotation-{name}", "Section 3, Table 1"
     if stays:
-        return holds(id, f"A rotation of the embeddings leaves {says} as it is.", where)
+        return holds(id, f"A rotation of the embeddings leaves {says} unchanged.", where)
     return ordering(
         f"skean2024/{id}",
         f"A rotation of the embeddings changes {says}.",
@@ -28,7 +29,9 @@ def turned(name: str, says: str, *, stays: bool) -> Claim:
 FORMULAS: list[Claim] = [
     # Sections 2 and 3.
     holds(
-        "eq1/singular-values", "|A|²_F is the sum of squared entries and of squared singular values.", "Eq. 1"
+        "eq1/singular-values",
+        "|A|²_F is the sum of the squared entries, and of the squared singular values.",
+        "Eq. 1",
     ),
     holds("eq2/duality", "|AᵀA|_F = |AAᵀ|_F.", "Eq. 2"),
     *misprint(
@@ -37,155 +40,171 @@ FORMULAS: list[Claim] = [
         "|Z1ᵀZ1|²_F can be computed as |Z1Z1ᵀ|²_F.",
         "Section 3, after Eq. 6",
     ),
-    holds("eq3/loss", "Eq. 3 is Barlow Twins' loss of the correlations between the views.", "Eq. 3"),
-    holds("eq6/loss", "FroSSL of embeddings as they are is Eq. 6, with either matrix.", "Eqs. 4, 5 and 6"),
-    holds("eq6/gradient", "Its gradient on Z1 is 2 (Z1 - Z2) / N + 4 Z1 Z1ᵀ Z1 / |Z1ᵀZ1|²_F.", "Eq. 6"),
+    holds("eq3/loss", "Eq. 3 is Barlow Twins' loss on the correlations between the views.", "Eq. 3"),
+    holds("eq6/loss", "FroSSL on unnormalised embeddings is Eq. 6, with either matrix.", "Eqs. 4, 5 and 6"),
+    holds("eq6/gradient", "Its gradient for Z1 is 2 (Z1 - Z2) / N + 4 Z1 Z1ᵀ Z1 / |Z1ᵀZ1|²_F.", "Eq. 6"),
     holds("sec1/invariance-of-vicreg", "Eq. 5 is VICReg's invariance term.", "Section 1, Table 1"),
-    turned("frossl-eq6", "Eq. 6 of embeddings as they are", stays=True),
-    turned("frossl", "FroSSL with dimensions of one variance, as it is used,", stays=False),
-    turned("barlow-twins", "Barlow Twins", stays=False),
-    turned("barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False),
-    turned(
+    rotation_claim("frossl-eq6", "Eq. 6 on unnormalised embeddings", stays=True),
+    rotation_claim("frossl", "FroSSL with dimensions of equal variance, as used in practice,", stays=False),
+    rotation_claim("barlow-twins", "Barlow Twins", stays=False),
+    rotation_claim(
+        "barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False
+    ),
+    rotation_claim(
         "barlow-twins-unnormalised-equal-weights",
         "Barlow Twins without feature normalisation at λ = 1, the variant of Figure 2,",
         stays=True,
     ),
-    turned("vicreg", "VICReg", stays=False),
-    turned("w-mse", "W-MSE, which whitens by a Cholesky factor,", stays=False),
-    turned("w-mse-zca", "W-MSE with the covariance's symmetric root in its place", stays=True),
-    turned("corinfomax", "CorInfoMax", stays=True),
-    holds("table1/w-mse-whitened", "W-MSE's whitened embeddings have the identity as covariance.", "Table 1"),
+    rotation_claim("vicreg", "VICReg", stays=False),
+    rotation_claim("w-mse", "W-MSE, which whitens by a Cholesky factor,", stays=False),
+    rotation_claim("w-mse-zca", "W-MSE with the covariance's symmetric root instead", stays=True),
+    rotation_claim("corinfomax", "CorInfoMax", stays=True),
+    holds(
+        "table1/w-mse-whitened",
+        "W-MSE's whitened embeddings have the identity as their covariance.",
+        "Table 1",
+    ),
     *misprint(
         "sec3-rotation",
-        "FroSSL, with dimensions of one variance, is invariant to rotations of the embeddings.",
-        "Eq. 6 of embeddings as they are is; the normalisation singles out the axes.",
+        "FroSSL, with dimensions of equal variance, is invariant to rotations of the embeddings.",
+        "Eq. 6 on unnormalised embeddings is; the normalisation singles out the axes.",
         "Section 3, Section 3.2",
     ),
     holds(
         "sec3/collapse-without-normalisation",
-        "Scaling both views by a adds 8 log a and scales the invariance by a²: without a normalisation Eq. 6 "
-        "falls for ever towards collapse.",
+        "Scaling both views by a adds 8 log a and scales the invariance by a²: without normalisation, Eq. 6 "
+        "decreases without bound towards collapse.",
         "Section 3",
     ),
     # Section 3.1: the logarithm.
     holds(
         "sec31/collision-entropy",
-        "Of dimensions at unit length, Eq. 4 is minus the collision entropies of Z1 and Z2, plus 4 log D.",
+        "For unit-length dimensions, Eq. 4 is minus the collision entropies of Z1 and Z2, plus 4 log D.",
         "Section 3.1",
     ),
     holds(
         "sec31/collision-entropy-any-scale",
-        "Of any embeddings it is minus them plus 2 log |Z1|²_F |Z2|²_F.",
+        "For any embeddings, Eq. 4 is minus both entropies plus 2 log |Z1|²_F |Z2|²_F.",
         "Section 3.1",
     ),
     holds(
         "sec31/coincidence",
-        "Of embeddings at unit length the collision entropy is minus the log of their mean squared cosine.",
+        "For unit-length embeddings, the collision entropy is minus the log of their mean squared cosine.",
         "Section 3.1",
     ),
     holds(
         "sec31/collapse-without-entropy",
-        "It is 0 where they lie on one line, and never above log min(N, D).",
+        "It is 0 if all embeddings lie on one line, and never above log min(N, D).",
         "Section 3.1",
     ),
     holds("sec31/self-regulated", "d log f = df / f for f = |ZᵀZ|²_F.", "Section 3.1"),
     holds("sec31/pull-at-any-scale", "So Z · d log f / dZ = 4 at any scale of Z.", "Section 3.1"),
     holds(
         "sec31/equal-weights-depend-on-batch",
-        "Of dimensions at unit length the invariance is 2 (D / N) (1 - mean correlation of the views): what "
-        "equal weights mean depends on D / N.",
+        "For unit-length dimensions, the invariance is 2 (D / N) (1 - mean correlation of the views), so the "
+        "meaning of equal weights depends on D / N.",
         "our remark on Section 3.1",
     ),
     # Section 3.2, Appendices E.1 and E.2.
     holds(
-        "def31/off-diagonal", "L_nc is the sum of the squared inner products of dimensions.", "Definition 3.1"
+        "def31/off-diagonal",
+        "L_nc is the sum of squared inner products of distinct dimensions.",
+        "Definition 3.1",
     ),
-    holds("def32/pairs", "L_c is that of embeddings.", "Definition 3.2"),
+    holds(
+        "def32/pairs", "L_c is the sum of squared inner products of distinct embeddings.", "Definition 3.2"
+    ),
     holds(
         "sec32/duality",
-        "L_nc and the fourth powers of dimensions' norms add up to what L_c and those of embeddings do.",
+        "L_nc plus the fourth powers of the dimensions' norms equals L_c plus those of the "
+        "embeddings' norms.",
         "Section 3.2",
     ),
     holds("sec32/shared-eigenvalues", "ZZᵀ and ZᵀZ share their nonzero eigenvalues.", "Section 3.2"),
     holds(
         "prop31/criterion",
-        "Of dimensions at unit length FroSSL is log(L_nc(Z1) + D) + log(L_nc(Z2) + D) + MSE.",
+        "For unit-length dimensions, FroSSL is log(L_nc(Z1) + D) + log(L_nc(Z2) + D) + MSE.",
         "Proposition 3.1",
     ),
     holds(
-        "prop31/gradient", "So its variance term's gradient is that of L_nc over L_nc + D.", "Proposition 3.1"
+        "prop31/gradient",
+        "So the gradient of its variance term is that of L_nc divided by L_nc + D.",
+        "Proposition 3.1",
     ),
     holds(
         "prop31/minimum",
-        "Embeddings that minimise FroSSL minimise L_nc of both views: it is 0, or D² / (N - 1) - D if "
-        "that is more.",
+        "Embeddings that minimise FroSSL minimise L_nc of both views, at 0 or, if larger, D² / (N - 1) - D.",
         "Proposition 3.1, Appendix E.1",
     ),
-    holds("prop31/views-agree", "There both views are the same.", "Proposition 3.1, Appendix E.1"),
+    holds("prop31/views-agree", "At the minimum, both views coincide.", "Proposition 3.1, Appendix E.1"),
     *misprint(
         "appE1-argmin",
-        "argmin[log f + log g + h] = argmin[f + g + h], of embeddings that one linear net makes of two views "
-        "(the gradient of the second at the minimum of the first vanishes).",
-        "It is a stationary point of f / f* + g / g* + h, f* and g* being f and g there. Of embeddings that "
-        "are free both have one minimum, since all three terms have.",
+        "argmin[log f + log g + h] = argmin[f + g + h], for embeddings of two views by one linear network "
+        "(the gradient of the second vanishes at the minimum of the first).",
+        "The minimum of the first is a stationary point of f / f* + g / g* + h, with f* and g* the values of "
+        "f and g there. For free embeddings both share one minimum, since all three terms do.",
         "Appendix E.1",
     ),
     *misprint(
         "appE1-constant",
-        "Of dimensions of unit variance |Z1ᵀZ1|² + |Z2ᵀZ2|² is L_nc(Z1) + L_nc(Z2) + 2 D.",
-        "It is so at unit length; with unit variance the constant is 2 D N².",
+        "For dimensions of unit variance, |Z1ᵀZ1|² + |Z2ᵀZ2|² is L_nc(Z1) + L_nc(Z2) + 2 D.",
+        "This holds at unit length; at unit variance the constant is 2 D N².",
         "Appendix E.1",
     ),
     holds(
         "prop32/criterion",
-        "Of embeddings at unit length FroSSL is log(L_c(Z1) + N) + log(L_c(Z2) + N) + MSE.",
+        "For unit-length embeddings, FroSSL is log(L_c(Z1) + N) + log(L_c(Z2) + N) + MSE.",
         "Proposition 3.2, Appendix E.2",
     ),
     holds(
         "prop32/minimum",
-        "Such embeddings that minimise FroSSL minimise L_c of both views: it is 0, or N² / D - N if that is "
-        "more.",
+        "Unit-length embeddings that minimise FroSSL minimise L_c of both views, at 0 or, if larger, "
+        "N² / D - N.",
         "Proposition 3.2, Appendix E.2",
     ),
     *misprint(
         "prop33-doubly-stochastic",
-        "Among doubly stochastic matrices that with the least |ZᵀZ|²_F has the least L_nc and the least L_c.",
-        "Among matrices of equal row norms and equal column norms it has.",
+        "Among doubly stochastic matrices, the one with the least |ZᵀZ|²_F has the least L_nc and L_c.",
+        "This holds among matrices with equal row norms and equal column norms.",
         "Proposition 3.3",
     ),
     holds(
         "prop33/doubly-stochastic-collapse",
-        "No doubly stochastic matrix has a smaller |ZᵀZ|²_F than that whose embeddings are all one.",
+        "No doubly stochastic matrix has a smaller |ZᵀZ|²_F than the one whose embeddings all coincide.",
         "our remark on Proposition 3.3",
     ),
     holds(
         "prop33/equal-norms",
-        "With rows of norm 1 and equal column norms |ZᵀZ|²_F = L_nc + N² / D = L_c + N: FroSSL is both.",
+        "With rows of norm 1 and equal column norms, |ZᵀZ|²_F = L_nc + N² / D = L_c + N: FroSSL is both.",
         "Proposition 3.3",
     ),
     # Section 4.3.
-    holds("eq7/loss", "Eq. 7, by dimension, is CorInfoMax's loss of centred embeddings over √N.", "Eq. 7"),
-    holds("sec43/von-neumann", "At α → 1 the matrix-based entropy is von Neumann's.", "Section 4.3"),
+    holds(
+        "eq7/loss", "Eq. 7, per dimension, is CorInfoMax's loss on centred embeddings divided by √N.", "Eq. 7"
+    ),
+    holds("sec43/von-neumann", "As α → 1, the matrix-based entropy becomes von Neumann's.", "Section 4.3"),
     holds(
         "sec43/determinant-by-cholesky", "log det needs no eigendecomposition.", "our remark on Section 4.3"
     ),
     holds(
         "sec43/determinant-of-samples",
-        "If N < D it is log det(ZZᵀ + ε I) + (D - N) log ε, in O(N² D).",
+        "If N < D, log det is log det(ZZᵀ + ε I) + (D - N) log ε, in O(N² D).",
         "our remark on Section 4.3",
     ),
     # Section 5.2.
-    holds("eq9/eigenvalues", "Eq. 4 is the logarithms of sums of squared eigenvalues.", "Eq. 9"),
-    holds("eq9/orientation", "It does not depend on the eigenvectors.", "Section 3, Eq. 9"),
+    holds(
+        "eq9/eigenvalues", "Eq. 4 is the sum of the logarithms of the sums of squared eigenvalues.", "Eq. 9"
+    ),
+    holds("eq9/orientation", "Eq. 4 does not depend on the eigenvectors.", "Section 3, Eq. 9"),
     holds(
         "sec52/eigenvalues-equal",
-        "Of dimensions of variance ρ, D < N, it is smallest where all eigenvalues are ρ.",
+        "For dimensions of variance ρ and D < N, Eq. 4 is smallest when all eigenvalues are ρ.",
         "Section 5.2",
     ),
     *misprint(
         "sec52-eigenvalues",
-        "It is so if D ≥ N too (in the paper D = 1024 and N = 256).",
-        "Then N - 1 eigenvalues are ρ D / (N - 1), and the others 0.",
+        "This also holds if D ≥ N (in the paper D = 1024 and N = 256).",
+        "Then N - 1 eigenvalues are ρ D / (N - 1), and the others are 0.",
         "Section 5.2",
     ),
     holds(
@@ -193,19 +212,19 @@ FORMULAS: list[Claim] = [
     ),
     holds(
         "sec52/metrics-best-when-equal",
-        "No spectrum has a larger entropy or a condition number under 1.",
+        "No spectrum has a larger entropy, or a condition number below 1.",
         "Section 5.2",
     ),
     # Appendix A and the readings of the loss.
     *misprint(
         "appA-norm",
-        "`Z / Z.norm()` gives all dimensions one variance.",
+        "`Z / Z.norm()` gives all dimensions the same variance.",
         "`Z / Z.norm(dim=0)` does.",
         "Appendix A",
     ),
     *misprint(
         "appA-std",
-        "Of √D Z / |Z|, by dimension, each dimension has standard deviation √D.",
+        "In √D Z / |Z|, normalised per dimension, each dimension has standard deviation √D.",
         "Each has norm √D and standard deviation √(D / N).",
         "Appendix A",
     ),
@@ -217,18 +236,18 @@ FORMULAS: list[Claim] = [
     ),
     *misprint(
         "appA-pseudocode",
-        "The gradient of the pseudocode is that of Eq. 6 of dimensions at unit length (D taken for d).",
-        "With a norm a dimension and the square in the logarithm it is: this is the authors' code.",
+        "The gradient of the pseudocode is that of Eq. 6 for unit-length dimensions (reading D as d).",
+        "It is, with a norm per dimension and the square in the logarithm, as in the authors' code.",
         "Appendix A",
     ),
     holds(
         "readings/unit-variance",
-        "With dimensions of unit variance, Eq. 6 weighs invariance N times as much as at unit length.",
+        "With dimensions of unit variance, Eq. 6 gives invariance N times the weight it has at unit length.",
         "our reading of Section 3.2",
     ),
     holds(
         "readings/pseudocode-by-dimension",
-        "The pseudocode with a norm a dimension weighs it twice as much.",
+        "The pseudocode with a norm per dimension gives invariance twice that weight.",
         "our reading of Appendix A",
     ),
 ]

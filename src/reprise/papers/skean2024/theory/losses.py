@@ -1,4 +1,4 @@
-"""Sections 2 and 3: the Frobenius norm of covariance and Gram matrix, and the losses as the text has them."""
+"""Sections 2 and 3: the Frobenius norms of covariance and Gram matrix, and the losses as in the text."""
 
 import numpy as np
 
@@ -21,8 +21,8 @@ def norms(rng: Random, largest: int) -> Checked:
     z, other = random_embeddings(rng, largest)
     values = np.linalg.svd(z.numpy(), compute_uv=False)
     rank = len(values)
-    of_dimensions = np.linalg.eigvalsh((z.mT @ z).numpy())[::-1][:rank]
-    of_samples = np.linalg.eigvalsh((z @ z.mT).numpy())[::-1][:rank]
+    dimension_eigenvalues = np.linalg.eigvalsh((z.mT @ z).numpy())[::-1][:rank]
+    sample_eigenvalues = np.linalg.eigvalsh((z @ z.mT).numpy())[::-1][:rank]
     eq4 = sum(gram_energy(view).log() for view in (z, other))
     eq9 = sum(np.log((np.linalg.eigvalsh((view.mT @ view).numpy()) ** 2).sum()) for view in (z, other))
     by_samples = float((z @ z.mT).square().sum())
@@ -33,7 +33,7 @@ def norms(rng: Random, largest: int) -> Checked:
                 (values**2).sum(), sum(float(entry) ** 2 for entry in z.flatten())
             ),
             "eq2/duality": against(by_samples, norm2(z)),
-            "sec32/shared-eigenvalues": against(of_samples, of_dimensions),
+            "sec32/shared-eigenvalues": against(sample_eigenvalues, dimension_eigenvalues),
             "eq9/eigenvalues": against(eq9, eq4),
             "sec3-square": {
                 "printed": relative_error(np.asarray(by_samples**0.5), np.asarray(norm2(z))),
@@ -44,7 +44,7 @@ def norms(rng: Random, largest: int) -> Checked:
 
 
 def losses(rng: Random, largest: int) -> Checked:
-    """Eqs. 3 to 7 as sums over entries against the losses that are trained with."""
+    """Eqs. 3 to 7 as sums over entries, against the losses used for training."""
     z1, z2 = embeddings(rng, size(rng, largest + 2, 3 * largest), size(rng, 2, largest))
     n, dims = z1.shape
     weight, beta = rng.uniform(0.001, 1), rng.uniform(0.1, 10)
@@ -57,7 +57,7 @@ def losses(rng: Random, largest: int) -> Checked:
     eq5 = sum(float((a - b) @ (a - b)) for a, b in zip(z1, z2, strict=True)) / n
     eq6 = float(np.log(norm2(z1)) + np.log(norm2(z2))) + eq5
     by_hand = (2 * (z1 - z2) / n + 4 * z1 @ z1.mT @ z1 / norm2(z1)).flatten()
-    # Eq. 7 of centred embeddings divided by sqrt(N), as an objective to be minimised and by dimension.
+    # Eq. 7 for centred embeddings divided by sqrt(N), as a loss to minimise, per dimension.
     epsilon = 1e-6
     dets = [
         np.linalg.slogdet((centred(z).mT @ centred(z)).numpy() / n + epsilon * np.eye(dims))[1]

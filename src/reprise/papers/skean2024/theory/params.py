@@ -1,6 +1,6 @@
-"""Settings of the checks: random points of the formulas, embeddings whose gradients are compared, timing.
+"""Settings of the checks: random points of the formulas, embeddings for the gradients, and timing.
 
-No other loss can be shown: the formulas concern the losses of Section 3, and nothing is trained.
+No other loss can be shown: the formulas are about the losses of Section 3, and nothing is trained.
 """
 
 from typing import Self
@@ -12,15 +12,15 @@ from reprise.study.settings import Settings, ours, stated
 TABLES = ("identities", "gradients", "cost_seconds")
 
 CORRELATION, DECAY = 0.5, 1.0
-"""Of the embeddings at which claims on gradients read: the two views' correlation, and how the standard
-deviation of their principal components falls."""
+"""The embeddings used by claims about gradients: the two views' correlation, and the decay exponent of their
+principal components' standard deviations."""
 
 
 class Params(Settings):
-    """Formulas hold at every point and size, or they do not. Gradients and cost depend on the batch and on
+    """Formulas hold at every point and size, or not at all. Gradients and cost depend on the batch size and
     the embedding's dimension, which are the published ones."""
 
-    points: int = ours(25, "random points and sizes at which each formula is tried", ge=1)
+    points: int = ours(25, "random points and sizes at which each formula is tested", ge=1)
     largest: int = ours(5, "largest number of dimensions; samples go beyond", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
     batch: int = stated(256, "Section 6.1: N of all methods", ge=4)
@@ -35,7 +35,7 @@ class Params(Settings):
     def _claims_have_their_numbers(self) -> Self:
         for name, number in (("correlations", CORRELATION), ("decays", DECAY)):
             if number not in getattr(self, name):
-                raise ValueError(f"{name} must hold {number}, at which claims read")
+                raise ValueError(f"{name} must hold {number}, which claims use")
         if not all(0 <= correlation < 1 for correlation in self.correlations):
             raise ValueError("correlations lie in [0, 1)")
         if list(self.timed_dims) != sorted(set(self.timed_dims)):

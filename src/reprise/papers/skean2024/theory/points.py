@@ -1,4 +1,4 @@
-"""Random embeddings of two views, and where a function of them is smallest."""
+"""Random embeddings of two views, and a minimiser for functions of them."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +19,7 @@ def tensor(values: Array) -> Tensor:
 
 
 def embeddings(rng: Random, samples: int, dims: int) -> Views:
-    """Two views that are not centred, correlated, and of another scale in every dimension."""
+    """Two correlated views, not centred, with a different scale in every dimension."""
     mean, scale = rng.normal(size=dims), rng.uniform(0.3, 3, dims)
     z1 = rng.normal(size=(samples, dims))
     z2 = 0.7 * z1 + 0.7 * rng.normal(size=(samples, dims))
@@ -27,7 +27,7 @@ def embeddings(rng: Random, samples: int, dims: int) -> Views:
 
 
 def random_embeddings(rng: Random, largest: int) -> Views:
-    """More samples than dimensions, or fewer."""
+    """Embeddings with more samples than dimensions, or fewer."""
     return embeddings(rng, size(rng, 3, 2 * largest), size(rng, 2, 2 * largest))
 
 
@@ -36,18 +36,18 @@ def sizes(z: Tensor) -> dict[str, int]:
 
 
 def rotation(rng: Random, dims: int) -> Tensor:
-    """Uniformly random and orthogonal, of either sign."""
+    """A uniformly random orthogonal matrix, of either sign."""
     q, r = np.linalg.qr(rng.normal(size=(dims, dims)))
     return tensor(q * np.sign(np.diag(r)))
 
 
-def against(found: Tensor | Array | float, expected: Tensor | Array | float) -> dict[str, float]:
-    """The relative error of a formula that the text has right."""
-    return as_printed(relative_error(np.asarray(found), np.asarray(expected)))
+def against(value: Tensor | Array | float, expected: Tensor | Array | float) -> dict[str, float]:
+    """The relative error of a formula that is correct as printed."""
+    return as_printed(relative_error(np.asarray(value), np.asarray(expected)))
 
 
 def norm2(z: Tensor) -> float:
-    """|ZᵀZ|²_F, by its definition."""
+    """|ZᵀZ|²_F by definition."""
     return float((z.mT @ z).square().sum())
 
 
@@ -62,18 +62,18 @@ def off_samples(z: Tensor) -> Tensor:
     return off_dimensions(z.mT)
 
 
-def gradient(function: Callable[..., Tensor], *at: Tensor) -> Float[Array, " n"]:
-    """The gradients of a function of several tensors, one after the other as a vector."""
-    leaves = [value.detach().requires_grad_() for value in at]
-    found = torch.autograd.grad(function(*leaves), leaves)
-    return torch.cat([part.flatten() for part in found]).numpy()
+def gradient(function: Callable[..., Tensor], *inputs: Tensor) -> Float[Array, " n"]:
+    """The gradients of a function for several tensors, concatenated to a vector."""
+    leaves = [value.detach().requires_grad_() for value in inputs]
+    derivatives = torch.autograd.grad(function(*leaves), leaves)
+    return torch.cat([derivative.flatten() for derivative in derivatives]).numpy()
 
 
 def minimised(function: Callable[..., Tensor], start: Sequence[Tensor]) -> list[Tensor]:
-    """Where the function is smallest near a start, by the BFGS method.
+    """Minimises a function from a start by BFGS, followed by Newton steps.
 
-    It stops where rounding hides how much further down it goes; Newton's steps, which need only gradients,
-    finish it. Directions in which the function is flat are left out of these.
+    BFGS stops where rounding hides further decrease; the Newton steps, which need only derivatives, finish.
+    They ignore directions in which the function is flat.
     """
     shapes = [value.shape for value in start]
     counts = [value.numel() for value in start]
@@ -83,9 +83,9 @@ def minimised(function: Callable[..., Tensor], start: Sequence[Tensor]) -> list[
         return function(*(part.reshape(shape) for part, shape in parts))
 
     def value_and_gradient(x: Array) -> tuple[float, Array]:
-        at = torch.from_numpy(x).requires_grad_()
-        value = flat(at)
-        return float(value.detach()), torch.autograd.grad(value, at)[0].numpy()
+        point = torch.from_numpy(x).requires_grad_()
+        value = flat(point)
+        return float(value.detach()), torch.autograd.grad(value, point)[0].numpy()
 
     x0 = torch.cat([value.flatten() for value in start]).numpy()
     end = minimize(value_and_gradient, x0, jac=True, method="BFGS", options={"gtol": 1e-6}).x

@@ -1,5 +1,5 @@
-"""Five readings of the loss, for which the text leaves room, by the ratio of the gradients of their terms;
-the pseudocode of Appendix A as printed."""
+"""Five possible readings of the loss, compared by the ratio of their terms' gradients, among them the
+pseudocode of Appendix A as printed."""
 
 from collections.abc import Callable
 from itertools import product
@@ -19,12 +19,12 @@ from reprise.papers.skean2024.theory.params import Params
 from reprise.papers.skean2024.theory.points import Views, gradient, random_embeddings, sizes
 
 Terms = tuple[Tensor, Tensor]
-"""Invariance and variance."""
+"""Invariance and variance terms."""
 Normalisation = Callable[[Tensor], Tensor]
 
 
 def eq6(normalised: Normalisation) -> Callable[[Tensor, Tensor], Terms]:
-    """The two terms of Eq. 6 of normalised embeddings."""
+    """The two terms of Eq. 6 for normalised embeddings."""
 
     def terms(z1: Tensor, z2: Tensor) -> Terms:
         z1, z2 = normalised(z1), normalised(z2)
@@ -45,19 +45,19 @@ def uncentred(z: Tensor) -> Tensor:
 
 
 def one_scale(z: Tensor) -> Tensor:
-    """Appendix A: `D**0.5 * (Z / Z.norm())` of centred embeddings; D, undefined there, is taken for d."""
+    """Appendix A: `D**0.5 * (Z / Z.norm())` for centred embeddings; D, undefined there, is read as d."""
     z = centred(z)
     return z.shape[-1] ** 0.5 * z / z.norm()
 
 
 def by_dimension(z: Tensor) -> Tensor:
-    """The same with a norm a dimension, `Z.norm(dim=0)`: each has the length sqrt(D)."""
+    """The same with a norm per dimension, `Z.norm(dim=0)`: each dimension has length sqrt(D)."""
     return z.shape[-1] ** 0.5 * unit_columns(z)
 
 
 def pseudocode(normalised: Normalisation, power: int = 1) -> Callable[[Tensor, Tensor], Terms]:
-    """The two terms of Appendix A: the squared error averaged over dimensions too, and the logarithm of the
-    norm; power 2: of its square."""
+    """The two terms of Appendix A: the squared error, also averaged over dimensions, and the logarithm of the
+    norm, or with power 2, of its square."""
 
     def terms(z1: Tensor, z2: Tensor) -> Terms:
         z1, z2 = normalised(z1), normalised(z2)
@@ -68,7 +68,7 @@ def pseudocode(normalised: Normalisation, power: int = 1) -> Callable[[Tensor, T
 
 
 def no_logs(z1: Tensor, z2: Tensor) -> Terms:
-    """Eq. 6 of dimensions at unit length, without its logarithms."""
+    """Eq. 6 for unit-length dimensions, without its logarithms."""
     invariance, _ = eq6(unit_columns)(z1, z2)
     return invariance, gram_energy(unit_columns(z1)) + gram_energy(unit_columns(z2))
 
@@ -80,22 +80,22 @@ READINGS = {
     "pseudocode": pseudocode(one_scale),
     "pseudocode by dimension": pseudocode(by_dimension),
 }
-"""The first equals the authors' code; the third is that of its later version for many views."""
+"""The first is the authors' code; the third is its later version for many views."""
 COMPARED = {**READINGS, "no logarithms": no_logs}
 
 
 def gradients(params: Params, progress: Callable[[int, int], None]) -> pd.DataFrame:
-    """The norms of the gradients of both terms on both views' embeddings, a row a reading, correlation, decay
+    """The norms of both terms' gradients for both views' embeddings, one row per reading, correlation, decay
     and seed."""
     rows = []
     cases = list(product(range(params.seeds), params.decays))
     for done, (seed, decay) in enumerate(cases):
         progress(done, len(cases))
-        one, other = _embeddings(params, seed, decay)
+        first, second = _embeddings(params, seed, decay)
         for correlation in params.correlations:
-            z2 = correlation * one + (1 - correlation**2) ** 0.5 * other
+            z2 = correlation * first + (1 - correlation**2) ** 0.5 * second
             for reading, terms in COMPARED.items():
-                norms = _norms(terms, (one, z2))
+                norms = _norms(terms, (first, z2))
                 rows.append(
                     {
                         "reading": reading, "correlation": correlation, "decay": decay, "seed": seed,
@@ -106,7 +106,7 @@ def gradients(params: Params, progress: Callable[[int, int], None]) -> pd.DataFr
 
 
 def _embeddings(params: Params, seed: int, decay: float) -> tuple[Tensor, Tensor]:
-    """Two independent embeddings of one covariance, whose mean is as large as their spread."""
+    """Two independent embeddings with the same covariance and a mean as large as their spread."""
     stream = Streams([seed], f"embeddings of decay {decay}")
     scale = torch.arange(1, params.dim + 1) ** -decay
     mixing, mean = scale[:, None] * stream.normal(params.dim, params.dim)[0], stream.normal(params.dim)[0]
@@ -117,21 +117,21 @@ def _embeddings(params: Params, seed: int, decay: float) -> tuple[Tensor, Tensor
 
 def _norms(terms: Callable[[Tensor, Tensor], Terms], views: Views) -> Float[np.ndarray, "2"]:
     leaves = [view.detach().requires_grad_() for view in views]
-    found = terms(*leaves)
-    parts = [torch.autograd.grad(term, leaves, retain_graph=True) for term in found]
+    values = terms(*leaves)
+    parts = [torch.autograd.grad(term, leaves, retain_graph=True) for term in values]
     return np.array([float(sum(part.square().sum() for part in pair)) ** 0.5 for pair in parts])
 
 
 def appendix_a(rng: Random, largest: int) -> Checked:
-    """The pseudocode against Eq. 6 of dimensions of one variance, line by line and as a whole."""
+    """The pseudocode against Eq. 6 for dimensions of equal variance, line by line and as a whole."""
     z1, z2 = random_embeddings(rng, largest)
     n, dims = z1.shape
 
-    def of(terms: Callable[[Tensor, Tensor], Terms], *which: int) -> np.ndarray:
-        return gradient(lambda *views: torch.stack([terms(*views)[i] for i in which]).sum(), z1, z2)
+    def gradient_of(terms: Callable[[Tensor, Tensor], Terms], *indices: int) -> np.ndarray:
+        return gradient(lambda *views: torch.stack([terms(*views)[i] for i in indices]).sum(), z1, z2)
 
     expected = gradient(frossl, z1, z2)
-    eq4 = of(READINGS["unit length"], 1)
+    eq4 = gradient_of(READINGS["unit length"], 1)
     variances = {
         form: normalised(z1).var(0, correction=0).numpy()
         for form, normalised in (("printed", one_scale), ("corrected", by_dimension))
@@ -140,25 +140,27 @@ def appendix_a(rng: Random, largest: int) -> Checked:
     return Checked(
         sizes(z1),
         {
-            "appA-norm": {form: float(of_.std() / of_.mean()) for form, of_ in variances.items()},
+            "appA-norm": {
+                form: float(variance.std() / variance.mean()) for form, variance in variances.items()
+            },
             "appA-std": {
                 "printed": relative_error(stds, np.full(dims, dims**0.5)),
                 "corrected": relative_error(stds, np.full(dims, (dims / n) ** 0.5)),
             },
             "appA-log": {
-                "printed": relative_error(of(pseudocode(by_dimension), 1), eq4),
-                "corrected": relative_error(of(pseudocode(by_dimension, 2), 1), eq4),
+                "printed": relative_error(gradient_of(pseudocode(by_dimension), 1), eq4),
+                "corrected": relative_error(gradient_of(pseudocode(by_dimension, 2), 1), eq4),
             },
             "appA-pseudocode": {
-                "printed": relative_error(of(pseudocode(one_scale), 0, 1), expected),
-                "corrected": relative_error(of(pseudocode(by_dimension, 2), 0, 1), expected),
+                "printed": relative_error(gradient_of(pseudocode(one_scale), 0, 1), expected),
+                "corrected": relative_error(gradient_of(pseudocode(by_dimension, 2), 0, 1), expected),
             },
         },
     )
 
 
 def weights(rng: Random, largest: int) -> Checked:
-    """How much a reading weighs invariance, by the gradients' ratio."""
+    """The weight that each reading gives to invariance, from the ratio of gradients."""
     views = random_embeddings(rng, largest)
     n, dims = views[0].shape
     ratio = {name: np.divide(*_norms(terms, views)) for name, terms in READINGS.items()}

@@ -1,5 +1,5 @@
-"""Section 3: which dimension-contrastive losses (the paper's Table 1) a rotation of the embeddings leaves as
-they are."""
+"""Section 3: which dimension-contrastive losses (the paper's Table 1) are invariant to rotations of the
+embeddings."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,13 +18,13 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 def barlow_as_given(z1: Tensor, z2: Tensor, *, weight: float = 0.005) -> Tensor:
-    """Eq. 3 of the cross-covariance, without the normalisation of features."""
+    """Eq. 3 for the cross-covariance, without feature normalisation."""
     m = centred(z1).mT @ centred(z2) / len(z1)
     return (1 - m.diagonal()).square().sum() + weight * off_diagonal(m)
 
 
 def w_mse_zca(z1: Tensor, z2: Tensor) -> Tensor:
-    """W-MSE with the symmetric root of the covariance's inverse in place of a Cholesky factor."""
+    """W-MSE with the symmetric root of the inverse covariance instead of a Cholesky factor."""
 
     def whitened(z: Tensor) -> Tensor:
         z = centred(z)
@@ -53,7 +53,7 @@ LOSSES: dict[str, Loss] = {
 
 
 def rotations(rng: Random, largest: int) -> Checked:
-    """The relative change of each loss when one rotation turns both views."""
+    """The relative change of each loss when the same rotation is applied to both views."""
     z1, z2 = embeddings(rng, 4 * largest, size(rng, 2, largest))
     turn = rotation(rng, z1.shape[-1])
     changes = {}

@@ -1,1 +1,1 @@
-"""Section 3.1: FroSSL with weights on its invariance, from which equal ones came out as the best."""
+"""Section 3.1: FroSSL with several invariance weights; the paper finds equal weights best."""

@@ -1,4 +1,4 @@
-"""Trains FroSSL with each weight on its invariance."""
+"""Trains FroSSL with each invariance weight."""
 
 import pandas as pd
 
@@ -9,14 +9,14 @@ from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`probes`: linear probes of the end, at each learning rate and `weight` of the invariance."""
-    seen = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    probes = observations.probe_table(seen)
+    """Table `probes`: final linear probes, at each learning rate and invariance `weight`."""
+    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    probes = observations.probe_table(numbers)
     return {"probes": probes.assign(weight=probes["method"].map(_weights(params)))}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One for each run."""
+    """One task per run."""
     plan = nets.Plan(params.steps, probed=(params.data_set,))
     source = nets.source(params, params.data_set)
     runs = nets.grid(params, list(_weights(params)), params.learning_rates, params.data_set)
@@ -24,5 +24,5 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 
 def _weights(params: Params) -> dict[str, float]:
-    """The weight of the invariance by method."""
+    """The invariance weight of each method."""
     return {weighted("frossl", weight): weight for weight in params.weights}

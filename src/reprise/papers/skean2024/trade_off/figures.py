@@ -1,4 +1,4 @@
-"""Section 3.1's grid search; the paper draws none."""
+"""Section 3.1's grid search, which the paper does not plot."""
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -13,15 +13,15 @@ from reprise.study.experiment import BASE, Tables, figure
 
 @figure(
     "Section 3.1",
-    caption="""FroSSL's linear probe against the weight of its invariance term beside the variance terms; the
-    paper found equal weights, 1, the best, and shows no numbers. Thin: each learning rate; thick: the rate
-    that is best for a weight, by a validation accuracy. Dotted: the probe of the random initialisation. Mean
-    and 90 % interval over seeds.""",
+    caption="""FroSSL's linear probe against the weight of its invariance term relative to the variance terms;
+    the paper found equal weights, 1, best, and shows no numbers. Thin: each learning rate; thick: the best
+    rate for each weight, by validation accuracy. Dotted: the probe of the random initialisation. Mean and 90
+    % interval over seeds.""",
 )
 def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
-    own = probes.merge(chosen(probes), on=["data_set", "method", "learning_rate"])
-    drawn, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    best_rates = probes.merge(chosen(probes), on=["data_set", "method", "learning_rate"])
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
     rates = params.learning_rates
     for rate, color, marker, line in zip(rates, colors(len(rates)), MARKERS, LINES, strict=False):
         rows = probes[probes["learning_rate"] == rate]
@@ -29,8 +29,10 @@ def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
         label = f"learning rate {rate:g}"
         band(axes, rows, "weight", "top1", color=color, marker=marker, ls=line, lw=0.8, label=label)
     for weight in params.weights:
-        drawable(own.loc[own["weight"] == weight, "top1"], f"the probe at weight {weight:g}")
-    band(axes, own, "weight", "top1", color="0.4", lw=3, alpha=0.6, label="best rate of each", zorder=1)
+        drawable(best_rates.loc[best_rates["weight"] == weight, "top1"], f"the probe at weight {weight:g}")
+    band(
+        axes, best_rates, "weight", "top1", color="0.4", lw=3, alpha=0.6, label="best rate of each", zorder=1
+    )
     start = drawable(probes["start"], "the probe of the start").mean()
     axes.axhline(start, color="0.5", ls=":", lw=0.9)
     axes.set_xscale("log", base=2)
@@ -40,4 +42,4 @@ def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + 0.45 * (high - low))  # room for the legend
     axes.legend(loc="upper left")
-    return drawn
+    return fig

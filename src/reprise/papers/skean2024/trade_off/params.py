@@ -1,4 +1,4 @@
-"""Settings of the grid search of Section 3.1, of which the text gives the outcome alone.
+"""Settings of the grid search of Section 3.1, of which the text gives only the outcome.
 
 No other loss can be shown: the search is over the weights of FroSSL's own terms.
 """
@@ -16,19 +16,21 @@ TABLES = ("probes",)
 RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 OTHERS = (0.25, 4.0)
-"""Weights of the invariance that claims set beside equal ones. A sixteenth and 16 were tried as well; their
-nets took too long, and had the lower probes."""
+"""Invariance weights that claims compare with equal ones. We also tried 1/16 and 16; their networks took too
+long and had lower probe accuracies."""
 
 Weight = Annotated[float, Field(gt=0)]
 
 
 class Params(Training):
-    """FroSSL with each weight at every learning rate: a larger weight is a larger gradient, too."""
+    """FroSSL with each weight at every learning rate, since a larger weight is also a larger gradient."""
 
     data_set: DataSetName = unstated("cifar10", "the first of Table 2's")
     steps: int = unstated(195_000, "Section 6.1's 1000 epochs of CIFAR", ge=1)
     learning_rates: tuple[Rate, ...] = unstated((0.3,), "Section 6.1's", min_length=1)
-    weights: tuple[Weight, ...] = ours(tuple(sorted((*OTHERS, 1.0))), "of the invariance beside the variance")
+    weights: tuple[Weight, ...] = ours(
+        tuple(sorted((*OTHERS, 1.0))), "of the invariance, relative to the variance"
+    )
 
     @model_validator(mode="after")
     def _claims_have_their_numbers(self) -> Self:
@@ -40,7 +42,7 @@ class Params(Training):
 
 
 def check(params: Params) -> None:
-    """That the data set is there.
+    """Checks that the data set exists.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.
