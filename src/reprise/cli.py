@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     bench_parser = add(
         "bench",
         _bench,
-        "time the replica engine and image training against plain loops and the hardware limit",
+        "time the replica engine and image training against plain loops",
         has_tier=False,
     )
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
