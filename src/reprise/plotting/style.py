@@ -74,8 +74,8 @@ def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, 
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
     groups = rows.groupby(x)[y]
     positions = np.array(list(groups.groups), dtype=float)
-    bounds = np.array([_bounds(np.log(values) if log else values) for _, values in groups])
-    mean, low, high = (np.exp(bounds) if log else bounds).T
+    limits = np.array([bounds(np.log(values) if log else values) for _, values in groups])
+    mean, low, high = (np.exp(limits) if log else limits).T
     (curve,) = axes.plot(positions, mean, **line)
     axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
 
@@ -91,7 +91,7 @@ def drawable(values: Drawn, what: str) -> Drawn:
     return values
 
 
-def _bounds(values: pd.Series) -> tuple[float, float, float]:
+def bounds(values: pd.Series) -> tuple[float, float, float]:
     """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
     if len(values) == 1:
         return (float(values.iloc[0]),) * 3

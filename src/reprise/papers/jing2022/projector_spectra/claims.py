@@ -7,7 +7,7 @@ from reprise.evidence.measures import applied, column, difference, each_seed
 from reprise.papers.jing2022.spectra import collapsed_values
 
 NEEDS = (
-    "a run without departures: ImageNet at its root, and GPUs; it is made by: "
+    "a run without departures: ImageNet at its root, and GPUs; compute it with: "
     "snakemake --config tier=paper paper=jing2022"
 )
 TOP1 = "% linear probe top-1"

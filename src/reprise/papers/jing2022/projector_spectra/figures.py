@@ -10,13 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.claims import COLLAPSED
-from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, relative
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, bounds, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
 NAMES = {
@@ -81,7 +80,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
     for position, ((net, label), color, marker) in enumerate(styles):
         times = (("accuracy", color, "trained"), ("initial", "none", "before"))
         for shift, (column, fill, time) in enumerate(times):
-            intervals = [_interval(_select(probes, net, part)[column]) for part in PARTS]
+            intervals = [bounds(_select(probes, net, part)[column]) for part in PARTS]
             mean, low, high = np.array(intervals).T
             axes.errorbar(
                 np.arange(len(PARTS)) + 0.3 * (position - 0.5) + 0.1 * (shift - 0.5),
@@ -174,7 +173,7 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
     lines = []
     for loss, projector, net, part in rows:
         selected = _select(probes, net, part)
-        mean, low, high = _interval(selected["accuracy"])
+        mean, low, high = bounds(selected["accuracy"])
         # Whether the network learned is judged by its whole representation.
         full = _select(probes, net, "all")
         row = {
@@ -199,11 +198,3 @@ def _select(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
     selected = probes[(probes["net"] == net) & (probes["part"] == part)]
     drawable(selected["accuracy"], f"{net}, {part}")
     return selected
-
-
-def _interval(values: pd.Series) -> tuple[float, float, float]:
-    """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
-    if len(values) == 1:
-        return (float(values.iloc[0]),) * 3
-    interval = mean_interval(values)
-    return interval.mean, interval.low, interval.high
