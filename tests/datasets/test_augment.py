@@ -10,7 +10,7 @@ from torchvision.transforms import InterpolationMode, v2
 from torchvision.transforms.v2 import functional
 
 from reprise.datasets import augment, crops
-from reprise.datasets.augment import BRIGHTNESS, CONTRAST, HUE, SATURATION, Views
+from reprise.datasets.augment import BRIGHTNESS, CONTRAST, HUE, SATURATION, Views, normalised
 from reprise.datasets.recipes import RECIPES, Normalisation, Recipe, Strengths
 
 ALL = Strengths(
@@ -137,7 +137,7 @@ def test_bytes_are_255ths_and_views_are_normalised_by_channel():
     assert plain.max() <= 1
     mean, std = torch.tensor(norm.mean)[:, None, None], torch.tensor(norm.std)[:, None, None]
     torch.testing.assert_close(found, (plain - mean) / std)
-    torch.testing.assert_close(norm(images), v2.Normalize(norm.mean, norm.std)(images / 255))
+    torch.testing.assert_close(normalised(images, norm), v2.Normalize(norm.mean, norm.std)(images / 255))
 
 
 def test_the_images_stay_as_they_are():

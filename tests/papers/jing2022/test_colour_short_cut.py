@@ -46,14 +46,14 @@ def test_tables_hold_each_net_before_and_after(tmp_path):
     assert (losses["loss"] > 0).all()
     start = probes[probes["step"] == 0].groupby("seed")["accuracy"].nunique()
     assert (start > 1).any()  # of other images
-    assert len(list((tmp_path / "results" / "models").glob("[!.]*"))) == 4
+    assert len(list((tmp_path / "results" / "cache" / "models").glob("[!.]*"))) == 4
 
 
 def test_losses_are_means_of_stretches():
     log = [{"step": step, "loss": float(step)} for step in range(50)]
     found = short_cut.stretches(log, 50)
-    assert found["step"].tolist() == [*range(3, 49, 3), 50]
-    assert found["loss"].tolist() == [*np.arange(1.0, 48, 3), 48.5]
+    assert found.index.tolist() == [*range(3, 49, 3), 50]
+    assert found.tolist() == [*np.arange(1.0, 48, 3), 48.5]
 
 
 def test_the_probe_finds_what_is_there_whatever_its_scale(monkeypatch):
@@ -171,6 +171,6 @@ def test_a_users_loss_trains_on_images_without_an_edit_of_ours(checkout, capsys)
     published, mine = (losses.get_group(setting) for setting in (BASE, "mine.py:my_loss"))
     assert len(published) == len(mine)
     assert not np.isclose(published, mine).any()
-    folders = (checkout / "results" / "models").glob("[!.]*/record.json")
+    folders = (checkout / "results" / "cache" / "models").glob("[!.]*/record.json")
     trained = [json.loads(file.read_text())["spec"]["objective"] for file in folders]
     assert sorted(trained) == ["mine.py:my_loss"] * 6 + ["nt_xent"] * 6

@@ -715,7 +715,7 @@ class Killed(Exception):
 
 def keeping(folder):
     return Context(
-        keep=lambda task: store.keep(folder, "key", task.name, lambda: task.make(lambda share: None))
+        keep=lambda task: store.kept_table(folder, "key", task.name, lambda: task.make(lambda share: None))
     )
 
 

@@ -83,7 +83,8 @@ def fig05(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     _growth(axes[0], base["singular_values"], colors(params.dim), params)
     for panel, layer in zip(axes[0], ("W1", "W2"), strict=False):
-        for _, rows in base["theorem3"].groupby("index"):
+        for index in range(1, params.dim + 1):
+            rows = base["theorem3"][base["theorem3"]["index"] == index]
             ode = rows.groupby("step")[f"{layer.lower()}_ode"]
             mean = np.exp(ode.agg(lambda values: np.log(values).mean()))
             panel.plot(mean.index, drawable(mean, "Theorem 3's ODE"), color="black", ls=(0, (2, 2)), lw=0.7)

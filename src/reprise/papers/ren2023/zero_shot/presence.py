@@ -39,7 +39,7 @@ def train_on_presence(
         encoder, scores = make(), nn.Linear(dim, present.shape[1])
     modules = nn.ModuleList([encoder, scores]).train()
     optimiser = torch.optim.AdamW(modules.parameters(), learning_rate)
-    schedule, order = WarmupCosine(warmup=max(steps // 10, 1) / steps), generator(seed, "order")
+    schedule, order = WarmupCosine(warmup=max(steps // 10, 1) / max(steps, 1)), generator(seed, "order")
     for step in range(steps):
         index = torch.randint(len(present), (batch,), generator=order)
         optimiser.param_groups[0]["lr"] = learning_rate * schedule(step, steps)
