@@ -1,9 +1,10 @@
 """Settings: where values come from, what departs from the paper, and what a mistake says."""
 
 import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import Field
 
 from reprise.errors import RepriseError
 from reprise.study.settings import (
@@ -15,6 +16,7 @@ from reprise.study.settings import (
     origin,
     ours,
     place,
+    replaced,
     stated,
     unstated,
 )
@@ -136,3 +138,47 @@ def test_where_something_lies_is_no_departure():
 
     assert departures(Placed(root="/elsewhere")) == []
     assert assumptions(Placed(root="/elsewhere")) == []
+
+
+# Settings that hold settings.
+
+
+class Rate(Settings):
+    kind: Literal["rate"] = "rate"
+    learning_rate: float = 0.5
+    decay: float = 0.1
+
+
+class Steps(Settings):
+    kind: Literal["steps"] = "steps"
+    count: int = 3
+
+
+class Outer(Settings):
+    descent: Annotated[Rate | Steps, Field(discriminator="kind")] = stated(
+        Rate(decay=0.2), "Section 1", unstated={"decay": "a usual value"}
+    )
+
+
+def test_an_override_of_inner_settings_names_what_it_changes():
+    changed = Outer.from_overrides({"descent": {"learning_rate": 0.7}}, "here")
+    assert changed.descent == Rate(learning_rate=0.7, decay=0.2)
+    assert departures(changed) == ["descent.learning_rate: 0.7 (paper: 0.5)"]
+    assert assumptions(changed) == ["descent.decay=0.2"]
+    other = Outer.from_overrides({"descent": {"kind": "steps"}}, "here")
+    assert other.descent == Steps()
+    assert assumptions(other) == []
+    assert replaced(changed, {"descent.decay": 0.3}).descent == Rate(learning_rate=0.7, decay=0.3)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ({"rate": 1.0}, "unknown key 'descent.rate.rate' .* allowed: kind, learning_rate, decay$"),
+        ({"kind": "steps", "rate": 1}, "unknown key 'descent.steps.rate' .* allowed: kind, count$"),
+        ({"learning_rate": "fast"}, "key 'descent.rate.learning_rate' has the value 'fast'"),
+    ],
+)
+def test_a_wrong_inner_key_or_value_is_named_with_what_is_allowed(override, message):
+    with pytest.raises(RepriseError, match=f"here: {message}"):
+        Outer.from_overrides({"descent": override}, "here")

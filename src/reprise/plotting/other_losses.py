@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.verdicts import setting
-from reprise.study.experiment import Tables
+from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses, labels
 
 
@@ -28,6 +28,11 @@ class OtherLoss(NamedTuple):
         """n shades of its colour, dark to light. Shape [n, 4]."""
         white = np.linspace(0.0, 0.6, n)[:, None]
         return (1 - white) * self.color + white
+
+
+def with_other_losses(tables: Tables, params: TakesLosses) -> dict[str, pd.DataFrame]:
+    """The published rows and those of the losses that `params.objective` names."""
+    return {name: table[table["setting"].isin([BASE, *params.objective])] for name, table in tables.items()}
 
 
 def other_losses(tables: Tables, params: TakesLosses) -> list[OtherLoss]:

@@ -6,8 +6,8 @@ hand.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, Literal, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -79,7 +79,8 @@ class Settings(BaseModel):
                 raise RepriseError(
                     f"{where}: key '{key}' has the value {value!r}; write a number, a word, or a list of them"
                 ) from None
-        merged = {str(key): cls._merged(str(key), value) for key, value in overrides.items()}
+        defaults = {name: field.default for name, field in cls.model_fields.items()}
+        merged = {str(key): _merged(defaults.get(str(key)), value) for key, value in overrides.items()}
         try:
             # Via JSON, because YAML has lists where a frozen setting holds tuples.
             return cls.model_validate_json(json.dumps(merged))
@@ -87,15 +88,16 @@ class Settings(BaseModel):
             lines = [_explain(cls, where, dict(item)) for item in error.errors()]
             raise RepriseError("\n".join(lines)) from None
 
-    @classmethod
-    def _merged(cls, key: str, value: Any) -> Any:
-        """Merges an override of a field that is itself `Settings` into its default; an override with another
-        `kind` starts from that kind's own defaults."""
-        default = cls.model_fields[key].default if key in cls.model_fields else None
-        if not isinstance(value, dict) or not isinstance(default, Settings):
-            return value
-        base = default.model_dump(mode="json")
-        return value if value.get("kind", base.get("kind")) != base.get("kind") else {**base, **value}
+
+def _merged(default: Any, override: Any) -> Any:
+    """Merges an override of a field that is itself `Settings` into its default; an override with another
+    `kind` starts from that kind's own defaults."""
+    if not isinstance(override, dict) or not isinstance(default, Settings):
+        return override
+    base = default.model_dump(mode="json")
+    if override.get("kind", base.get("kind")) != base.get("kind"):
+        return override
+    return base | {key: _merged(getattr(default, str(key), None), value) for key, value in override.items()}
 
 
 def replaced(settings: S, changes: Mapping[str, Any]) -> S:
@@ -114,9 +116,24 @@ def replaced(settings: S, changes: Mapping[str, Any]) -> S:
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
     key = ".".join(str(name) for name in item["loc"]) or "(all)"
     if item["type"] == "extra_forbidden":
-        allowed = ", ".join(model.model_fields)
+        allowed = ", ".join(_nested(model, item["loc"][:-1]).model_fields)
         return f"{where}: unknown key '{key}' (value {item['input']!r}); allowed: {allowed}"
     return f"{where}: key '{key}' has the value {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+
+
+def _nested(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel]:
+    """The settings at a path of field names; where a field takes several kinds, its kind follows it."""
+    kinds: dict[str, type[BaseModel]] = {}
+    for name in path:
+        if name in kinds:
+            model = kinds[str(name)]
+            continue
+        annotation = model.model_fields[str(name)].annotation
+        choices = [choice for choice in get_args(annotation) or (annotation,) if isinstance(choice, type)]
+        nested = [choice for choice in choices if issubclass(choice, BaseModel)]
+        kinds = {choice.model_fields["kind"].default: choice for choice in nested if len(nested) > 1}
+        model = nested[0] if nested else model
+    return model
 
 
 def origin(field: FieldInfo) -> Origin:

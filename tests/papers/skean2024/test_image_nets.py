@@ -197,6 +197,20 @@ def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):
     assert len(tables["online"]) == 5
 
 
+@pytest.mark.parametrize(
+    ("data_set", "stem", "used"),
+    [
+        ("cifar10", "imagenet", "cifar"),
+        ("stl10", "imagenet", "imagenet"),
+        ("cifar10", "stride2", "stride2"),
+    ],
+)
+def test_the_published_stem_follows_the_data_set_and_a_configured_one_stays(data_set, stem, used):
+    params = LinearProbes(encoder=ResNet(stem=stem))
+    (run, *_) = nets.grid(params, ["frossl"], [0.3], data_set)
+    assert nets.spec(params, run, nets.Plan(5)).encoder.stem == used
+
+
 def test_another_batch_sees_as_many_images():
     params = ProjectorAndBatch(**TINY, data_set="shapes", steps=8, dims=(32, 64), batches=(8, 16))
     (run,) = nets.grid(params, ["frossl"], [0.1], "shapes")

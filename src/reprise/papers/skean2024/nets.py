@@ -10,6 +10,7 @@ from reprise import objectives
 from reprise.datasets import recipes
 from reprise.datasets.augment import Views
 from reprise.datasets.catalogue import DATA_SETS
+from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
@@ -94,7 +95,9 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
         hyperparameters["momentum"] = min(method.hyperparameters["momentum"], params.slowest_teacher)
     hidden = narrowed(params.projector_hidden, params.width)
     weaker, stronger = RECIPES.get(run.images, RECIPES["cifar10"])
-    stem = "cifar" if run.images.startswith("cifar") else params.encoder.stem
+    # The published encoder's stem depends on the data set; one that a config names stays.
+    published = params.encoder.stem == ResNet().stem
+    stem = "cifar" if published and run.images.startswith("cifar") else params.encoder.stem
     return params.spec(
         objective=_objective(method.objective),
         hyperparameters=hyperparameters,

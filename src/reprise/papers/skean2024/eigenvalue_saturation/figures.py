@@ -11,9 +11,9 @@ from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP,
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.lineup import method
 from reprise.papers.skean2024.rates import gains
-from reprise.plotting.other_losses import other_losses
+from reprise.plotting.other_losses import other_losses, with_other_losses
 from reprise.plotting.style import WIDTH, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure, table
+from reprise.study.experiment import Tables, figure, table
 
 SCALE_NAMES = {"raw": "unscaled", "normalised": "unit variance"}
 HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one batch at a time, geometric mean
@@ -40,7 +40,7 @@ def fig03_own_rates(tables: Tables, params: Params) -> Figure:
 
 
 def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
-    base = _with_other_losses(tables, params)
+    base = with_other_losses(tables, params)
     drawable(base["eigenvalues"]["raw"], "the eigenvalues")
     select, _ = RATES[rate]
     eigenvalues = select(base["eigenvalues"], base["probes"])
@@ -61,11 +61,6 @@ def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
         panels[row, 0].set_ylabel(f"eigenvalue, {SCALE_NAMES[scale]}")
     fig.supxlabel("step", fontsize=8)
     return fig
-
-
-def _with_other_losses(tables: Tables, params: Params) -> dict[str, pd.DataFrame]:
-    """The published rows and those of other losses, each of which counts as a method."""
-    return {name: table[table["setting"].isin([BASE, *params.objective])] for name, table in tables.items()}
 
 
 def _tints(tables: Tables, params: Params, key: str) -> np.ndarray:
@@ -106,7 +101,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, ti
     accuracy of a linear probe, and its gain over random initialisation in percentage points.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
-    base = _with_other_losses(tables, params)
+    base = with_other_losses(tables, params)
     metrics = summary(base["eigenvalues"], base["traces"])
     probes = base["probes"].assign(gain=gains(base["probes"]))
     rows = []

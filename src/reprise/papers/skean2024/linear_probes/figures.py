@@ -14,8 +14,9 @@ from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, Method, method
 from reprise.papers.skean2024.published import DATA_SETS, accuracies, numbers
 from reprise.papers.skean2024.rates import at_own_rate, chosen
+from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure, table
+from reprise.study.experiment import Tables, figure, table
 
 RULE = """Each method uses its own learning rate from a shared grid: the one with the best mean accuracy, over
     seeds, on a held-out fifth of the training images; test images play no part in the choice. All methods
@@ -32,7 +33,7 @@ RULE = """Each method uses its own learning rate from a shared grid: the one wit
     our own variants of what the paper leaves open: another variance weight, λ or scale.""",
 )
 def table2(tables: Tables, params: Params) -> pd.DataFrame:
-    probes = _with_other_losses(tables, params, "probes")
+    probes = with_other_losses(tables, params)["probes"]
     own_rates = at_own_rate(probes, probes)
     lines = []
     for name in _methods(own_rates, params):
@@ -60,8 +61,8 @@ def table2(tables: Tables, params: Params) -> pd.DataFrame:
     be compared. {RULE}""",
 )
 def table3(tables: Tables, params: Params) -> pd.DataFrame:
-    online, probes = (_with_other_losses(tables, params, name) for name in ("online", "probes"))
-    own_rates = at_own_rate(online, probes)
+    methods = with_other_losses(tables, params)
+    own_rates = at_own_rate(methods["online"], methods["probes"])
     lines = []
     for name in _methods(own_rates, params):
         row = method(name)
@@ -78,12 +79,6 @@ def _published(artifact: str, row: Method, column: str) -> str:
     """The number printed in the paper; empty if there is none."""
     number = accuracies(numbers(), artifact)[column].get(row.name, np.nan)
     return "" if np.isnan(number) else f"{number:.1f}"
-
-
-def _with_other_losses(tables: Tables, params: Params, name: str) -> pd.DataFrame:
-    """A table's published rows and those of other losses, each of which counts as a method."""
-    table = tables[name]
-    return table[table["setting"].isin([BASE, *params.objective])]
 
 
 def _methods(table: pd.DataFrame, params: Params) -> list[str]:
@@ -108,7 +103,7 @@ def _mean_and_spread(values: pd.Series) -> str:
     the random initialisation. A cross at the left marks a rate at which a seed diverged.""",
 )
 def learning_rates(tables: Tables, params: Params) -> Figure:
-    probes = _with_other_losses(tables, params, "probes")
+    probes = with_other_losses(tables, params)["probes"]
     methods = _methods(probes, params)
     height = 0.22 * len(methods) + 1.1
     fig, panels = plt.subplots(1, len(params.data_sets), figsize=(WIDTH, height), sharey=True, squeeze=False)
