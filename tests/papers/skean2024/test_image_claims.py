@@ -11,7 +11,7 @@ from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation
 from reprise.papers.skean2024.linear_probes import claims as linear_probes
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
-from reprise.papers.skean2024.published import rows_of, slug
+from reprise.papers.skean2024.published import EPOCHS, rows_of, slug
 from reprise.study.experiment import BASE
 
 SEEDS, RATES, START = range(4), (0.01, 0.1), 20.0
@@ -195,6 +195,27 @@ def test_a_reduced_run_does_not():
     found = judge_all(PRINTED, published_tables(0.0), Params(batch=64))
     assert set(found["verdict"]) == {"not run"}
     assert found["reason"].str.contains("tier=paper paper=skean2024").all()
+
+
+def test_a_run_that_leaves_methods_or_data_sets_out_judges_the_numbers_of_the_others():
+    """Its rows are those of the whole run; an average over data sets is not decided."""
+    kept = {"methods": ("simclr", "frossl"), "data_sets": ("cifar100", "stl10"), "steps": (195_000, 205_000)}
+    rest = {
+        name: table[table["method"].isin(kept["methods"])] for name, table in published_tables(0.0).items()
+    }
+    probes = rest["probes"]
+    probes = probes[probes["data_set"].isin(kept["data_sets"])]
+    rest["probes"] = probes.assign(place=probes["data_set"].map(kept["data_sets"].index))
+    verdicts = judge_all(PRINTED, rest, Params(**kept)).set_index("claim")["verdict"]
+    assert set(verdicts) == {"reproduced", "not run"}
+    columns = {"table2": ("cifar-100", "stl-10"), "table3": [f"epoch{epoch}" for epoch in EPOCHS]}
+    decided = {
+        f"skean2024/{table}/{method}-{column}"
+        for table, names in columns.items()
+        for column in names
+        for method in kept["methods"]
+    }
+    assert set(verdicts.index[verdicts == "reproduced"]) == decided
 
 
 def test_figure_4s_printed_numbers():
