@@ -11,7 +11,7 @@ from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation
 from reprise.papers.skean2024.linear_probes import claims as linear_probes
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
-from reprise.papers.skean2024.published import EPOCHS, rows_of, slug
+from reprise.papers.skean2024.published import rows_of, slug
 from reprise.study.experiment import BASE
 
 SEEDS, RATES, START = range(4), (0.01, 0.1), 20.0
