@@ -1,5 +1,6 @@
 """What the tests of all papers share."""
 
+from functools import cache
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -14,22 +15,22 @@ from reprise.study.experiment import Context, evaluate
 ROOT = Path(__file__).parents[2]
 
 
-class Smoke(dict):
+class Smoke:
     """Experiment -> its tables and parameters at the smoke tier, computed when a test first asks for them, once
     for all processes that test."""
 
     def __init__(self, folder):
         self.folder, self.params = folder, load_tier("smoke", ROOT).params
 
-    def __missing__(self, id):
+    @cache
+    def __getitem__(self, id):
         file = self.folder / f"{id.replace('/', '_')}.pickle"
         with FileLock(f"{file}.lock"):
             if not file.exists():
                 experiment = registry.experiment(id)
                 settings = experiment.settings(self.params[id])
                 pd.to_pickle(evaluate(experiment.compute(), settings, Context(root=self.folder)), file)
-        self[id] = pd.read_pickle(file), self.params[id]
-        return self[id]
+        return pd.read_pickle(file), self.params[id]
 
 
 @pytest.fixture(scope="session")
