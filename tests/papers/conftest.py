@@ -1,6 +1,5 @@
 """What the tests of all papers share."""
 
-from functools import cache
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -16,21 +15,26 @@ ROOT = Path(__file__).parents[2]
 
 
 class Smoke:
-    """Experiment -> its tables and parameters at the smoke tier, computed when a test first asks for them, once
-    for all processes that test."""
+    """Experiment -> its tables and parameters at the smoke tier, computed when a test first asks for them,
+    once for all processes that test."""
 
     def __init__(self, folder):
         self.folder, self.params = folder, load_tier("smoke", ROOT).params
+        self.tables = {}
 
-    @cache
     def __getitem__(self, id):
+        if id not in self.tables:
+            self.tables[id] = self._shared_tables(id)
+        return self.tables[id], self.params[id]
+
+    def _shared_tables(self, id):
         file = self.folder / f"{id.replace('/', '_')}.pickle"
         with FileLock(f"{file}.lock"):
             if not file.exists():
                 experiment = registry.experiment(id)
                 settings = experiment.settings(self.params[id])
                 pd.to_pickle(evaluate(experiment.compute(), settings, Context(root=self.folder)), file)
-        return pd.read_pickle(file), self.params[id]
+        return pd.read_pickle(file)
 
 
 @pytest.fixture(scope="session")
