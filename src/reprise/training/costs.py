@@ -6,7 +6,7 @@ from reprise.study.experiment import Resources
 from reprise.training.image_settings import Probe, Source
 from reprise.training.spec import Spec
 
-CPU_FLOPS = 30e9
+CPU_FLOPS = 60e9
 """Operations a second of one core on small networks; docs/performance.md."""
 CPU_PIXELS = 25e6
 """Pixels that one core augments in a second; docs/performance.md."""
