@@ -69,7 +69,7 @@ def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, 
     Raises:
         RepriseError: if the table holds no number to draw, or for a log axis no positive one.
     """
-    rows = table[table[y] > 0] if log else table[table[y].notna()]
+    rows = table[table[x].notna() & (table[y] > 0 if log else table[y].notna())]
     if rows.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
     values = np.log(rows[y].to_numpy(dtype=float)) if log else rows[y].to_numpy(dtype=float)
