@@ -115,7 +115,7 @@ def _observe(claim: Claim, tables: Tables) -> Observation:
 def _decide(claim: Claim, observation: Observation, margin_scale: float) -> Judgement:
     interval, reference = observation.interval, observation.reference
     verdict: Verdict
-    if observation.obstacle:
+    if claim.measure is None or observation.obstacle:
         verdict, reason = "not run" if claim.measure is None else "inconclusive", observation.obstacle
     else:
         reference *= margin_scale if claim.kind == "identity" else 1.0
