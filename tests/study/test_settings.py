@@ -9,6 +9,7 @@ from pydantic import Field
 from reprise.errors import RepriseError
 from reprise.study.settings import (
     Settings,
+    alterations,
     assumptions,
     departures,
     from_code,
@@ -51,8 +52,9 @@ def test_the_published_run_departs_in_nothing():
         ({"dim": 32}, ["dim: 32 (paper: 16)"]),
         ({"widths": (16, 8, 4)}, ["widths: [16, 8, 4] (paper: [16, 8])"]),
         ({"loss": "toy"}, ["loss: toy (paper: infonce)"]),
-        ({"lr": 0.2}, ["lr: 0.2 (paper: 0.1)"]),
-        ({"decay": 0.1}, ["decay: 0.1 (paper: 0.0)"]),
+        ({"sigmas": (0.1,)}, ["sigmas: [0.1] (lost from the text; our default: [0.3, 0.5])"]),
+        ({"lr": 0.2}, ["lr: 0.2 (unstated; our default: 0.1)"]),
+        ({"decay": 0.1}, ["decay: 0.1 (authors' code: 0.0)"]),
         ({"dim": 32, "seeds": 3}, ["seeds: 3 (ours: 10)", "dim: 32 (paper: 16)"]),
     ],
 )
@@ -182,3 +184,24 @@ def test_an_override_of_inner_settings_names_what_it_changes():
 def test_a_wrong_inner_key_or_value_is_named_with_what_is_allowed(override, message):
     with pytest.raises(RepriseError, match=f"here: {message}"):
         Outer.from_overrides({"descent": override}, "here")
+
+
+class Grid(Settings):
+    methods: tuple[str, ...] = ours(("a", "b", "c"), "ours")
+    rates: tuple[float, float] = stated((0.1, 0.2), "Section 4")
+    seeds: int = ours(3, "ours")
+    images: int = ours(100, "ours")
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ({}, []),
+        ({"seeds": 1, "methods": ("c", "a")}, []),
+        ({"methods": ("a", "d")}, ["methods: [a, d] (ours: [a, b, c])"]),
+        ({"rates": (0.1, 0.1)}, ["rates: [0.1, 0.1] (paper: [0.1, 0.2])"]),
+        ({"images": 50, "seeds": 1}, ["images: 50 (ours: 100)"]),
+    ],
+)
+def test_leaving_seeds_or_items_out_alters_nothing_else(override, expected):
+    assert alterations(Grid(**override)) == expected

@@ -16,7 +16,7 @@ from reprise.evidence.claims import LEARNED, Claim
 from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
 from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses
-from reprise.study.settings import Settings, assumptions, departures
+from reprise.study.settings import Settings, alterations, assumptions, departures
 
 Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "inconclusive", "not run")
@@ -31,6 +31,7 @@ GROUNDS = {
 }
 """What a verdict can stand on. Counts on different grounds are never added together."""
 
+NO_OBSERVATIONS = "no observations"
 MIN_SEEDS = 3
 MIN_POINTS = 20
 """Random points at which an identity must have been tried."""
@@ -88,7 +89,7 @@ def _observe(claim: Claim, tables: Tables) -> Observation:
     seeds, mean = len(sample), Interval(float(sample.mean()), math.nan, math.nan)
     observations = sample if paired is None else pd.concat([sample, paired])
     if not seeds or not np.isfinite(observations).all() or not math.isfinite(reference):
-        obstacle = "non-finite observations" if seeds else "no observations"
+        obstacle = "non-finite observations" if seeds else NO_OBSERVATIONS
         return Observation(obstacle, reference=reference, seeds=seeds)
     if claim.learned is not None:
         gain = float(claim.learned(tables).min(skipna=False))
@@ -157,10 +158,14 @@ def judge_all(
 def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
     half = twice = judgement = Judgement("not run", claim.needs or missing)
     missed = departures(params) if params is not None else []
+    if claim.needs and params is not None:  # about single rows, whatever else the run leaves out
+        missed = alterations(params)
     stable = ""
     if tables is not None and not (claim.needs and missed):
         observation = _observe(claim, setting(tables, BASE))
         judgement, half, twice = (_decide(claim, observation, scale) for scale in (1.0, 0.5, 2.0))
+        if claim.needs and observation.obstacle == NO_OBSERVATIONS:
+            judgement = Judgement("not run", claim.needs)
         if params is not None and assumptions(params):
             others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]
             stable = f"{others.count(judgement.verdict)} of {len(others)}" if others else ""

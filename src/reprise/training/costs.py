@@ -22,7 +22,7 @@ PASSES = 3
 """A backward pass takes twice the operations of a forward pass."""
 WEIGHT_BYTES = 12
 """On disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
-PROCESS_MB = 900
+PROCESS_MB = 1200
 """Memory of a process that has imported torch and compiled its loops."""
 
 
