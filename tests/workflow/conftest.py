@@ -184,7 +184,7 @@ def source(tmp_path_factory):
             shutil.copytree(ROOT / part, to / part, ignore=NEVER, symlinks=True)
         else:
             shutil.copy2(ROOT / part, to / part, follow_symlinks=False)
-    # Else each of hundreds of processes would. An edit is seen by its content: it may have the same date.
+    # Compiled once, not by each of hundreds of processes; an edit is seen by its content, not by its date.
     compileall.compile_dir(to / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     return Checkout(to)
 
