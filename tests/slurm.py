@@ -4,8 +4,8 @@ The node has a pretend GPU (/dev/null), which Slurm hands out as it would a real
 """
 
 import os
+import re
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -45,8 +45,7 @@ MpiDefault=none
 GresTypes=gpu
 ReturnToService=2
 MinJobAge=3600
-KillWait=2
-OverTimeLimit=0
+KillWait=10
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} Gres=gpu:1
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
@@ -79,22 +78,33 @@ class Node:
     def start_slurmd(self):
         self.start("slurmd", "-D")
 
-    def stop(self, name, how=signal.SIGTERM):
+    def stop(self, name):
         process = self.daemons.pop(name)
-        process.send_signal(how)
-        process.wait(timeout=30)
+        process.terminate()
+        process.wait(timeout=60)
 
     def is_idle(self):
         return _output("sinfo", "--noheader", "--format=%T") == "idle"
 
-    def jobs(self, state="all"):
-        """(job, state, seconds that it has run) of each job; finished ones too."""
-        lines = _output("squeue", "--noheader", f"--states={state}", "--format=%i %T %b").splitlines()
-        return [tuple(line.split()) for line in lines]
+    def jobs(self):
+        """All that Slurm says of each job, finished ones too: `Comment`, `JobState`, `StartTime`, ..."""
+        lines = _output("scontrol", "show", "jobs", "--oneliner").splitlines()
+        return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in lines]
+
+    def cancel(self, job):
+        _done("scancel", job)
+
+    def end_its_time(self, job):
+        """Slurm looks at the time limits every half minute."""
+        _done("scontrol", "update", f"JobId={job}", "EndTime=now")
+
+    def restart_slurmd(self):
+        self.stop("slurmd")
+        self.start_slurmd()
 
 
 @contextmanager
-def running(folder, cores=2):
+def running(folder):
     """Starts a Slurm whose files lie in a folder, and stops it with all of its jobs.
 
     Yields:
@@ -107,7 +117,9 @@ def running(folder, cores=2):
     (folder / "munge.key").chmod(0o400)
     host = socket.gethostname().partition(".")[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-    config = CONFIG.format(host=host, folder=folder, cores=cores, memory=memory, ports=_free_ports(2))
+    config = CONFIG.format(
+        host=host, folder=folder, cores=os.cpu_count(), memory=memory, ports=_free_ports(2)
+    )
     node = Node(folder)
     FOLDER.mkdir(exist_ok=True)
     try:
@@ -116,10 +128,10 @@ def running(folder, cores=2):
         parts = ("key", "socket", "pid", "log", "seed")
         munge = [f"--{part}{'' if part == 'socket' else '-file'}={folder}/munge.{part}" for part in parts]
         node.start("munged", "--foreground", "--force", *munge)
-        wait_until(lambda: (folder / "munge.socket").exists(), 10)
+        wait_until(lambda: (folder / "munge.socket").exists(), 30, "munged")
         node.start("slurmctld", "-D")
         node.start_slurmd()
-        wait_until(node.is_idle, 60)
+        wait_until(node.is_idle, 60, "an idle node")
         yield node
     finally:
         subprocess.run(["scancel", "--user=root"], capture_output=True, timeout=30, check=False)
@@ -130,13 +142,17 @@ def running(folder, cores=2):
             (FOLDER / name).unlink(missing_ok=True)
 
 
-def wait_until(condition, seconds):
+def wait_until(condition, seconds, what):
     """The condition's first true value."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"nothing after {seconds} s"
+        assert time.monotonic() < deadline, f"not after {seconds} s: {what}"
         time.sleep(0.2)
     return value
+
+
+def _done(*command):
+    subprocess.run(command, capture_output=True, check=True)
 
 
 def _output(*command):
