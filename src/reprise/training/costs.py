@@ -6,7 +6,7 @@ from reprise.study.experiment import Resources
 from reprise.training.image_settings import Probe, Source
 from reprise.training.spec import Spec
 
-CPU_FLOPS = 30e9
+CPU_FLOPS = 60e9
 """Operations a second of one core on small networks; docs/performance.md."""
 CPU_PIXELS = 25e6
 """Pixels that one core augments in a second; docs/performance.md."""
@@ -22,7 +22,7 @@ PASSES = 3
 """A backward pass takes twice the operations of a forward pass."""
 WEIGHT_BYTES = 12
 """On disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
-PROCESS_MB = 900
+PROCESS_MB = 1200
 """Memory of a process that has imported torch and compiled its loops."""
 
 

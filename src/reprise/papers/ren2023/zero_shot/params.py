@@ -99,7 +99,7 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
         encoding = Resources(minutes=images / (1500 if gpus else 3) / 60, memory_mb=16_000, gpus=gpus)
     else:
-        encoding = Resources(minutes=1 + 4e-9 * params.encoder_steps * params.image_size**2 * 64, gpus=gpus)
+        encoding = Resources(minutes=0.05 + 6e-7 * params.encoder_steps * params.image_size**2, gpus=gpus)
     heads = Resources(
         minutes=(1e-6 if gpus else 2e-9 * (params.width + 1000)) * params.epochs * images,
         memory_mb=1500 + images // 20,

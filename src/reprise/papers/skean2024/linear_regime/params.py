@@ -59,7 +59,7 @@ def task_name(views: str, seed: int) -> str:
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
     """What each task needs, by its name; its time was measured at the default settings."""
-    needs = Resources(minutes=0.25 * params.horizon / 6 * (params.samples / 1024) ** 2)
+    needs = Resources(minutes=0.1 * params.horizon / 6 * (params.samples / 1024) ** 2)
     return {task_name(views, seed): needs for views in params.views for seed in range(params.seeds)}
 
 
