@@ -25,7 +25,7 @@ PROFILE = (
     "--seconds-between-status-checks", "2",
 )  # fmt: skip
 """What a Slurm without accounting needs, and short waits."""
-LONG = 600
+LONG = 1200
 
 
 def rule_of(id):
@@ -42,17 +42,31 @@ class Cluster:
         path = [folder for folder in os.environ["PATH"].split(os.pathsep) if folder != here]
         self.environment = {**checkout.environment, "PATH": os.pathsep.join(path)}
         del self.environment["PYTHONDONTWRITEBYTECODE"]
+        self.output = self.root / "printed.txt"
+
+    @property
+    def printed(self):
+        """All that Snakemake has printed."""
+        return self.output.read_text()
 
     def start(self, *arguments):
         """Snakemake, in a session of its own."""
-        return subprocess.Popen(
-            (sys.executable, "-m", "snakemake", *arguments, *PROFILE), cwd=self.root, env=self.environment,
-            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+        command = (sys.executable, "-m", "snakemake", *arguments, *PROFILE)
+        with self.output.open("a") as file:
+            return subprocess.Popen(
+                command, cwd=self.root, env=self.environment, start_new_session=True, stdout=file, stderr=file
+            )
 
     def done(self, *arguments):
         """Runs Snakemake, which must succeed."""
-        finish(self.start(*arguments))
+        self.finish(self.start(*arguments))
+
+    def finish(self, process):
+        """Waits for Snakemake, which must succeed."""
+        try:
+            assert process.wait(timeout=LONG) == 0, self.printed
+        finally:
+            kill_all(process)
 
     def log(self, share=""):
         """What the log of the experiment, or of a share, says so far."""
@@ -80,15 +94,6 @@ class Cluster:
         variables = (process / "environ").read_text().split("\0")
         job = next(each.partition("=")[2] for each in variables if each.startswith("SLURM_JOB_ID="))
         return int(process.name), job
-
-
-def finish(process):
-    """Waits for a process, which must succeed."""
-    try:
-        printed = process.communicate(timeout=LONG)[0]
-        assert process.returncode == 0, printed
-    finally:
-        kill_all(process)
 
 
 @pytest.fixture(scope="module")
@@ -143,9 +148,8 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
         # Snakemake is killed and its job goes on; that of the next Snakemake waits for it.
         orphan, _ = cluster.worker()
         first.kill()
-        printed = first.communicate()[0]
         for state in ("CANCELLED", "FAILED", "TIMEOUT"):
-            assert f"SLURM status is: '{state}'" in printed, printed
+            assert f"SLURM status is: '{state}'" in cluster.printed, cluster.printed
     finally:
         kill_all(first)
     cluster.done("--unlock")
@@ -154,7 +158,7 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
         cluster.wait_for("waiting for another process at work here")
     finally:
         os.kill(orphan, signal.SIGCONT)
-        finish(second)
+        cluster.finish(second)
     folder = Path("results") / "smoke" / ID
     for table in (smoke_run.root / folder).glob("*.parquet"):
         assert (blank.root / folder / table.name).read_bytes() == table.read_bytes()

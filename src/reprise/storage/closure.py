@@ -257,7 +257,7 @@ def _contents(nodes: Iterable[ast.AST]) -> _Contents:
     queue = list(nodes)
     while queue:
         node = queue.pop()
-        attributes = []
+        attributes: list[str] = []
         while isinstance(node, ast.Attribute):
             attributes.insert(0, node.attr)
             node = node.value
