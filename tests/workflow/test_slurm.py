@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,12 +14,14 @@ import slurm
 from killing import kill_all
 
 from reprise.execute import registry
+from reprise.storage import store
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]  # a machine has one Slurm at a time
 
 PAPERS = ("esser2024", "tian2023")
 ON_GPU = ("esser2024_theory", "tian2023_dynamics")
 ID = "tian2023/batch_normalization"
+FOLDER = f"results/smoke/{ID}"
 PROFILE = (
     "--workflow-profile", "slurm", "--config", "tier=smoke", "--slurm-no-account",
     "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1",
@@ -70,7 +73,7 @@ class Cluster:
 
     def log(self, share=""):
         """What the log of the experiment, or of a share, says so far."""
-        file = self.root / "results" / "smoke" / "logs" / f"{ID}{share and f'.{share}'}.log"
+        file = self.root / "results/smoke/logs" / f"{ID}{share and f'.{share}'}.log"
         return file.read_text() if file.is_file() else ""
 
     def wait_for(self, text, share="", times=1):
@@ -94,6 +97,20 @@ class Cluster:
         variables = (process / "environ").read_text().split("\0")
         job = next(each.partition("=")[2] for each in variables if each.startswith("SLURM_JOB_ID="))
         return int(process.name), job
+
+
+def run_until_locked(process, lock):
+    """Lets a stopped process run on until it holds the lock, and stops it again."""
+    held = False
+    while not held:
+        os.kill(process, signal.SIGCONT)
+        time.sleep(0.05)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            with store.locked(lock, wait=False):
+                pass
+        except store.Busy:
+            held = True
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +164,7 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
 
         # Snakemake is killed and its job goes on; that of the next Snakemake waits for it.
         orphan, _ = cluster.worker()
+        run_until_locked(orphan, blank.root / FOLDER / store.LOCK)
         first.kill()
         for state in ("CANCELLED", "FAILED", "TIMEOUT"):
             assert f"SLURM status is: '{state}'" in cluster.printed, cluster.printed
@@ -159,6 +177,7 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
     finally:
         os.kill(orphan, signal.SIGCONT)
         cluster.finish(second)
-    folder = Path("results") / "smoke" / ID
-    for table in (smoke_run.root / folder).glob("*.parquet"):
-        assert (blank.root / folder / table.name).read_bytes() == table.read_bytes()
+    tables = list((smoke_run.root / FOLDER).glob("*.parquet"))
+    assert tables
+    for table in tables:
+        assert (blank.root / FOLDER / table.name).read_bytes() == table.read_bytes()
