@@ -41,7 +41,7 @@ test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, envi
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## whole DAGs, kills, second clones (under 20 minutes)
-	pytest -m slow -n auto --dist worksteal
+	pytest -m slow -n auto --dist loadgroup
 
 .PHONY: lint
 lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy

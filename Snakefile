@@ -3,7 +3,7 @@
 #   snakemake                                theory and simulations at paper scale (configs/default.yaml)
 #   snakemake --config tier=smoke            every rule, tiny (configs/smoke.yaml)
 #   snakemake --config paper=jing2022        one paper
-#   snakemake --workflow-profile slurm       on a cluster
+#   snakemake --workflow-profile slurm       the paper tier on a cluster (docs/cluster.md)
 #
 # Settings come from workflow/profiles/default, which Snakemake finds through the link `profiles`.
 # After a kill (the folder is locked): snakemake --unlock, then the same command again.

@@ -1,5 +1,7 @@
 """Results on disk: all or none, checked when read, and never half-written."""
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -157,6 +159,16 @@ def test_of_two_who_want_a_lock_the_second_waits_and_says_so(tmp_path, capfd):
         assert second.stderr.readline() == f"{lock.parent}: waiting for another process at work here\n"
     second.communicate(timeout=60)
     assert capfd.readouterr().out == "True\n"
+
+
+def test_a_disk_without_locks_is_one_message(tmp_path, monkeypatch):
+    def flock(handle, mode):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    lock = tmp_path / store.LOCK
+    with pytest.raises(RepriseError, match=rf"{lock}: this file system cannot lock files .*not implemented"):
+        store.locked(lock).__enter__()
 
 
 def test_a_record_that_is_no_text_is_named(folder):

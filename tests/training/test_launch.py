@@ -1,9 +1,12 @@
 """A model that two processes train for one that waits is found by it."""
 
 import fcntl
+import os
+from types import SimpleNamespace
 
 import pytest
 import tiny
+import torch
 
 from reprise.errors import RepriseError
 from reprise.training import launch as launching
@@ -14,18 +17,33 @@ from reprise.training.models import trained
 DIGITS = Source(name="digits", root="data")
 
 
-def test_all_gpus_are_asked_for_by_one_at_a_time(tmp_path, monkeypatch):
+def test_each_visible_gpu_is_used_by_one_at_a_time_on_this_machine(tmp_path, monkeypatch):
+    uuids = [f"{tmp_path.name}-{number}" for number in range(2)]
+    locks = [launching.gpu_lock(uuid) for uuid in uuids]
     asked = []
 
     def launched(*given, device, processes):
         asked.append((device, processes))
-        lock = (tmp_path / "results" / "cache" / ".gpus.lock").open("w")
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for lock in locks:
+            with lock.open("w") as file, pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     monkeypatch.setattr(launching, "launch", launched)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: SimpleNamespace(uuid=uuids[index]))
     train_on_all_gpus(tiny.spec(), DIGITS, tmp_path)
     assert asked == [("cuda", "gpu")]
+    assert not (tmp_path / "results").exists()  # which several machines may share
+    for lock in locks:
+        lock.unlink()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_machine_without_a_gpu_is_one_message_before_any_process_starts(tmp_path, monkeypatch):
+    monkeypatch.setattr(launching, "launch", None)
+    with pytest.raises(RepriseError, match=f"no GPU can be used on {os.uname().nodename}.*device: cpu"):
+        train_on_all_gpus(tiny.spec(), DIGITS, tmp_path)
 
 
 @pytest.mark.slow

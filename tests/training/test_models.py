@@ -16,6 +16,7 @@ from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.storage import closure, store
 from reprise.training import models
+from reprise.training.images import BLOCK
 from reprise.training.models import Model, model_key, trained
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
@@ -134,6 +135,21 @@ def test_of_two_that_ask_at_once_one_trains(tmp_path, capfd):
     key = model_key(SPEC, DATA)
     said = capfd.readouterr().err.splitlines()
     assert sorted(line for line in said if key in line) == [f"HIT {key} nt_xent", f"MISS {key} nt_xent"]
+
+
+def test_a_training_that_goes_on_says_from_which_step(tmp_path, capsys):
+    spec = tiny.spec(steps=2 * BLOCK)
+
+    def stop_at_the_end(step):
+        if step == spec.steps:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(spec, DATA, tmp_path, save_every=0, progress=stop_at_the_end)
+    line = f"MISS {model_key(spec, DATA)} nt_xent"
+    assert capsys.readouterr().err == f"{line}\n"
+    trained(spec, DATA, tmp_path)
+    assert capsys.readouterr().err == f"{line}, from step {BLOCK} of {2 * BLOCK}\n"
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 # Shared by all rules: the validated config, the requested papers, and the files of each job.
 
 import os
+import shlex
+import sys
 
 from snakemake.exceptions import WorkflowError
 
@@ -15,6 +17,17 @@ if unknown := set(config) - {"tier", "paper", "experiments", "share_minutes"}:
         f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper, share_minutes"
     )
 
+
+def rule_name(id):
+    """The name of the rule of an experiment, a figure or table, or a paper's `KEY/claims`."""
+    return id.replace("/", "_")
+
+
+def own_rules(experiment):
+    """The names of an experiment's rules: its own, and that of its shares."""
+    return {rule_name(experiment.id), rule_name(f"{experiment.id}/share")}
+
+
 try:
     TIER = load_tier(str(config.get("tier", "default")))
     PAPERS = (
@@ -23,6 +36,10 @@ try:
         else list(registry.papers().values())
     )
     EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]
+    # A job on a cluster's node needs the rule that its command line names, always an experiment's: others are local.
+    if workflow.remote_exec:
+        EXPERIMENTS = [e for e in EXPERIMENTS if own_rules(e) & set(sys.argv)]
+        PAPERS = []
     KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
     NEEDS = {e.id: e.needs(TIER.params[e.id]) for e in EXPERIMENTS}
     for experiment in EXPERIMENTS:
@@ -55,9 +72,12 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
 
-def rule_name(id):
-    """The name of the rule of an experiment, a figure or table, or a paper's `KEY/claims`."""
-    return id.replace("/", "_")
+# Jobs find `reprise` beside the interpreter that runs Snakemake, also on a cluster's nodes, where no environment is
+# activated.
+BIN = shlex.quote(os.path.dirname(sys.executable))
+shell.prefix("set -euo pipefail; export PATH={BIN}:$PATH; ")
+
+LOGGED = "workflow/scripts/logged"
 
 
 # The number of shares of each experiment's tasks, by rule name. A profile sets how long a share should take, and

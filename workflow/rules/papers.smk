@@ -22,7 +22,7 @@ for experiment in EXPERIMENTS:
             id=experiment.id,
             key=KEYS[experiment.id],
         shell:
-            "reprise run {params.id} --tier {TIER.name:q} 2>&1 | tee {log:q}"
+            "{LOGGED} {log:q} reprise run {params.id} --tier {TIER.name:q}"
 
 
 for experiment in filter(shares, EXPERIMENTS):
@@ -47,7 +47,7 @@ for experiment in filter(shares, EXPERIMENTS):
         params:
             id=experiment.id,
         shell:
-            "reprise run {params.id} --tier {TIER.name:q} --share {wildcards.scatteritem} 2>&1 | tee {log:q}"
+            "{LOGGED} {log:q} reprise run {params.id} --tier {TIER.name:q} --share {wildcards.scatteritem}"
 
 
 for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
@@ -63,6 +63,7 @@ for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
             f"{LOGS}/{artifact.id}.log",
         benchmark:
             f"{BENCHMARKS}/{artifact.id}.tsv"
+        localrule: True
         resources:
             **QUICK,
         params:
@@ -71,7 +72,7 @@ for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
             number=artifact.number,
             caption=artifact.caption,
         shell:
-            "reprise draw {params.id} --tier {TIER.name:q} 2>&1 | tee {log:q}"
+            "{LOGGED} {log:q} reprise draw {params.id} --tier {TIER.name:q}"
 
 
 for paper in PAPERS:
@@ -88,10 +89,11 @@ for paper in PAPERS:
             f"{LOGS}/{paper.key}/claims.log",
         benchmark:
             f"{BENCHMARKS}/{paper.key}/claims.tsv"
+        localrule: True
         resources:
             **QUICK,
         params:
             key=paper.key,
             code=registry.claims_code(paper.key),
         shell:
-            "reprise check {params.key} --write --tier {TIER.name:q} 2>&1 | tee {log:q}"
+            "{LOGGED} {log:q} reprise check {params.key} --write --tier {TIER.name:q}"

@@ -14,10 +14,11 @@ rule report:
         f"{LOGS}/report.log",
     benchmark:
         f"{BENCHMARKS}/report.tsv"
+    localrule: True
     resources:
         **QUICK,
     params:
         code=registry.report_code(),
         config=TIER.hash,
     shell:
-        "reprise report --tier {TIER.name:q} 2>&1 | tee {log:q}"
+        "{LOGGED} {log:q} reprise report --tier {TIER.name:q}"

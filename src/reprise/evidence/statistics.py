@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 LEVEL = 0.90
 
@@ -62,4 +61,6 @@ def paired_interval(sample: pd.Series, reference: pd.Series) -> Interval:
 
 
 def _quantile(freedom: float) -> float:
+    from scipy import special  # here, so that a plan does not wait for its import
+
     return float(special.stdtrit(freedom, (1 + LEVEL) / 2))

@@ -67,6 +67,11 @@ def load(folder: Path) -> Checkpoint | None:
     return None
 
 
+def newest_step(folder: Path) -> int:
+    """Number of steps after which the newest generation in `folder` was saved; 0 if there is none."""
+    return max(map(_step, _newest_first(folder)), default=0)
+
+
 def pack(tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> bytes:
     """Encodes a safetensors file; the same content always gives the same bytes."""
     metadata = {RECORD: json.dumps(record, sort_keys=True)}

@@ -11,10 +11,12 @@ named in a single string.
 """
 
 import ast
+import gc
 import hashlib
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +24,9 @@ from typing import NamedTuple
 PACKAGE = "reprise"
 DATA_FILE = re.compile(r"[\w.-]+\.(?:csv|j2)")
 """Names of the package's data files."""
+
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields of a statement that hold other statements, or parts of it that do."""
 
 Symbol = tuple[str, str]
 """(module, top-level name); an empty name stands for the whole module."""
@@ -38,7 +43,7 @@ def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
     """
     digest = hashlib.sha256(extra)
     for symbol in sorted(closure(*symbols)):
-        digest.update(_content(symbol))
+        digest.update(_code(symbol))
     return digest.hexdigest()[:16]
 
 
@@ -46,13 +51,26 @@ def closure(*symbols: Symbol) -> set[Symbol]:
     """The definitions of the symbols, and of every symbol of the package that they use, directly or
     indirectly."""
     reached: set[Symbol] = set()
-    queue = [definition for symbol in symbols for definition in _follow(symbol)]
-    while queue:
-        symbol = queue.pop()
-        if symbol not in reached:
-            reached.add(symbol)
-            queue.extend(_uses(symbol))
+    with _without_collection():
+        queue = [definition for symbol in symbols for definition in _follow(symbol)]
+        while queue:
+            symbol = queue.pop()
+            if symbol not in reached:
+                reached.add(symbol)
+                queue.extend(_uses(symbol))
     return reached
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Garbage collection would search the growing syntax trees again and again, for a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Foreign(NamedTuple):
@@ -87,7 +105,8 @@ def foreign(file: Path) -> Foreign:
             continue
         files.add(path)
         module = _Module(path.stem, path)
-        symbols.update(symbol for symbol in _uses_of(module, module.tree.body) if _is_ours(symbol[0]))
+        uses = _uses_of(module, _contents(module.tree.body))
+        symbols.update(symbol for symbol in uses if _is_ours(symbol[0]))
         queue.extend(_local_imports(module.tree, path.parent, file.resolve().parent))
     return Foreign(frozenset(symbols), frozenset(files))
 
@@ -116,7 +135,7 @@ def _source_files(path: Path) -> Iterator[Path]:
 
 def read_again() -> None:
     """Clears the caches of file contents, for programs that edit the package's files."""
-    for cached in (_module, _uses, _content):
+    for cached in (_module, _definition, _uses, _code):
         cached.cache_clear()
 
 
@@ -144,19 +163,19 @@ def _required(function: ast.FunctionDef) -> list[str]:
 
 
 @cache
-def _content(symbol: Symbol) -> bytes:
+def _code(symbol: Symbol) -> bytes:
     """The code of a symbol's definition, and the content of the data files that it names."""
     module = _module(symbol[0])
     nodes = module.nodes_of(symbol[1])
     content = f"{symbol[0]}:{symbol[1]}\n" + "\n".join(map(ast.dump, nodes)) + "\n"
-    return content.encode() + b"".join(file.read_bytes() for file in _data_files(module.path, nodes))
+    files = _data_files(module.path, _definition(symbol).files)
+    return content.encode() + b"".join(file.read_bytes() for file in files)
 
 
-def _data_files(path: Path, nodes: Iterable[ast.AST]) -> list[Path]:
-    """The package's data files named by strings in a module's code, in its folder or a folder above, and
-    those that they name in turn, such as a template included by another."""
-    strings = (n.value for node in nodes for n in ast.walk(node) if isinstance(n, ast.Constant))
-    queue = [(path, value) for value in strings if isinstance(value, str) and DATA_FILE.fullmatch(value)]
+def _data_files(path: Path, names: Iterable[str]) -> list[Path]:
+    """The package's data files of these names, in a module's folder or a folder above, and those that they
+    name in turn, such as a template included by another."""
+    queue = [(path, name) for name in names]
     files: set[Path] = set()
     while queue:
         origin, name = queue.pop()
@@ -173,20 +192,19 @@ def _data_files(path: Path, nodes: Iterable[ast.AST]) -> list[Path]:
 def _uses(symbol: Symbol) -> frozenset[Symbol]:
     """The symbols that a symbol's definition uses."""
     module = _module(symbol[0])
-    used = set(_uses_of(module, module.nodes_of(symbol[1])))
+    used = set(_uses_of(module, _definition(symbol)))
     if not symbol[1]:  # a module gives access to what it imports
         for targets in module.imports.values():
             used.update(definition for target in targets for definition in _follow(target))
     return frozenset(used)
 
 
-def _uses_of(module: "_Module", nodes: Sequence[ast.stmt]) -> Iterator[Symbol]:
+def _uses_of(module: "_Module", contents: "_Contents") -> Iterator[Symbol]:
     """The symbols used by some of a module's statements."""
     imports = {name: set(targets) for name, targets in module.imports.items()}
-    for inner in (inner for node in nodes for inner in ast.walk(node)):
-        if isinstance(inner, (ast.Import, ast.ImportFrom)):  # inside a function
-            _bind(imports, module.imported_by(inner))
-    for name, *attributes in (chain for node in nodes for chain in _chains(node)):
+    for inner in contents.imports:  # inside a function
+        _bind(imports, module.imported_by(inner))
+    for name, *attributes in contents.chains:
         if name in module.definitions:
             yield (module.name, name)
         for target in imports.get(name, ()):
@@ -214,18 +232,50 @@ def _follow(symbol: Symbol, *attributes: str) -> Iterator[Symbol]:
         yield (name, "")
 
 
-def _chains(node: ast.AST) -> Iterator[list[str]]:
-    """Each name in a tree with the attributes accessed on it: `a.b(c).d` gives [a, b] and [c]."""
-    attributes: list[str] = []
-    inner = node
-    while isinstance(inner, ast.Attribute):
-        attributes.insert(0, inner.attr)
-        inner = inner.value
-    if isinstance(inner, ast.Name):
-        yield [inner.id, *attributes]
-    else:
-        for child in ast.iter_child_nodes(inner):
-            yield from _chains(child)
+class _Contents(NamedTuple):
+    """What some statements hold.
+
+    Attributes:
+        chains: each name with the attributes accessed on it: `a.b(c).d` gives [a, b] and [c].
+        imports: import statements, also those inside a function.
+        files: strings that name a data file.
+    """
+
+    chains: list[list[str]]
+    imports: list[ast.Import | ast.ImportFrom]
+    files: list[str]
+
+
+@cache
+def _definition(symbol: Symbol) -> _Contents:
+    return _contents(_module(symbol[0]).nodes_of(symbol[1]))
+
+
+def _contents(nodes: Iterable[ast.AST]) -> _Contents:
+    """Walks the trees once: this is most of the time that a plan takes."""
+    contents = _Contents([], [], [])
+    queue = list(nodes)
+    while queue:
+        node = queue.pop()
+        attributes: list[str] = []
+        while isinstance(node, ast.Attribute):
+            attributes.insert(0, node.attr)
+            node = node.value
+        if isinstance(node, ast.Name):
+            contents.chains.append([node.id, *attributes])
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and DATA_FILE.fullmatch(node.value):
+                contents.files.append(node.value)
+        else:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                contents.imports.append(node)
+            for field in node._fields:
+                value = getattr(node, field, None)
+                if isinstance(value, list):
+                    queue.extend(item for item in value if isinstance(item, ast.AST))
+                elif isinstance(value, ast.AST):
+                    queue.append(value)
+    return contents
 
 
 class _Module:
@@ -245,7 +295,7 @@ class _Module:
                 self.definitions.setdefault(defined, []).append(node)
         for node in self.tree.body:
             if isinstance(node, ast.Expr):  # a call may modify what it names: TABLE.update(...)
-                for changed in {name for name, *_ in _chains(node)} & set(self.definitions):
+                for changed in {name for name, *_ in _contents([node]).chains} & set(self.definitions):
                     self.definitions[changed].append(node)
 
     def binds(self, name: str) -> bool:
@@ -322,14 +372,18 @@ def _defined_names(node: ast.stmt) -> set[str]:
             names.add(inner.name)
         targets: list[ast.expr | None] = list(getattr(inner, "targets", []))
         targets += [getattr(inner, "target", None), getattr(inner, "optional_vars", None)]
-        names.update(name for target in targets if target for name, *_ in _chains(target))
+        names.update(name for name, *_ in _contents(filter(None, targets)).chains)
     return names
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
+    queue: list[ast.AST] = [tree]
+    while queue:
+        node = queue.pop()
+        for block in BLOCKS:
+            queue.extend(getattr(node, block, ()))
         body = getattr(node, "body", None)
-        if not isinstance(body, list):
+        if not body:
             continue
         # A string on its own is the docstring of a function or of the attribute above it.
         kept = [

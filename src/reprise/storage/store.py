@@ -432,17 +432,16 @@ def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
             file.parent.mkdir(parents=True, exist_ok=True)
             handle = file.open("a")
         with handle:
-            with writing(file):
-                if not _lock_at_once(handle, mode):
-                    if not wait:
-                        raise Busy(f"{file.parent}: another process is at work here")
-                    print(
-                        f"{file.parent}: waiting for another process at work here",
-                        file=sys.stderr,
-                        flush=True,
-                    )
-                    fcntl.flock(handle, mode)
-                    waited = True
+            if not _lock_at_once(handle, mode):
+                if not wait:
+                    raise Busy(f"{file.parent}: another process is at work here")
+                print(
+                    f"{file.parent}: waiting for another process at work here",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                _flock(handle, mode)
+                waited = True
             if not _is_open(file, handle):
                 continue  # another process removed the file while we waited
             yield waited
@@ -452,10 +451,22 @@ def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
 def _lock_at_once(handle: IO[str], mode: int) -> bool:
     """Takes the lock without waiting; returns whether that succeeded."""
     try:
-        fcntl.flock(handle, mode | fcntl.LOCK_NB)
+        _flock(handle, mode | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _flock(handle: IO[str], mode: int) -> None:
+    try:
+        fcntl.flock(handle, mode)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise RepriseError(
+            f"{handle.name}: this file system cannot lock files (flock: {error.strerror}); mount it with "
+            "locks (on Lustre, the option `flock`), or put the checkout on another one"
+        ) from None
 
 
 def _is_open(file: Path, handle: IO[str]) -> bool:

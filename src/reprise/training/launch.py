@@ -1,13 +1,17 @@
 """Trains on all GPUs of this machine, one process per GPU, on behalf of a single-process caller."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
+import torch
+
 from reprise.errors import RepriseError
-from reprise.storage.store import ASKER, CACHE, asking, locked
+from reprise.storage.store import ASKER, asking, locked
 from reprise.training.image_settings import Source
 from reprise.training.models import trained
 from reprise.training.processes import joined
@@ -15,17 +19,30 @@ from reprise.training.spec import Spec
 
 
 def train_on_all_gpus(spec: Spec, source: Source, root: Path) -> None:
-    """Runs `models.trained` by torchrun, one process per GPU, which leaves the network in the cache. Only one
-    caller at a time uses the GPUs; others wait.
+    """Runs `models.trained` by torchrun, one process per visible GPU, which leaves the network in the cache.
+    Only one of a user's trainings at a time uses a GPU; others wait.
 
     Args:
         root: the checkout.
 
     Raises:
-        RepriseError: if a process fails; its message is on stderr.
+        RepriseError: if this machine has no GPU, or a process fails; its message is on stderr.
     """
-    with locked(root / CACHE / ".gpus.lock"):
+    if not torch.cuda.is_available():
+        raise RepriseError(
+            f"device 'cuda': no GPU can be used on {os.uname().nodename}; run this where there is one (on a "
+            "cluster, the job must ask for it), or set `device: cpu` in the config"
+        )
+    gpus = [torch.cuda.get_device_properties(index).uuid for index in range(torch.cuda.device_count())]
+    with ExitStack() as stack:
+        for lock in sorted(map(gpu_lock, map(str, gpus))):  # in one order, so that no two wait for each other
+            stack.enter_context(locked(lock))
         launch(spec, source, root, device="cuda", processes="gpu")
+
+
+def gpu_lock(uuid: str) -> Path:
+    """The lock file of a GPU, on this machine: the checkout may lie on a disk that several machines share."""
+    return Path(tempfile.gettempdir()) / f"reprise-{os.getuid()}-gpu-{uuid}.lock"
 
 
 def launch(spec: Spec, source: Source, root: Path, *, device: str, processes: str) -> None:

@@ -63,7 +63,7 @@ def trained(
     progress: Callable[[int], None] = lambda step: None,
 ) -> Path:
     """The folder of a model, read from the cache (HIT) or trained now (MISS); prints which on stderr, with
-    the key.
+    the key and, for an interrupted training, the step from which it goes on.
 
     If several processes ask for the same model at once, one trains it and the others wait.
 
@@ -81,7 +81,9 @@ def trained(
         return train(spec, data, entry.draft, device=device, save_every=save_every, progress=progress)
 
     def announce(hit: bool) -> None:
-        print(f"{'HIT' if hit else 'MISS'} {key} {spec.objective}", file=sys.stderr, flush=True)
+        step = 0 if hit else checkpoints.newest_step(entry.draft)
+        resumes = f", from step {step} of {spec.steps}" if step else ""
+        print(f"{'HIT' if hit else 'MISS'} {key} {spec.objective}{resumes}", file=sys.stderr, flush=True)
         processes.said_by_first(hit)
 
     def make(folder: Path) -> dict[str, Any]:

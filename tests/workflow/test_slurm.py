@@ -1,0 +1,183 @@
+"""The profile `slurm` on a Slurm of one node: the same bytes as without it, whatever is killed."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import slurm
+from killing import kill_all
+
+from reprise.execute import registry
+from reprise.storage import store
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]  # a machine has one Slurm at a time
+
+PAPERS = ("esser2024", "tian2023")
+ON_GPU = ("esser2024_theory", "tian2023_dynamics")
+ID = "tian2023/batch_normalization"
+FOLDER = f"results/smoke/{ID}"
+PROFILE = (
+    "--workflow-profile", "slurm", "--config", "tier=smoke", "--slurm-no-account",
+    "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1",
+    "--seconds-between-status-checks", "2",
+)  # fmt: skip
+"""What a Slurm without accounting needs, and short waits."""
+LONG = 1200
+
+
+def rule_of(id):
+    """The name of the rule of an experiment, a figure or table."""
+    return id.replace("/", "_")
+
+
+class Cluster:
+    """A checkout on a machine where no environment is activated."""
+
+    def __init__(self, checkout):
+        self.root = checkout.root
+        here = str(Path(sys.executable).parent)
+        path = [folder for folder in os.environ["PATH"].split(os.pathsep) if folder != here]
+        self.environment = {**checkout.environment, "PATH": os.pathsep.join(path)}
+        del self.environment["PYTHONDONTWRITEBYTECODE"]
+        self.output = self.root / "printed.txt"
+
+    @property
+    def printed(self):
+        """All that Snakemake has printed."""
+        return self.output.read_text()
+
+    def start(self, *arguments):
+        """Snakemake, in a session of its own."""
+        command = (sys.executable, "-m", "snakemake", *arguments, *PROFILE)
+        with self.output.open("a") as file:
+            return subprocess.Popen(
+                command, cwd=self.root, env=self.environment, start_new_session=True, stdout=file, stderr=file
+            )
+
+    def done(self, *arguments):
+        """Runs Snakemake, which must succeed."""
+        self.finish(self.start(*arguments))
+
+    def finish(self, process):
+        """Waits for Snakemake, which must succeed."""
+        try:
+            assert process.wait(timeout=LONG) == 0, self.printed
+        finally:
+            kill_all(process)
+
+    def log(self, share=""):
+        """What the log of the experiment, or of a share, says so far."""
+        file = self.root / "results/smoke/logs" / f"{ID}{share and f'.{share}'}.log"
+        return file.read_text() if file.is_file() else ""
+
+    def wait_for(self, text, share="", times=1):
+        """Until the log says it."""
+        slurm.wait_until(lambda: self.log(share).count(text) >= times, LONG, text)
+
+    def worker(self, share=""):
+        """The process that runs the experiment, or a share of it, and its job; stopped, so that it lasts."""
+        command = ["run", ID, "--tier", "smoke", *(("--share", share) if share else ())]
+
+        def find():
+            for process in Path("/proc").glob("[0-9]*"):
+                with suppress(OSError):
+                    words = (process / "cmdline").read_text().split("\0")[:-1]
+                    if words[2:] == command and (process / "cwd").resolve() == self.root:
+                        os.kill(int(process.name), signal.SIGSTOP)
+                        return process
+            return None
+
+        process = slurm.wait_until(find, LONG, " ".join(command))
+        variables = (process / "environ").read_text().split("\0")
+        job = next(each.partition("=")[2] for each in variables if each.startswith("SLURM_JOB_ID="))
+        return int(process.name), job
+
+
+def run_until_locked(process, lock):
+    """Lets a stopped process run on until it holds the lock, and stops it again."""
+    held = False
+    while not held:
+        os.kill(process, signal.SIGCONT)
+        time.sleep(0.05)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            with store.locked(lock, wait=False):
+                pass
+        except store.Busy:
+            held = True
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory):
+    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
+        pytest.skip('needs pip install -e ".[cluster]"')
+    if reason := slurm.unavailable():
+        pytest.skip(reason)
+    with slurm.running(tmp_path_factory.mktemp("slurm") / "node") as node:
+        yield node
+
+
+def test_two_papers_are_the_same_bytes_and_gpu_jobs_wait_for_the_gpu(node, blank, smoke_run):
+    papers = [registry.paper(key) for key in PAPERS]
+    drawn = [rule_of(id) for paper in papers for id in paper.artifacts]
+    on_gpu = [f"{rule}:gpu=1" for rule in ON_GPU]
+    Cluster(blank).done(*drawn, *(f"{key}_claims" for key in PAPERS), "--set-resources", *on_gpu)
+    made, expected = blank.results(), smoke_run.results()
+    assert made == {name: expected[name] for name in expected if any(f"/{key}/" in name for key in PAPERS)}
+    assert len(made) > 40
+
+    jobs = {job["Comment"].removeprefix("rule_"): job for job in node.jobs()}
+    assert set(jobs) == {rule_of(id) for paper in papers for id in paper.experiments}
+    assert {name for name, job in jobs.items() if "gpu:1" in job.get("TresPerJob", "")} == set(ON_GPU)
+    first, second = sorted((jobs[name]["StartTime"], jobs[name]["EndTime"]) for name in ON_GPU)
+    assert first[1] <= second[0]
+
+
+def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_run):
+    cluster, one, two = Cluster(blank), "1-of-2", "2-of-2"
+    arguments = (rule_of(ID), "--set-scatter", f"{rule_of(ID)}=2")
+    first = cluster.start(*arguments)
+    try:
+        # One share is cancelled, and the worker of the other killed.
+        _, job = cluster.worker(one)
+        victim, _ = cluster.worker(two)
+        node.cancel(job)
+        os.kill(victim, signal.SIGKILL)
+        cluster.wait_for("stopped (SIGTERM): cancelled, preempted or over the time limit", one)
+        cluster.wait_for("killed (SIGKILL): probably out of memory", two)
+
+        # In the next attempt, one is over its time limit, and the node's daemon restarts under the other.
+        for share in (one, two):
+            cluster.wait_for("--- next attempt", share)
+        _, job = cluster.worker(one)
+        survivor, _ = cluster.worker(two)
+        node.end_its_time(job)
+        node.restart_slurmd()
+        cluster.wait_for("stopped (SIGTERM)", one, times=2)
+        os.kill(survivor, signal.SIGCONT)
+
+        # Snakemake is killed and its job goes on; that of the next Snakemake waits for it.
+        orphan, _ = cluster.worker()
+        run_until_locked(orphan, blank.root / FOLDER / store.LOCK)
+        first.kill()
+        for state in ("CANCELLED", "FAILED", "TIMEOUT"):
+            assert f"SLURM status is: '{state}'" in cluster.printed, cluster.printed
+    finally:
+        kill_all(first)
+    cluster.done("--unlock")
+    second = cluster.start(*arguments)
+    try:
+        cluster.wait_for("waiting for another process at work here")
+    finally:
+        os.kill(orphan, signal.SIGCONT)
+        cluster.finish(second)
+    tables = list((smoke_run.root / FOLDER).glob("*.parquet"))
+    assert tables
+    for table in tables:
+        assert (blank.root / FOLDER / table.name).read_bytes() == table.read_bytes()
