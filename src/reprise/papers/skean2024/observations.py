@@ -83,7 +83,7 @@ def probes(
     fit = partial(probe, params.probe, seed=run_spec.seed)
     for name, data in labelled.items():
         try:
-            validation = fit(train[learned], data.labels[learned], train[held_out], data.labels[held_out])
+            validation = fit(train, data.labels, train, data.labels, rows=learned, test_rows=held_out)
             final = fit(train, data.labels, test, data.test_labels)
         except RepriseError:
             validation = final = Accuracy(math.nan, math.nan)
