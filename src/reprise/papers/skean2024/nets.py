@@ -19,8 +19,9 @@ from reprise.papers.skean2024.lineup import narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, Training
 from reprise.study.settings import replaced
 from reprise.training import methods
+from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Source
-from reprise.training.images import Data, assemble, batch_indices
+from reprise.training.images import Data, assemble
 from reprise.training.spec import Spec
 
 OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
