@@ -42,7 +42,7 @@ def ahead(
     results = DataLoader(
         _Results(function),
         batch_size=None,
-        sampler=tasks,  # type: ignore[arg-type]
+        sampler=tasks,
         num_workers=count,
         prefetch_factor=max(2, -(-depth // count)),
         pin_memory=pinned,

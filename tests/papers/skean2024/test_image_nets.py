@@ -27,9 +27,10 @@ from reprise.papers.skean2024.projector_and_batch.params import Params as Projec
 from reprise.papers.skean2024.published import TABLE2_METHODS
 from reprise.storage.closure import closure
 from reprise.study.experiment import Context
+from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import observed
-from reprise.training.images import assemble, batch_indices
+from reprise.training.images import assemble
 from reprise.training.optimisers import LARS, SGD
 from reprise.training.schedules import Constant
 
