@@ -23,6 +23,7 @@ from reprise.datasets.folders import Images
 from reprise.diagnostics.probes import accuracy, representations
 from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
 from reprise.errors import RepriseError
+from reprise.networks.layers import Stage
 from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import processes
@@ -93,6 +94,9 @@ def assemble(spec: "Spec", channels: int) -> Method:
             dim=spec.projector.dim(spec.encoder.dim),
             precision=getattr(torch, spec.precision),
         )
+        for module in student.encoder.modules():
+            if isinstance(module, Stage):
+                module.recompute = spec.checkpoint_blocks
         return build(spec.objective, student, spec.steps, spec.hyperparameters)
 
 
@@ -191,7 +195,8 @@ class _Run:
             record |= trace(z)
         if spec.probe_every:
             self._train_probe(r, self.data.labels[batch.index.to(self.device)])
-            if (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps:
+            tested = (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps
+            if tested and processes.rank() == 0:  # whose log is kept
                 record |= self._test_probe()
         return record
 

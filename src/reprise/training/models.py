@@ -46,7 +46,8 @@ def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
         code += loss.symbols
         content = loss.content
     return key_of(
-        spec.model_dump(mode="json") | {"objective": spec.objective.rpartition(":")[2]},
+        spec.model_dump(mode="json", exclude={"checkpoint_blocks"})
+        | {"objective": spec.objective.rpartition(":")[2]},
         fingerprint(data),
         closure_hash(*code, extra=content),
         torch.device(device).type,
