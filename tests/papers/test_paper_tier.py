@@ -1,8 +1,8 @@
 """Every training on images of the paper tier, a few steps long, on tiny files in the official formats: by
 shares, as on a cluster, with the published optimisers, schedules, precisions, augmentations and probes.
 
-Reduced are numbers of steps, images, seeds and points of a grid; batches, with the widths that a paper ties to
-them; and the widths of encoders, or the side of images, whose steps would take a CPU minutes.
+Reduced are numbers of steps, images, seeds and points of a grid; batches, with the widths that a paper ties
+to them; and the widths of encoders, or the side of images, whose steps would take a CPU minutes.
 """
 
 import json
@@ -30,7 +30,9 @@ REDUCED = {
         "selection_splits": 1, "seeds": 1,
     },
     "jing2022/colour_short_cut": {"images": 80, "test_images": 80, "batch": 16, "steps": 2, "seeds": 1},
-    "jing2022/projector_map": IMAGES_OF_JING | {"base_seeds": 1, "crops": [0.5]} | {name: [] for name in GRIDS},
+    "jing2022/projector_map": IMAGES_OF_JING
+    | {"base_seeds": 1, "crops": [0.5]}
+    | {name: [] for name in GRIDS},
     "jing2022/projector_spectra": IMAGES_OF_JING,
     "ren2023/zero_shot": {"image_size": 64, "batch_size": 6, "epochs": 1, "looks": 2, "seeds": 1},
     "skean2024/early_lead": IMAGES_OF_SKEAN
@@ -50,10 +52,10 @@ QUICK = (
 )  # fmt: skip
 """The experiments that take a few seconds here; the others take up to forty."""
 SIZES = {
-    "steps", "epochs", "looks", "horizon", "batch", "batch_size", "full_width_batch", "batches", "dims", "seeds",
-    "images", "test_images", "samples", "per_class", "width", "encoder.width", "d0", "image_size", "learning_rates",
-    "trace_every", "probe_every", "records", "repeats", "splits", "selection_splits", "timed_widths",
-    "base_seeds", "crops", "data_set", *GRIDS,
+    "steps", "epochs", "looks", "horizon", "batch", "batch_size", "full_width_batch", "batches", "dims",
+    "seeds", "base_seeds", "images", "test_images", "samples", "per_class", "width", "encoder.width", "d0",
+    "image_size", "learning_rates", "trace_every", "probe_every", "records", "repeats", "splits",
+    "selection_splits", "timed_widths", "crops", "data_set", *GRIDS,
 }  # fmt: skip
 """The settings that the reduced tier may change; `data_set` of the experiment on the stand-in itself."""
 
