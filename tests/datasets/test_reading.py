@@ -11,6 +11,8 @@ from reprise.datasets import reading
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
 
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")  # of more than there are cores
+
 
 @pytest.fixture
 def files(tmp_path):

@@ -59,6 +59,7 @@ def test_stl10s_unlabelled_images_train_too(tmp_path, monkeypatch):
     assert len(train(spec("stl10"), data, tmp_path / "run").log.splitlines()) == 2
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")  # of more than there are cores
 @pytest.mark.parametrize("workers", [1, 3])
 def test_files_are_read_ahead_and_the_numbers_are_the_same(workers, tmp_path, monkeypatch):
     official_formats.imagenet(tmp_path, monkeypatch)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -41,9 +42,10 @@ class Files:
         # An array, because processes that are forked later would copy a million strings when they use them.
         self._files = np.array([os.fsencode(file) for file in files], dtype=bytes)
 
+    @cache  # noqa: B019, of the few objects that live as long as the process
     def fingerprint(self) -> str:
         """SHA-256 of the files' names, with their folders, and sizes: hashing the contents would take
-        hours."""
+        hours. Sizes are read once, because a network's file system may take minutes."""
         digest = hashlib.sha256(f"{self.size}".encode())
         for file in map(Path, map(os.fsdecode, self._files)):
             digest.update(f"{file.parent.name}/{file.name} {file.stat().st_size}\n".encode())
