@@ -18,6 +18,11 @@ include: "workflow/rules/papers.smk"
 include: "workflow/rules/report.smk"
 
 
+onstart:
+    estimates = [plan.estimate(e.id, TIER, SHARE_MINUTES) for e in INCLUDED]
+    print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
+
+
 rule all:
     default_target: True
     input:

@@ -43,14 +43,14 @@ def cifar(name, root, patch, count=40, seed=0):
     folder = root / of.folder
     folder.mkdir(parents=True)
     arrays, sums = {}, {}
-    for file in (*of.images["train"], *of.images["test"]):
+    for file in (*of.files["train"], *of.files["test"]):
         pixels = random.integers(0, 256, (count, IMAGE_BYTES), dtype=np.uint8)
         labels = random.integers(0, of.classes, count).tolist()
         arrays[file] = pixels.reshape(-1, 3, 32, 32), labels
         sums[file] = _dump(folder / file, {"data": pixels, CIFAR_LABELS[name]: labels})
     sums[of.names] = _dump(folder / of.names, {NAMES[name]: [f"class {i}" for i in range(of.classes)]})
-    images = {split: dict.fromkeys(of.images[split], count) for split in of.images}
-    patch.setitem(DATA_SETS, name, replace(of, images=images))
+    files = {split: dict.fromkeys(of.files[split], count) for split in of.files}
+    patch.setitem(DATA_SETS, name, replace(of, files=files))
     loader = {"cifar10": datasets.CIFAR10, "cifar100": datasets.CIFAR100}[name]
     for split in ("train", "test"):
         patch.setattr(loader, f"{split}_list", [[file, sums[file]] for file in images[split]])

@@ -1,4 +1,4 @@
-"""`reprise list | run | draw | check | report | cache | bench`."""
+"""`reprise list | plan | run | draw | check | report | cache | bench`."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground, summary
-from reprise.execute import cache, drift, pipeline, provenance, registry, tiers
+from reprise.execute import cache, drift, pipeline, plan, provenance, registry, tiers
 
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred."""
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="list|run|draw|check|report|cache|bench")
+    commands = parser.add_subparsers(required=True, metavar="list|plan|run|draw|check|report|cache|bench")
 
     def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help)
@@ -70,6 +70,12 @@ def _parser() -> argparse.ArgumentParser:
         "list experiments, artifacts and claims, and which results each tier has",
         has_tier=False,
     )
+    plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
+    plan_parser.add_argument("paper", nargs="?", metavar="KEY")
+    plan_parser.add_argument(
+        "--share-minutes", type=float, default=plan.SHARE_MINUTES,
+        help="expected duration of a job, as in the profile (default: %(default)g)",
+    )  # fmt: skip
     run = add("run", _run, "compute an experiment's result tables")
     run.add_argument("id", metavar="KEY/NAME")
     run.add_argument(
@@ -130,6 +136,48 @@ def _list(options: argparse.Namespace) -> None:
                 print(f"    {tier.name:8} {state}")
         for claim, _ in paper.claims.values():
             print(f"  {claim.kind:9}{claim.id}" + (f"  (needs {claim.needs})" if claim.needs else ""))
+
+
+def _plan(options: argparse.Namespace) -> None:
+    tier = tiers.load_tier(options.tier)
+    papers = [registry.paper(options.paper)] if options.paper else list(registry.papers().values())
+    estimates = [
+        plan.estimate(id, tier, options.share_minutes) for paper in papers for id in paper.experiments
+    ]
+    table = Table(title=f"Tier {tier.name}; nothing in the cache is subtracted")
+    for name in (
+        "experiment",
+        "state",
+        "jobs",
+        "longest job",
+        "memory",
+        "CPU h",
+        "GPU h",
+        "claims",
+        "numbers",
+    ):
+        table.add_column(name, justify="left" if name in ("experiment", "state") else "right")
+    for each in estimates:
+        gpus = f", {each.longest.gpus} GPU{'s' * (each.longest.gpus > 1)}" if each.longest.gpus else ""
+        numbers = [claim for claim in each.claims if claim.published is not None]
+        table.add_row(
+            each.id, each.state, str(each.jobs), f"{each.longest.minutes / 60:,.2f} h{gpus}",
+            f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.cpu_hours:.2f}", f"{each.gpu_hours:,.0f}",
+            str(len(each.claims)), str(len(numbers)),
+        )  # fmt: skip
+    console = Console(width=max(120, Console().width))
+    console.print(table)
+    if options.paper:
+        for each in estimates:
+            for claim in each.claims:
+                if claim.published is not None:
+                    print(f"{each.id} decides {claim.id}: {claim.published:g} {claim.unit}")
+    for reason in dict.fromkeys(each.missing for each in estimates if each.missing):
+        print(f"missing for {', '.join(each.id for each in estimates if each.missing == reason)}: {reason}")
+    print(plan.summary(estimates))
+    paper = f" paper={options.paper}" if options.paper else ""
+    share = f" share_minutes={options.share_minutes:g}" if options.share_minutes != plan.SHARE_MINUTES else ""
+    print(f"run it with: snakemake --config tier={tier.name}{paper}{share}")
 
 
 def _run(options: argparse.Namespace) -> None:

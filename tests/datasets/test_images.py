@@ -132,7 +132,7 @@ def test_the_check_needs_no_torch():
 @pytest.mark.parametrize("name", ["cifar10", "cifar100"])
 def test_cifar_is_what_its_pickles_hold(name, tmp_path, monkeypatch):
     arrays = official_formats.cifar(name, tmp_path, monkeypatch)
-    for split, parts in DATA_SETS[name].images.items():
+    for split, parts in DATA_SETS[name].files.items():
         found, labels = load(name, tmp_path, split)
         assert (found.dtype, labels.dtype, found.is_contiguous()) == (torch.uint8, torch.int64, True)
         np.testing.assert_array_equal(found, np.concatenate([arrays[part][0] for part in parts]))
@@ -319,7 +319,7 @@ def test_a_changed_byte_is_found_before_a_pickle_is_read(name, tmp_path, monkeyp
         file = tmp_path / "stl10_binary" / "train_X.bin"
     else:
         official_formats.cifar(name, tmp_path, monkeypatch)
-        file = tmp_path / DATA_SETS[name].folder / next(iter(DATA_SETS[name].images["test"]))
+        file = tmp_path / DATA_SETS[name].folder / next(iter(DATA_SETS[name].files["test"]))
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)

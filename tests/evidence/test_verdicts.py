@@ -301,10 +301,17 @@ def test_a_claim_with_a_measure_may_need_a_run_without_departures():
     """With one it is not run, however its numbers look; it still says what was published."""
     claim = replace(value(), needs="GPUs")
     found = tables(spread(0.5, 0.01))
-    for params, verdict, reason in ((Published(lr=0.2), "not run", "GPUs"), (Published(), "reproduced", "")):
+    runs = (Published(lr=0.2), "not run", "GPUs"), (Published(), "reproduced", "")
+    for params, verdict, reason in runs:
         row = row_of(params, found, claim)
         assert (row["verdict"], row["reason"]) == (verdict, reason)
         assert math.isnan(row["observed"]) == (verdict == "not run")
+
+
+def test_such_a_claim_is_not_run_where_the_run_left_its_rows_out():
+    claim = replace(value(), needs="GPUs")
+    row = row_of(Published(), tables([]), claim)
+    assert (row["verdict"], row["reason"]) == ("not run", "GPUs")
 
 
 def test_a_claim_whose_experiment_has_not_run_says_what_would_run_it():

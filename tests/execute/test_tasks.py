@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,10 +12,21 @@ import pytest
 from reprise.errors import RepriseError
 from reprise.execute import pipeline, registry, tiers
 from reprise.storage import store
-from reprise.study.experiment import BASE, Context, Task, all_tasks, evaluate, share_of
+from reprise.study.experiment import (
+    BASE,
+    Context,
+    Resources,
+    Task,
+    all_resources,
+    all_tasks,
+    evaluate,
+    share_of,
+)
+from reprise.study.losses import TakesLosses
 
 CUT = [pytest.param(id, id=id) for id, e in registry.experiments().items() if e.has_tasks]
 ID = "tian2023/batch_normalization"
+ROOT = Path(__file__).parents[2]
 
 
 def squares(n, progress):
@@ -23,7 +35,11 @@ def squares(n, progress):
 
 
 def tasks(count, context):
-    return [Task(f"task {n}", partial(squares, n), work=n) for n in range(1, count + 1)]
+    return [Task(f"task {n}", partial(squares, n)) for n in range(1, count + 1)]
+
+
+def resources(count, objective):
+    return {f"task {n}": Resources(minutes=n) for n in range(1, count + 1)}
 
 
 def compute(count, context):
@@ -43,27 +59,57 @@ def test_what_a_computation_asks_for_are_the_tasks_that_it_declares():
     asked = []
 
     def keep(task):
-        asked.append((task.name, task.work))
+        asked.append(task.name)
         return task.make(lambda share: None)
 
     evaluate(compute, SETTINGS, Context(keep=keep))
-    assert asked == [(task.name, task.work) for task in all_tasks(tasks, SETTINGS, Context())]
+    assert asked == [task.name for task in all_tasks(tasks, SETTINGS, Context())]
+    assert asked == list(all_resources(resources, SETTINGS))
     assert len(set(asked)) == 6
 
 
 @pytest.mark.parametrize("shares", [1, 2, 3, 7, 40])
-def test_shares_hold_every_task_once_and_about_the_same_work(shares):
-    declared = tasks(20, None)
-    parts = [share_of(declared, number, shares) for number in range(1, shares + 1)]
-    assert sorted(task.name for part in parts for task in part) == sorted(task.name for task in declared)
-    loads = [sum(task.work for task in part) for part in parts]
-    assert max(loads) - min(loads) <= max(task.work for task in declared)
+def test_shares_hold_every_task_once_and_take_about_as_long(shares):
+    needs = resources(20, None)
+    parts = [share_of(needs, number, shares) for number in range(1, shares + 1)]
+    assert sorted(name for part in parts for name in part) == sorted(needs)
+    loads = [sum(needs[name].minutes for name in part) for part in parts]
+    assert max(loads) - min(loads) <= max(each.minutes for each in needs.values())
+
+
+@pytest.mark.parametrize("name", ["smoke", "default"])
+@pytest.mark.parametrize("id", CUT)
+def test_an_experiment_says_what_each_of_its_tasks_needs(id, name):
+    """The tasks are declared in `compute.py`, which imports torch, what they need in `params.py`."""
+    experiment, params = registry.experiment(id), tiers.load_tier(name).params[id]
+    declared = all_tasks(experiment.tasks(), experiment.settings(params), Context())
+    assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
 
 
 @pytest.mark.parametrize("id", CUT)
-def test_what_says_that_an_experiment_is_cut_is_its_code(id):
-    """`has_tasks` looks at the text, for a plan without torch."""
-    assert callable(registry.experiment(id).tasks())
+def test_with_another_loss_too(id, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    experiment = registry.experiment(id)
+    if not issubclass(experiment.params, TakesLosses):
+        pytest.skip("no other loss")
+    Path("mine.py").write_text("def my_loss(a, b):\n    return -(a * b).sum(-1).mean(-1)\n")
+    params = tiers.load_tier("smoke", ROOT).params[id].model_copy(update={"objective": ("mine.py:my_loss",)})
+    declared = all_tasks(experiment.tasks(), experiment.settings(params), Context())
+    assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
+
+
+@pytest.mark.parametrize("name", tiers.names())
+def test_what_tasks_need_is_known_without_torch(name):
+    program = f"""
+import sys
+from reprise.execute import registry, tiers
+tier = tiers.load_tier("{name}")
+needs = [needs for id, e in registry.experiments().items() for needs in e.needs(tier.params[id]).values()]
+assert all(each.minutes > 0 and each.memory_mb > 0 for each in needs)
+print("torch" in sys.modules)
+"""
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "False\n"
 
 
 @pytest.fixture

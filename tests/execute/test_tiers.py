@@ -1,5 +1,7 @@
 """Tiers: what is read, and what stops a run before its first job."""
 
+import re
+
 import pytest
 
 from reprise.errors import RepriseError
@@ -81,7 +83,7 @@ def test_the_hash_changes_with_a_value_and_not_with_how_it_is_written(write):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("tier: mine\nexperiment: {}\n", ["unknown key 'experiment'", "tier, experiments"]),
+        ("tier: mine\nexperiment: {}\n", ["unknown key 'experiment'", "tier, device, on_request"]),
         ("tier: other\n", ["key 'tier'", "'other'", "must be 'mine'"]),
         ("experiments: {}\n", ["key 'tier'", "None", "must be 'mine'"]),
         (
@@ -162,3 +164,23 @@ def test_outside_a_checkout_the_message_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RepriseError, match="run this inside a checkout"):
         tiers.load_tier("default")
+
+
+def test_a_tier_names_the_device_of_every_experiment_that_can_run_on_several():
+    on_gpus = tiers.load_tier("paper")
+    for id, params in on_gpus.params.items():
+        assert getattr(params, "device", "cuda") == "cuda", id
+    assert sum(hasattr(params, "device") for params in on_gpus.params.values()) > 5
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("device: gpu", "key 'device' has the value 'gpu'; allowed: cpu, cuda"),
+        ("on_request: jing2022/first", "key 'on_request' has the value 'jing2022/first'; write a list"),
+        ("on_request: [jing2022/third]", "unknown experiment 'jing2022/third'; allowed: jing2022/first"),
+    ],
+)
+def test_a_wrong_device_or_request_is_refused(write, line, message):
+    with pytest.raises(RepriseError, match=re.escape(f"configs/mine.yaml: {message}")):
+        write(f"tier: mine\n{line}\n")

@@ -9,6 +9,7 @@ from pydantic import Field
 from reprise.errors import RepriseError
 from reprise.study.settings import (
     Settings,
+    alterations,
     assumptions,
     departures,
     from_code,
@@ -182,3 +183,24 @@ def test_an_override_of_inner_settings_names_what_it_changes():
 def test_a_wrong_inner_key_or_value_is_named_with_what_is_allowed(override, message):
     with pytest.raises(RepriseError, match=f"here: {message}"):
         Outer.from_overrides({"descent": override}, "here")
+
+
+class Grid(Settings):
+    methods: tuple[str, ...] = ours(("a", "b", "c"), "ours")
+    rates: tuple[float, float] = stated((0.1, 0.2), "Section 4")
+    seeds: int = ours(3, "ours")
+    images: int = ours(100, "ours")
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ({}, []),
+        ({"seeds": 1, "methods": ("c", "a")}, []),
+        ({"methods": ("a", "d")}, ["methods: [a, d] (ours: [a, b, c])"]),
+        ({"rates": (0.1, 0.1)}, ["rates: [0.1, 0.1] (paper: [0.1, 0.2])"]),
+        ({"images": 50, "seeds": 1}, ["images: 50 (ours: 100)"]),
+    ],
+)
+def test_leaving_seeds_or_items_out_alters_nothing_else(override, expected):
+    assert alterations(Grid(**override)) == expected

@@ -116,7 +116,7 @@ class Checkout:
     def put_cifar(self):
         """CIFAR-10's and CIFAR-100's files under data/, of their sizes, with nothing in them."""
         for of in (cifar.CIFAR10, cifar.CIFAR100):
-            for name, count in {**of.images["train"], **of.images["test"]}.items():
+            for name, count in {**of.files["train"], **of.files["test"]}.items():
                 self._put_empty(f"{of.folder}/{name}", count * cifar.IMAGE_BYTES)
             self._put_empty(f"{of.folder}/{of.names}", 0)
 

@@ -1,15 +1,17 @@
 """What Snakemake plans and what it refuses, without running a job."""
 
 import importlib.util
+import math
 import re
 from pathlib import Path
 
 import pytest
 import yaml
 
-from reprise.execute import registry
+from reprise.execute import plan, registry
 from reprise.execute.tiers import load_tier
 from reprise.storage import store
+from reprise.study.experiment import together
 
 ROOT = Path(__file__).parents[2]
 SMOKE = load_tier("smoke", ROOT)
@@ -26,10 +28,19 @@ def profile(name):
 
 
 CLAIMS = [f"{key}/claims" for key in registry.papers()]
-SHARES = profile("default")["set-scatter"]
-"""Into how many shares this machine's profile cuts an experiment, by the name of its rule."""
-RULES = {*map(rule_of, (*registry.experiments(), *registry.artifacts(), *CLAIMS)), "report"}
-HERE = RULES | {f"{name}_share" for name in SHARES}
+
+
+def rules(name, share_minutes=plan.SHARE_MINUTES):
+    """The rules of a tier: of its experiments and their shares, artifacts, verdicts and report."""
+    tier = load_tier(name, ROOT)
+    experiments = {id: e for id, e in registry.experiments().items() if id not in tier.on_request}
+    cut = [id for id, e in experiments.items() if plan.shares(e.needs(tier.params[id]), share_minutes) > 1]
+    artifacts = [artifact.id for e in experiments.values() for artifact in e.artifacts]
+    whole = map(rule_of, (*experiments, *artifacts, *CLAIMS, "report"))
+    return {*whole, *(f"{rule_of(id)}_share" for id in cut)}
+
+
+HERE = rules("smoke")
 
 
 @pytest.fixture(scope="module")
@@ -72,24 +83,44 @@ def test_the_copys_own_package_runs_in_it(blank):
 @pytest.mark.parametrize("tier", ["smoke", "default", "paper"])
 def test_every_tier_plans_every_rule(blank, tier):
     blank.put_data_sets()
-    assert blank.plan("--config", f"tier={tier}") == HERE
+    assert blank.plan("--config", f"tier={tier}") == rules(tier)
 
 
 def test_every_experiment_is_a_job_with_the_resources_that_it_declares(jobs):
     for id, experiment in registry.experiments().items():
-        job, needs = jobs[rule_of(id)], experiment.resources
+        job, needs = jobs[rule_of(id)], together(experiment.needs(SMOKE.params[id]).values())
         assert files(job["output"]) == results_of(id)
-        assert len(files(job["input"]) if "input" in job else ()) == SHARES.get(rule_of(id), 0)
-        assert int(job["priority"]) == needs.minutes
-        assert {f"runtime={needs.minutes}", f"mem_mb={needs.memory_mb}"} <= set(job["resources"].split(", "))
+        assert int(job["priority"]) == math.ceil(needs.minutes)
+        limits = {f"runtime={math.ceil(3 * needs.minutes + 10)}", f"mem_mb={needs.memory_mb}"}
+        assert limits <= set(job["resources"].split(", "))
         assert job["shell"].startswith(f"reprise run {id} --tier smoke 2>&1 | tee ")
 
 
 def test_resources_differ_from_one_experiment_to_another():
     """Else the test above would not see that a rule takes those of another."""
-    needs = [experiment.resources for experiment in registry.experiments().values()]
+    needs = [together(e.needs(SMOKE.params[id]).values()) for id, e in registry.experiments().items()]
     for name in ("minutes", "memory_mb"):
         assert len({getattr(one, name) for one in needs}) > 1
+
+
+def test_the_jobs_of_the_paper_tier_ask_for_gpus_and_for_time(blank):
+    """A network a job, on one GPU or, with 8,192 views of 224 pixels a step, on eight."""
+    blank.put_data_sets()
+    jobs = blank.jobs(config=("tier=paper", "share_minutes=60"))
+    on_eight, on_one = jobs["jing2022_projector_spectra_share"], jobs["skean2024_linear_probes_share"]
+    assert {"gpu=8"} <= set(on_eight["resources"].split(", "))
+    assert {"gpu=1"} <= set(on_one["resources"].split(", "))
+    assert int(re.search(r"runtime=(\d+)", on_eight["resources"]).group(1)) > 3 * 60
+    tier = load_tier("paper", ROOT)
+    on_gpus = {f"{rule_of(id)}_share" for id, params in tier.params.items() if hasattr(params, "device")}
+    assert on_gpus & set(jobs) == {name for name, job in jobs.items() if "gpu=" in job["resources"]}
+
+
+def test_what_runs_on_request_runs_when_it_is_asked_for_by_name(blank):
+    blank.put_data_sets()
+    assert "jing2022_projector_map" not in blank.plan("--config", "tier=paper", "paper=jing2022")
+    planned = blank.plan("jing2022_projector_map", "--config", "tier=paper", "paper=jing2022")
+    assert planned == {"jing2022_projector_map", "jing2022_projector_map_share"}
 
 
 def test_every_artifact_is_a_job_that_takes_the_tables_of_its_experiment(jobs):
@@ -121,6 +152,14 @@ def test_the_report_and_the_whole_run_leave_nothing_out(jobs):
     assert files(jobs["report"]["input"]) == shown
     assert files(jobs["report"]["output"]) == written
     assert files(jobs["all"]["input"]) == shown | written
+
+
+def test_shares_are_as_long_as_the_config_says(blank):
+    jobs = blank.jobs(config=("tier=smoke", "paper=jing2022", "share_minutes=0.01"))
+    needs = registry.experiment("jing2022/projector_map").needs(SMOKE.params["jing2022/projector_map"])
+    count = math.ceil(sum(each.minutes for each in needs.values()) / 0.01)
+    assert 1 < count < len(needs)
+    assert len(files(jobs["jing2022_projector_map"]["input"])) == count
 
 
 def test_every_job_has_a_log_a_benchmark_and_resources(jobs):
@@ -258,7 +297,7 @@ def test_the_cluster_profile_plans_every_rule(blank):
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip('needs pip install -e ".[cluster]"')
     blank.put_data_sets()
-    assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == RULES
+    assert blank.plan("--workflow-profile", "slurm", "--config", "tier=paper") == rules("paper")
 
 
 def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):

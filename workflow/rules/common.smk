@@ -4,14 +4,15 @@ import os
 
 from snakemake.exceptions import WorkflowError
 
-from reprise.execute import registry
+from reprise.execute import pipeline, plan, registry
 from reprise.execute.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.storage.store import marker
+from reprise.study.experiment import together
 
-if unknown := set(config) - {"tier", "paper", "experiments"}:
+if unknown := set(config) - {"tier", "paper", "experiments", "share_minutes"}:
     raise WorkflowError(
-        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper"
+        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper, share_minutes"
     )
 
 try:
@@ -22,8 +23,8 @@ try:
         else list(registry.papers().values())
     )
     EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]
-    ARTIFACTS = [a for paper in PAPERS for a in paper.artifacts.values()]
     KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
+    NEEDS = {e.id: e.needs(TIER.params[e.id]) for e in EXPERIMENTS}
     for experiment in EXPERIMENTS:
         experiment.check(TIER.params[experiment.id])
 except RepriseError as error:
@@ -42,6 +43,12 @@ for folder in ("results", "figures"):
             f"{os.path.abspath(folder)}: not a folder that can be written to; results/ and figures/ must be"
         )
 
+# What `all` and the report hold: an experiment that runs on request, once it has results.
+INCLUDED = [
+    e
+    for e in EXPERIMENTS
+    if e.id not in TIER.on_request or pipeline.has_results(e.id, TIER)
+]
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
 LOGS = f"{RESULTS}/logs"
@@ -53,13 +60,59 @@ def rule_name(id):
     return id.replace("/", "_")
 
 
-# The number of shares of each experiment's tasks, by rule name; override it in a profile or with --set-scatter.
+# The number of shares of each experiment's tasks, by rule name. A profile sets how long a share should take, and
+# --set-scatter the number of shares of an experiment.
+SHARE_MINUTES = float(config.get("share_minutes", plan.SHARE_MINUTES))
+
+
 scattergather:
-    **{rule_name(e.id): 1 for e in EXPERIMENTS if e.has_tasks},
+    **{
+        rule_name(e.id): plan.shares(NEEDS[e.id], SHARE_MINUTES)
+        for e in EXPERIMENTS
+        if e.has_tasks
+    },
 
 
-# Resources of the rules that draw, check and report.
-QUICK = {"mem_mb": 1000, "runtime": 5}
+# Resources of the rules that draw, check, report, and join the tables of shares.
+QUICK = {"mem_mb": 1000, "runtime": 10}
+
+
+def resources(experiment):
+    """The resources of an experiment's own job, which runs all tasks unless it has shares."""
+    return QUICK if shares(experiment) else _limits(experiment, _all_needs)
+
+
+def share_resources(experiment):
+    """The resources of each share of an experiment's tasks."""
+    return _limits(experiment, _share_needs)
+
+
+def cores(experiment):
+    """Cores of a job that runs an experiment's tasks; those of a GPU's job decode and augment images."""
+    return max(1, plan.CORES_PER_GPU * _all_needs(experiment).gpus)
+
+
+def _limits(experiment, needs):
+    """Resources by name, as functions of the rule's wildcards and the attempt. Jobs without GPUs ask for none, so that
+    they run where the executor knows none."""
+
+    def limit(name):
+        return lambda wildcards, attempt: plan.limits(
+            needs(experiment, wildcards), attempt
+        )[name]
+
+    gpus = _all_needs(experiment).gpus
+    limits = {name: limit(name) for name in ("mem_mb", "runtime")}
+    return {**limits, "gpu": gpus} if gpus else limits
+
+
+def _all_needs(experiment, wildcards=None):
+    return together(NEEDS[experiment.id].values())
+
+
+def _share_needs(experiment, wildcards):
+    number, count = map(int, wildcards.scatteritem.split("-of-"))
+    return plan.share_needs(NEEDS[experiment.id], number, count)
 
 
 def outputs(id):

@@ -14,10 +14,10 @@ for experiment in EXPERIMENTS:
             f"{LOGS}/{experiment.id}.log",
         benchmark:
             f"{BENCHMARKS}/{experiment.id}.tsv"
-        priority: experiment.resources.minutes  # longest first
+        priority: plan.priority(NEEDS[experiment.id])
+        threads: 1 if shares(experiment) else cores(experiment)
         resources:
-            mem_mb=experiment.resources.memory_mb,
-            runtime=experiment.resources.minutes,
+            **resources(experiment),
         params:
             id=experiment.id,
             key=KEYS[experiment.id],
@@ -40,17 +40,17 @@ for experiment in filter(shares, EXPERIMENTS):
             f"{LOGS}/{experiment.id}.{{scatteritem}}.log",
         benchmark:
             f"{BENCHMARKS}/{experiment.id}.{{scatteritem}}.tsv"
-        priority: experiment.resources.minutes
+        priority: plan.priority(NEEDS[experiment.id])
+        threads: cores(experiment)
         resources:
-            mem_mb=experiment.resources.memory_mb,
-            runtime=experiment.resources.minutes,
+            **share_resources(experiment),
         params:
             id=experiment.id,
         shell:
             "reprise run {params.id} --tier {TIER.name:q} --share {wildcards.scatteritem} 2>&1 | tee {log:q}"
 
 
-for artifact in ARTIFACTS:
+for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
 
     rule:
         name:
@@ -80,7 +80,7 @@ for paper in PAPERS:
         name:
             rule_name(f"{paper.key}/claims")
         input:
-            [outputs(e.id) for e in paper.experiments.values() if e.claims],
+            [outputs(e.id) for e in INCLUDED if e.paper == paper.key and e.claims],
         output:
             f"{RESULTS}/{paper.key}/claims.parquet",
             f"{RESULTS}/{paper.key}/run.json",

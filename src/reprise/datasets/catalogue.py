@@ -75,8 +75,8 @@ def check(name: str, root: str | Path, split: str = "train") -> None:
         data_set = DATA_SETS[known(name)]
     except ValueError as error:
         raise RepriseError(str(error)) from None
-    if split not in data_set.splits:
-        raise RepriseError(f"data set '{name}' has no split '{split}'; allowed: {', '.join(data_set.splits)}")
+    if split not in data_set.counts:
+        raise RepriseError(f"data set '{name}' has no split '{split}'; allowed: {', '.join(data_set.counts)}")
     data_set.check(_absolute(root))
 
 

@@ -3,7 +3,7 @@
 A run's plan imports every data set, so their modules import torch and torchvision inside `load` only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +29,20 @@ class DataSet:
 
     Attributes:
         normalisation: of a real data set, as solo-learn and DirectCLR have it.
+        counts: number of images in each split.
+        channels: 1 or 3.
+        side: pixels, of the square images that networks get.
+        in_memory: whether `load` reads all images of a split.
         classes: number of classes.
     """
 
     name: str
     normalisation: Normalisation
+    counts: Mapping[str, int]
+    channels: int = 3
+    side: int = 32
+    in_memory: bool = True
     classes: int = 10
-    splits: tuple[str, ...] = ("train", "test")
 
     def check(self, root: Path) -> None:
         """Checks that `load` will find the files it needs: that they are present, complete and of the right

@@ -22,5 +22,7 @@ class Digits(DataSet):
 DIGITS = Digits(
     name="digits",
     normalisation=Normalisation((0.287,), (0.354,)),
-    splits=("train", "test", "train+test"),
+    counts={"train": 1_797 - TEST, "test": TEST, "train+test": 1_797},
+    channels=1,
+    side=8,
 )

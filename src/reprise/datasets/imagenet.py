@@ -49,5 +49,8 @@ class ImageNet(DataSet):
 IMAGENET = ImageNet(
     name="imagenet",
     normalisation=Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+    counts={"train": COUNTS["train"], "test": COUNTS["val"]},
+    side=224,
+    in_memory=False,
     classes=1000,
 )

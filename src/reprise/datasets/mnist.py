@@ -38,7 +38,13 @@ class Mnist(DataSet):
         return dataset.data[:, None].numpy(), dataset.targets.numpy()
 
 
-MNIST = Mnist(name="mnist", normalisation=Normalisation((0.1307,), (0.3081,)))
+MNIST = Mnist(
+    name="mnist",
+    normalisation=Normalisation((0.1307,), (0.3081,)),
+    counts={"train": 60_000, "test": 10_000},
+    channels=1,
+    side=28,
+)
 
 
 def _length(file: Path, dimensions: int) -> int:

@@ -22,7 +22,13 @@ class Photographs(DataSet):
         return images[CROPS[split]], labels[CROPS[split]]
 
 
-PHOTOGRAPHS = Photographs(name="photographs", normalisation=Normalisation((0.405,), (0.331,)), classes=2)
+PHOTOGRAPHS = Photographs(
+    name="photographs",
+    normalisation=Normalisation((0.405,), (0.331,)),
+    counts={split: part.stop - part.start for split, part in CROPS.items()},
+    side=SIZE,
+    classes=2,
+)
 
 
 def crops(count: int) -> Labelled:

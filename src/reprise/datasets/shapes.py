@@ -6,7 +6,7 @@ reveals the shape. Image i of a seed does not depend on the number of images, so
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -237,12 +237,13 @@ class Shapes(DataSet):
     """Whether the class is the shape and the colour, or the shape alone."""
 
     def load(self, root: Path, split: str) -> Labelled:
-        rendered = render(COUNTS[split], seed=SEED, split=self.splits.index(split), style=self.style)
+        number = tuple(self.counts).index(split)
+        rendered = render(self.counts[split], seed=SEED, split=number, style=self.style)
         return rendered.images, rendered.shape_and_colour if self.coloured else rendered.shape
 
 
-SHAPES_10 = Shapes(name="shapes", normalisation=Normalisation((0.2,), (0.18,)))
-SHAPES_80 = Shapes(
-    name="shapes-80", normalisation=SHAPES_10.normalisation, classes=len(SHAPES) * len(COLOURS), coloured=True
+SHAPES_10 = Shapes(name="shapes", normalisation=Normalisation((0.2,), (0.18,)), counts=COUNTS)
+SHAPES_80 = replace(SHAPES_10, name="shapes-80", classes=len(SHAPES) * len(COLOURS), coloured=True)
+SHAPES_BRIGHT = replace(
+    SHAPES_10, name="shapes-bright", normalisation=Normalisation((0.492,), (0.29,)), style=BRIGHT
 )
-SHAPES_BRIGHT = Shapes(name="shapes-bright", normalisation=Normalisation((0.492,), (0.29,)), style=BRIGHT)

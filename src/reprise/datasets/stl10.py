@@ -74,5 +74,6 @@ def _read(file: Path, array: UInt8[np.ndarray, "item *shape"]) -> None:
 STL10 = Stl10(
     name="stl10",
     normalisation=Normalisation((0.4914, 0.4823, 0.4466), (0.247, 0.243, 0.261)),
-    splits=("train", "test", "unlabelled", "train+unlabelled"),
+    counts={"train": 5_000, "test": 8_000, "unlabelled": 100_000, "train+unlabelled": 105_000},
+    side=96,
 )

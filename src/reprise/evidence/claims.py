@@ -43,8 +43,8 @@ class Claim:
         statement: in our words, so that `reproduced` means that it is true.
         source: where the paper says it.
         measure: None while no experiment can decide it; then `needs` says what is missing.
-        needs: with a measure, that only a run without departures from the paper decides it, and how to make
-            one.
+        needs: with a measure, that only a run which alters nothing of the paper's decides it, and how to make
+            one. It must then read single rows, because a run may leave others out.
         relation: how the mean over seeds must lie to the reference.
         reference: a number, or another measure that is compared seed by seed.
         margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the

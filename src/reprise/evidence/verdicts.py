@@ -16,7 +16,7 @@ from reprise.evidence.claims import LEARNED, Claim
 from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
 from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses
-from reprise.study.settings import Settings, assumptions, departures
+from reprise.study.settings import Settings, alterations, assumptions, departures
 
 Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "inconclusive", "not run")
@@ -31,6 +31,7 @@ GROUNDS = {
 }
 """What a verdict can stand on. Counts on different grounds are never added together."""
 
+NO_OBSERVATIONS = "no observations"
 MIN_SEEDS = 3
 MIN_POINTS = 20
 """Random points at which an identity must have been tried."""
@@ -70,7 +71,7 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgeme
         raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
     observations = sample if paired is None else pd.concat([sample, paired])
     if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
-        reason = "non-finite observations" if len(sample) else "no observations"
+        reason = "non-finite observations" if len(sample) else NO_OBSERVATIONS
         return Judgement("inconclusive", reason, seeds=len(sample), reference=reference)
     if claim.learned is not None:
         gain = float(claim.learned(tables).min(skipna=False))
@@ -133,10 +134,14 @@ def judge_all(
 def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
     half = twice = judgement = Judgement("not run", claim.needs or missing)
     missed = departures(params) if params is not None else []
+    if claim.needs and params is not None:  # about single rows, whatever else the run leaves out
+        missed = alterations(params)
     stable = ""
     if tables is not None and not (claim.needs and missed):
         base = setting(tables, BASE)
         judgement = judge(claim, base)
+        if claim.needs and judgement.reason == NO_OBSERVATIONS:
+            judgement = Judgement("not run", claim.needs)
         half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
         if params is not None and assumptions(params):
             others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]

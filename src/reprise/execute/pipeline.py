@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,17 @@ from reprise.execute import cache, provenance, registry
 from reprise.execute.tiers import Tier
 from reprise.plotting.style import save, styled
 from reprise.storage import store
-from reprise.study.experiment import BASE, Artifact, Context, Tables, Task, all_tasks, evaluate, share_of
+from reprise.study.experiment import (
+    BASE,
+    Artifact,
+    Context,
+    Resources,
+    Tables,
+    Task,
+    all_tasks,
+    evaluate,
+    share_of,
+)
 from reprise.study.settings import Settings
 
 Progress = Callable[[int, int, str], None]
@@ -50,9 +60,9 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         start, before = time.perf_counter(), cache.seconds_spent(asker, tier)
         settings = experiment.settings(params)
         context = Context(progress, root=tier.root)
-        if tasks := experiment.tasks():
-            declared = all_tasks(tasks, settings, context)
-            context = replace(context, keep=_Keeper(tier.root, asker, declared, progress))
+        if experiment.has_tasks:
+            needs = experiment.needs(params)
+            context = replace(context, keep=_Keeper(tier.root, asker, needs, progress))
         tables = evaluate(experiment.compute(), settings, context)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
@@ -85,18 +95,18 @@ def run_share(
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = tier.results / id
-    tasks = experiment.tasks()
-    if tasks is None:
+    if not experiment.has_tasks:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {_again(id, tier)}")
+    needs = experiment.needs(params)
+    expected = {name: needs[name] for name in share_of(needs, number, shares)}
     asker = cache.asker(id, tier)
     with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
-        context = Context(root=tier.root)
-        keeper = _Keeper(tier.root, asker, [], progress)
-        declared = all_tasks(tasks, experiment.settings(params), replace(context, keep=keeper))
-        share = share_of(declared, number, shares)
-        keeper.expect(share)
-        for task in share:
-            keeper(task)
+        keeper = _Keeper(tier.root, asker, expected, progress)
+        context = Context(root=tier.root, keep=keeper)
+        declared = all_tasks(experiment.tasks(), experiment.settings(params), context)
+        tasks = {task.name: task for task in declared}
+        for name in expected:
+            keeper(tasks[name])
 
 
 class _Keeper:
@@ -106,14 +116,11 @@ class _Keeper:
     task.
     """
 
-    def __init__(self, root: Path, asker: str, expected: Sequence[Task], progress: Progress) -> None:
+    def __init__(self, root: Path, asker: str, expected: Mapping[str, Resources], progress: Progress) -> None:
         self._keep = partial(store.kept_table, root, asker)
         self._progress = progress
-        self.expect(expected)
-
-    def expect(self, tasks: Sequence[Task]) -> None:
-        self._done = {task.name: 0.0 for task in tasks}
-        self._total = sum(task.work for task in tasks)
+        self._expected = expected
+        self._done = dict.fromkeys(expected, 0.0)
 
     def __call__(self, task: Task) -> pd.DataFrame:
         table = self._keep(task.name, partial(task.make, partial(self._report, task)))
@@ -122,8 +129,9 @@ class _Keeper:
 
     def _report(self, task: Task, share: float) -> None:
         if task.name in self._done:
-            self._done[task.name] = task.work * share
-            self._progress(round(sum(self._done.values())), self._total, task.name)
+            self._done[task.name] = share * self._expected[task.name].minutes
+            total = sum(needs.minutes for needs in self._expected.values())
+            self._progress(round(1000 * sum(self._done.values()) / total), 1000, task.name)
 
 
 def has_results(id: str, tier: Tier) -> bool:

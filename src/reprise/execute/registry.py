@@ -7,7 +7,7 @@ import importlib.util
 import io
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import ModuleType
@@ -18,10 +18,10 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.storage.closure import Symbol, closure_hash, defines
+from reprise.storage.closure import Symbol, closure_hash
 from reprise.storage.store import key_of
 from reprise.study import losses
-from reprise.study.experiment import BASE, Artifact, Resources
+from reprise.study.experiment import BASE, Artifact, Resources, all_resources
 from reprise.study.settings import Settings
 
 ROOM = "reprise.papers"
@@ -39,8 +39,8 @@ class Experiment:
     tables: tuple[str, ...]
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
-    needs: Callable[[Any], None] | None = None
-    resources: Resources = field(default_factory=Resources)
+    inputs: Callable[[Any], None] | None
+    resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
 
     @property
     def paper(self) -> str:
@@ -49,14 +49,21 @@ class Experiment:
     def compute(self) -> Callable:
         return importlib.import_module(f"{self.module}.compute").compute
 
-    def tasks(self) -> Callable | None:
-        """The function that splits the computation into tasks; None if it is in one piece."""
-        return getattr(importlib.import_module(f"{self.module}.compute"), "tasks", None)
+    def tasks(self) -> Callable:
+        """The function that splits the computation into tasks, if it `has_tasks`."""
+        return importlib.import_module(f"{self.module}.compute").tasks
 
     @property
     def has_tasks(self) -> bool:
-        """Whether the computation is split into tasks; determined without importing it."""
-        return defines(f"{self.module}.compute", "tasks")
+        """Whether the computation is split into tasks."""
+        return not isinstance(self.resources, Resources)
+
+    def needs(self, params: Settings) -> dict[str, Resources]:
+        """What each task needs, by its name, in all settings and with all losses; what the computation needs,
+        under the experiment's id, if it is in one piece. Imports no torch."""
+        if isinstance(self.resources, Resources):
+            return {self.id: self.resources}
+        return all_resources(self.resources, self.settings(params))
 
     def settings(self, params: Settings) -> dict[str, Settings]:
         """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
@@ -100,8 +107,8 @@ class Experiment:
         Raises:
             RepriseError: naming what is missing, where, and what to do.
         """
-        if self.needs:
-            self.needs(params)
+        if self.inputs:
+            self.inputs(params)
 
 
 @dataclass(frozen=True)
@@ -260,8 +267,8 @@ def _experiment(id: str, module: str) -> Experiment:
         module=module,
         params=params.Params,
         alternatives=getattr(params, "alternatives", None),
-        needs=getattr(params, "check", None),
-        resources=getattr(params, "RESOURCES", Resources()),
+        inputs=getattr(params, "check", None),
+        resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,
         artifacts=tuple(
             Artifact(id=f"{key}/{draw.__name__}", experiment=id, draw=draw, **draw.artifact)

@@ -15,7 +15,8 @@ from reprise.execute import registry
 from reprise.storage.store import CACHE
 from reprise.study.settings import Settings
 
-KEYS = ("tier", "experiments")
+KEYS = ("tier", "device", "on_request", "experiments")
+DEVICES = ("cpu", "cuda")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """Valid names of a tier, which appear in paths and commands."""
 
@@ -27,6 +28,7 @@ class Tier:
     Attributes:
         name: the file's stem, and the name of the tier's folders in results/ and figures/.
         overrides: the file's overrides for each experiment.
+        on_request: the experiments that run only when asked for by name.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
     """
@@ -34,6 +36,7 @@ class Tier:
     name: str
     root: Path
     overrides: Mapping[str, Mapping[str, Any]]
+    on_request: tuple[str, ...]
     params: Mapping[str, Settings]
     hash: str
 
@@ -76,17 +79,35 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         raise RepriseError(
             f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file"
         )
+    device = content.get("device", "cpu")
+    if device not in DEVICES:
+        raise RepriseError(f"{where}: key 'device' has the value {device!r}; allowed: {', '.join(DEVICES)}")
     overrides = _mapping(content, "experiments", where)
+    on_request = content.get("on_request") or []
+    if not isinstance(on_request, list):
+        raise RepriseError(
+            f"{where}: key 'on_request' has the value {on_request!r}; write a list of experiments"
+        )
     experiments = registry.experiments()
-    for key in overrides:
+    for key in (*overrides, *on_request):
         if key not in experiments:
             raise RepriseError(f"{where}: unknown experiment '{key}'; allowed: {', '.join(experiments)}")
     params = {
-        id: experiment.params.from_overrides(_mapping(overrides, id, where), f"{where}: experiments: {id}")
+        id: experiment.params.from_overrides(
+            {**_placed(experiment.params, device), **_mapping(overrides, id, where)},
+            f"{where}: experiments: {id}",
+        )
         for id, experiment in experiments.items()
     }
     values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
-    return Tier(name, root, overrides, params, hashlib.sha256(values.encode()).hexdigest()[:12])
+    return Tier(
+        name, root, overrides, tuple(on_request), params, hashlib.sha256(values.encode()).hexdigest()[:12]
+    )
+
+
+def _placed(params: type[Settings], device: str) -> dict[str, str]:
+    """The override that puts an experiment on a device, if it can run on more than one."""
+    return {"device": device} if "device" in params.model_fields else {}
 
 
 class _Loader(yaml.SafeLoader):

@@ -4,7 +4,8 @@ A spec is a setting: it can appear in a paper's parameters and in the key of a t
 the network, with random weights from torch's global generator, and imports torch, which a plan does without.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -18,6 +19,31 @@ EXPANSION = {"basic": 1, "bottleneck": 4}
 """Channels that a block gives, over those of its 3x3 convolutions."""
 
 Count = Annotated[int, Field(ge=1)]
+
+
+class Work(NamedTuple):
+    """What a layer or a network takes for an image.
+
+    Attributes:
+        flops: floating-point operations; a product and its sum are two.
+        outputs: numbers that it computes.
+        weights: its trained numbers, whatever the number of images.
+    """
+
+    flops: int
+    outputs: int
+    weights: int
+
+
+def convolution(inputs: int, outputs: int, kernel: int, side: int) -> Work:
+    """A convolution whose result has `outputs` channels and `side` pixels a side."""
+    numbers, weights = outputs * side**2, inputs * outputs * kernel**2
+    return Work(2 * weights * side**2, numbers, weights)
+
+
+def _ceil(side: int, stride: int) -> int:
+    """Pixels a side after a padded layer with this stride."""
+    return -(-side // stride)
 
 
 class ResNet(Settings):
@@ -51,10 +77,30 @@ class ResNet(Settings):
         """Dimension of the representation."""
         return self.width * 2 ** (STAGES - 1) * EXPANSION[self.block]
 
-    @property
-    def work(self) -> int:
-        """What an image takes, in a unit of its own: enough to tell a long training from a short one."""
-        return self.width**2 * sum(self.blocks)
+    def work(self, channels: int, side: int) -> Work:
+        """What a forward pass of an image takes, without BatchNorm, ReLU and pooling."""
+        kernel = 7 if self.stem == "imagenet" else 3
+        side = _ceil(side, 1 if self.stem == "cifar" else 2)
+        layers = [convolution(channels, self.width, kernel, side)]
+        side, inputs = _ceil(side, 2 if self.stem == "imagenet" else 1), self.width
+        for stage, blocks in enumerate(self.blocks):
+            planes = self.width * 2**stage
+            for block in range(blocks):
+                stride = 2 if stage and not block else 1
+                outputs, narrow = planes * EXPANSION[self.block], _ceil(side, stride)
+                if self.block == "basic":
+                    layers += [convolution(inputs, planes, 3, narrow), convolution(planes, planes, 3, narrow)]
+                else:
+                    layers += [
+                        convolution(inputs, planes, 1, side),
+                        convolution(planes, planes, 3, narrow),
+                        convolution(planes, outputs, 1, narrow),
+                    ]
+                shortcut = self.last_shortcut if (stage, block) == (STAGES - 1, blocks - 1) else "identity"
+                if shortcut == "projection" or (shortcut == "identity" and (stride > 1 or inputs != outputs)):
+                    layers.append(convolution(inputs, outputs, 1, narrow))
+                side, inputs = narrow, outputs
+        return Work(*map(sum, zip(*layers, strict=True)))
 
     def build(self, channels: int) -> "nn.Module":
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
@@ -82,10 +128,14 @@ class Conv4(Settings):
         """Dimension of the representation."""
         return self.widths[-1]
 
-    @property
-    def work(self) -> int:
-        """What an image takes, in the unit of `ResNet.work`."""
-        return sum(width**2 for width in self.widths)
+    def work(self, channels: int, side: int) -> Work:
+        """What a forward pass of an image takes, without BatchNorm, ReLU and pooling."""
+        sides = (side // 2**block for block in range(STAGES))
+        layers = [
+            convolution(before, after, 3, side)
+            for (before, after), side in zip(pairwise((channels, *self.widths)), sides, strict=True)
+        ]
+        return Work(*map(sum, zip(*layers, strict=True)))
 
     def build(self, channels: int) -> "nn.Module":
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""

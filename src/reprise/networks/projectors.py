@@ -3,6 +3,7 @@
 A spec is a setting, as for encoders; `build(inputs)` makes the network for representations of that dimension.
 """
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -44,6 +45,10 @@ class MLP(Settings):
         """Dimension of the embedding."""
         return self.dims[-1]
 
+    def flops(self, inputs: int) -> int:
+        """Operations of a forward pass of an image; a product and its sum are two."""
+        return sum(2 * before * after for before, after in pairwise((inputs, *self.dims)))
+
 
 class Linear(Settings):
     """Linear projector z = W r, without bias."""
@@ -60,6 +65,10 @@ class Linear(Settings):
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""
         return self.out
+
+    def flops(self, inputs: int) -> int:
+        """Operations of a forward pass of an image; a product and its sum are two."""
+        return 2 * inputs * self.out
 
 
 class Diagonal(Settings):
@@ -79,6 +88,10 @@ class Diagonal(Settings):
 
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""
+        return inputs
+
+    def flops(self, inputs: int) -> int:
+        """Operations of a forward pass of an image; a product and its sum are two."""
         return inputs
 
 
@@ -106,6 +119,10 @@ class LowRank(Settings):
         """Dimension of the embedding."""
         return inputs
 
+    def flops(self, inputs: int) -> int:
+        """Operations of a forward pass of an image; a product and its sum are two."""
+        return 2 * inputs**2
+
 
 class Identity(Settings):
     """No projector: z = r."""
@@ -121,6 +138,10 @@ class Identity(Settings):
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""
         return inputs
+
+    def flops(self, inputs: int) -> int:
+        """Operations of a forward pass of an image; a product and its sum are two."""
+        return 0
 
 
 Projector = Annotated[MLP | Linear | Diagonal | LowRank | Identity, Field(discriminator="kind")]

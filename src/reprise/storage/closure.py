@@ -120,11 +120,6 @@ def read_again() -> None:
         cached.cache_clear()
 
 
-def defines(module: str, name: str) -> bool:
-    """Whether a module itself defines this top-level name."""
-    return name in _module(module).definitions
-
-
 def functions(module: str, *arguments: str) -> list[str]:
     """The functions that a module imports from the package and that require exactly these arguments."""
     matches = []

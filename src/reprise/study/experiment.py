@@ -1,7 +1,7 @@
 """The contract of an experiment: the types that the modules of a folder `papers/KEY/NAME/` use and
 declare."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,17 +21,31 @@ BASE = "published"
 
 @dataclass(frozen=True)
 class Resources:
-    """Upper limits on the resources of an experiment in any tier; `RESOURCES` in its `params.py` overrides
-    them.
+    """What a computation needs, as its `params.py` declares: `RESOURCES` for an experiment in one piece, or
+    `resources(params, objective)`, which returns them by task's name.
 
     Attributes:
-        minutes: time limit of the experiment, or of a share of it, on a cluster. The longest experiments
-            start first.
-        memory_mb: memory of one process.
+        minutes: expected time on one core, or on `gpus` GPUs, of the machines in docs/performance.md.
+        memory_mb: main memory.
+        disk_mb: what it adds to the cache.
+        gpus: number of GPUs that work on it together.
     """
 
-    minutes: int = 20
-    memory_mb: int = 2000
+    minutes: float = 1.0
+    memory_mb: int = 1500
+    disk_mb: float = 0.0
+    gpus: int = 0
+
+
+def together(resources: Iterable[Resources]) -> Resources:
+    """What computations need that run one after another in the same job."""
+    every = list(resources)
+    return Resources(
+        minutes=sum(each.minutes for each in every),
+        memory_mb=max(each.memory_mb for each in every),
+        disk_mb=sum(each.disk_mb for each in every),
+        gpus=max(each.gpus for each in every),
+    )
 
 
 @dataclass(frozen=True)
@@ -41,12 +55,10 @@ class Task:
     Attributes:
         name: unique among the experiment's tasks, and the same in every run.
         make: computes the table; calls its argument from time to time with the fraction done, 0 to 1.
-        work: relative duration among the tasks of the experiment.
     """
 
     name: str
     make: Callable[[Callable[[float], None]], pd.DataFrame]
-    work: int = 1
 
 
 @dataclass(frozen=True)
@@ -151,27 +163,42 @@ def all_tasks(
     tasks: Callable[[Any, Context], list[Task]], settings: Mapping[str, Settings], context: Context
 ) -> list[Task]:
     """The tasks of all settings and losses, under the names that `Context.result` gives them."""
-    declared = [(params, replace(context, setting=name)) for name, params in settings.items()]
-    declared += [(settings[BASE], other) for other in _other_losses(settings, context).values()]
     return [
         replace(task, name=f"{named.setting}/{task.name}")
-        for params, named in declared
+        for params, named in _runs(settings, context)
         for task in tasks(params, named)
     ]
 
 
-def share_of(tasks: Sequence[Task], number: int, shares: int) -> list[Task]:
-    """The tasks of one of several shares of about equal work: tasks are assigned longest first, each to the
-    share with the least work.
+def all_resources(
+    resources: Callable[[Any, str | None], dict[str, Resources]], settings: Mapping[str, Settings]
+) -> dict[str, Resources]:
+    """What each of `all_tasks` needs, by its name."""
+    return {
+        f"{named.setting}/{task}": needs
+        for params, named in _runs(settings, Context())
+        for task, needs in resources(params, named.objective).items()
+    }
+
+
+def _runs(settings: Mapping[str, Settings], context: Context) -> list[tuple[Settings, Context]]:
+    """The parameters and the context of each setting and each other loss."""
+    runs = [(params, replace(context, setting=name)) for name, params in settings.items()]
+    return runs + [(settings[BASE], other) for other in _other_losses(settings, context).values()]
+
+
+def share_of(resources: Mapping[str, Resources], number: int, shares: int) -> list[str]:
+    """The names of the tasks in one of several shares of about equal duration: tasks are assigned longest
+    first, each to the share with the least to do.
 
     Args:
         number: index of the share, from 1.
     """
-    loads = [0] * shares
+    loads = [0.0] * shares
     chosen = []
-    for task in sorted(tasks, key=lambda task: -task.work):
+    for name, needs in sorted(resources.items(), key=lambda item: -item[1].minutes):
         least = loads.index(min(loads))
-        loads[least] += task.work
+        loads[least] += needs.minutes
         if least == number - 1:
-            chosen.append(task)
+            chosen.append(name)
     return chosen

@@ -177,6 +177,24 @@ def departures(params: Settings) -> list[str]:
     return lines
 
 
+def alterations(params: Settings) -> list[str]:
+    """The departures that change results. The others only leave some out: they shorten the list of seeds,
+    methods or data sets."""
+    fields = type(params).model_fields
+    left_out = {
+        name: field.default
+        for name, field in fields.items()
+        if _leaves_out(name, getattr(params, name), field.default)
+    }
+    return departures(params.model_copy(update=left_out))
+
+
+def _leaves_out(name: str, used: Any, published: Any) -> bool:
+    if isinstance(published, tuple):
+        return len(used) < len(published) and set(used) <= set(published)
+    return name == "seeds"
+
+
 def _differences(path: str, used: Any, published: Any) -> list[tuple[str, Any, Any]]:
     """The values that differ; settings of the same kind are compared field by field."""
     if not isinstance(used, Settings) or type(used) is not type(published):

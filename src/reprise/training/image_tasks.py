@@ -46,7 +46,6 @@ def task(
     columns: Mapping[str, object],
     root: Path,
     device: str = "cpu",
-    work: int = 1,
 ) -> Task:
     """The task whose table holds the rows that `observe` returns for a network.
 
@@ -55,14 +54,13 @@ def task(
         spec: returns the network's spec; called when the task runs.
         columns: constant columns that identify this network's rows.
         root: the checkout.
-        work: as in `Task`.
     """
 
     def make(progress: Callable[[float], None]) -> pd.DataFrame:
         network = observed(spec(), source, root, device=device, progress=progress)
         return pd.DataFrame([{**row, **columns} for row in observe(network)])
 
-    return Task(name, make, work)
+    return Task(name, make)
 
 
 def observed(
@@ -84,11 +82,6 @@ def observed(
         train_on_all_gpus(spec, source, root)
     trained = model(spec, source.load(), root, progress, device=device)
     return Network(trained.method.student, trained.log, trained.diverged)
-
-
-def work(spec: Spec) -> int:
-    """Relative duration of a training."""
-    return max(1, spec.steps * spec.batch * spec.encoder.work)
 
 
 def features(student: Student, spec: Spec, images: Images, device: str = "cpu") -> Features:

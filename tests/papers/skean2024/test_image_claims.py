@@ -197,6 +197,27 @@ def test_a_reduced_run_does_not():
     assert found["reason"].str.contains("tier=paper paper=skean2024").all()
 
 
+def test_a_run_that_leaves_methods_or_data_sets_out_judges_the_numbers_of_the_others():
+    """Its rows are those of the whole run; an average over data sets is not decided."""
+    kept = {"methods": ("simclr", "frossl"), "data_sets": ("cifar100", "stl10"), "steps": (195_000, 205_000)}
+    rest = {
+        name: table[table["method"].isin(kept["methods"])] for name, table in published_tables(0.0).items()
+    }
+    probes = rest["probes"]
+    probes = probes[probes["data_set"].isin(kept["data_sets"])]
+    rest["probes"] = probes.assign(place=probes["data_set"].map(kept["data_sets"].index))
+    verdicts = judge_all(PRINTED, rest, Params(**kept)).set_index("claim")["verdict"]
+    assert set(verdicts) == {"reproduced", "not run"}
+    columns = {"table2": ("cifar-100", "stl-10"), "table3": [f"epoch{epoch}" for epoch in EPOCHS]}
+    decided = {
+        f"skean2024/{table}/{method}-{column}"
+        for table, names in columns.items()
+        for column in names
+        for method in kept["methods"]
+    }
+    assert set(verdicts.index[verdicts == "reproduced"]) == decided
+
+
 def test_figure_4s_printed_numbers():
     final, lead = early_lead.CLAIMS[-2], early_lead.CLAIMS[-1]
     assert (final.published, lead.published) == (77.5, 12.2)

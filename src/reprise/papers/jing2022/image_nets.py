@@ -2,21 +2,17 @@
 set."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import nan
 from pathlib import Path
 
 from torch import Tensor, no_grad
 
-from reprise.datasets.catalogue import DATA_SETS
-from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.diagnostics.spectra import normalised_log_spectrum
-from reprise.networks.projectors import Diagonal, Identity, Linear, LowRank, Projector
 from reprise.objectives import infonce_other_view
-from reprise.papers.jing2022.image_settings import PARTS, Training
+from reprise.papers.jing2022.image_settings import PARTS, Training, spec, start_spec
 from reprise.study.experiment import Task
 from reprise.study.settings import replaced
-from reprise.training.image_tasks import Network, features, observed, probe, task, work
+from reprise.training.image_tasks import Network, features, observed, probe, task
 from reprise.training.images import Data
 from reprise.training.methods import DirectCLR, Student, name_of
 from reprise.training.spec import Spec
@@ -25,57 +21,9 @@ Labels = dict[str, tuple[Tensor, Tensor]]
 """Name -> labels of the training and test images."""
 
 
-def spec(training: Training, net: str, seed: int, samples: int, objective: str | None = None) -> Spec:
-    """The spec of a trained network.
-
-    Args:
-        net: one of `NETS`.
-        samples: number of training images.
-        objective: another loss to train with instead of the published one.
-    """
-    hyperparameters: dict[str, float | int | bool | None] = {"temperature": training.temperature}
-    if net == "directclr":
-        hyperparameters["dimensions"] = training.d0
-    return training.spec(
-        objective=objective or name_of(DirectCLR if net == "directclr" else infonce_other_view),
-        hyperparameters={} if objective else hyperparameters,
-        augmentation=augmentation(training),
-        normalisation=DATA_SETS[training.data_set].normalisation,
-        projector=projector(training, net),
-        steps=max(1, round(training.epochs * (samples // training.batch))),
-        seed=seed,
-    )
-
-
-def projector(training: Training, net: str) -> Projector:
-    """The projector between the representation and the loss; DirectCLR selects its sub-vector in the
-    objective."""
-    projectors: dict[str, Projector] = {
-        "nonlinear": training.projector,
-        "linear": Linear(out=training.projector.dims[-1]),
-        "low_rank": LowRank(rank=training.d0),
-        "diagonal": Diagonal(),
-        "none": Identity(),
-        "directclr": Identity(),
-    }
-    return projectors[net]
-
-
-def augmentation(training: Training) -> Recipe:
-    """The configured recipe at the configured strengths."""
-
-    def at_strength(strengths: Strengths) -> Strengths:
-        return replace(
-            strengths,
-            scale=(training.crop, 1.0),
-            brightness=training.jitter,
-            contrast=training.jitter,
-            saturation=strengths.saturation / strengths.brightness * training.jitter,
-            hue=training.hue,
-        )
-
-    recipe = RECIPES[training.recipe]
-    return Recipe(at_strength(recipe.first), at_strength(recipe.second))
+def published(net: str) -> str:
+    """The name of a network's published objective."""
+    return name_of(DirectCLR if net == "directclr" else infonce_other_view)
 
 
 def trained(
@@ -101,7 +49,7 @@ def trained(
         objective: another loss to train with instead of the published one.
     """
     data = training.source.load()
-    net_spec = spec(training, net, seed, len(data.labels), objective)
+    net_spec = spec(training, net, seed, len(data.labels), objective or published(net))
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
         if network.diverged is None:
@@ -115,7 +63,7 @@ def trained(
 
     return task(
         name, lambda: net_spec, training.source, observe,
-        columns=columns, root=root, device=training.device, work=work(net_spec),
+        columns=columns, root=root, device=training.device,
     )  # fmt: skip
 
 
@@ -131,14 +79,14 @@ def start(
     """The same for the initial network of SimCLR with a nonlinear projector; all networks of a seed start
     from its encoder."""
     data = training.source.load()
-    net_spec = replaced(spec(training, "nonlinear", seed, len(data.labels)), {"steps": 0})
+    net_spec = start_spec(training, seed, published("nonlinear"))
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
         return measured(network.student, net_spec, training, data, labels, parts)
 
     return task(
         name, lambda: net_spec, training.source, observe,
-        columns=columns, root=root, device=training.device, work=work(net_spec),
+        columns=columns, root=root, device=training.device,
     )  # fmt: skip
 
 

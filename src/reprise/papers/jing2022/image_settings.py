@@ -1,16 +1,21 @@
-"""Shared by the image experiments: the settings of a training, and the networks compared. Imports no
-torch."""
+"""Shared by the image experiments: the settings of a training, the networks compared, their specs and what
+they need. Imports no torch."""
 
+from dataclasses import replace
 from typing import Literal
 
-from reprise.datasets.catalogue import DataSetName
+from reprise.datasets.catalogue import DATA_SETS, DataSetName
 from reprise.datasets.catalogue import check as check_files
+from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.networks.encoders import ResNet
-from reprise.networks.projectors import MLP
-from reprise.study.settings import from_code, ours, place, stated, unstated
+from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
+from reprise.study.experiment import Resources
+from reprise.study.settings import from_code, ours, place, replaced, stated, unstated
+from reprise.training import costs
 from reprise.training.image_settings import ImageTraining, Probe, Source
 from reprise.training.optimisers import LARS, SGD, OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
+from reprise.training.spec import Spec
 
 Shortcut = Literal["identity", "projection", "none"]
 
@@ -62,6 +67,79 @@ class Training(ImageTraining):
     def source(self) -> Source:
         """The source of the images."""
         return Source(name=self.data_set, root=self.root)
+
+
+def spec(training: Training, net: str, seed: int, samples: int, objective: str) -> Spec:
+    """The spec of a trained network.
+
+    Args:
+        net: one of `NETS`.
+        samples: number of training images.
+        objective: name of the loss to train with; only the published ones have hyperparameters.
+    """
+    hyperparameters: dict[str, dict[str, float | int | bool | None]] = {
+        "infonce_other_view": {"temperature": training.temperature},
+        "directclr": {"temperature": training.temperature, "dimensions": training.d0},
+    }
+    return training.spec(
+        objective=objective,
+        hyperparameters=hyperparameters.get(objective, {}),
+        augmentation=augmentation(training),
+        normalisation=DATA_SETS[training.data_set].normalisation,
+        projector=projector(training, net),
+        steps=max(1, round(training.epochs * (samples // training.batch))),
+        seed=seed,
+    )
+
+
+def projector(training: Training, net: str) -> Projector:
+    """The projector between the representation and the loss; DirectCLR selects its sub-vector in the
+    objective."""
+    projectors: dict[str, Projector] = {
+        "nonlinear": training.projector,
+        "linear": Linear(out=training.projector.dims[-1]),
+        "low_rank": LowRank(rank=training.d0),
+        "diagonal": Diagonal(),
+        "none": Identity(),
+        "directclr": Identity(),
+    }
+    return projectors[net]
+
+
+def augmentation(training: Training) -> Recipe:
+    """The configured recipe at the configured strengths."""
+
+    def at_strength(strengths: Strengths) -> Strengths:
+        return replace(
+            strengths,
+            scale=(training.crop, 1.0),
+            brightness=training.jitter,
+            contrast=training.jitter,
+            saturation=strengths.saturation / strengths.brightness * training.jitter,
+            hue=training.hue,
+        )
+
+    recipe = RECIPES[training.recipe]
+    return Recipe(at_strength(recipe.first), at_strength(recipe.second))
+
+
+def start_spec(training: Training, seed: int, objective: str) -> Spec:
+    """The spec of the initial network of SimCLR with a nonlinear projector; all networks of a seed start from
+    its encoder."""
+    return replaced(spec(training, "nonlinear", seed, training.batch, objective), {"steps": 0})
+
+
+def resources(training: Training, net: str, *, probes: int) -> Resources:
+    """What the task of a network needs: one of `NETS`, or one before training, whatever it is called.
+
+    Args:
+        probes: number of linear probes.
+    """
+    samples = DATA_SETS[training.data_set].counts["train"]
+    net_spec = (
+        spec(training, net, 0, samples, net) if net in NETS else start_spec(training, 0, "infonce_other_view")
+    )
+    return costs.resources(net_spec, training.source, training.probe, device=training.device, probes=probes)
 
 
 def check(params: Training) -> None:

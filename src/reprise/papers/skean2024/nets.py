@@ -1,45 +1,22 @@
-"""The networks of the image experiments: the grid of runs, their specs and their data."""
+"""The networks of the image experiments: the grid of runs, their specs, their data and what they need.
+Imports no torch."""
 
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
-import torch
-
-from reprise import objectives
 from reprise.datasets import recipes
-from reprise.datasets.augment import Views
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
-from reprise.numerics.streams import generator
-from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import lineup
 from reprise.papers.skean2024.lineup import narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, Training
+from reprise.study.experiment import Resources
 from reprise.study.settings import replaced
-from reprise.training import methods
-from reprise.training.batches import batch_indices
+from reprise.training import costs
 from reprise.training.image_settings import Source
-from reprise.training.images import Data, assemble
 from reprise.training.spec import Spec
-
-OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
-    "nt_xent": objectives.nt_xent,
-    "vicreg": objectives.vicreg,
-    "barlow_twins": objectives.barlow_twins,
-    "w_mse": objectives.w_mse,
-    "frossl": objectives.frossl,
-    "frossl_no_logs": objectives.frossl_no_logs,
-    "frossl_no_logs_unit_trace": objectives.frossl_no_logs_unit_trace,
-    "swav": methods.SwAV,
-    "moco": methods.MoCo,
-    "simsiam": methods.SimSiam,
-    "byol": methods.BYOL,
-    "dino": methods.DINO,
-    "corinfomax": methods.CorInfoMax,
-}
-"""The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
 
 RECIPES = {
     "cifar10": (recipes.SKEAN_CIFAR, recipes.SKEAN_CIFAR_BASELINES),
@@ -64,6 +41,10 @@ class Run(NamedTuple):
     seed: int
 
 
+START = "start"
+"""The method of a network before training."""
+
+
 class Plan(NamedTuple):
     """What an experiment needs from each training, besides the settings.
 
@@ -85,10 +66,32 @@ def grid(params: Training, names: Sequence[str], rates: Sequence[float], images:
     ]
 
 
+def with_starts(runs: Sequence[Run]) -> list[Run]:
+    """The runs, after one network before training for each seed; all networks of a seed start from the same
+    encoder."""
+    starts = {(run.images, run.seed): run._replace(method=START) for run in runs}
+    return [*starts.values(), *runs]
+
+
+def task_name(run: Run) -> str:
+    """The name of a run's task."""
+    return "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run)
+
+
+def resources(params: Training, plan: Plan, runs: Sequence[Run], images: Source) -> dict[str, Resources]:
+    """What the task of each run and of each network before training needs, by its name."""
+    return {
+        task_name(run): costs.resources(
+            spec(params, run, plan), images, params.probe, device=params.device, probes=2 * len(plan.probed)
+        )
+        for run in with_starts(runs)
+    }
+
+
 def spec(params: Training, run: Run, plan: Plan) -> Spec:
     """The spec of a run, except for the weight of the matched method. A run with another batch size sees the
-    same number of images."""
-    method = lineup.method(run.method)
+    same number of images, a network before training none."""
+    method = lineup.method("frossl" if run.method == START else run.method)
     hyperparameters = method.at(params.width)[1]
     if "queue" in hyperparameters:
         hyperparameters["queue"] = params.queue
@@ -100,7 +103,7 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
     published = params.encoder.stem == ResNet().stem
     stem = "cifar" if published and run.images.startswith("cifar") else params.encoder.stem
     return params.spec(
-        objective=_objective(method.objective),
+        objective=method.objective,
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
         normalisation=DATA_SETS[run.images].normalisation,
@@ -108,16 +111,11 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
         projector=MLP(dims=(hidden, hidden, run.dim)),
         optimiser=replaced(params.optimiser, {"learning_rate": run.learning_rate}),
         batch=run.batch,
-        steps=plan.steps * params.batch // run.batch,
+        steps=0 if run.method == START else plan.steps * params.batch // run.batch,
         seed=run.seed,
         trace_every=plan.trace_every,
         probe_every=plan.probe_every,
     )
-
-
-def _objective(name: str) -> str:
-    """The name of the objective in a `Spec`; a loss that is not the paper's keeps its name."""
-    return methods.name_of(OBJECTIVES[name]) if name in OBJECTIVES else name
 
 
 def source(params: Training, name: str, online: int = 0) -> Source:
@@ -130,30 +128,3 @@ def source(params: Training, name: str, online: int = 0) -> Source:
     return Source(
         name=name, root=params.root, split=split, first=params.images, first_test=online or params.images
     )
-
-
-def labelled(params: Training, name: str) -> Data:
-    """The images and labels of a data set on which linear probes are trained."""
-    return Source(name=name, root=params.root, first=params.images, first_test=params.images).load()
-
-
-def matched(spec: Spec, data: Data) -> Spec:
-    """The spec of the method `MATCHED` with its variance weight."""
-    return replaced(
-        spec, {"hyperparameters": {**spec.hyperparameters, "variance_weight": matched_weight(spec, data)}}
-    )
-
-
-@torch.no_grad()
-def matched_weight(spec: Spec, data: Data) -> float:
-    """1 / |ZᵀZ|²_F of the first batch's embeddings at initialisation, averaged over both views. With this
-    weight, the term without logarithm has the gradient of FroSSL's term: w ∇E = ∇ log E."""
-    views = Views(spec.augmentation, spec.normalisation)
-    index = batch_indices(spec.seed, 0, spec.batch, len(data.labels))
-    numbers = views.draw(len(index), generator(spec.seed, "views/0"))
-    student = assemble(spec, data.channels).student
-    energies = [
-        objectives.gram_energy(unit_columns(student(view)[1]))
-        for view in views.of(data.images, index, numbers)
-    ]
-    return float(1 / torch.stack(energies).mean())

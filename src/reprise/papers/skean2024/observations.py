@@ -11,21 +11,42 @@ import torch
 from jaxtyping import Float
 from scipy import special
 
+from reprise import objectives
+from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import Accuracy
 from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
+from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024.lineup import MATCHED
-from reprise.papers.skean2024.nets import Plan, Run, labelled, matched, spec
+from reprise.papers.skean2024.nets import START, Plan, Run, spec, task_name, with_starts
 from reprise.papers.skean2024.training import Training
 from reprise.study.experiment import Context, Task
 from reprise.study.settings import replaced
+from reprise.training import methods
 from reprise.training.image_settings import Source
-from reprise.training.image_tasks import Network, features, probe, task, work
-from reprise.training.images import Data
+from reprise.training.image_tasks import Network, features, probe, task
+from reprise.training.batches import batch_indices
+from reprise.training.images import Data, assemble
 from reprise.training.spec import Spec
 
+OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
+    "nt_xent": objectives.nt_xent,
+    "vicreg": objectives.vicreg,
+    "barlow_twins": objectives.barlow_twins,
+    "w_mse": objectives.w_mse,
+    "frossl": objectives.frossl,
+    "frossl_no_logs": objectives.frossl_no_logs,
+    "frossl_no_logs_unit_trace": objectives.frossl_no_logs_unit_trace,
+    "swav": methods.SwAV,
+    "moco": methods.MoCo,
+    "simsiam": methods.SimSiam,
+    "byol": methods.BYOL,
+    "dino": methods.DINO,
+    "corinfomax": methods.CorInfoMax,
+}
+"""The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
+
 RUN = list(Run._fields)
-START = "start"
 TOP = 14
 """Number of eigenvalues in Figure 3."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
@@ -42,14 +63,11 @@ def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, con
     initialisation, whose method is `start`, have only the latter; all networks of a seed start from the same
     encoder.
     """
-    starts = {(run.images, run.seed): run._replace(method=START) for run in runs}
-    return [_task(params, plan, run, source, context.root) for run in (*starts.values(), *runs)]
+    return [_task(params, plan, run, source, context.root) for run in with_starts(runs)]
 
 
 def _task(params: Training, plan: Plan, run: Run, source: Source, root: Path) -> Task:
-    run_spec = spec(params, run._replace(method="frossl") if run.method == START else run, plan)
-    if run.method == START:
-        run_spec = replaced(run_spec, {"steps": 0})
+    run_spec = _with_code(spec(params, run, plan))
 
     def observe(network: Network) -> Iterator[dict[str, object]]:
         if run_spec.steps:
@@ -57,15 +75,48 @@ def _task(params: Training, plan: Plan, run: Run, source: Source, root: Path) ->
         yield from probes(params, network, run_spec, {name: labelled(params, name) for name in plan.probed})
 
     return task(
-        "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run),
+        task_name(run),
         lambda: matched(run_spec, source.load()) if run.method == MATCHED else run_spec,
         source,
         observe,
         columns=run._asdict(),
         root=root,
         device=params.device,
-        work=work(run_spec),
     )
+
+
+def _with_code(run_spec: Spec) -> Spec:
+    """The spec; its objective's name comes from the objective, so that the tables' hash covers that code. A
+    loss that is not the paper's keeps its name."""
+    objective = OBJECTIVES.get(run_spec.objective)
+    return replaced(run_spec, {"objective": methods.name_of(objective)}) if objective else run_spec
+
+
+def labelled(params: Training, name: str) -> Data:
+    """The images and labels of a data set on which linear probes are trained."""
+    return Source(name=name, root=params.root, first=params.images, first_test=params.images).load()
+
+
+def matched(spec: Spec, data: Data) -> Spec:
+    """The spec of the method `MATCHED` with its variance weight."""
+    return replaced(
+        spec, {"hyperparameters": {**spec.hyperparameters, "variance_weight": matched_weight(spec, data)}}
+    )
+
+
+@torch.no_grad()
+def matched_weight(spec: Spec, data: Data) -> float:
+    """1 / |ZᵀZ|²_F of the first batch's embeddings at initialisation, averaged over both views. With this
+    weight, the term without logarithm has the gradient of FroSSL's term: w ∇E = ∇ log E."""
+    views = Views(spec.augmentation, spec.normalisation)
+    index = batch_indices(spec.seed, 0, spec.batch, len(data.labels))
+    numbers = views.draw(len(index), generator(spec.seed, "views/0"))
+    student = assemble(spec, data.channels).student
+    energies = [
+        objectives.gram_energy(unit_columns(student(view)[1]))
+        for view in views.of(data.images, index, numbers)
+    ]
+    return float(1 / torch.stack(energies).mean())
 
 
 def probes(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import from_code, stated
 
@@ -61,3 +62,9 @@ class Cell:
 
     def __str__(self) -> str:
         return f"beta {self.beta}, P {self.candidates}" + (", BatchNorm" if self.batch_norm else "")
+
+
+def resources(params: TokenSequences, cell: Cell, replicas: int) -> Resources:
+    """What training replicas of a cell needs; its time was measured at several sizes."""
+    numbers = params.fields * params.batch_size * (40 + cell.units)
+    return Resources(minutes=2.5e-9 * numbers * replicas * params.steps / 60)

@@ -21,8 +21,6 @@ from reprise.training.replicas import sgd
 
 PUBLISHED = {"infonce_cosine": infonce_cosine, "quadratic_cosine": quadratic_cosine}
 """The losses of the author's code."""
-FIXED_COST = 40
-"""Cost of a replica's step besides its filters, in units of one filter per field."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +30,6 @@ class Trained:
     filters: Float[Tensor, "arm seed field token unit"]
     scores: dict[str, Float[Tensor, "arm seed"]]
     pool: Pool
-
-
-def work(cell: Cell, replicas: int) -> int:
-    """Relative cost of training a cell with this number of replicas."""
-    return replicas * (FIXED_COST + cell.units)
 
 
 def train(

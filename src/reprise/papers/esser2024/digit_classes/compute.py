@@ -18,7 +18,7 @@ from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
 from reprise.networks.dense import Weights
 from reprise.objectives import Objective, resolve
-from reprise.papers.esser2024.digit_classes.params import Params, check
+from reprise.papers.esser2024.digit_classes.params import PAIRS, Params, check, task_name
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
     check_step,
@@ -90,14 +90,14 @@ def tasks(params: Params, context: Context) -> list[Task]:
     them."""
     check(params)
     images = _images(params)
-    pairs = Task("raw pixels of all pairs", lambda _: _pairs(images, params))
+    pairs = Task(PAIRS, lambda _: _pairs(images, params))
 
     @cache
     def chosen_pair() -> Pair:
         return _choose_pair(images, context.result(pairs), params)
 
     accuracies = partial(_embedding_accuracies, params, chosen_pair, context.objective)
-    return [pairs, *(Task(f"z = {z}", partial(accuracies, z)) for z in params.embedding_dims)]
+    return [pairs, *(Task(task_name(z), partial(accuracies, z)) for z in params.embedding_dims)]
 
 
 def _images(params: Params) -> Images:

@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
+from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, place, stated, unstated
 
@@ -13,6 +14,8 @@ TABLES = ("pairs", "pixels", "accuracy", "step_seconds")
 
 DIMS = (2, 4, 8)
 """Embedding dimensions that claims read."""
+PAIRS = "raw pixels of all pairs"
+"""The name of the task that chooses the classes."""
 PIXELS = {"mnist": 28 * 28, "digits": 8 * 8}
 
 
@@ -69,6 +72,21 @@ def check(params: Params) -> None:
                 f"{name} {width}: W1ᵀ W1 = I needs at least as many hidden units as inputs, and an image of "
                 f"'{params.data_set}' has {pixels} pixels; make it {pixels} or more"
             )
+
+
+def task_name(z: int) -> str:
+    """The name of the task for an embedding dimension."""
+    return f"z = {z}"
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name; its time was measured on the digits."""
+    selection = params.selection_splits * (params.per_class / 174) ** 2
+    networks = params.seeds * params.steps * params.width * PIXELS[params.data_set]
+    return {
+        PAIRS: Resources(minutes=0.1 * selection),
+        **{task_name(z): Resources(minutes=1e-8 * networks) for z in params.embedding_dims},
+    }
 
 
 def alternatives(params: Params) -> dict[str, Params]:

@@ -18,17 +18,13 @@ from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.losses import contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.papers.esser2024.width.params import Params
+from reprise.papers.esser2024.width.params import OWN, Params, task_name
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import tidy
 from reprise.training.replicas import sgd
 
-FIXED_COST = 100
-"""Cost of a step besides its hidden units, in units."""
 UNITS_AT_ONCE = 4000
 """Hidden units per stack of seeds, few enough for the layers to stay in the cache."""
-OWN = "own"
-"""The column `reduction` for other losses than the published one."""
 CURVATURES = {"tanh": 4 / 3**1.5, "scaled_sigmoid": 2 / 3**1.5}
 """c = max |φ''| of the activations that Theorem 1 covers."""
 
@@ -53,11 +49,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
     else:
         losses = {reduction: partial(contrastive, reduction=reduction) for reduction in params.reductions}
     return [
-        Task(
-            f"{reduction}, width {width}",
-            partial(_differences, params, loss, reduction, width),
-            width + FIXED_COST,
-        )
+        Task(task_name(reduction, width), partial(_differences, params, loss, reduction, width))
         for (reduction, loss), width in product(losses.items(), params.widths)
     ]
 

@@ -1,5 +1,6 @@
 """Settings of Figure 2."""
 
+from itertools import product
 from typing import Literal
 
 from reprise.study.experiment import Resources
@@ -7,7 +8,8 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
 
 TABLES = ("differences", "bounds")
-RESOURCES = Resources(minutes=30)
+OWN = "own"
+"""The column `reduction` for other losses than the published one."""
 
 Activation = Literal["tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmoid"]
 Reduction = Literal["mean", "sum"]
@@ -39,6 +41,22 @@ class Params(TakesLosses):
     epochs: int = stated(500, "Section 4, Numerical Evaluation: full-batch steps", ge=1)
     seeds: int = stated(10, "Section 4: initialisations; here each also has its own data", ge=1)
     records: int = ours(50, "recorded epochs after the start, evenly spaced", ge=1)
+
+
+def task_name(reduction: str, width: int) -> str:
+    """The name of a task."""
+    return f"{reduction}, width {width}"
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name; its time was measured at several widths."""
+    networks = params.seeds * (1 + len(params.activations))
+    return {
+        task_name(reduction, width): Resources(
+            minutes=networks * params.epochs * (1.2e-4 + 1.2e-6 * width) / 60
+        )
+        for reduction, width in product((OWN,) if objective else params.reductions, params.widths)
+    }
 
 
 def alternatives(params: Params) -> dict[str, Params]:

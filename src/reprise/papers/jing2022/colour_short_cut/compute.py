@@ -6,20 +6,21 @@ from math import nan
 
 import pandas as pd
 
-from reprise.datasets.catalogue import DATA_SETS
-from reprise.datasets.recipes import RECIPES
-from reprise.networks.encoders import RESNET10_W16
-from reprise.networks.projectors import MLP
 from reprise.objectives import nt_xent
-from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params, check
+from reprise.papers.jing2022.colour_short_cut.params import (
+    ARMS,
+    Params,
+    check,
+    probe_settings,
+    source,
+    spec,
+    task_name,
+)
 from reprise.study.experiment import Context, Task
 from reprise.study.settings import replaced
-from reprise.training.image_settings import Probe, Source
-from reprise.training.image_tasks import Network, features, observed, probe, task, work
+from reprise.training.image_tasks import Network, features, observed, probe, task
 from reprise.training.images import Data
 from reprise.training.methods import Student, name_of
-from reprise.training.optimisers import SGD, AdamW
-from reprise.training.schedules import WarmupCosine
 from reprise.training.spec import Spec
 
 STRETCHES = 20
@@ -42,40 +43,23 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
     def declared(arm: str, seed: int) -> Task:
         net_spec = spec(params, arm, seed, context.objective or name_of(nt_xent))
-        source = Source(name=ARMS[arm][0], root="", first=params.images, first_test=params.test_images)
+        images = source(params, arm)
 
         def observe(network: Network) -> Iterator[dict[str, object]]:
-            start = observed(replaced(net_spec, {"steps": 0}), source, context.root)
-            ends = {0: accuracy(params, net_spec, start.student, source.load()), net_spec.steps: nan}
+            start = observed(replaced(net_spec, {"steps": 0}), images, context.root)
+            ends = {0: accuracy(params, net_spec, start.student, images.load()), net_spec.steps: nan}
             if network.diverged is None:
-                ends[net_spec.steps] = accuracy(params, net_spec, network.student, source.load())
+                ends[net_spec.steps] = accuracy(params, net_spec, network.student, images.load())
             yield from ({"table": "probes", "step": step, "accuracy": value} for step, value in ends.items())
             for step, loss in stretches(network.log, net_spec.steps).items():
                 yield {"table": "losses", "step": step, "loss": loss}
 
         return task(
-            f"{arm}, seed {seed}", lambda: net_spec, source, observe,
-            columns={"arm": arm, "seed": seed}, root=context.root, work=work(net_spec),
+            task_name(arm, seed), lambda: net_spec, images, observe,
+            columns={"arm": arm, "seed": seed}, root=context.root,
         )  # fmt: skip
 
     return [declared(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
-
-
-def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
-    """The spec of a network."""
-    name, recipe = ARMS[arm]
-    return Spec(
-        objective=objective,
-        augmentation=RECIPES[recipe],
-        normalisation=DATA_SETS[name].normalisation,
-        encoder=RESNET10_W16,
-        projector=MLP(dims=(256, 128)),
-        optimiser=AdamW(learning_rate=params.learning_rate),
-        batch=params.batch,
-        steps=params.steps,
-        seed=seed,
-        precision=params.precision,
-    )
 
 
 def stretches(log: list[dict], steps: int) -> pd.Series:
@@ -90,6 +74,5 @@ def accuracy(params: Params, net_spec: Spec, student: Student, data: Data) -> fl
     """Accuracy in % of a linear probe on representations scaled to unit variance over the training images."""
     train, test = (features(student, net_spec, images) for images in (data.images, data.test_images))
     mean, std = train.mean(0), train.std(0).clamp_min(1e-6)
-    settings = Probe(optimiser=SGD(learning_rate=0.1), schedule=WarmupCosine(), epochs=params.probe_epochs)
     fit = (train - mean) / std, data.labels, (test - mean) / std, data.test_labels
-    return 100 * probe(settings, *fit, net_spec.seed).top1
+    return 100 * probe(probe_settings(params), *fit, net_spec.seed).top1

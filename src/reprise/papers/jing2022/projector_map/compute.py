@@ -1,16 +1,15 @@
 """Trains and measures the networks of every point of the map; those of the base point belong to every
 factor."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
-from reprise.papers.jing2022.image_nets import spec, start, trained
-from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
-from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT, Point, points
+from reprise.papers.jing2022.image_nets import start, trained
+from reprise.papers.jing2022.image_settings import OTHER_LABELS
+from reprise.papers.jing2022.projector_map.grid import START, Network, networks
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.study.experiment import Context, Task
-from reprise.study.settings import replaced
 from reprise.training.image_settings import Source
 
 
@@ -22,8 +21,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `probes`: top-1 accuracy in % of a linear probe for the data set's labels and any others, and the same
     before training, `initial`.
     """
-    declared, rows = _declared(params, context)
-    measured = dict(zip(declared, context.results(declared.values()), strict=True))
+    declared, rows = networks(params)
+    measured = dict(zip(declared, context.results(tasks(params, context)), strict=True))
     return _tables(
         [
             measured[key].assign(
@@ -36,39 +35,17 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One task per network, trained or initial."""
-    return list(_declared(params, context)[0].values())
-
-
-def _declared(params: Params, context: Context) -> tuple[dict[str, Task], list[tuple[Point, str, int, str]]]:
-    """The tasks by key, and the rows of the map: point, network, seed, and key of the task."""
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
     loaded = {name: Source(name=name, root=params.root).load() for name in sets}
-    samples = len(loaded[params.data_set].labels)
     labels = {name: (data.labels, data.test_labels) for name, data in loaded.items()}
 
-    declared: dict[str, Task] = {}
-    rows: list[tuple[Point, str, int, str]] = []
-    for point in points(params, params.encoder.dim):
-        for net, training in nets(point, params):
-            for seed in range(params.base_seeds if training == params else params.seeds):
-                key = spec(training, net, seed, samples).model_dump_json()
-                start_key = f"{START} {training.encoder.model_dump_json()} {seed}"
-                name = f"{point.factor} {point.value}: {net}, seed {seed}"
-                if key not in declared:
-                    declared[key] = trained(name, training, net, seed, labels, context.root, {})
-                if start_key not in declared:
-                    declared[start_key] = start(f"{name}, {START}", training, seed, labels, context.root, {})
-                rows += [(point, net, seed, key), (point, START, seed, start_key)]
-    return declared, rows
+    def declared(network: Network) -> Task:
+        measured: tuple[Any, ...] = network.seed, labels, context.root, {}
+        if network.net == START:
+            return start(network.task, network.settings, *measured)
+        return trained(network.task, network.settings, network.net, *measured)
 
-
-def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
-    """The networks at a point with their settings; those that the point does not change serve as
-    comparison."""
-    settings = params if point.base else replaced(params, point.changes)
-    with_projector = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
-    for net in (with_projector, WITHOUT):
-        yield net, settings if net in point.nets else params
+    return [declared(network) for network in networks(params)[0].values()]
 
 
 def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:

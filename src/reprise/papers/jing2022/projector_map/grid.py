@@ -1,9 +1,14 @@
-"""The points of the map: a base point and changes of one factor at a time."""
+"""The points of the map, a base point and changes of one factor at a time, and their networks. Imports no
+torch."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reprise.papers.jing2022.projector_map.params import Params
+from reprise.papers.jing2022.image_settings import Training
+from reprise.study.settings import replaced
+
+if TYPE_CHECKING:
+    from reprise.papers.jing2022.projector_map.params import Params
 
 WITH, WITHOUT, DIRECTCLR = "nonlinear", "none", "directclr"
 """The networks: SimCLR with and without a projector, and DirectCLR."""
@@ -34,7 +39,7 @@ class Point(NamedTuple):
     nets: tuple[str, ...] = BOTH
 
 
-def points(params: Params, dim: int) -> list[Point]:
+def points(params: "Params", dim: int) -> list[Point]:
     """The points of every factor that the grids vary, including the base point's value.
 
     Args:
@@ -45,7 +50,7 @@ def points(params: Params, dim: int) -> list[Point]:
     return [point for point in candidates if point.factor in varied]
 
 
-def _all_points(params: Params, dim: int) -> Iterator[Point]:
+def _all_points(params: "Params", dim: int) -> Iterator[Point]:
     encoder, head = params.encoder, params.projector
     yield from _numbers("temperature", params.temperatures, params.temperature, "temperature")
     yield from _numbers("smallest crop", params.crops, params.crop, "crop")
@@ -88,3 +93,56 @@ def _numbers(
 ) -> Iterator[Point]:
     for value in _with_base(values, base):
         yield Point(factor, f"{value:g}", value == base, {field: value}, nets)
+
+
+class Network(NamedTuple):
+    """A network of the map, trained or initial.
+
+    Attributes:
+        task: name of its task.
+        net: one of `WITH`, `WITHOUT`, `DIRECTCLR` and `START`.
+    """
+
+    task: str
+    settings: Training
+    net: str
+    seed: int
+
+
+class Row(NamedTuple):
+    """A network at a point of the map.
+
+    Attributes:
+        key: of the network in `networks`.
+    """
+
+    point: Point
+    net: str
+    seed: int
+    key: str
+
+
+def networks(params: "Params") -> tuple[dict[str, Network], list[Row]]:
+    """The networks by key, each once, and the rows of the map; networks of the base point belong to every
+    factor."""
+    declared: dict[str, Network] = {}
+    rows: list[Row] = []
+    for point in points(params, params.encoder.dim):
+        for net, settings in _nets(point, params):
+            for seed in range(params.base_seeds if settings == params else params.seeds):
+                key = f"{net} {settings.model_dump_json()} {seed}"
+                start_key = f"{START} {settings.encoder.model_dump_json()} {seed}"
+                task = f"{point.factor} {point.value}: {net}, seed {seed}"
+                declared.setdefault(key, Network(task, settings, net, seed))
+                declared.setdefault(start_key, Network(f"{task}, {START}", settings, START, seed))
+                rows += [Row(point, net, seed, key), Row(point, START, seed, start_key)]
+    return declared, rows
+
+
+def _nets(point: Point, params: "Params") -> Iterator[tuple[str, Training]]:
+    """The networks at a point with their settings; those that the point does not change serve as
+    comparison."""
+    settings = params if point.base else replaced(params, point.changes)
+    with_projector = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
+    for net in (with_projector, WITHOUT):
+        yield net, settings if net in point.nets else params

@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.image_settings import Shortcut, Training
+from reprise.papers.jing2022.image_settings import OTHER_LABELS, Shortcut, Training
+from reprise.papers.jing2022.projector_map.grid import networks
 from reprise.study.experiment import Resources
 from reprise.study.settings import ours
 from reprise.training.optimisers import LARS, SGD, AdamW, OptimiserSpec
 
 TABLES = ("spectra", "probes")
-RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 check = image_settings.check
 
@@ -53,3 +53,12 @@ class Params(Training):
     head_widths: tuple[Positive, ...] = ours((0.25, 1.0, 4.0), "hidden units of the projector, as a multiple")
     d0s: tuple[Share, ...] = ours((0.03, 0.09, 0.18, 0.35, 0.7), "DirectCLR's d0 as a share of r")
     base_seeds: int = ours(3, "of the nets at the base point", ge=1)
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    labels = 1 + (params.data_set in OTHER_LABELS)
+    return {
+        network.task: image_settings.resources(network.settings, network.net, probes=labels)
+        for network in networks(params)[0].values()
+    }

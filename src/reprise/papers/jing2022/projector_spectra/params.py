@@ -5,12 +5,12 @@ from typing import Literal
 
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training
+from reprise.papers.jing2022.projector_spectra.cells import START, cells
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours
 
 TABLES = ("spectra", "probes")
-RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 check = image_settings.check
 
@@ -22,6 +22,16 @@ class Params(Training, TakesLosses):
     labels: Literal["own", "other"] = ours(
         "own", "labels for the probes: the data set's own, or those of OTHER_LABELS"
     )
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name; with other labels, the networks are in the cache already."""
+    return {
+        cell.task: image_settings.resources(
+            cell.settings(params), cell.trained if params.labels == "own" else START, probes=len(cell.parts)
+        )
+        for cell in cells(params, objective)
+    }
 
 
 def alternatives(params: Params) -> dict[str, Params]:

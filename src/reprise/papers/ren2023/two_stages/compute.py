@@ -26,7 +26,7 @@ from reprise.papers.ren2023.learners import (
     non_contrastive,
 )
 from reprise.papers.ren2023.model import SPECTRA, Latents, positive_pairs, scales, signal_variances
-from reprise.papers.ren2023.two_stages.params import Params
+from reprise.papers.ren2023.two_stages.params import Params, task_name
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import tidy
 from reprise.training.replicas import keep_freed_memory
@@ -49,7 +49,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """A task for each seed."""
-    return [Task(f"seed {seed}", partial(_trajectory, params, seed)) for seed in range(params.seeds)]
+    return [Task(task_name(seed), partial(_trajectory, params, seed)) for seed in range(params.seeds)]
 
 
 def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:

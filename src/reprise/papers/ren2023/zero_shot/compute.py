@@ -27,13 +27,11 @@ from reprise.papers.ren2023.zero_shot.inputs import (
     read,
     text_features,
 )
-from reprise.papers.ren2023.zero_shot.params import MODALITIES, SPLITS, Params
+from reprise.papers.ren2023.zero_shot.params import MODALITIES, SPLITS, Params, features_task, heads_task
 from reprise.study.experiment import Context, Task
 
 Progress = Callable[[float], None]
 PERCENT = 100
-FEATURES_WORK = 10
-"""Cost of a modality's features, in units of one seed's heads."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -53,12 +51,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def tasks(params: Params, context: Context) -> list[Task]:
     """A task for each modality's features, which also counts the data, and one for the heads of each seed."""
     features = [
-        Task(f"{modality} features", partial(_features, params, context.root, modality), work=FEATURES_WORK)
+        Task(features_task(modality), partial(_features, params, context.root, modality))
         for modality in MODALITIES
     ]
     inputs = cache(partial(read, params, context.root))
     heads = [
-        Task(f"seed {seed}", partial(_course, params, inputs, seed, context.objective))
+        Task(heads_task(seed), partial(_course, params, inputs, seed, context.objective))
         for seed in range(params.seeds)
     ]
     return [*features, *heads]

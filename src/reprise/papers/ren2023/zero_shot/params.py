@@ -12,11 +12,12 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import lost, ours, place, stated, unstated
 
 TABLES = ("course", "baselines", "counts")
-RESOURCES = Resources(minutes=600, memory_mb=16_000)
 
 LOSSES = ("contrastive", "non-contrastive")
 MODALITIES = ("image", "text")
 SPLITS = ("train", "val")
+COCO_IMAGES = 123_287
+"""In both splits."""
 
 
 class Params(TakesLosses):
@@ -79,6 +80,35 @@ def check(params: Params) -> None:
             + "; ".join(problems)
             + ". Put them there, name other places, or take data_set: scenes with encoders: presence"
         )
+
+
+def features_task(modality: str) -> str:
+    """The name of the task for a modality's features."""
+    return f"{modality} features"
+
+
+def heads_task(seed: int) -> str:
+    """The name of the task for a seed's heads."""
+    return f"seed {seed}"
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name; its time was measured on the scenes."""
+    gpus = int(params.device == "cuda")
+    images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
+    if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
+        encoding = Resources(minutes=images / (1500 if gpus else 3) / 60, memory_mb=16_000, gpus=gpus)
+    else:
+        encoding = Resources(minutes=0.05 + 6e-7 * params.encoder_steps * params.image_size**2, gpus=gpus)
+    heads = Resources(
+        minutes=(1e-6 if gpus else 2e-9 * (params.width + 1000)) * params.epochs * images,
+        memory_mb=1500 + images // 20,
+        gpus=gpus,
+    )
+    return {
+        **{features_task(modality): encoding for modality in MODALITIES},
+        **{heads_task(seed): heads for seed in range(params.seeds)},
+    }
 
 
 def alternatives(params: Params) -> dict[str, Params]:

@@ -5,16 +5,16 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, place, stated, unstated
-from reprise.training.image_settings import Probe
+from reprise.training.image_settings import Probe, Source
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
 from reprise.training.schedules import CosineRestarts, Milestones, Schedule
 
 TABLES = ("probes", "online")
-RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100
@@ -53,6 +53,32 @@ class Params(Training, TakesLosses):
         if self.steps * self.probe_every % EPOCHS:
             raise ValueError(f"{self.probe_every} of {EPOCHS} epochs must be a whole number of steps")
         return self
+
+
+def steps_between_looks(params: Params) -> int:
+    """Steps from one online probe to the next."""
+    return params.steps * params.probe_every // EPOCHS
+
+
+def plan(params: Params) -> nets.Plan:
+    """What the experiment needs from each training."""
+    return nets.Plan(params.steps, probe_every=steps_between_looks(params), probed=(params.data_set,))
+
+
+def source(params: Params) -> Source:
+    """The images on which networks are trained."""
+    return nets.source(params, params.data_set, params.online_images)
+
+
+def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
+    """Both methods, or the other loss, at each learning rate."""
+    methods = [objective] if objective else PAIR
+    return nets.grid(params, methods, params.learning_rates, params.data_set)
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return nets.resources(params, plan(params), runs(params, objective), source(params))
 
 
 def check(params: Params) -> None:

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from reprise.papers.skean2024 import nets, observations
-from reprise.papers.skean2024.eigenvalue_saturation.params import Params
-from reprise.papers.skean2024.training import SAME_IMAGES
+from reprise.papers.skean2024 import observations
+from reprise.papers.skean2024.eigenvalue_saturation.params import Params, plan, runs, source
 from reprise.study.experiment import Context, Task
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
@@ -34,12 +33,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One task per run."""
-    images = SAME_IMAGES.get(params.data_set, params.data_set)
-    plan = nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
-    source = nets.source(params, images, params.online_images)
-    methods = [context.objective] if context.objective else params.methods
-    runs = nets.grid(params, methods, params.learning_rates, images)
-    return observations.tasks(params, plan, runs, source, context)
+    return observations.tasks(params, plan(params), runs(params, context.objective), source(params), context)
 
 
 def _columns(numbers: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:

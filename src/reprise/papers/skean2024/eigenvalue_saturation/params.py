@@ -5,16 +5,17 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import FIGURE3
-from reprise.papers.skean2024.training import Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
+from reprise.training.image_settings import Source
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Constant, Schedule
 
 TABLES = ("eigenvalues", "traces", "probes")
-RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
@@ -47,6 +48,31 @@ class Params(Training, TakesLosses):
         if SHARED_RATE not in self.learning_rates:
             raise ValueError(f"learning_rates must hold {SHARED_RATE}, that of Section 5.2")
         return self
+
+
+def plan(params: Params) -> nets.Plan:
+    """What the experiment needs from each training."""
+    return nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
+
+
+def source(params: Params) -> Source:
+    """The images on which networks are trained."""
+    return nets.source(params, _images(params), params.online_images)
+
+
+def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
+    """Each method, or the other loss, at each learning rate."""
+    methods = [objective] if objective else params.methods
+    return nets.grid(params, methods, params.learning_rates, _images(params))
+
+
+def _images(params: Params) -> str:
+    return SAME_IMAGES.get(params.data_set, params.data_set)
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return nets.resources(params, plan(params), runs(params, objective), source(params))
 
 
 def check(params: Params) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.evidence.measures import applied, column, each_seed, largest, mean, rows, smallest, wide
+from reprise.evidence.measures import applied, column, each_seed, largest, rows, smallest, wide
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
 from reprise.papers.skean2024.rates import at_own_rates, gains
@@ -97,9 +97,19 @@ def _logs(method: str, place: int) -> Claim:
     )
 
 
+def probe(data_set: str, method: str) -> Measure:
+    """Table 2's, of a data set by name."""
+    return column(at_own_rates("probes"), "top1", data_set=data_set, method=method)
+
+
 def average(method: str) -> Measure:
-    """Table 2's, over its data sets."""
-    return each_seed(mean, column(at_own_rates("probes"), "top1", method=method))
+    """Table 2's, over its data sets; nothing if one of them is missing."""
+
+    def over_data_sets(top1: pd.DataFrame) -> pd.Series:
+        complete = len(top1.columns) == len(DATA_SETS)
+        return top1.mean(axis=1, skipna=False) if complete else pd.Series(dtype=float)
+
+    return applied(over_data_sets, wide(at_own_rates("probes"), "top1", "data_set", method=method))
 
 
 def at_epoch(method: str, epoch: int) -> Measure:
@@ -117,7 +127,7 @@ def _printed_number(row: Mapping[str, Any]) -> Claim:
     elif column == "Average":
         measure = average(method)
     else:
-        measure = accuracy(DATA_SETS.index(column), method)
+        measure = probe(column.lower().replace("-", ""), method)
     return value(
         f"skean2024/{slug(row['artifact']).replace('-', '')}/{method}-{slug(column)}",
         f"{'An online' if online else 'A'} linear probe of {name} reaches {number} % on {where}.",

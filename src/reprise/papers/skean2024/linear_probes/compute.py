@@ -1,11 +1,9 @@
 """Trains every method at every learning rate on every data set."""
 
-import math
-
 import pandas as pd
 
-from reprise.papers.skean2024 import nets, observations
-from reprise.papers.skean2024.linear_probes.params import Params
+from reprise.papers.skean2024 import observations
+from reprise.papers.skean2024.linear_probes.params import Params, plans, runs, source
 from reprise.papers.skean2024.lineup import EPOCHS
 from reprise.papers.skean2024.training import SAME_IMAGES
 from reprise.study.experiment import Context, Task
@@ -25,24 +23,13 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One task per run on each set of images."""
-    declared = []
-    for name, plan in plans(params).items():
-        source = nets.source(params, name, params.online_images)
-        methods = [context.objective] if context.objective else params.methods
-        runs = nets.grid(params, methods, params.learning_rates, name)
-        declared += observations.tasks(params, plan, runs, source, context)
-    return declared
-
-
-def plans(params: Params) -> dict[str, nets.Plan]:
-    """The plan of the trainings on each set of images."""
-    plans_by_images: dict[str, nets.Plan] = {}
-    for name, steps in zip(params.data_sets, params.steps, strict=True):
-        images = SAME_IMAGES.get(name, name)
-        interval = math.gcd(*params.looks) if images == SAME_IMAGES.get(params.online, params.online) else 0
-        probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)
-        plans_by_images[images] = nets.Plan(steps, params.trace_every, interval, probed)
-    return plans_by_images
+    return [
+        task
+        for images, plan in plans(params).items()
+        for task in observations.tasks(
+            params, plan, runs(params, images, context.objective), source(params, images), context
+        )
+    ]
 
 
 def online(params: Params, numbers: pd.DataFrame) -> pd.DataFrame:

@@ -1,18 +1,20 @@
 """Settings of Tables 2 and 3."""
 
+import math
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
-from reprise.papers.skean2024.training import Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated
+from reprise.training.image_settings import Source
 
 TABLES = ("probes", "online")
-RESOURCES = Resources(minutes=120, memory_mb=4000)
 
 Steps = Annotated[int, Field(ge=1)]
 
@@ -48,6 +50,39 @@ class Params(Training, TakesLosses):
         if self.looks[-1] > last:
             raise ValueError(f"looks must not go beyond the {last} steps on {self.online}")
         return self
+
+
+def plans(params: Params) -> dict[str, nets.Plan]:
+    """The plan of the trainings on each set of images."""
+    plans_by_images: dict[str, nets.Plan] = {}
+    for name, steps in zip(params.data_sets, params.steps, strict=True):
+        images = SAME_IMAGES.get(name, name)
+        interval = math.gcd(*params.looks) if images == SAME_IMAGES.get(params.online, params.online) else 0
+        probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)
+        plans_by_images[images] = nets.Plan(steps, params.trace_every, interval, probed)
+    return plans_by_images
+
+
+def runs(params: Params, images: str, objective: str | None = None) -> list[nets.Run]:
+    """Each method, or the other loss, at each learning rate on a set of images."""
+    methods = [objective] if objective else params.methods
+    return nets.grid(params, methods, params.learning_rates, images)
+
+
+def source(params: Params, images: str) -> Source:
+    """A set of images on which networks are trained."""
+    return nets.source(params, images, params.online_images)
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return {
+        task: needs
+        for images, plan in plans(params).items()
+        for task, needs in nets.resources(
+            params, plan, runs(params, images, objective), source(params, images)
+        ).items()
+    }
 
 
 def check(params: Params) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from reprise.datasets.catalogue import load
 from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.linear_regime import problem
-from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check
+from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check, task_name
 from reprise.papers.skean2024.linear_views import LOSSES, descent
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import tidy
@@ -50,7 +50,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
     check(params)
     images, _ = load(params.data_set, params.root)
     return [
-        Task(f"{views}, seed {seed}", partial(_trained, images, params, views, seed))
+        Task(task_name(views, seed), partial(_trained, images, params, views, seed))
         for seed, views in product(range(params.seeds), params.views)
     ]
 

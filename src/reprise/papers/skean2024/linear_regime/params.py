@@ -12,7 +12,6 @@ from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, ours, place, stated, unstated
 
 TABLES = ("spectrum", "loss", "modes", "runs")
-RESOURCES = Resources(minutes=120, memory_mb=4000)
 
 VIEWS = ("same", "noise", "crops", "strong")
 """How the two views are made."""
@@ -51,6 +50,17 @@ class Params(Settings):
         if self.dim > self.samples:
             raise ValueError("samples must be at least dim")
         return self
+
+
+def task_name(views: str, seed: int) -> str:
+    """The name of a task."""
+    return f"{views}, seed {seed}"
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name; its time was measured at the default settings."""
+    needs = Resources(minutes=0.1 * params.horizon / 6 * (params.samples / 1024) ** 2)
+    return {task_name(views, seed): needs for views in params.views for seed in range(params.seeds)}
 
 
 def check(params: Params) -> None:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from reprise.papers.skean2024 import nets, observations
-from reprise.papers.skean2024.projector_and_batch.params import Params
+from reprise.papers.skean2024 import observations
+from reprise.papers.skean2024.projector_and_batch.params import Params, plan, runs, source
 from reprise.study.experiment import Context, Task
 
 
@@ -15,9 +15,4 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One task per run."""
-    plan = nets.Plan(params.steps, probed=(params.data_set,))
-    source = nets.source(params, params.data_set)
-    base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)
-    runs = [run._replace(dim=dim) for dim in params.dims for run in base]
-    runs += [run._replace(batch=batch) for batch in params.batches for run in base]
-    return observations.tasks(params, plan, list(dict.fromkeys([*base, *runs])), source, context)
+    return observations.tasks(params, plan(params), runs(params, context.objective), source(params), context)

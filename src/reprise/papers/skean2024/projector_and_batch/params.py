@@ -8,12 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.settings import lost
+from reprise.training.image_settings import Source
 
 TABLES = ("probes",)
-RESOURCES = Resources(minutes=60, memory_mb=4000)
 
 Size = Annotated[int, Field(ge=8)]
 
@@ -27,6 +28,29 @@ class Params(Training):
     learning_rate: Rate = lost(0.3, "Section 6.1's")
     dims: tuple[Size, ...] = lost((256, 512, 1024, 2048), "embedding dimensions", min_length=2)
     batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
+
+
+def plan(params: Params) -> nets.Plan:
+    """What the experiment needs from each training."""
+    return nets.Plan(params.steps, probed=(params.data_set,))
+
+
+def source(params: Params) -> Source:
+    """The images on which networks are trained."""
+    return nets.source(params, params.data_set)
+
+
+def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
+    """Each embedding dimension at the base's batch size, and each batch size at the base's dimension."""
+    base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)
+    varied = [run._replace(dim=dim) for dim in params.dims for run in base]
+    varied += [run._replace(batch=batch) for batch in params.batches for run in base]
+    return list(dict.fromkeys([*base, *varied]))
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return nets.resources(params, plan(params), runs(params, objective), source(params))
 
 
 def check(params: Params) -> None:

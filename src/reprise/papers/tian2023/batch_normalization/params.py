@@ -1,11 +1,14 @@
 """Settings of Table 1 and Figure 11."""
 
-from reprise.papers.tian2023.sequences import TokenSequences
+from dataclasses import dataclass, replace
+from itertools import product
+
+from reprise.papers.tian2023 import sequences
+from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
 from reprise.study.experiment import Resources
 from reprise.study.settings import ours, stated
 
 TABLES = ("matching",)
-RESOURCES = Resources(minutes=120, memory_mb=4000)
 
 
 class Params(TokenSequences):
@@ -21,3 +24,55 @@ class Params(TokenSequences):
         5, "Table 1: beta of the rows also trained at the text's rate", ge=1
     )
     text_seeds: int = ours(3, "at the text's learning rate", ge=1)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Networks that are trained at once.
+
+    Attributes:
+        run: `table` for Table 1, `text` for the same at the text's learning rate, `figure` for Figure 11
+            only.
+    """
+
+    run: str
+    params: Params
+    cell: Cell
+    arms: list[Arm]
+    seeds: range
+
+    @property
+    def name(self) -> str:
+        """The name of its task."""
+        return f"{self.run}: {self.cell}"
+
+
+def blocks(params: Params, objective: str | None = None) -> list[Block]:
+    """The blocks of Table 1, of the text and of Figure 11; none of the text for other losses.
+
+    Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm, an arm's flags have no effect.
+    """
+    flags = product((False, True), repeat=2)
+    arm = Arm(objective=objective or Arm.objective, zeta=params.table_nonuniformity)
+    variants = [replace(arm, mean=mean, variance=variance) for mean, variance in flags]
+    plain = [replace(arm, zeta=zeta) for zeta in params.nonuniformity]
+    figure_arms = [arm for arm in plain if arm not in variants]
+    text_params = params.model_copy(update={"learning_rate": params.text_learning_rate})
+    every: list[Block] = []
+    for beta, candidates in product(params.over_parameterisation, params.candidates):
+        cell = Cell(beta, candidates)
+        plain_cell = replace(cell, batch_norm=False)
+        every.append(Block("table", params, cell, variants, range(params.seeds)))
+        every.append(Block("figure", params, cell, figure_arms, range(params.figure_seeds)))
+        every.append(Block("figure", params, plain_cell, plain, range(params.figure_seeds)))
+        if beta == params.text_over_parameterisation and not objective:
+            every.append(Block("text", text_params, cell, variants, range(params.text_seeds)))
+    return [block for block in every if block.arms]
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return {
+        block.name: sequences.resources(params, block.cell, len(block.arms) * len(block.seeds))
+        for block in blocks(params, objective)
+    }

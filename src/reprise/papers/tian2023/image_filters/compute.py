@@ -17,21 +17,16 @@ from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_cosine, resolve
 from reprise.papers.tian2023.image_filters import measures
-from reprise.papers.tian2023.image_filters.params import FIELDS, Params
+from reprise.papers.tian2023.image_filters.params import ARMS, FIELDS, Params, task_name
 from reprise.papers.tian2023.matmul import matmul
 from reprise.papers.tian2023.receptive_fields import batch_norm
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import left_of_start, sgd
 
-ARMS = ("plain", "cropped", "linear")
-"""Without augmentation; with random crops; without augmentation and without a nonlinearity."""
 SPLIT = {"mnist": "train", "digits": "train+test"}
 BLOCK = 32
 """Minibatches prepared at once."""
-FIXED_COST = 14
-"""Cost of a training besides its nets, in units of one net."""
-
 Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
@@ -71,9 +66,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """A single task, which trains all nets at once."""
-    nets = len(ARMS) * params.seeds
-    train = partial(_train, params, context.objective)
-    return [Task(f"{nets} nets", train, work=FIXED_COST + nets)]
+    return [Task(task_name(params), partial(_train, params, context.objective))]
 
 
 def _train(params: Params, objective: str | None, progress: Callable[[float], None]) -> pd.DataFrame:

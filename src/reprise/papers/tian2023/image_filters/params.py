@@ -11,7 +11,8 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import from_code, ours, place, stated, unstated
 
 TABLES = ("filters", "statistics")
-RESOURCES = Resources(minutes=120, memory_mb=4000)
+ARMS = ("plain", "cropped", "linear")
+"""Without augmentation; with random crops; without augmentation and without a nonlinearity."""
 
 FIELDS = ("upper left", "upper right", "lower left", "lower right")
 """The receptive fields: the image's quadrants."""
@@ -49,6 +50,17 @@ class Params(TakesLosses):
             if not 0 < low <= high <= highest:
                 raise ValueError(f"{name} must be a lowest and a highest number, above 0, at most {highest}")
         return self
+
+
+def task_name(params: Params) -> str:
+    """The name of the only task."""
+    return f"{len(ARMS) * params.seeds} nets"
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What the task needs; its time was measured at several numbers of nets."""
+    nets = len(ARMS) * params.seeds
+    return {task_name(params): Resources(minutes=8e-5 * params.steps * (14 + nets) / 60)}
 
 
 def check(params: Params) -> None:

@@ -1,0 +1,61 @@
+"""What training a network and probing it take, computed from the spec. Imports no torch, because a run's plan
+calls this."""
+
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.study.experiment import Resources
+from reprise.training.image_settings import Probe, Source
+from reprise.training.spec import Spec
+
+CPU_FLOPS = 60e9
+"""Operations a second of one core on small networks; docs/performance.md."""
+CPU_PIXELS = 25e6
+"""Pixels that one core augments in a second; docs/performance.md."""
+GPU_FLOPS = {"float32": 15e12, "bfloat16": 50e12}
+"""Operations a second of an A100 that trains a ResNet; float32 is TensorFloat-32. Assumed, not measured."""
+GPU_MEMORY = 70e9
+"""Bytes of a GPU's memory that a batch may take; the rest of an A100's 80 GB is for weights and libraries."""
+GPUS = 8
+"""GPUs in a machine, at most."""
+KEPT = 4
+"""Arrays in memory for each convolution: its result, BatchNorm's and ReLU's, and their gradient."""
+PASSES = 3
+"""A backward pass takes twice the operations of a forward pass."""
+WEIGHT_BYTES = 12
+"""On disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
+PROCESS_MB = 1200
+"""Memory of a process that has imported torch and compiled its loops."""
+
+
+def resources(spec: Spec, source: Source, probe: Probe, *, device: str = "cpu", probes: int = 1) -> Resources:
+    """What a network's task needs: its training, then features of all images, and linear probes on them.
+
+    Args:
+        probes: number of linear probes.
+    """
+    data_set = DATA_SETS[source.name]
+    images = sum(
+        min(data_set.counts[split], first or data_set.counts[split])
+        for split, first in ((source.split, source.first), ("test", source.first_test))
+    )
+    forward = spec.encoder.work(data_set.channels, data_set.side)
+    dim = spec.encoder.dim
+    views = 2 * spec.batch * spec.steps
+    probing = 2 * PASSES * dim * data_set.classes * images * probe.epochs
+    training = PASSES * (forward.flops + spec.projector.flops(dim)) * views
+    flops = training + forward.flops * images + probes * probing
+    pixels = data_set.side**2
+    images_mb = data_set.channels * pixels * images / 1e6 if data_set.in_memory else 0
+    features_mb = 2 * 4 * dim * images / 1e6
+    activations = KEPT * forward.outputs * 2 * spec.batch * (2 if spec.precision == "bfloat16" else 4)
+    disk_mb = WEIGHT_BYTES * forward.weights / 1e6 if spec.steps else 0
+    if device == "cpu":
+        minutes = (flops / CPU_FLOPS + views * pixels / CPU_PIXELS) / 60
+        memory_mb = PROCESS_MB + images_mb + features_mb + activations / 1e6
+        return Resources(minutes, _rounded(memory_mb), disk_mb)
+    gpus = next((count for count in (1, 2, 4) if activations <= count * GPU_MEMORY), GPUS)
+    minutes = flops / GPU_FLOPS[spec.precision] / gpus / 60
+    return Resources(minutes, _rounded(gpus * (PROCESS_MB + images_mb) + features_mb), disk_mb, gpus)
+
+
+def _rounded(megabytes: float) -> int:
+    return 100 * -int(-megabytes // 100)
