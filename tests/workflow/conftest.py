@@ -22,6 +22,8 @@ TIMED_FIGURES = {"esser2024/fig04", "skean2024/sec43_cost"}
 """They show measured times."""
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)(?:Shell command: (.+))?", re.MULTILINE)
 """A job as Snakemake's plan prints it: its rule, its fields, its command."""
+SHARES = ("ren2023_zero_shot=2", "tian2023_batch_normalization=2")
+"""How many shares experiments of the finished run had."""
 NEVER = shutil.ignore_patterns("*.egg-info")
 
 
@@ -191,14 +193,15 @@ def blank(source, tmp_path):
 
 @pytest.fixture(scope="session")
 def smoke_run(source, tmp_path_factory, worker_id):
-    """One run of the whole smoke tier on two cores, for all processes that test; not to be changed."""
+    """One run of the whole smoke tier on two cores, two of its experiments in shares, for all processes that
+    test; not to be changed."""
     base = tmp_path_factory.getbasetemp()
     checkout = Checkout((base if worker_id == "master" else base.parent) / "user's smoke run")
     done = checkout.root / ".whole"
     with FileLock(f"{checkout.root}.lock"):
         if not done.exists():
             shutil.rmtree(checkout.root, ignore_errors=True)
-            source.copy(checkout.root).done("--cores", "2")
+            source.copy(checkout.root).done("--cores", "2", "--set-scatter", *SHARES)
             done.touch()
     return checkout
 
