@@ -69,9 +69,9 @@ def lab(tmp_path_factory):
     for them."""
     root = tmp_path_factory.mktemp("lab")
     content = yaml.safe_load((checkout() / "configs" / "paper.yaml").read_text())
+    content["device"] = "cpu"
     for id, changes in REDUCED.items():
-        own = content["experiments"].get(id) or {}
-        content["experiments"][id] = {name: own[name] for name in own if name != "device"} | changes
+        content["experiments"][id] = (content["experiments"].get(id) or {}) | changes
     (root / "configs").mkdir()
     for name in ("default", "paper"):
         (root / "configs" / f"{name}.yaml").write_text(yaml.safe_dump(content | {"tier": name}))

@@ -23,9 +23,9 @@ from reprise.papers.skean2024.training import Training
 from reprise.study.experiment import Context, Task
 from reprise.study.settings import replaced
 from reprise.training import methods
+from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Source
 from reprise.training.image_tasks import Network, features, probe, task
-from reprise.training.batches import batch_indices
 from reprise.training.images import Data, assemble
 from reprise.training.spec import Spec
 
