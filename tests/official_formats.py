@@ -53,7 +53,7 @@ def cifar(name, root, patch, count=40, seed=0):
     patch.setitem(DATA_SETS, name, replace(of, files=files))
     loader = {"cifar10": datasets.CIFAR10, "cifar100": datasets.CIFAR100}[name]
     for split in ("train", "test"):
-        patch.setattr(loader, f"{split}_list", [[file, sums[file]] for file in images[split]])
+        patch.setattr(loader, f"{split}_list", [[file, sums[file]] for file in files[split]])
     patch.setattr(loader, "meta", {**loader.meta, "md5": sums[of.names]})
     return arrays
 

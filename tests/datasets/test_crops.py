@@ -79,7 +79,8 @@ def torchvisions_box(numbers, size, scale, ratio, monkeypatch):
 )
 def test_a_box_is_torchvisions_for_the_same_uniform_numbers(size, scale, ratio, monkeypatch):
     numbers = uniform(400, DRAWS)
-    found = random_boxes(numbers, size, scale, ratio)
+    sizes = size if isinstance(size, int) else torch.tensor(size)
+    found = random_boxes(numbers, sizes, scale, ratio)
     expected = [torchvisions_box(row, size, scale, ratio, monkeypatch) for row in numbers]
     np.testing.assert_array_equal(found, expected)
     never = scale[0] == 0.9

@@ -62,6 +62,18 @@ def test_a_linear_probe_that_diverges_says_so():
         )
 
 
+def test_chosen_rows_are_learned_and_tested_as_if_they_were_alone():
+    draw = torch.Generator().manual_seed(0)
+    features, labels = torch.randn(90, 5, generator=draw), torch.randint(0, 4, (90,), generator=draw)
+    order = torch.randperm(90, generator=draw)
+    learned, tested = order[:60], order[60:]
+    settings = {"optimiser": SGD().build, "schedule": Milestones(), "epochs": 3, "batch": 16}
+    alone = linear_probe(features[learned], labels[learned], features[tested], labels[tested], **settings)
+    assert (
+        linear_probe(features, labels, features, labels, rows=learned, test_rows=tested, **settings) == alone
+    )
+
+
 def most_memory(function, trace):
     """The most bytes of tensors that a call holds at a time, beside those that were there."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:

@@ -94,3 +94,42 @@ def test_conv4():
     net = spec.build(3)
     assert net(images()).shape == (2, spec.dim) == (2, 32)
     assert sum(w.numel() for w in net.parameters() if w.ndim == 4) == 9 * (3 * 8 + 8 * 16 + 16 * 16 + 16 * 32)
+
+
+def learned(recompute, spec, precision):
+    """A network's outputs for two views, gradients and buffers, and the bytes that it keeps for the backward
+    pass."""
+    torch.manual_seed(0)
+    net = spec.build(3)
+    for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
+        stage.recompute = recompute
+    kept = {}
+
+    def keep(tensor):
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        torch.autocast("cpu", precision, enabled=precision != torch.float32),
+    ):
+        outputs = [net(view) for view in (images(32), images(32).flip(-1))]
+    (outputs[0].float() * outputs[1].float()).sum().backward()
+    gradients = {name: weight.grad for name, weight in net.named_parameters()}
+    return [*outputs, gradients, dict(net.named_buffers())], sum(kept.values())
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ResNet(blocks=(1, 2, 1, 2), width=4, stem="cifar", last_shortcut="none"),
+        ResNet(block="bottleneck", blocks=(2, 1, 1, 2), width=4, stem="cifar", last_shortcut="projection"),
+    ],
+)
+def test_blocks_that_are_computed_again_keep_less_and_change_no_bit(spec, precision):
+    plain, plain_bytes = learned(False, spec, precision)
+    again, bytes_kept = learned(True, spec, precision)
+    torch.testing.assert_close(again, plain, rtol=0, atol=0)
+    assert plain[-1]["layer4.1.bn1.num_batches_tracked"] == 2  # one for each view
+    assert bytes_kept < plain_bytes / 2

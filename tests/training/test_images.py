@@ -14,7 +14,8 @@ from reprise.networks.encoders import ResNet
 from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import images
-from reprise.training.images import Data, assemble, batch_indices, train
+from reprise.training.batches import batch_indices
+from reprise.training.images import Data, assemble, train
 from reprise.training.optimisers import SGD
 from reprise.training.schedules import WarmupCosine
 

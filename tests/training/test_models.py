@@ -90,6 +90,14 @@ def test_another_spec_has_another_key(changes):
     assert model_key(tiny.spec(**({"steps": 3} | changes)), DATA) != model_key(SPEC, DATA)
 
 
+def test_blocks_that_are_computed_again_have_the_same_key_and_the_same_bytes(tmp_path):
+    plain, again = SPEC, tiny.spec(steps=3, checkpoint_blocks=True)
+    assert model_key(again, DATA) == model_key(plain, DATA)
+    found = [trained(of, DATA, tmp_path / str(place)) for place, of in enumerate((plain, again))]
+    for name in ("model.safetensors", "log.jsonl"):
+        assert (found[0] / name).read_bytes() == (found[1] / name).read_bytes()
+
+
 def test_a_spec_goes_through_json_and_refuses_what_is_not_in_it():
     for objective in ("nt_xent", "moco"):
         spec = tiny.spec(objective, hyperparameters=tiny.STATEFUL.get(objective, {"temperature": 0.2}))

@@ -5,10 +5,12 @@ import pytest
 import tiny
 import torch
 
+from reprise.datasets import reading
+from reprise.datasets.augment import Views
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import RECIPES
 from reprise.errors import RepriseError
+from reprise.numerics.streams import generator
 from reprise.training import batches, models
 from reprise.training.image_settings import Source
 from reprise.training.images import assemble, train
@@ -57,35 +59,37 @@ def test_stl10s_unlabelled_images_train_too(tmp_path, monkeypatch):
     assert len(train(spec("stl10"), data, tmp_path / "run").log.splitlines()) == 2
 
 
-def test_files_are_read_ahead_and_the_numbers_are_the_same(tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")  # of more than there are cores
+@pytest.mark.parametrize("workers", [1, 3])
+def test_files_are_read_ahead_and_the_numbers_are_the_same(workers, tmp_path, monkeypatch):
     official_formats.imagenet(tmp_path, monkeypatch)
     data, of = Source(name="imagenet", root=str(tmp_path)).load(), spec("imagenet", steps=5, probe_every=0)
-    asked, crops = [], Folder.crops
-
-    def seen(self, index, *rest):
-        asked.append(index.tolist())
-        return crops(self, index, *rest)
-
-    monkeypatch.setattr(Folder, "crops", seen)
+    monkeypatch.setattr(reading, "workers", lambda: workers)
+    monkeypatch.setattr(batches, "PIECE", 4)  # of six
     ahead = train(of, data, tmp_path / "ahead")
-    expected = [batches.batch_indices(of.seed, step, of.batch, 12).tolist() for step in range(5)]
-    assert asked == expected  # each once, and none after the last
-    monkeypatch.setattr(batches.Ahead, "__call__", lambda self, step: self._function(step))
+
+    def here(function, tasks, **_):
+        return map(function, tasks)
+
+    monkeypatch.setattr(batches, "ahead", here)
     alone = train(of, data, tmp_path / "alone")
     assert ahead.log == alone.log
     for ours, theirs in zip(ahead.method.parameters(), alone.method.parameters(), strict=True):
         assert torch.equal(ours, theirs)
 
 
-def test_the_next_batch_is_read_while_this_one_is_used():
-    made = []
-    reads = batches.Ahead(lambda step: made.append(step) or 10 * step, 5)
-    assert reads(2) == 20
-    reads._thread.submit(int).result()  # after all that was asked for before
-    assert made == [2, 3]
-    assert [reads(3), reads(4)] == [30, 40]
-    assert made == [2, 3, 4]
-    assert reads(0) == 0  # from anywhere
+def test_batches_of_files_are_the_views_of_their_images_from_any_step_on(tmp_path, monkeypatch):
+    official_formats.imagenet(tmp_path, monkeypatch)
+    data, of = Source(name="imagenet", root=str(tmp_path)).load(), spec("imagenet")
+    views, rows = Views(of.augmentation, of.normalisation), slice(2, 5)  # of the second process, say
+    found = list(batches.Batches(data.images, 12, views, 0, 6, rows).between(1, 4, "cpu"))
+    for step, batch in enumerate(found, 1):
+        index = batches.batch_indices(0, step, 6, 12)
+        numbers = views.draw(6, generator(0, f"views/{step}"))[:, rows]
+        assert torch.equal(batch.index, index)
+        assert torch.equal(batch.numbers, numbers)
+        assert torch.equal(batch.read, views.read(data.images, index[rows], numbers))
+    assert len(found) == 3
 
 
 def test_a_damaged_image_ends_the_training_with_its_name(tmp_path, monkeypatch):

@@ -117,13 +117,11 @@ class Views:
         from files a crop for each view, [view, batch, channel, size, size]."""
         if not isinstance(images, Folder):
             return images[index]
-        box_numbers = [parts(view)["box"].cpu() for view in numbers]
 
-        def boxes(i: int, size: tuple[int, int]) -> Int[Tensor, "view 4"]:
-            pairs = zip(box_numbers, self._strengths, strict=True)
-            return torch.stack(
-                [crops.random_boxes(box[i], size, view.scale, view.ratio) for box, view in pairs]
-            )
+        def boxes(sizes: Int[Tensor, "batch 2"]) -> Int[Tensor, "view batch 4"]:
+            uniform = (parts(view)["box"] for view in numbers)
+            views = zip(uniform, self._strengths, strict=True)
+            return torch.stack([crops.random_boxes(box, sizes, s.scale, s.ratio) for box, s in views])
 
         return images.crops(index, boxes, [strengths.interpolation for strengths in self._strengths])
 

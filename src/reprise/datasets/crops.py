@@ -15,7 +15,7 @@ DRAWS = 2 * TRIES + 2
 
 def random_boxes(
     uniform: Float[Tensor, "*sample draw"],
-    size: int | tuple[int, int],
+    size: int | Int[Tensor, "*sample 2"],
     scale: tuple[float, float],
     ratio: tuple[float, float],
 ) -> Int[Tensor, "*sample 4"]:
@@ -25,27 +25,21 @@ def random_boxes(
 
     Args:
         uniform: numbers in [0, 1), `DRAWS` per box.
-        size: height and width of the images in pixels, or the side of square images.
+        size: height and width of each image in pixels, or the side of square images.
         scale: lowest and highest share of the image's area.
         ratio: lowest and highest width/height, whose logarithm is uniform.
     """
     uniform = uniform.double()  # so that no number just below 1 rounds to 1
-    height, width = (size, size) if isinstance(size, int) else size
-    image_size = torch.tensor([height, width], device=uniform.device)
+    image_size = torch.as_tensor(size, device=uniform.device).double().expand(*uniform.shape[:-1], 2)
+    height, width = image_size.unbind(-1)
     area, aspect = uniform[..., : 2 * TRIES].unflatten(-1, (TRIES, 2)).unbind(-1)
-    area = height * width * (scale[0] + (scale[1] - scale[0]) * area)
+    area = (height * width)[..., None] * (scale[0] + (scale[1] - scale[0]) * area)
     aspect = torch.exp(math.log(ratio[0]) + (math.log(ratio[1]) - math.log(ratio[0])) * aspect)
     sides = torch.stack([area / aspect, area * aspect], -1).sqrt().round()
-    fits = ((sides > 0) & (sides <= image_size)).all(-1)
+    fits = ((sides > 0) & (sides <= image_size[..., None, :])).all(-1)
     first_fit = fits.int().argmax(-1)[..., None, None].expand(*fits.shape[:-1], 1, 2)
-    nearest = min(max(width / height, ratio[0]), ratio[1])
-    largest = (
-        torch.tensor([width / nearest, height * nearest])
-        .double()
-        .round()
-        .to(image_size.device)
-        .minimum(image_size)
-    )
+    nearest = (width / height).clamp(*ratio)
+    largest = torch.stack([width / nearest, height * nearest], -1).round().minimum(image_size)
     any_fit = fits.any(-1, keepdim=True)
     box = torch.where(any_fit, sides.gather(-2, first_fit).squeeze(-2), largest)
     place = torch.where(

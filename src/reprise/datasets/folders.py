@@ -1,9 +1,9 @@
-"""Images that stay on disk and are decoded one minibatch at a time."""
+"""Images that stay on disk and are decoded when they are needed."""
 
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +18,8 @@ from reprise.errors import RepriseError
 MARGIN = 1 / 16
 """Share of the shorter side that evaluation crops at each end: 224 of 256 pixels remain."""
 
-Boxes = Callable[[int, tuple[int, int]], Int[Tensor, "view 4"]]
-"""Maps i and the (height, width) of a minibatch's i-th image to (top, left, height, width) of its crops."""
+Boxes = Callable[[Int[Tensor, "batch 2"]], Int[Tensor, "view batch 4"]]
+"""Maps the heights and widths of a minibatch's images to (top, left, height, width) of their crops."""
 
 
 class Images(Protocol):
@@ -31,80 +31,65 @@ class Images(Protocol):
 
 
 class Files:
-    """Images in files, decoded by a pool of threads.
+    """Images in files, decoded by the process that asks for them; `reading` decodes in several processes.
 
     Attributes:
         size: height and width of the decoded images, in pixels.
     """
 
-    def __init__(self, files: Sequence[str | Path], size: int = 224, workers: int | None = None) -> None:
-        """
-        Args:
-            workers: number of decoding threads; by default one per core available to this process.
-        """
+    def __init__(self, files: Sequence[str | Path], size: int = 224) -> None:
         self.size = size
-        self._files = list(files)
-        self._workers = workers or len(os.sched_getaffinity(0))
-        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+        # An array, because processes that are forked later would copy a million strings when they use them.
+        self._files = np.array([os.fsencode(file) for file in files], dtype=bytes)
 
+    @cache  # noqa: B019, of the few objects that live as long as the process
     def fingerprint(self) -> str:
         """SHA-256 of the files' names, with their folders, and sizes: hashing the contents would take
-        hours."""
+        hours. Sizes are read once, because a network's file system may take minutes."""
         digest = hashlib.sha256(f"{self.size}".encode())
-        for file in map(Path, self._files):
+        for file in map(Path, map(os.fsdecode, self._files)):
             digest.update(f"{file.parent.name}/{file.name} {file.stat().st_size}\n".encode())
         return digest.hexdigest()
 
     def __len__(self) -> int:
         return len(self._files)
 
-    def __getitem__(self, index: Int[Tensor, " batch"]) -> UInt8[Tensor, "batch 3 size size"]:
+    def __getitem__(self, index: slice | Int[Tensor, " batch"]) -> UInt8[Tensor, "batch 3 size size"]:
         """The middle of each image, for evaluation: torchvision's Resize(256) and CenterCrop(224)."""
-
-        def middle(position: int) -> UInt8[Tensor, "3 size size"]:
-            image = ImageOps.fit(
-                self._read(position), (self.size, self.size), Image.Resampling.BILINEAR, bleed=MARGIN
+        files = self._named(index)
+        pixels = self._pixels(len(files))
+        for image, file in zip(pixels, files, strict=True):
+            fitted = ImageOps.fit(
+                _decoded(file), (self.size, self.size), Image.Resampling.BILINEAR, bleed=MARGIN
             )
-            return _bytes(image)
-
-        return torch.stack(list(self._threads().map(middle, index.tolist())))
+            image[:] = _channels_first(fitted)
+        return torch.from_numpy(pixels)
 
     def crops(
-        self, index: Int[Tensor, " batch"], boxes: Boxes, interpolations: Sequence[str]
+        self, index: slice | Int[Tensor, " batch"], boxes: Boxes, interpolations: Sequence[str]
     ) -> UInt8[Tensor, "view batch 3 size size"]:
         """Crops of each image, cut at full size and then resized by Pillow, as the papers' pipelines do.
 
-        Each file is decoded once.
+        Each file is decoded once. All of the minibatch's images are in memory at full size.
 
         Args:
-            boxes: gives the crops' boxes, one per view.
             interpolations: `bilinear` or `bicubic` for each view.
         """
+        images = [_decoded(file) for file in self._named(index)]
+        sizes = torch.tensor([(image.height, image.width) for image in images])
+        pixels = self._pixels(len(interpolations), len(images))
         kinds = [Image.Resampling[name.upper()] for name in interpolations]
-
-        def cut(task: tuple[int, int]) -> UInt8[Tensor, "view 3 size size"]:
-            image, views = self._read(task[1]), []
-            view_boxes = boxes(task[0], (image.height, image.width)).tolist()
-            for (top, left, height, width), kind in zip(view_boxes, kinds, strict=True):
+        for views, kind, view_boxes in zip(pixels, kinds, boxes(sizes).tolist(), strict=True):
+            for view, image, (top, left, height, width) in zip(views, images, view_boxes, strict=True):
                 box = image.crop((left, top, left + width, top + height))
-                views.append(_bytes(box.resize((self.size, self.size), kind)))
-            return torch.stack(views)
+                view[:] = _channels_first(box.resize((self.size, self.size), kind))
+        return torch.from_numpy(pixels)
 
-        return torch.stack(list(self._threads().map(cut, enumerate(index.tolist()))), 1)
+    def _named(self, index: slice | Int[Tensor, " batch"]) -> list[bytes]:
+        return self._files[index if isinstance(index, slice) else index.numpy()].tolist()
 
-    def _threads(self) -> ThreadPoolExecutor:
-        """This process's thread pool: a fork inherits the pool but not its threads."""
-        if self._pool is None or self._pool[0] != os.getpid():
-            self._pool = os.getpid(), ThreadPoolExecutor(self._workers)
-        return self._pool[1]
-
-    def _read(self, index: int) -> Image.Image:
-        file = self._files[index]
-        try:
-            with Image.open(file) as image:
-                return image.convert("RGB")
-        except OSError as error:
-            raise RepriseError(f"{file}: not an image that can be decoded: {error}; copy it again") from None
+    def _pixels(self, *shape: int) -> UInt8[np.ndarray, "*shape 3 size size"]:
+        return np.empty((*shape, 3, self.size, self.size), np.uint8)
 
 
 class Folder(Files):
@@ -115,11 +100,11 @@ class Folder(Files):
         classes: class names, sorted.
     """
 
-    def __init__(self, root: str | Path, size: int = 224, workers: int | None = None) -> None:
+    def __init__(self, root: str | Path, size: int = 224) -> None:
         """Lists the files.
 
         Args:
-            size, workers: as for `Files`.
+            size: as for `Files`.
 
         Raises:
             FileNotFoundError: from torchvision, if there is no class or a class has no images.
@@ -127,10 +112,20 @@ class Folder(Files):
         from torchvision.datasets import ImageFolder
 
         listing = ImageFolder(str(root))
-        super().__init__([file for file, _ in listing.samples], size, workers)
+        super().__init__([file for file, _ in listing.samples], size)
         self.classes: list[str] = listing.classes
         self.labels = torch.tensor(listing.targets)
 
 
-def _bytes(image: Image.Image) -> UInt8[Tensor, "3 size size"]:
-    return torch.from_numpy(np.array(image)).permute(2, 0, 1)
+def _decoded(file: bytes) -> Image.Image:
+    try:
+        with Image.open(os.fsdecode(file)) as image:
+            return image.convert("RGB")
+    except OSError as error:
+        raise RepriseError(
+            f"{os.fsdecode(file)}: not an image that can be decoded: {error}; copy it again"
+        ) from None
+
+
+def _channels_first(image: Image.Image) -> UInt8[np.ndarray, "3 size size"]:
+    return np.asarray(image).transpose(2, 0, 1)

@@ -81,7 +81,7 @@ class ResNet(Settings):
         """What a forward pass of an image takes, without BatchNorm, ReLU and pooling."""
         kernel = 7 if self.stem == "imagenet" else 3
         side = _ceil(side, 1 if self.stem == "cifar" else 2)
-        layers = [convolution(channels, self.width, kernel, side)]
+        terms = [convolution(channels, self.width, kernel, side)]
         side, inputs = _ceil(side, 2 if self.stem == "imagenet" else 1), self.width
         for stage, blocks in enumerate(self.blocks):
             planes = self.width * 2**stage
@@ -89,18 +89,18 @@ class ResNet(Settings):
                 stride = 2 if stage and not block else 1
                 outputs, narrow = planes * EXPANSION[self.block], _ceil(side, stride)
                 if self.block == "basic":
-                    layers += [convolution(inputs, planes, 3, narrow), convolution(planes, planes, 3, narrow)]
+                    terms += [convolution(inputs, planes, 3, narrow), convolution(planes, planes, 3, narrow)]
                 else:
-                    layers += [
+                    terms += [
                         convolution(inputs, planes, 1, side),
                         convolution(planes, planes, 3, narrow),
                         convolution(planes, outputs, 1, narrow),
                     ]
                 shortcut = self.last_shortcut if (stage, block) == (STAGES - 1, blocks - 1) else "identity"
                 if shortcut == "projection" or (shortcut == "identity" and (stride > 1 or inputs != outputs)):
-                    layers.append(convolution(inputs, outputs, 1, narrow))
+                    terms.append(convolution(inputs, outputs, 1, narrow))
                 side, inputs = narrow, outputs
-        return Work(*map(sum, zip(*layers, strict=True)))
+        return Work(*map(sum, zip(*terms, strict=True)))
 
     def build(self, channels: int) -> "nn.Module":
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
@@ -131,11 +131,11 @@ class Conv4(Settings):
     def work(self, channels: int, side: int) -> Work:
         """What a forward pass of an image takes, without BatchNorm, ReLU and pooling."""
         sides = (side // 2**block for block in range(STAGES))
-        layers = [
+        terms = [
             convolution(before, after, 3, side)
             for (before, after), side in zip(pairwise((channels, *self.widths)), sides, strict=True)
         ]
-        return Work(*map(sum, zip(*layers, strict=True)))
+        return Work(*map(sum, zip(*terms, strict=True)))
 
     def build(self, channels: int) -> "nn.Module":
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""

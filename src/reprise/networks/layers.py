@@ -1,11 +1,14 @@
 """The modules that `encoders` and `projectors` describe."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 from torchvision.models import resnet
 
 from reprise.errors import RepriseError
@@ -49,10 +52,55 @@ class ResNet(resnet.ResNet):
         """torchvision's stages, of 64, 128, 256 and 512 planes, at our width."""
         if planes == TORCHVISION_WIDTH:
             self.inplanes = self._width
-        return super()._make_layer(block, planes * self._width // TORCHVISION_WIDTH, blocks, stride, dilate)
+        planes = planes * self._width // TORCHVISION_WIDTH
+        return Stage(*super()._make_layer(block, planes, blocks, stride, dilate))
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
         return super().forward(x)
+
+
+class Stage(nn.Sequential):
+    """Residual blocks, one after the other.
+
+    Attributes:
+        recompute: whether the backward pass computes each block again from its input, instead of keeping all
+            activations in memory. Outputs, gradients and running statistics are the same to the bit.
+    """
+
+    recompute = False
+
+    def forward(self, x: Float[Tensor, "batch channel height width"]) -> Tensor:
+        for block in self:
+            x = _recomputed(block, x) if self.recompute and torch.is_grad_enabled() else block(x)
+        return x
+
+
+def _recomputed(block: nn.Module, x: Tensor) -> Tensor:
+    return checkpoint(
+        block,
+        x,
+        use_reentrant=False,
+        preserve_rng_state=False,  # a block draws nothing
+        context_fn=lambda: (nullcontext(), _statistics_kept(block)),
+    )
+
+
+@contextmanager
+def _statistics_kept(network: nn.Module) -> Iterator[None]:
+    """BatchNorm's running statistics, which the first forward pass has updated, stay as they are: a second
+    one updates copies."""
+    buffers = [
+        (module, name, buffer)
+        for module in network.modules()
+        for name, buffer in module.named_buffers(recurse=False)
+    ]
+    for module, name, buffer in buffers:
+        setattr(module, name, buffer.clone())
+    try:
+        yield
+    finally:
+        for module, name, buffer in buffers:
+            setattr(module, name, buffer)
 
 
 def _projection(channels: int) -> nn.Module:

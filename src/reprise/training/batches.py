@@ -1,17 +1,21 @@
-"""The batches of a training run, read ahead while the previous step computes."""
+"""The batches of a training run; files are read ahead while the previous steps compute."""
 
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from reprise.datasets.augment import Views
+from reprise.datasets.folders import Folder, Images
+from reprise.datasets.reading import ahead
 from reprise.numerics.streams import generator
 
-T = TypeVar("T")
+PIECE = 32
+"""Images that a worker process decodes at a time."""
 
 
 class Batch(NamedTuple):
@@ -28,6 +32,63 @@ class Batch(NamedTuple):
     numbers: Float[Tensor, "view share draw"]
 
 
+@dataclass(frozen=True)
+class Batches:
+    """The batches of a training run, each a function of the seed and the step.
+
+    Attributes:
+        samples: number of images.
+        batch: size of the whole batch.
+        rows: this process's rows of every batch.
+    """
+
+    images: Images
+    samples: int
+    views: Views
+    seed: int
+    batch: int
+    rows: slice
+
+    def between(self, start: int, end: int, device: str) -> Iterator[Batch]:
+        """The batches of the steps from `start` to before `end`.
+
+        Images in files are decoded ahead, at least one batch: in shared memory they take 2 * 3 * size² bytes
+        an image, 300 KB at 224 pixels.
+
+        Args:
+            device: to which images from files are moved.
+        """
+        if not isinstance(self.images, Folder):
+            for step in range(start, end):
+                index, numbers = self._index(step), self._numbers(step)
+                yield Batch(index, self.views.read(self.images, index[self.rows], numbers), numbers)
+            return
+        tasks = range(start * self._pieces, end * self._pieces)
+        pinned = torch.device(device).type == "cuda"
+        pieces = ahead(self._piece, tasks, depth=self._pieces, pinned=pinned)
+        for step in range(start, end):
+            parts = [next(pieces).to(device, non_blocking=True) for _ in range(self._pieces)]
+            yield Batch(self._index(step), torch.cat(parts, 1), self._numbers(step))
+
+    @property
+    def _pieces(self) -> int:
+        """Number of pieces of a batch."""
+        return -(-(self.rows.stop - self.rows.start) // PIECE)
+
+    def _piece(self, task: int) -> Tensor:
+        step, piece = divmod(task, self._pieces)
+        rows = slice(piece * PIECE, (piece + 1) * PIECE)
+        index = self._index(step)[self.rows][rows]
+        return self.views.read(self.images, index, self._numbers(step)[:, rows])
+
+    def _index(self, step: int) -> Int[Tensor, " batch"]:
+        return batch_indices(self.seed, step, self.batch, self.samples)
+
+    def _numbers(self, step: int) -> Float[Tensor, "view share draw"]:
+        # Drawn on the CPU for the whole batch, so that they depend on neither the processes nor the device.
+        return self.views.draw(self.batch, generator(self.seed, f"views/{step}"))[:, self.rows]
+
+
 def batch_indices(seed: int, step: int, batch: int, samples: int) -> Int[Tensor, " batch"]:
     """The samples of a step; each epoch has a new order, and drops an incomplete last batch."""
     epoch, place = divmod(step, samples // batch)
@@ -37,19 +98,3 @@ def batch_indices(seed: int, step: int, batch: int, samples: int) -> Int[Tensor,
 @lru_cache(2)
 def _order(seed: int, epoch: int, samples: int) -> Int[Tensor, " sample"]:
     return torch.randperm(samples, generator=generator(seed, f"order/{epoch}"))
-
-
-class Ahead(Generic[T]):
-    """A function of the step that computes the next step's value in a thread: files are read and decoded
-    while the device computes."""
-
-    def __init__(self, function: Callable[[int], T], steps: int) -> None:
-        self._function, self._steps = function, steps
-        self._thread = ThreadPoolExecutor(1)
-        self._pending: dict[int, Future[T]] = {}
-
-    def __call__(self, step: int) -> T:
-        future = self._pending.pop(step, None) or self._thread.submit(self._function, step)
-        if step + 1 < self._steps:
-            self._pending[step + 1] = self._thread.submit(self._function, step + 1)
-        return future.result()

@@ -30,6 +30,9 @@ class ImageTraining(Settings):
     their origin."""
 
     device: Literal["cpu", "cuda"] = place("cpu", "where networks are trained and evaluated")
+    checkpoint_blocks: bool = place(
+        False, "compute residual blocks again in the backward pass: a third more time, far less GPU memory"
+    )
     encoder: ResNet
     optimiser: OptimiserSpec
     schedule: Schedule

@@ -97,8 +97,12 @@ def probe(
     test: Features,
     test_labels: Int[Tensor, " sample"],
     seed: int,
+    **rows: Int[Tensor, " row"],
 ) -> Accuracy:
     """Test accuracies of a linear classifier trained on the training features.
+
+    Args:
+        rows: `rows` and `test_rows`, as for `linear_probe`.
 
     Raises:
         RepriseError: if it diverges.
@@ -106,5 +110,5 @@ def probe(
     return linear_probe(
         train, labels, test, test_labels,
         optimiser=settings.optimiser.build, schedule=settings.schedule,
-        epochs=settings.epochs, batch=settings.batch, seed=seed,
+        epochs=settings.epochs, batch=settings.batch, seed=seed, **rows,
     )  # fmt: skip

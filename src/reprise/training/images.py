@@ -19,14 +19,15 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from reprise.datasets.augment import Views, normalised
-from reprise.datasets.folders import Folder, Images
+from reprise.datasets.folders import Images
 from reprise.diagnostics.probes import accuracy, representations
 from reprise.diagnostics.spectra import embedding_spectrum, view_correlation
 from reprise.errors import RepriseError
+from reprise.networks.layers import Stage
 from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import processes
-from reprise.training.batches import Ahead, Batch, batch_indices
+from reprise.training.batches import Batch, Batches
 from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory
 
@@ -93,6 +94,9 @@ def assemble(spec: "Spec", channels: int) -> Method:
             dim=spec.projector.dim(spec.encoder.dim),
             precision=getattr(torch, spec.precision),
         )
+        for module in student.encoder.modules():
+            if isinstance(module, Stage):
+                module.recompute = spec.checkpoint_blocks
         return build(spec.objective, student, spec.steps, spec.hyperparameters)
 
 
@@ -122,9 +126,10 @@ def train(
     with torch.random.fork_rng():
         run = _Run(spec, data, folder, device)
         step, saved = run.resume(), time.monotonic()
+        batches = run.batches.between(step, spec.steps, device)
         while step < spec.steps and run.diverged is None:
             end = min(step + BLOCK, spec.steps)
-            run.write([run.step(index) for index in range(step, end)])
+            run.write([run.step(index, next(batches)) for index in range(step, end)])
             step = end
             progress(step)
             # Only the first process checks the clock; the others wait for it at the next step.
@@ -145,7 +150,8 @@ class _Run:
             torch.backends.cudnn.deterministic = True
         self.data = _on_device(data, device)
         self.views = Views(spec.augmentation, spec.normalisation)
-        self.rows = processes.own_rows(spec.batch)
+        rows = processes.own_rows(spec.batch)
+        self.batches = Batches(self.data.images, len(data.labels), self.views, spec.seed, spec.batch, rows)
         self.method = assemble(spec, data.channels)
         self.method = processes.synchronised(self.method, device).to(device)
         if narrowest(self.method) >= CHANNELS_LAST:
@@ -168,17 +174,13 @@ class _Run:
         )
         self.log = bytearray()
         self.diverged: int | None = None
-        self.batches: Callable[[int], Batch] = self._batch
-        if isinstance(data.images, Folder):
-            self.batches = Ahead(self._batch, spec.steps)
 
-    def step(self, step: int) -> dict[str, Any]:
+    def step(self, step: int, batch: Batch) -> dict[str, Any]:
         """Runs one training step and returns its record, whose tensors may still be on the device."""
         spec = self.spec
         # For anything random besides the augmentations, such as a user's loss.
         torch.manual_seed(generator(spec.seed, f"step/{step}").initial_seed())
-        index, read, numbers = self.batches(step)
-        views = self.views.made(read, numbers, self.device)
+        views = self.views.made(batch.read, batch.numbers, self.device)
         rate = spec.schedule(step, spec.steps)
         self.optimiser.param_groups[0]["lr"] = rate * spec.optimiser.learning_rate
         loss, r, z = self.forward(views, step)
@@ -192,8 +194,9 @@ class _Run:
         if spec.trace_every and step % spec.trace_every == 0 and z.isfinite().all():
             record |= trace(z)
         if spec.probe_every:
-            self._train_probe(r, self.data.labels[index.to(self.device)])
-            if (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps:
+            self._train_probe(r, self.data.labels[batch.index.to(self.device)])
+            tested = (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps
+            if tested and processes.rank() == 0:  # whose log is kept
                 record |= self._test_probe()
         return record
 
@@ -217,12 +220,6 @@ class _Run:
             self._restore(checkpoint.tensors)
         processes.wait()
         return checkpoint.step if checkpoint else 0
-
-    def _batch(self, step: int) -> Batch:
-        index = batch_indices(self.spec.seed, step, self.spec.batch, len(self.data.labels))
-        # Drawn on the CPU for the whole batch, so that they depend on neither the processes nor the device.
-        numbers = self.views.draw(len(index), generator(self.spec.seed, f"views/{step}"))[:, self.rows]
-        return Batch(index, self.views.read(self.data.images, index[self.rows], numbers), numbers)
 
     def _train_probe(self, r: Float[Tensor, "2 batch features"], labels: Int[Tensor, " batch"]) -> None:
         scores, labels = self.probe(r.flatten(0, 1)), labels.repeat(2)

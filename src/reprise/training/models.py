@@ -46,7 +46,8 @@ def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
         code += loss.symbols
         content = loss.content
     return key_of(
-        spec.model_dump(mode="json") | {"objective": spec.objective.rpartition(":")[2]},
+        spec.model_dump(mode="json", exclude={"checkpoint_blocks"})
+        | {"objective": spec.objective.rpartition(":")[2]},
         fingerprint(data),
         closure_hash(*code, extra=content),
         torch.device(device).type,
@@ -74,7 +75,8 @@ def trained(
     Raises:
         RepriseError: if the training fails or the folder cannot be written.
     """
-    key = model_key(spec, data, device)
+    # Once for all processes, because a fingerprint asks for the size of every file.
+    key = processes.said_by_first(model_key(spec, data, device) if processes.rank() == 0 else "")
     entry = Entry(root / CACHE / KIND / key)
 
     def train_now() -> Trained:
@@ -103,7 +105,7 @@ def trained(
         with kept(root, KIND, key, what, make) as cached:
             if cached.hit:
                 announce(hit=True)
-    elif not processes.said_by_first():
+    elif not processes.said_by_first(False):
         train_now()
     processes.wait()
     return entry.folder

@@ -7,7 +7,8 @@ all rows; a gradient is the sum of the processes' gradients, each for its own ro
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from datetime import timedelta
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -16,6 +17,11 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from reprise.errors import RepriseError
+
+T = TypeVar("T")
+
+PATIENCE = timedelta(hours=2)
+"""For which processes wait for the first, which alone asks for files' sizes and tests the online probe."""
 
 
 @contextmanager
@@ -32,7 +38,7 @@ def joined(device: str) -> Iterator[str]:
     if on_gpus:
         device = f"cuda:{os.environ['LOCAL_RANK']}"
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if on_gpus else "gloo")
+    dist.init_process_group("nccl" if on_gpus else "gloo", timeout=PATIENCE)
     try:
         yield device
     finally:
@@ -55,7 +61,7 @@ def wait() -> None:
         dist.barrier()
 
 
-def said_by_first(value: bool = False) -> bool:
+def said_by_first(value: T) -> T:
     """Broadcasts the first process's value to all processes, which wait for it."""
     values = [value]
     if count() > 1:

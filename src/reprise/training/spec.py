@@ -24,6 +24,8 @@ class Spec(Settings):
         precision: of the encoder and the projector.
         trace_every: steps between traces of the embeddings' spectrum in the log; 0 for none.
         probe_every: steps between tests of the online linear probe; 0 for no probe.
+        checkpoint_blocks: whether the backward pass computes residual blocks again, which takes less memory,
+            more time, and changes no number: it is no part of a model's key.
     """
 
     objective: str
@@ -40,3 +42,4 @@ class Spec(Settings):
     precision: Literal["float32", "bfloat16"] = "float32"
     trace_every: int = Field(default=0, ge=0)
     probe_every: int = Field(default=0, ge=0)
+    checkpoint_blocks: bool = False

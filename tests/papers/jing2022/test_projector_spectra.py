@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import official_formats
 import pandas as pd
 import pytest
 import torch
@@ -177,21 +176,6 @@ def test_other_labels_of_the_same_images_are_another_setting_where_there_are_any
     assert other.labels == "other"
     default = load_tier("default", ROOT).params["jing2022/projector_spectra"]
     assert len(alternatives(default)) == 1
-
-
-def test_the_published_settings_train_on_imagenet(tmp_path, monkeypatch):
-    """The paper tier's own path, cut to two steps of a narrow ResNet50 on a folder in ImageNet's format."""
-    official_formats.imagenet(tmp_path, monkeypatch, train=6)
-    little = {
-        "root": str(tmp_path), "encoder.width": 4, "encoder.blocks": (1, 1, 1, 2), "projector.dims": (8, 128),
-        "d0": 6, "batch": 9, "epochs": 1.0, "probe.epochs": 1, "seeds": 1, "precision": "float32",
-    }  # fmt: skip
-    params = replaced(Params(), little)
-    assert spec(params, "none", 0, 18).steps == 2
-    tables = compute(params, Context(root=tmp_path))
-    assert tables["probes"]["accuracy"].between(0, 100).all()
-    of = tables["spectra"].groupby(["net", "what"])["index"].max()
-    assert of["nonlinear", "representation"] == of["nonlinear", "embedding"] == 6  # of so few images
 
 
 # The claims.

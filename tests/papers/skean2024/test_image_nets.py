@@ -1,9 +1,8 @@
-"""What the methods are trained with, what is shared, and the published runs' way on miniatures."""
+"""What the methods are trained with, and what is shared."""
 
 import math
 from pathlib import Path
 
-import official_formats
 import pytest
 import torch
 
@@ -14,22 +13,20 @@ from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.early_lead.compute import compute as early_lead
-from reprise.papers.skean2024.early_lead.params import Params as EarlyLead
 from reprise.papers.skean2024.eigenvalue_saturation.compute import compute as saturation
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params as Saturation
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
 from reprise.papers.skean2024.linear_probes.compute import plans
 from reprise.papers.skean2024.linear_probes.params import Params as LinearProbes
 from reprise.papers.skean2024.lineup import FIGURE3, MATCHED, METHODS, ROWS
-from reprise.papers.skean2024.projector_and_batch.compute import compute as projector_and_batch
 from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import TABLE2_METHODS
 from reprise.storage.closure import closure
 from reprise.study.experiment import Context
+from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import observed
-from reprise.training.images import assemble, batch_indices
+from reprise.training.images import assemble
 from reprise.training.optimisers import LARS, SGD
 from reprise.training.schedules import Constant
 
@@ -216,70 +213,6 @@ def test_another_batch_sees_as_many_images():
     (run,) = nets.grid(params, ["frossl"], [0.1], "shapes")
     halved = nets.spec(params, run._replace(batch=8), nets.Plan(8))
     assert (halved.batch, halved.steps, halved.projector.dims[-1]) == (8, 16, 64)
-
-
-# The published runs' own way, two steps on miniatures in the official formats.
-
-
-@pytest.fixture
-def real(tmp_path, monkeypatch):
-    root = tmp_path / "data"
-    for name in ("cifar10", "cifar100"):
-        official_formats.cifar(name, root, monkeypatch, count=24)
-    official_formats.stl10(root, monkeypatch, train=20, test=12, unlabelled=20)
-    official_formats.imagenet(root / "imagenet", monkeypatch, train=8)
-    return root
-
-
-def reduced(params, real, **changes):
-    """The published settings, at the size of the miniatures."""
-    encoder = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
-    small = {key: value for key, value in TINY.items() if key != "images"} | {"encoder": encoder}
-    return type(params)(root=str(real), **(small | changes))
-
-
-def test_tables_2_and_3_as_published(real, tmp_path):
-    params = reduced(
-        LinearProbes(),
-        real,
-        steps=(2, 2, 10),
-        looks=(2, 4, 6, 8, 10),
-        methods=("mocov2", "w-mse-2", "frossl"),
-    )
-    registry.experiment("skean2024/linear_probes").check(params)
-    tables = linear_probes(params, Context(root=tmp_path))
-    assert set(tables["probes"]["data_set"]) == {"cifar10", "cifar100", "stl10"}
-    assert tables["probes"]["place"].nunique() == 3
-    assert len(tables["probes"]) == 9
-    assert set(tables["online"]["images"]) == {"stl10"}
-    assert tables["online"]["top1"].notna().all()
-
-
-def test_figure_3_as_published(real, tmp_path):
-    params = reduced(Saturation(), real, steps=4, learning_rates=(0.1,), trace_every=1, methods=FIGURE3[::2])
-    registry.experiment("skean2024/eigenvalue_saturation").check(params)
-    tables = saturation(params, Context(root=tmp_path))
-    assert len(tables["eigenvalues"]) == 3 * 4 * 14
-    assert set(tables["probes"]["data_set"]) == {"stl10"}
-
-
-def test_figure_4_as_published(real, tmp_path):
-    small = {"steps": 10, "probe_every": 10, "full_width_batch": 64}
-    params = reduced(EarlyLead(), real / "imagenet", **small)
-    registry.experiment("skean2024/early_lead").check(params)
-    tables = early_lead(params, Context(root=tmp_path))
-    assert list(tables["online"]["epoch"].unique()) == list(range(10, 101, 10))
-
-
-def test_appendix_c_as_published(real, tmp_path):
-    params = reduced(ProjectorAndBatch(), real, steps=2, dims=(16, 64), batches=(8, 16))
-    registry.experiment("skean2024/projector_and_batch").check(params)
-    tables = projector_and_batch(params, Context(root=tmp_path))
-    assert set(zip(tables["probes"]["dim"], tables["probes"]["batch"], strict=True)) == {
-        (16, 16),
-        (64, 16),
-        (64, 8),
-    }
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ from reprise.papers.skean2024.training import Training
 from reprise.study.experiment import Context, Task
 from reprise.study.settings import replaced
 from reprise.training import methods
+from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Source
 from reprise.training.image_tasks import Network, features, probe, task
-from reprise.training.images import Data, assemble, batch_indices
+from reprise.training.images import Data, assemble
 from reprise.training.spec import Spec
 
 OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
@@ -133,7 +134,7 @@ def probes(
     fit = partial(probe, params.probe, seed=run_spec.seed)
     for name, data in labelled.items():
         try:
-            validation = fit(train[learned], data.labels[learned], train[held_out], data.labels[held_out])
+            validation = fit(train, data.labels, train, data.labels, rows=learned, test_rows=held_out)
             final = fit(train, data.labels, test, data.test_labels)
         except RepriseError:
             validation = final = Accuracy(math.nan, math.nan)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from reprise.datasets.augment import normalised
 from reprise.datasets.folders import Files
 from reprise.datasets.imagenet import IMAGENET
+from reprise.datasets.reading import chunks
 from reprise.datasets.recipes import Normalisation
 from reprise.datasets.shapes import SHAPES_10
 from reprise.networks.encoders import RESNET10_W16
@@ -91,7 +92,7 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
 
     def train() -> dict[str, Tensor]:
         data = captioned(params, root, "pretrain")
-        images = Files(data.files, params.image_size)[torch.arange(len(data.files))]
+        images = torch.cat(list(chunks(Files(data.files, params.image_size), BATCH)))
         present = torch.from_numpy(data.present)
         encoder = _train(
             params, make, lambda index: normalised(images[index], normalisation), present, progress

@@ -1,6 +1,6 @@
 """The heads' training and test data: features of frozen encoders, computed once and kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from reprise.datasets.folders import Files
+from reprise.datasets.reading import chunks
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.data import captioned, data_key
@@ -97,7 +98,7 @@ def image_features(
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
     code = code_of((__name__, "image_features"))
     key = key_of(encoder.key, data_key(params), params.image_size, params.device, code)
-    return features(root, key, names, _encode(encoder, lambda rows: files[torch.tensor(rows)]), what)
+    return features(root, key, names, _encode(encoder, lambda rows: chunks(files, CHUNK, rows)), what)
 
 
 def text_features(
@@ -106,19 +107,25 @@ def text_features(
     """Features of texts; `what` describes the texts in messages."""
     encoder = text_encoder(params, root, progress)
     key = key_of(encoder.key, params.device, code_of((__name__, "text_features")))
-    take = _encode(encoder, lambda rows: texts[rows.start : rows.stop])
-    return features(root, key, texts, take, what)
+
+    def parts(rows: range) -> Iterable[Sequence[str]]:
+        return (texts[start : min(start + CHUNK, rows.stop)] for start in rows[::CHUNK])
+
+    return features(root, key, texts, _encode(encoder, parts), what)
 
 
-def _encode(encoder: Encoder, items: Callable[[range], Any]) -> Callable[[range], Tensor]:
-    """A function from indices of items to their features, which loads the encoder when first called."""
+def _encode(encoder: Encoder, parts: Callable[[range], Iterable[Any]]) -> Callable[[range], Tensor]:
+    """A function from indices of items to their features, which loads the encoder when first called.
+
+    Args:
+        parts: the items with these indices, as many at a time as are encoded at once.
+    """
     loaded: list[Callable[[Any], Tensor]] = []
 
     def encode(rows: range) -> Tensor:
         if not loaded:
             loaded.append(encoder.load())
-        chunks = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
         with torch.no_grad():
-            return torch.cat([loaded[0](items(chunk)).cpu() for chunk in chunks])
+            return torch.cat([loaded[0](part).cpu() for part in parts(rows)])
 
     return encode

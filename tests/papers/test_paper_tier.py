@@ -1,0 +1,129 @@
+"""Every training on images of the paper tier, a few steps long, on tiny files in the official formats: by
+shares, as on a cluster, with the published optimisers, schedules, precisions, augmentations and probes.
+
+Reduced are numbers of steps, images, seeds and points of a grid; batches, with the widths that a paper ties
+to them; and the widths of encoders, or the side of images, whose steps would take a CPU minutes.
+"""
+
+import json
+import math
+
+import coco_format
+import official_formats
+import pretrained_formats
+import pytest
+import yaml
+
+from reprise.execute import pipeline, registry
+from reprise.execute.tiers import checkout, load_tier
+from reprise.study.settings import departures
+
+IMAGES_OF_JING = {"encoder": {"width": 8}, "d0": 45, "batch": 4, "epochs": 1.0, "seeds": 1}
+IMAGES_OF_SKEAN = {"encoder": {"width": 16}, "batch": 32, "seeds": 1}
+GRIDS = (
+    "temperatures", "colours", "budgets", "depths", "widths", "last_blocks", "optimisers", "head_norms",
+    "head_depths", "head_widths", "d0s",
+)  # fmt: skip
+REDUCED = {
+    "esser2024/digit_classes": {
+        "per_class": 8, "steps": 2, "width": 784, "timed_widths": [784, 800, 900], "repeats": 1, "splits": 2,
+        "selection_splits": 1, "seeds": 1,
+    },
+    "jing2022/colour_short_cut": {"images": 80, "test_images": 80, "batch": 16, "steps": 2, "seeds": 1},
+    "jing2022/projector_map": IMAGES_OF_JING
+    | {"base_seeds": 1, "crops": [0.5]}
+    | {name: [] for name in GRIDS},
+    "jing2022/projector_spectra": IMAGES_OF_JING,
+    "ren2023/zero_shot": {"image_size": 64, "batch_size": 6, "epochs": 1, "looks": 2, "seeds": 1},
+    "skean2024/early_lead": IMAGES_OF_SKEAN
+    | {"batch": 8, "full_width_batch": 8, "steps": 10, "probe_every": 10},
+    "skean2024/eigenvalue_saturation": IMAGES_OF_SKEAN
+    | {"steps": 4, "trace_every": 1, "learning_rates": [0.1]},
+    "skean2024/linear_probes": IMAGES_OF_SKEAN | {"steps": [2, 2, 5], "looks": [1, 2, 3, 4, 5]},
+    "skean2024/linear_regime": {"samples": 32, "horizon": 0.01, "records": 3, "seeds": 1},
+    "skean2024/projector_and_batch": IMAGES_OF_SKEAN | {"steps": 2, "dims": [128, 256], "batches": [16, 32]},
+    "skean2024/trade_off": IMAGES_OF_SKEAN | {"steps": 2},
+    "tian2023/image_filters": {"steps": 2, "seeds": 1},
+}  # fmt: skip
+"""For each experiment on images, what differs from configs/paper.yaml."""
+QUICK = (
+    "jing2022/colour_short_cut", "skean2024/linear_regime", "skean2024/projector_and_batch",
+    "skean2024/trade_off", "tian2023/image_filters",
+)  # fmt: skip
+"""The experiments that take a few seconds here; the others take up to forty."""
+SIZES = {
+    "steps", "epochs", "looks", "horizon", "batch", "batch_size", "full_width_batch", "batches", "dims",
+    "seeds", "base_seeds", "images", "test_images", "samples", "per_class", "width", "encoder.width", "d0",
+    "image_size", "learning_rates", "trace_every", "probe_every", "records", "repeats", "splits",
+    "selection_splits", "timed_widths", "crops", "data_set", *GRIDS,
+}  # fmt: skip
+"""The settings that the reduced tier may change; `data_set` of the experiment on the stand-in itself."""
+
+SHOWS = {number: [1, 3, 7][number % 3 :][:2] for number in range(1, 13)}
+CAPTIONS = {number: [f"{chr(96 + number)} is a cat", "a cat is at this"] for number in SHOWS}
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """The reduced tier, of a checkout whose data/ holds every data set and encoder where the paper tier looks
+    for them."""
+    root = tmp_path_factory.mktemp("lab")
+    content = yaml.safe_load((checkout() / "configs" / "paper.yaml").read_text())
+    content["device"] = "cpu"
+    for id, changes in REDUCED.items():
+        content["experiments"][id] = (content["experiments"].get(id) or {}) | changes
+    (root / "configs").mkdir()
+    for name in ("default", "paper"):
+        (root / "configs" / f"{name}.yaml").write_text(yaml.safe_dump(content | {"tier": name}))
+    data = root / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        official_formats.mnist(data, train=200)
+        official_formats.cifar("cifar10", data, patch, count=16)
+        official_formats.cifar("cifar100", data, patch, count=40)
+        official_formats.stl10(data, patch, train=20, test=12, unlabelled=30)
+        official_formats.imagenet(data / "imagenet", patch, classes=2, train=4, val=4)
+        for split in ("train", "val"):
+            coco_format.write(data / "coco", split, SHOWS, CAPTIONS)
+        (data / "roberta-base").mkdir()
+        pretrained_formats.roberta(data / "roberta-base")
+        pretrained_formats.resnet101(data / "resnet101-63fe2227.pth")
+        yield load_tier("paper", root)
+
+
+def test_no_experiment_on_images_is_left_out_and_only_sizes_are_reduced(lab):
+    on_images = {
+        id for id, params in lab.params.items() if {"data_set", "root"} & type(params).model_fields.keys()
+    }
+    assert set(REDUCED) == on_images
+    for id in REDUCED:
+        changed = {line.split(":")[0] for line in departures(lab.params[id])}
+        assert changed <= SIZES, id
+
+
+@pytest.mark.parametrize(
+    "id", [pytest.param(id, marks=[] if id in QUICK else pytest.mark.slow) for id in REDUCED]
+)
+def test_every_training_runs_by_shares_and_is_measured(id, lab):
+    experiment, before = registry.experiment(id), set(models(lab))
+    experiment.check(lab.params[id])
+    if experiment.has_tasks:
+        for number in (1, 2):
+            pipeline.run_share(id, lab, number, 2)
+    trained = set(models(lab))
+    pipeline.run(id, lab)
+    if experiment.has_tasks:
+        assert set(models(lab)) == trained  # the shares leave nothing to train
+    for log in trained - before:
+        losses = [json.loads(line)["loss"] for line in log.open()]
+        assert len(losses) >= 2
+        assert all(map(math.isfinite, losses))
+    tables, params = pipeline.load(id, lab)
+    for name, table in tables.items():
+        assert len(table), name
+    for artifact in experiment.artifacts:
+        artifact.draw(tables, params)
+
+
+def models(lab):
+    return lab.root.glob("results/cache/models/*/log.jsonl")
