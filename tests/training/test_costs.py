@@ -81,6 +81,12 @@ def test_a_batch_beyond_one_gpus_memory_takes_several():
     assert (small.gpus, large.gpus) == (1, costs.GPUS)
 
 
+def test_a_gpu_does_not_outrun_the_cores_that_decode_its_images():
+    tiny = ResNet(blocks=(1, 1, 1, 1), width=4)
+    needs = costs.resources(spec(encoder=tiny, steps=10**4), IMAGENET, **NO_PROBES, device="cuda")
+    assert needs.minutes == pytest.approx(64 * 10**4 / (170 * 8) / 60)
+
+
 def test_images_that_stay_on_disk_take_no_memory():
     """Only their features do: 512 numbers of 4 bytes, twice."""
     resnet18 = ResNet()

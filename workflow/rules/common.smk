@@ -11,6 +11,7 @@ from reprise.execute.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.storage.store import marker
 from reprise.study.experiment import together
+from reprise.training.costs import CORES_PER_GPU
 
 if unknown := set(config) - {"tier", "paper", "experiments", "share_minutes"}:
     raise WorkflowError(
@@ -109,7 +110,7 @@ def share_resources(experiment):
 
 def cores(experiment):
     """Cores of a job that runs an experiment's tasks; those of a GPU's job decode and augment images."""
-    return max(1, plan.CORES_PER_GPU * _all_needs(experiment).gpus)
+    return max(1, CORES_PER_GPU * _all_needs(experiment).gpus)
 
 
 def _limits(experiment, needs):

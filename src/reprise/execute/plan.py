@@ -15,8 +15,6 @@ from reprise.study.settings import Settings
 SHARE_MINUTES = 5.0
 """Expected duration of a share on one machine: short, so that all cores are busy to the end, but long beside
 the seconds in which a process starts."""
-CORES_PER_GPU = 8
-"""Cores that decode and augment images for a GPU."""
 
 
 def shares(needs: Mapping[str, Resources], minutes: float = SHARE_MINUTES) -> int:

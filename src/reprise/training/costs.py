@@ -16,8 +16,12 @@ GPU_MEMORY = 70e9
 """Bytes of a GPU's memory that a batch may take; the rest of an A100's 80 GB is for weights and libraries."""
 GPUS = 8
 """GPUs in a machine, at most."""
-KEPT = 4
-"""Arrays in memory for each convolution: its result, BatchNorm's and ReLU's, and their gradient."""
+KEPT = 2
+"""Arrays that the backward pass needs of each convolution: its result and ReLU's; docs/performance.md."""
+CORES_PER_GPU = 8
+"""Cores that decode and augment images for a GPU."""
+FILES_PER_SECOND = 170
+"""Image files that one core decodes and crops for training in a second; docs/performance.md."""
 PASSES = 3
 """A backward pass takes twice the operations of a forward pass."""
 WEIGHT_BYTES = 12
@@ -53,7 +57,8 @@ def resources(spec: Spec, source: Source, probe: Probe, *, device: str = "cpu", 
         memory_mb = PROCESS_MB + images_mb + features_mb + activations / 1e6
         return Resources(minutes, _rounded(memory_mb), disk_mb)
     gpus = next((count for count in (1, 2, 4) if activations <= count * GPU_MEMORY), GPUS)
-    minutes = flops / GPU_FLOPS[spec.precision] / gpus / 60
+    decoding = 0 if data_set.in_memory else spec.batch * spec.steps / FILES_PER_SECOND / CORES_PER_GPU
+    minutes = max(flops / GPU_FLOPS[spec.precision], decoding) / gpus / 60
     return Resources(minutes, _rounded(gpus * (PROCESS_MB + images_mb) + features_mb), disk_mb, gpus)
 
 
