@@ -13,6 +13,8 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # One thread a process: Snakemake runs the processes side by side.
 export OMP_NUM_THREADS := 1
+# Compiled modules are kept: a run starts hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 # They go into commands: what is no plain word stops make before it runs anything.
 plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
@@ -35,11 +37,11 @@ reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 .PHONY: test
 test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, environment included)
 	@$(MAKE) --no-print-directory lint
-	pytest -m "not slow" -n auto
+	pytest -m "not slow" -n auto --dist worksteal
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## whole DAGs, kills, second clones (under 20 minutes)
-	pytest -m slow -n auto --dist loadgroup
+	pytest -m slow -n auto --dist worksteal
 
 .PHONY: lint
 lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy

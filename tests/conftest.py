@@ -8,6 +8,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory, worker_id):
+    """A folder that all processes of this test run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A checkout without results: a folder with our configs/, which is the working directory."""

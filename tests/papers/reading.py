@@ -1,6 +1,7 @@
 """How the tests read a figure back, and from which tables each figure is drawn."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -148,8 +149,9 @@ def draw(id, tables, params):
         return registry.artifact(id).draw(tables, params)
 
 
+@cache
 def drawn(id, smoke):
-    """The figure's panels, its tables at the published setting, and the parameters."""
+    """The figure's panels, its tables at the published setting, and the parameters; not to be changed."""
     tables, params = smoke[registry.artifact(id).experiment]
     figure = draw(id, tables, params)
     figure.canvas.draw()

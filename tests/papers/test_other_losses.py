@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,9 +13,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from reading import draw
 
-from reprise.evidence.verdicts import judge_all
+from reprise.evidence.verdicts import judge_all, setting
 from reprise.execute import registry
-from reprise.execute.tiers import load_tier
 from reprise.study.experiment import BASE, Context, evaluate
 from reprise.study.losses import TakesLosses
 
@@ -136,16 +134,23 @@ def test_the_documentation_gives_the_same_reasons():
 
 
 @pytest.fixture(scope="module", params=SOURCES)
-def beside(request, tmp_path_factory):
+def beside(request, tmp_path_factory, smoke):
     """An experiment's tables without and with a user's loss, and the parameters of the latter."""
     id, root = request.param, tmp_path_factory.mktemp("checkout")
     (root / "mine.py").write_text(SOURCES[id])
     name = f"{root}/mine.py:my_loss"
-    experiment = registry.experiment(id)
-    alone = load_tier("smoke", ROOT).params[id].model_copy(update=SMALLER.get(id, {}))
-    params = type(alone)(**{**alone.model_dump(), "objective": name})
-    both = [evaluate(experiment.compute(), {BASE: each}, Context(root=root)) for each in (alone, params)]
-    return SimpleNamespace(id=id, name=name, params=params, alone=both[0], tables=both[1], root=root)
+    experiment, context = registry.experiment(id), Context(root=smoke.folder)
+    published = smoke.params[id].model_copy(update=SMALLER.get(id, {}))
+    params = type(published)(**{**published.model_dump(), "objective": name})
+    if id in SMALLER:
+        alone = evaluate(experiment.compute(), {BASE: published}, context)
+    else:
+        alone = {name: table.reset_index(drop=True) for name, table in setting(smoke[id][0], BASE).items()}
+    tables = evaluate(experiment.compute(), {BASE: params}, context)
+    drawn = {a.id: draw(a.id, tables, params) for a in experiment.artifacts}
+    return SimpleNamespace(
+        id=id, name=name, params=params, alone=alone, tables=tables, root=root, drawn=drawn
+    )
 
 
 def test_the_published_rows_are_the_same_bytes(beside):
@@ -207,9 +212,7 @@ def test_claims_read_the_published_rows_alone(beside):
 def words_of(drawn):
     if isinstance(drawn, pd.DataFrame):
         return [*map(str, drawn), *drawn.astype(str).to_numpy().ravel()]
-    words = [text.get_text() for text in drawn.findobj(Text)]
-    plt.close(drawn)
-    return words
+    return [text.get_text() for text in drawn.findobj(Text)]
 
 
 def test_each_figure_and_table_shows_it_with_its_name(beside):
@@ -219,15 +222,13 @@ def test_each_figure_and_table_shows_it_with_its_name(beside):
     for artifact in artifacts:
         if artifact.id in ABOUT_ONE_LOSS:
             continue
-        words = words_of(draw(artifact.id, beside.tables, beside.params))
+        words = words_of(beside.drawn[artifact.id])
         assert any("my_loss" in word for word in words), artifact.id
         assert not any("my_loss" in word for word in words_of(draw(artifact.id, beside.alone, without)))
 
 
 def lines_of(figure):
-    found = [line for axes in figure.axes for line in axes.lines if not str(line.get_label()).startswith("_")]
-    plt.close(figure)
-    return found
+    return [line for axes in figure.axes for line in axes.lines if not str(line.get_label()).startswith("_")]
 
 
 def test_published_series_stay_and_none_has_its_colours(beside):
@@ -235,9 +236,8 @@ def test_published_series_stay_and_none_has_its_colours(beside):
     for artifact in registry.experiment(beside.id).artifacts:
         if artifact.kind == "table":
             continue
-        lines, published = (
-            lines_of(draw(artifact.id, beside.tables, params)) for params in (beside.params, without)
-        )
+        lines = lines_of(beside.drawn[artifact.id])
+        published = lines_of(draw(artifact.id, beside.tables, without))
         series = {(str(line.get_label()), line.get_xydata().tobytes()) for line in lines}
         assert {(str(line.get_label()), line.get_xydata().tobytes()) for line in published} <= series
         colors = {to_rgb(line.get_color()) for line in published}

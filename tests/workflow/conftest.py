@@ -1,6 +1,7 @@
 """Copies of the checkout in which real `snakemake` and `reprise` processes run. Their folders have names with
 spaces and quotes, as a user's may have."""
 
+import compileall
 import math
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 import pandas as pd
 import pytest
@@ -22,7 +24,9 @@ TIMED_FIGURES = {"esser2024/fig04", "skean2024/sec43_cost"}
 """They show measured times."""
 JOB = re.compile(r"^(?:local)?rule (\w+):\n((?:    .+\n)+)(?:Shell command: (.+))?", re.MULTILINE)
 """A job as Snakemake's plan prints it: its rule, its fields, its command."""
-NEVER = shutil.ignore_patterns("*.egg-info")
+SHARES = ("ren2023_zero_shot=2", "tian2023_batch_normalization=2")
+"""How many shares experiments of the finished run had."""
+NEVER = shutil.ignore_patterns("*.egg-info", "__pycache__")
 
 
 @dataclass(frozen=True)
@@ -180,6 +184,8 @@ def source(tmp_path_factory):
             shutil.copytree(ROOT / part, to / part, ignore=NEVER, symlinks=True)
         else:
             shutil.copy2(ROOT / part, to / part, follow_symlinks=False)
+    # Compiled once, not by each of hundreds of processes; an edit is seen by its content, not by its date.
+    compileall.compile_dir(to / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     return Checkout(to)
 
 
@@ -190,15 +196,15 @@ def blank(source, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def smoke_run(source, tmp_path_factory, worker_id):
-    """One run of the whole smoke tier on two cores, for all processes that test; not to be changed."""
-    base = tmp_path_factory.getbasetemp()
-    checkout = Checkout((base if worker_id == "master" else base.parent) / "user's smoke run")
+def smoke_run(source, shared):
+    """One run of the whole smoke tier on two cores, two of its experiments in shares, for all processes that
+    test; not to be changed."""
+    checkout = Checkout(shared / "user's smoke run")
     done = checkout.root / ".whole"
     with FileLock(f"{checkout.root}.lock"):
         if not done.exists():
             shutil.rmtree(checkout.root, ignore_errors=True)
-            source.copy(checkout.root).done("--cores", "2")
+            source.copy(checkout.root).done("--cores", "2", "--set-scatter", *SHARES)
             done.touch()
     return checkout
 

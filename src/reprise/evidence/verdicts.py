@@ -56,51 +56,75 @@ class Judgement:
     seeds: int = 0
 
 
+UNKNOWN = Interval(math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a claim measures, or in `obstacle` why it can decide nothing."""
+
+    obstacle: str = ""
+    interval: Interval = UNKNOWN
+    reference: float = math.nan
+    seeds: int = 0
+
+
 def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgement:
     """The verdict on one claim from tables of one setting.
 
     Args:
         margin_scale: multiplies the margin (an identity's tolerance), to see how far the verdict rests on it.
     """
+    return _decide(claim, _observe(claim, tables), margin_scale)
+
+
+def _observe(claim: Claim, tables: Tables) -> Observation:
     if claim.measure is None:
-        return Judgement("not run", claim.needs)
+        return Observation(claim.needs)
     sample = claim.measure(tables).astype(float)
     paired = None if isinstance(claim.reference, (int, float)) else claim.reference(tables).astype(float)
     reference = float(paired.mean() if paired is not None else claim.reference)  # type: ignore[arg-type]
     if claim.kind not in ("printed", "identity") and not sample.index.is_unique:
         raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
+    seeds, mean = len(sample), Interval(float(sample.mean()), math.nan, math.nan)
     observations = sample if paired is None else pd.concat([sample, paired])
-    if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
-        reason = "non-finite observations" if len(sample) else NO_OBSERVATIONS
-        return Judgement("inconclusive", reason, seeds=len(sample), reference=reference)
+    if not seeds or not np.isfinite(observations).all() or not math.isfinite(reference):
+        obstacle = "non-finite observations" if seeds else NO_OBSERVATIONS
+        return Observation(obstacle, reference=reference, seeds=seeds)
     if claim.learned is not None:
         gain = float(claim.learned(tables).min(skipna=False))
         if not gain >= LEARNED:
-            mean = float(sample.mean())
-            reason = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
-            return Judgement("inconclusive", reason, mean, reference=reference, seeds=len(sample))
+            obstacle = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
+            return Observation(obstacle, mean, reference, seeds)
     if claim.kind == "printed":
-        interval = Interval(float(sample.mean()), float(sample.min()), float(sample.max()))
+        interval = Interval(mean.mean, float(sample.min()), float(sample.max()))
     elif claim.kind == "identity":
-        if len(sample) < MIN_POINTS:
-            return Judgement("inconclusive", f"fewer than {MIN_POINTS} random points", seeds=len(sample))
+        if seeds < MIN_POINTS:
+            return Observation(f"fewer than {MIN_POINTS} random points", seeds=seeds)
         interval = Interval(float(sample.max()), float(sample.min()), float(sample.max()))
-        reference *= margin_scale
-    elif len(sample) < MIN_SEEDS:
-        mean = float(sample.mean())
-        return Judgement(
-            "inconclusive", f"fewer than {MIN_SEEDS} seeds", mean, reference=reference, seeds=len(sample)
-        )
+    elif seeds < MIN_SEEDS:
+        return Observation(f"fewer than {MIN_SEEDS} seeds", mean, reference, seeds)
     elif paired is not None:
         interval = paired_interval(sample, paired)
     elif claim.published_std is not None and claim.published_n is not None:
         interval = welch_interval(sample, claim.published_std, claim.published_n)
     else:
         interval = mean_interval(sample)
-    verdict = _compare(claim, interval, reference, claim.margin_at(reference) * margin_scale)
-    reason = "the interval crosses the edge of what the statement allows" if verdict == "inconclusive" else ""
+    return Observation("", interval, reference, seeds)
+
+
+def _decide(claim: Claim, observation: Observation, margin_scale: float) -> Judgement:
+    interval, reference = observation.interval, observation.reference
+    verdict: Verdict
+    if claim.measure is None or observation.obstacle:
+        verdict, reason = "not run" if claim.measure is None else "inconclusive", observation.obstacle
+    else:
+        reference *= margin_scale if claim.kind == "identity" else 1.0
+        verdict = _compare(claim, interval, reference, claim.margin_at(reference) * margin_scale)
+        crosses = "the interval crosses the edge of what the statement allows"
+        reason = crosses if verdict == "inconclusive" else ""
     return Judgement(
-        verdict, reason, interval.mean, interval.low, interval.high, reference, len(sample)
+        verdict, reason, interval.mean, interval.low, interval.high, reference, observation.seeds
     )  # fmt: skip
 
 
@@ -138,11 +162,10 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         missed = alterations(params)
     stable = ""
     if tables is not None and not (claim.needs and missed):
-        base = setting(tables, BASE)
-        judgement = judge(claim, base)
-        if claim.needs and judgement.reason == NO_OBSERVATIONS:
+        observation = _observe(claim, setting(tables, BASE))
+        judgement, half, twice = (_decide(claim, observation, scale) for scale in (1.0, 0.5, 2.0))
+        if claim.needs and observation.obstacle == NO_OBSERVATIONS:
             judgement = Judgement("not run", claim.needs)
-        half, twice = judge(claim, base, margin_scale=0.5), judge(claim, base, margin_scale=2.0)
         if params is not None and assumptions(params):
             others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]
             stable = f"{others.count(judgement.verdict)} of {len(others)}" if others else ""

@@ -69,12 +69,14 @@ def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, 
     Raises:
         RepriseError: if the table holds no number to draw, or for a log axis no positive one.
     """
-    rows = table[table[y] > 0] if log else table[table[y].notna()]
+    rows = table[table[x].notna() & (table[y] > 0 if log else table[y].notna())]
     if rows.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
-    groups = rows.groupby(x)[y]
-    positions = np.array(list(groups.groups), dtype=float)
-    limits = np.array([bounds(np.log(values) if log else values) for _, values in groups])
+    values = np.log(rows[y].to_numpy(dtype=float)) if log else rows[y].to_numpy(dtype=float)
+    positions, group = np.unique(rows[x].to_numpy(dtype=float), return_inverse=True)
+    ends = np.cumsum(np.bincount(group))
+    samples = np.split(values[np.argsort(group, kind="stable")], ends[:-1])
+    limits = np.array([bounds(sample) for sample in samples])
     mean, low, high = (np.exp(limits) if log else limits).T
     (curve,) = axes.plot(positions, mean, **line)
     axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
@@ -91,10 +93,10 @@ def drawable(values: Drawn, what: str) -> Drawn:
     return values
 
 
-def bounds(values: pd.Series) -> tuple[float, float, float]:
+def bounds(values: pd.Series | np.ndarray) -> tuple[float, float, float]:
     """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
     if len(values) == 1:
-        return (float(values.iloc[0]),) * 3
+        return (float(np.asarray(values)[0]),) * 3
     interval = mean_interval(values)
     return interval.mean, interval.low, interval.high
 

@@ -16,6 +16,14 @@ from reprise.errors import RepriseError
 
 S = TypeVar("S", bound="Settings")
 Origin = Literal["stated", "code", "unstated", "lost", "ours", "place"]
+WHOSE = {
+    "stated": "paper",
+    "code": "authors' code",
+    "unstated": "unstated; our default",
+    "lost": "lost from the text; our default",
+    "ours": "ours",
+}
+"""Whose a field's default is, by its origin."""
 
 
 def _field(
@@ -162,18 +170,17 @@ def assumptions(params: Settings) -> list[str]:
 
 
 def departures(params: Settings) -> list[str]:
-    """`name: used (paper: published)` for each field that differs from the published run, or `(ours: ...)`
-    for our own choices."""
+    """`name: used (paper: published)` for each field that differs from the published run; `WHOSE` says what
+    stands in place of `paper` for a value that is not the paper's."""
     lines = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default
         allowed = origin(field) == "place" or (origin(field) == "ours" and _at_least(used, published))
         if used != published and not allowed:
-            whose = "ours" if origin(field) == "ours" else "paper"
-            lines += [
-                f"{path}: {_show(used_value)} ({whose}: {_show(published_value)})"
-                for path, used_value, published_value in _differences(name, used, published)
-            ]
+            for path, used_value, published_value in _differences(name, used, published):
+                is_stated = path.removeprefix(f"{name}.") not in _unstated_fields(field)
+                whose = WHOSE[origin(field) if is_stated else "unstated"]
+                lines.append(f"{path}: {_show(used_value)} ({whose}: {_show(published_value)})")
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 import torch
@@ -51,7 +52,8 @@ def train(
     data = minibatches(pool, seeds, params.batch_size)
     network = Network(params, cell, arms)
     names, counts = runs([arm.objective for arm in arms])
-    losses, replicas = [_loss_of_views(name) for name in names], [n * len(seeds) for n in counts]
+    losses = [_loss_of_views(name, params.temperature) for name in names]
+    replicas = [n * len(seeds) for n in counts]
 
     def loss(weights: Weights) -> Tensor:
         views = network(weights, next(data)).flatten(1, 2)
@@ -80,9 +82,10 @@ def train(
     return Trained(filters, scores, pool)
 
 
-def _loss_of_views(name: str) -> Callable[[Tensor], Tensor]:
-    """A loss by name, as a function of both views in one tensor."""
-    loss = PUBLISHED[name] if name in PUBLISHED else resolve(name)
+def _loss_of_views(name: str, temperature: float) -> Callable[[Tensor], Tensor]:
+    """A loss by name, as a function of both views in one tensor; other losses than the published ones have
+    their own temperature, if any."""
+    loss = partial(PUBLISHED[name], temperature=temperature) if name in PUBLISHED else resolve(name)
     return lambda views: loss(*views.unbind(0))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import torch
-from scipy.linalg import polar
 
 from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
 from reprise.papers.esser2024.theory.points import orthonormal, random_triplets, symmetric, tensor, two_layers
@@ -50,8 +49,14 @@ def norms(w1: Array, w2: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_columns(w1: Array, w2: Array) -> tuple[Array, Array]:
-    """Proposition 3 (4): W1ᵀ W1 = I, W2ᵀ W2 = I, by the polar factor."""
-    return polar(w1)[0], polar(w2)[0]
+    """Proposition 3 (4): W1ᵀ W1 = I, W2ᵀ W2 = I."""
+    return polar_factor(w1), polar_factor(w2)
+
+
+def polar_factor(w: Array) -> Array:
+    """The nearest matrix with orthonormal columns."""
+    u, _, v = np.linalg.svd(w, full_matrices=False)
+    return u @ v
 
 
 def descend_product(matrix: Array, q: Array) -> Array:

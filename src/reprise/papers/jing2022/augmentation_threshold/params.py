@@ -10,7 +10,7 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, unstated
 
 TABLES = ("singular_values", "strong_block")
-RESOURCES = Resources(minutes=30)
+RESOURCES = Resources(minutes=3)
 
 CLAIMED_ONE_VIEW = (0.9, 1.1, 1.25)
 CLAIMED_BOTH_VIEWS = (4.0,)

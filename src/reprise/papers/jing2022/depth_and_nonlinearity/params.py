@@ -5,7 +5,7 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
 
 TABLES = ("spectrum",)
-RESOURCES = Resources(minutes=30)
+RESOURCES = Resources(minutes=3)
 
 
 class Params(TakesLosses):

@@ -7,7 +7,7 @@ from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, ours
 
 TABLES = ("identities",)
-RESOURCES = Resources(minutes=5)
+RESOURCES = Resources(minutes=0.1)
 
 
 class Params(Settings):

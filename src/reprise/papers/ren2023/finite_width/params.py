@@ -12,7 +12,7 @@ from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, lost, ours
 
 TABLES = ("widths", "steps", "batches")
-RESOURCES = Resources(minutes=30, memory_mb=4000)
+RESOURCES = Resources(minutes=2)
 
 
 class Params(Settings):

@@ -75,7 +75,8 @@ def _train(params: Params, objective: str | None, progress: Callable[[float], No
     images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
     images = images / images.max()  # in [0, 1]; for scikit-learn's digits, exact multiples of 1/16
     batches = minibatches(images, params)
-    view_loss = resolve(objective) if objective else infonce_cosine
+    published = partial(infonce_cosine, temperature=params.temperature)
+    view_loss = resolve(objective) if objective else published
 
     def loss(weights: Weights) -> Tensor:
         z = embed(

@@ -32,6 +32,7 @@ class Params(TakesLosses):
     )
     variance_gradient: bool = unstated(False, "mean-backprop BatchNorm, the setting that Table 1 justifies")
     outputs: int = from_code(50, "the net of Appendix E.2", ge=2)
+    temperature: float = from_code(0.1, "of the published loss; the text is silent", gt=0)
     batch_size: int = stated(8, "Appendix E.3", ge=2, le=1024)
     learning_rate: float = unstated(
         2e-3,
