@@ -5,18 +5,20 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import slurm
+from filelock import FileLock
 from killing import kill_all
 
 from reprise.execute import registry
 from reprise.storage import store
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]  # a machine has one Slurm at a time
+pytestmark = pytest.mark.slow
 
 PAPERS = ("esser2024", "tian2023")
 ON_GPU = ("esser2024_theory", "tian2023_dynamics")
@@ -117,10 +119,11 @@ def run_until_locked(process, lock):
 def node(tmp_path_factory):
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip('needs pip install -e ".[cluster]"')
-    if reason := slurm.unavailable():
-        pytest.skip(reason)
-    with slurm.running(tmp_path_factory.mktemp("slurm") / "node") as node:
-        yield node
+    with FileLock(Path(tempfile.gettempdir()) / "slurm-of-one-node.lock"):  # a machine has one at a time
+        if reason := slurm.unavailable():
+            pytest.skip(reason)
+        with slurm.running(tmp_path_factory.mktemp("slurm") / "node") as node:
+            yield node
 
 
 def test_two_papers_are_the_same_bytes_and_gpu_jobs_wait_for_the_gpu(node, blank, smoke_run):
