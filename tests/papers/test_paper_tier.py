@@ -50,7 +50,7 @@ QUICK = (
     "jing2022/colour_short_cut", "skean2024/linear_regime", "skean2024/projector_and_batch",
     "skean2024/trade_off", "tian2023/image_filters",
 )  # fmt: skip
-"""The experiments that take a few seconds here; the others take up to forty."""
+"""The experiments that take a few seconds here; the others take ten to eighty."""
 SIZES = {
     "steps", "epochs", "looks", "horizon", "batch", "batch_size", "full_width_batch", "batches", "dims",
     "seeds", "base_seeds", "images", "test_images", "samples", "per_class", "width", "encoder.width", "d0",

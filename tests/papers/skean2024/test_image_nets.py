@@ -12,7 +12,7 @@ from reprise.execute import registry
 from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
 from reprise.objectives.embeddings import unit_columns
-from reprise.papers.skean2024 import nets
+from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.eigenvalue_saturation.compute import compute as saturation
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params as Saturation
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
@@ -69,9 +69,9 @@ def test_the_rows_are_the_papers():
 
 def test_an_edit_of_any_objective_is_one_of_the_experiments():
     used = closure(("reprise.papers.skean2024.linear_probes.compute", "compute"))
-    for objective in nets.OBJECTIVES.values():
+    for objective in observations.OBJECTIVES.values():
         assert (objective.__module__, objective.__name__) in used
-    assert set(nets.OBJECTIVES) == {method.objective for method in METHODS.values()}
+    assert set(observations.OBJECTIVES) == {method.objective for method in METHODS.values()}
 
 
 @pytest.mark.parametrize("batch", [16, 64, 256])
@@ -99,7 +99,7 @@ def test_the_published_optimiser():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains(method, shapes, tmp_path):
     of, _ = spec_of(tiny(), method)
-    network = observed(nets.matched(of, shapes.load()) if method == MATCHED else of, shapes, tmp_path)
+    network = observed(observations.matched(of, shapes.load()) if method == MATCHED else of, shapes, tmp_path)
     losses = [record["loss"] for record in network.log]
     assert network.diverged is None
     assert len(losses) == 5
@@ -129,10 +129,10 @@ def test_solo_learns_vicreg_weighs_variances_twice():
 
 def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
     of, _ = spec_of(tiny(), "frossl-no-logs-matched")
-    weight = nets.matched_weight(of, shapes.load())
-    views = nets.Views(of.augmentation, of.normalisation)
+    weight = observations.matched_weight(of, shapes.load())
+    views = observations.Views(of.augmentation, of.normalisation)
     index = batch_indices(0, 0, 16, 40)
-    drawn = views.of(shapes.load().images, index, views.draw(16, nets.generator(0, "views/0")))
+    drawn = views.of(shapes.load().images, index, views.draw(16, observations.generator(0, "views/0")))
     student = assemble(of, 3).student
     z = [student(view)[1].detach().double().requires_grad_() for view in drawn]
     gradients = []
