@@ -193,12 +193,6 @@ CLAIMS = [
                 f"‖u^φ - u^I‖ ≤ ‖ε‖ ≤ c ‖(W1 x)²‖/2 at orthonormal weights, for {formula}.",
                 "Theorem 1, proof",
             ),
-            holds(
-                f"thm1/bound-{name}",
-                f"At initialisation ‖u^φ - u^I‖ ≤ K c ‖x‖² d √(log⁴h / h) for {formula} (tried: K = 1, h of "
-                "10 to 2000).",
-                "Theorem 1",
-            ),
         )
     ),
     holds(
