@@ -78,12 +78,6 @@ ERRATA: list[Erratum] = [
         "of (3) is -1 and that of (4) is 1",
     ),
     shown(
-        "prop3-rank",
-        "Proposition 3, last sentence",
-        "with at least one negative eigenvalue of C, this avoids dimension collapse",
-        "the rank is min(d, z, l): with one negative eigenvalue the output is one-dimensional all the same",
-    ),
-    shown(
         "appendix-expectation",
         "Proposition 3, proof, last sentence",
         "E[C] = -E[x xᵀ]",
@@ -94,13 +88,6 @@ ERRATA: list[Erratum] = [
         "Conjecture 1",
         "min Tr(u_(t)ᵀ u_(t))",
         "min Tr(u_(t)ᵀ C u_(t)), u_(t) the outputs at the unit vectors: as printed it has no data in it",
-    ),
-    shown(
-        "sec4-relative",
-        "Section 4, on Figure 2",
-        "with ReLU the picture is consistent with tanh, with slower convergence",
-        "u^I itself is O(h^-1/2) at initialisation; as a share of it ReLU's difference is 1/√2 then, at "
-        "every width, and only that of tanh vanishes",
     ),
     shown(
         "eq7-sum",

@@ -23,12 +23,6 @@ ERRATA: list[Erratum] = [
         "printed bound fails for small inputs",
     ),
     shown(
-        "thm3-indefinite",
-        "Theorem 3, Appendix B.4",
-        "where A(w) is not positive definite, Theorem 3 still applies (power iteration with A)",
-        "only to power iteration with Â(w) = A(w) - λ_min(w) I + ε I; with A it can leave B_γ",
-    ),
-    shown(
         "sec4-stationary",
         "Section 4, after Lemma 4",
         "V = v sᵀ with the top eigenvector s is necessary for a stationary point",

@@ -165,11 +165,11 @@ CLAIMS = [
         "the sum of the d + z - h smallest eigenvalues.",
         "Proposition 3, proof of (3) ⇔ (4)",
     ),
-    *misprint(
-        "prop3-rank",
-        "With at least one negative eigenvalue of C, the outputs at the minimum have min(d, z) dimensions.",
-        "They have min(d, z, l), l the number of negative eigenvalues: with one, they are collapsed.",
-        "Proposition 3, last sentence",
+    holds(
+        "prop3/rank",
+        "The outputs at the minimum have min(d, z, l) dimensions, l the number of C's negative eigenvalues: "
+        "several avoid collapse, one does not.",
+        "Proposition 3, last sentence, and its proof",
     ),
     *misprint(
         "prop3-loss",
@@ -206,12 +206,10 @@ CLAIMS = [
         "At initialisation the mean square of u^I(x) is z ‖x‖² / h: it, too, vanishes with the width.",
         "our remark on Theorem 1",
     ),
-    *misprint(
-        "sec4-relative",
-        "With ReLU the picture is that of tanh: wide networks become linear (u^φ - u^I at initialisation, as "
-        "a share of u^I, is 0).",
-        "That share is 1/√2 at every width: the difference vanishes only as u^I does.",
-        "Section 4, on Figure 2",
+    holds(
+        "sec4/relu-share",
+        "With ReLU u^φ - u^I at initialisation is 1/√2 of u^I at every width: it vanishes only as u^I does.",
+        "our remark on Section 4, Figure 2",
     ),
     holds(
         "sec4/sigmoid-offset",

@@ -125,7 +125,7 @@ def sizes_at_start(rng: Random, largest: int) -> Checked:
         {
             "sec4/linear-size": as_printed(abs(outputs / hidden * float(x @ x) / linear - 1)),
             "sec4/sigmoid-offset": as_printed(abs((centred_square + outputs / 4) / sigmoid_square - 1)),
-            "sec4-relative": {"printed": float(ratio), "corrected": float(abs(ratio - np.sqrt(0.5)))},
+            "sec4/relu-share": as_printed(float(abs(ratio - np.sqrt(0.5)))),
         },
     )
 

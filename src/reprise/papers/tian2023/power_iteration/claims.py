@@ -139,11 +139,10 @@ CLAIMS = [
     ),
     holds("thm3/critical-point", "It comes to rest at a critical point of Eq. 7.", "Theorem 3"),
     holds("thm3/inside-ball", "It never leaves B_γ.", "Theorem 3, Lemma 11"),
-    *misprint(
-        "thm3-indefinite",
-        "Theorem 3 holds of power iteration with A(w) as well where A(w) is not positive definite (the "
-        "condition taken of Â(w) = A(w) - λ_min(w) I + ε I).",
-        "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w).",
+    holds(
+        "thm3/indefinite",
+        "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w) = A(w) - "
+        "λ_min(w) I + ε I.",
         "Theorem 3, Appendix B.4",
     ),
     holds(
