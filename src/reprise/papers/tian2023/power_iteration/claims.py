@@ -13,6 +13,7 @@ from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
+falsehood = partial(identities.falsehood, "tian2023")
 
 THRESHOLD = (3 - math.sqrt(5)) / 2
 MODELS = {"discrete": "as published", "smoothed": "with Gaussian noise on x"}
@@ -150,7 +151,7 @@ CLAIMS = [
         "The two forms of B_γ, by the inner product with w(0) and by the distance from it, are the same.",
         "Theorem 3, Eq. 103",
     ),
-    *misprint(
+    *falsehood(
         "lemma7",
         "1 - d ≤ μ (1 - c) for a step with c > 0 and λ1 > 0.",
         "1 - d ≤ μ (1 - c) for a step with c > 0 if no other eigenvalue's magnitude is over λ2, as in a "
