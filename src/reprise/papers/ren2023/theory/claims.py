@@ -6,12 +6,12 @@ Our text of the paper has lost its formulas: each is stated here as it was deriv
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering
+from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering, restated
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "ren2023")
 
-CLAIMS = [
+STATEMENTS = [
     # Sections 3 and 4: learners and scores.
     holds("eq2/norm", "N_A² = (|K_A|² + |K_A,ξ|²) / d.", "Section 3, before Eq. 2"),
     holds(
@@ -185,3 +185,5 @@ CLAIMS = [
     holds("lemma-53/noise", "There the noise-to-signal ratio is 0.", "Lemma 5.3, Eq. 10"),
     holds("lemma-53/aligned", "There K_A = K_B.", "Lemmas 5.3 and C.1"),
 ]
+
+CLAIMS = [restated(claim) for claim in STATEMENTS]
