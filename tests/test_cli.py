@@ -166,6 +166,26 @@ def test_and_does_not_fail_without_one(checkout, capsys, verdicts):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("kind", ["typo", "substantive"])
+def test_nor_with_a_known_erratum_unless_its_correction_fails_too(checkout, capsys, monkeypatch, kind):
+    def forms(key, tier):
+        printed, corrected = (
+            c.identity(
+                f"{key}/eq1/{form}", "s", source="", measure=lambda tables, form=form: tables["t"][form]
+            )
+            for form in ("printed", "corrected")
+        )
+        table = pd.DataFrame({"printed": [1.0] * 20, "corrected": error, "setting": "published"})
+        return judge_all(c.both_forms(kind, printed, corrected), {"t": table}, None)
+
+    monkeypatch.setattr(pipeline, "check", forms)
+    error = 0.0
+    assert main(["check", "tian2023", "--fail-on", "contradicted"]) == 0
+    error = 1.0
+    assert main(["check", "tian2023", "--fail-on", "contradicted"]) == 3
+    assert capsys.readouterr().err == "contradicted: tian2023/eq1/corrected: 1 relative error\n"
+
+
 def test_json_stays_json_beside_what_check_fails_on(checkout, capsys, verdicts):
     verdicts(0.25)
     assert main(["check", "tian2023", "--json", "--fail-on", "contradicted"]) == 3

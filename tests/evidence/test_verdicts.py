@@ -339,6 +339,9 @@ def test_grounds_are_counted_apart():
         judge_all([value()], tables(spread(0.5, 0.01)), Assuming()),
         judge_all([value()], tables(spread(0.5, 0.01)), Published(lr=0.2)),
         judge_all([value()], tables(spread(0.9, 0.01)), Assuming(lr=0.2)),
+        judge_all(c.both_forms("substantive", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
+        judge_all(c.both_forms("typo", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
+        judge_all([c.restated(value())], tables(spread(0.5, 0.01)), Published()),
         judge_all([printed()], tables([2.0]), None),
         judge_all([value()], None, None),
     ]
@@ -348,12 +351,17 @@ def test_grounds_are_counted_apart():
         "paper scale": 1,
         "paper scale, with assumptions": 1,
         "reduced": 1,
+        "restated by us": 1,
+        "our own": 1,
+        "errata": 1,
         "printed numbers": 1,
         "not run": 0,
     }
+    assert counts.loc["paper scale", "contradicted"] == 1, "what is false as printed is the paper's"
+    assert counts.loc["errata", "contradicted"] == 1
     assert counts.loc["reduced", "contradicted"] == 1
     assert counts.loc["not run", "not run"] == 1
-    assert counts.drop(columns="paper").to_numpy().sum() == len(rows)
+    assert counts.drop(columns="paper").to_numpy().sum() == sum(map(len, rows))
 
 
 def test_no_claims_have_an_empty_summary():

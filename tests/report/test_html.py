@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 
 from reprise.errors import RepriseError
-from reprise.evidence.claims import count, identity, ordering, printed, value
-from reprise.evidence.errata import Erratum
+from reprise.evidence import errata
+from reprise.evidence.claims import both_forms, count, identity, ordering, printed, restated, value
 from reprise.evidence.verdicts import VERDICTS, judge_all, summary
 from reprise.execute import registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
 from reprise.report import html, views
 from reprise.storage import store
-from reprise.study.experiment import BASE, Artifact
+from reprise.study.experiment import BASE, Artifact, Resources
 from reprise.study.settings import Settings, ours, stated, unstated
 
 NASTY = "norms <script>alert('x')</script> & \"quotes\" | pipes stay text"
@@ -43,7 +43,14 @@ CLAIMS = (
     ordering("new2030/fig7/above", NASTY, source="Figure 7", measure=_measure("noisy"), unit="%", above=0.0),
     count("new2030/table1/many", "There are many", source="Table 1", measure=_measure("three"), unit="values",
           at_least=3),
-    identity("new2030/theorem1/holds", "The theorem holds", source="Theorem 1", measure=_measure("tiny")),
+    restated(
+        identity("new2030/theorem1/holds", "The theorem holds", source="Theorem 1", measure=_measure("tiny"))
+    ),
+    *both_forms(
+        "substantive",
+        identity("new2030/eq3/printed", "a < b", source="Equation 3", measure=_measure("one")),
+        identity("new2030/eq3/corrected", "a > b", source="Equation 3", measure=_measure("tiny")),
+    ),
 )  # fmt: skip
 PENDING = (
     value("new2030/table2/imagenet", "It reaches 62.7 %", source="Table 2", quantity="accuracy", measure=None,
@@ -82,16 +89,17 @@ def _item(name: str, covered_by: str) -> dict[str, str]:
 def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     """A tier in which one paper has run, bar its Figure 7 and Table 2, and another has nothing."""
     toy = Experiment(
-        id="new2030/toy", module="toy", params=Params, alternatives=None, tables=("numbers",), claims=CLAIMS,
+        id="new2030/toy", module="toy", params=Params, inputs=None, resources=Resources(), alternatives=None,
+        tables=("numbers",), claims=CLAIMS,
         artifacts=(
             _artifact("fig06a", "Figure 6a", "figure", NASTY),
             _artifact("fig07", "Figure 7", "figure"),
             _artifact("table1", "Table 1", "table"),
         ),
     )  # fmt: skip
-    errata = (
-        Erratum("new2030/eq3-sign", "Eq. 3", "a < b", "a > b", ("new2030/theorem1/holds",)),
-        Erratum("new2030/typo", "Section 2", "teh", "the"),
+    found = (
+        errata.shown("new2030", "eq3", "substantive", "Eq. 3", "a < b", "b is less, a > b"),
+        errata.read("new2030", "typo", "typo", "Section 2", "teh", "the"),
     )
     coverage = (
         _item("Figure 6a", "new2030/fig06a; new2030/fig6a/slope"),
@@ -100,12 +108,12 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
         _item("Figure 1", "illustration"),
     )
     papers = {
-        "new2030": _paper("new2030", {toy.id: toy}, PENDING, errata, coverage),
+        "new2030": _paper("new2030", {toy.id: toy}, PENDING, found, coverage),
         "old1999": _paper("old1999", {}, OLD),
     }
     monkeypatch.setattr(registry, "papers", lambda: papers)
     monkeypatch.setattr(Experiment, "code", lambda experiment, params: "abc")
-    made = Tier("mini", tmp_path, {}, {toy.id: Params(width=8)}, "0123456789ab")
+    made = Tier("mini", tmp_path, {}, (), {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
     _write_figures(made)
     return made
@@ -328,11 +336,26 @@ def test_mentions_of_figures_are_read(text: str, named: set) -> None:
 
 
 def test_errata_link_to_what_showed_them(page: Page) -> None:
-    assert "#new2030/theorem1/holds" in page.links
-    assert "#erratum:new2030/eq3-sign" in page.links
+    assert "#new2030/eq3/printed" in page.links
+    assert "#erratum:new2030/eq3" in page.links
     rows = {row[0]: row[1:] for row in page.rows}
-    assert rows["Eq. 3 new2030/eq3-sign"] == ["a < b", "a > b", "new2030/theorem1/holds ✓ reproduced"]
-    assert rows["Section 2 new2030/typo"] == ["teh", "the", "reading"]
+    assert rows["Eq. 3 new2030/eq3"][:3] == ["substantive", "a < b", "b is less, a > b"]
+    for shown in ("new2030/eq3/printed ✗ contradicted", "new2030/eq3/corrected ✓ reproduced"):
+        assert shown in rows["Eq. 3 new2030/eq3"][3]
+    assert rows["Section 2 new2030/typo"] == ["typo", "teh", "the", "reading"]
+
+
+def test_a_false_statement_is_a_finding_with_our_correction_beside_it(page: Page) -> None:
+    finding = page.words[page.words.index("Findings: what did not hold") : page.words.index("Other claims")]
+    assert "a < b ✗ contradicted reduced" in finding
+    assert "Our correction: b is less, a > b" in finding
+    assert finding.count("Our correction:") == 1
+
+
+def test_what_is_not_the_papers_own_wording_has_its_grounds(page: Page) -> None:
+    ledger = {row[0].split(" ✓")[0]: row[1:] for row in page.tables[0][1:]}
+    for name in ("restated by us", "our own"):
+        assert ledger[f"{name.capitalize()} {html.GROUNDS[name]}"] == ["1", "0", "0", "0"]
 
 
 def test_coverage_is_counted(page: Page) -> None:
@@ -393,7 +416,7 @@ def test_the_summary_lists_what_a_ci_run_must_look_at(tier: Tier, claims: pd.Dat
     assert "near 2 ± 0.1" in contradicted
     assert "new2030/fig7/above" in inconclusive
     assert "\\|" in inconclusive
-    assert "| new2030 | reduced | 3 | 1 | 1 | 0 |" in text
+    assert "| new2030 | reduced | 2 | 2 | 1 | 0 |" in text
 
 
 def test_no_claims_at_all_is_a_report_too(tier: Tier, claims: pd.DataFrame) -> None:

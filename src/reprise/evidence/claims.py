@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from reprise.evidence.errata import ErratumKind
 from reprise.study.experiment import Tables
 
 Kind = Literal["value", "ordering", "trend", "count", "identity", "printed"]
 Relation = Literal["near", "above", "below", "at least", "at most"]
+Form = Literal["printed", "restated", "ours"]
 Quantity = Literal["score", "accuracy", "count", "singular value", "slope"]
 
 Measure = Callable[[Tables], pd.Series]
@@ -53,6 +55,9 @@ class Claim:
         learned: of every image net that the statement is about, how many percentage points its linear probe,
             or what else shows that it learned, is above that of its random initialisation, by any index; None
             where there is no such net.
+        form: whether the statement is the paper's as printed, the paper's as we restated it where our text
+            has lost its formulas, or our own: a correction or a remark.
+        erratum: of the two forms of an erratum, its kind; empty where there is none.
     """
 
     id: str
@@ -70,6 +75,8 @@ class Claim:
     needs: str = ""
     relative: bool = False
     learned: Measure | None = None
+    form: Form = "printed"
+    erratum: ErratumKind | Literal[""] = ""
 
     @property
     def paper(self) -> str:
@@ -164,6 +171,21 @@ def identity(id: str, statement: str, *, source: str, measure: Measure) -> Claim
 def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure, above: float) -> Claim:
     """A sentence of the paper about its printed numbers: `measure` reads `published.csv`; nothing is run."""
     return Claim(id, "printed", statement, source, unit, measure, "above", above)
+
+
+def restated(claim: Claim) -> Claim:
+    """A statement of the paper in our words and formulas, because our text of it has lost its own."""
+    return replace(claim, form="restated")
+
+
+def ours(claim: Claim) -> Claim:
+    """A statement that the paper does not make: a correction or a remark."""
+    return replace(claim, form="ours")
+
+
+def both_forms(kind: ErratumKind, printed: Claim, corrected: Claim) -> list[Claim]:
+    """The two forms of an erratum: the paper's, which should fail, and ours, which should hold."""
+    return [replace(printed, erratum=kind), replace(ours(corrected), erratum=kind)]
 
 
 def collapsed(values: pd.Series) -> float:

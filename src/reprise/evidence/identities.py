@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, identity
+from reprise.evidence.claims import Claim, Measure, both_forms, identity, ours
 from reprise.evidence.measures import column
 from reprise.study.experiment import Context
 
@@ -94,9 +94,24 @@ def holds(paper: str, name: str, statement: str, source: str) -> Claim:
     return identity(f"{paper}/{name}", statement, source=source, measure=error_of(name))
 
 
+def remark(paper: str, name: str, statement: str, source: str) -> Claim:
+    """A formula of ours about the paper's matter."""
+    return ours(holds(paper, name, statement, source))
+
+
 def misprint(paper: str, name: str, printed: str, corrected: str, source: str) -> list[Claim]:
-    """A formula that the paper's text has wrong: as printed, and as corrected."""
-    return [
+    """A formula with a slip of the pen: as printed, and as corrected."""
+    return both_forms("typo", *_as_measured(paper, name, printed, corrected, source))
+
+
+def falsehood(paper: str, name: str, printed: str, corrected: str, source: str) -> list[Claim]:
+    """A statement that is false as printed, and ours in its place."""
+    return both_forms("substantive", *_as_measured(paper, name, printed, corrected, source))
+
+
+def _as_measured(paper: str, name: str, printed: str, corrected: str, source: str) -> tuple[Claim, Claim]:
+    as_it_stands, mended = (
         identity(f"{paper}/{name}/{form}", statement, source=source, measure=error_of(name, form))
         for form, statement in (("printed", printed), ("corrected", corrected))
-    ]
+    )
+    return as_it_stands, mended

@@ -25,6 +25,8 @@ GROUNDS = {
     "paper scale": "the published settings, none of them guessed",
     "paper scale, with assumptions": "the published settings, with our values where the paper has none",
     "reduced": "smaller than published or on stand-in data; each verdict lists its departures",
+    "restated by us": "theory whose formulas our text of the paper has lost: as we derived it again",
+    "our own": "what we say and the paper does not: corrections of its false statements, and remarks",
     "errata": "misprints: each formula as printed (its id ends in /printed) and as corrected (/corrected)",
     "printed numbers": "sentences about the paper's own printed numbers: nothing was run",
     "not run": "no verdict yet; each says what is missing",
@@ -37,9 +39,10 @@ MIN_POINTS = 20
 """Random points at which an identity must have been tried."""
 
 COLUMNS = (
-    "claim", "paper", "artifact", "kind", "statement", "source", "verdict", "reason", "scale", "departures",
-    "assumptions", "stable_in", "observed", "low", "high", "relation", "reference", "margin", "published",
-    "published_std", "published_n", "verdict_half_margin", "verdict_twice_margin", "seeds", "unit",
+    "claim", "paper", "artifact", "kind", "statement", "source", "form", "erratum", "verdict", "reason",
+    "scale", "departures", "assumptions", "stable_in", "observed", "low", "high", "relation", "reference",
+    "margin", "published", "published_std", "published_n", "verdict_half_margin", "verdict_twice_margin",
+    "seeds", "unit",
 )  # fmt: skip
 
 
@@ -178,6 +181,8 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "kind": claim.kind,
         "statement": claim.statement,
         "source": claim.source,
+        "form": claim.form,
+        "erratum": claim.erratum,
         "verdict": judgement.verdict,
         "reason": judgement.reason,
         "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
@@ -237,8 +242,15 @@ def ground(row: Mapping[Any, Any]) -> str:
         return "not run"
     if row["kind"] == "printed":
         return "printed numbers"
-    if str(row["claim"]).rpartition("/")[2] in ("printed", "corrected"):
+    if row["erratum"] == "typo":
         return "errata"
+    if row["form"] != "printed":
+        return "our own" if row["form"] == "ours" else "restated by us"
     if row["scale"] == "reduced":
         return "reduced"
     return "paper scale, with assumptions" if row["assumptions"] else "paper scale"
+
+
+def known_false(row: Mapping[Any, Any]) -> bool:
+    """Whether this is the printed form of an erratum, so that its contradiction is no news."""
+    return bool(row["erratum"]) and row["form"] == "printed"

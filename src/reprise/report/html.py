@@ -97,8 +97,7 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, fresh_runs:
 
 
 def _findings(papers: list[PaperView]) -> list[tuple[str, list[ClaimView]]]:
-    """The contradicted claims by ground, except misprints contradicted as printed, which are listed as
-    errata."""
+    """The contradicted claims by ground, except misprints, which are listed as errata."""
     contradicted = [
         claim for paper in papers for claim in paper.having("contradicted") if claim.ground != "errata"
     ]

@@ -4,7 +4,7 @@ import base64
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import GROUNDS, ground
+from reprise.evidence.errata import Erratum
+from reprise.evidence.verdicts import GROUNDS, ground, known_false
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Paper
 from reprise.execute.tiers import Tier
@@ -53,6 +54,7 @@ class ClaimView:
     assumptions: tuple[str, ...]
     shown_in: tuple[Link, ...]
     errata: tuple[Link, ...]
+    corrections: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class CoverageView:
 @dataclass(frozen=True)
 class ErratumView:
     id: str
+    kind: str
     where: str
     printed: str
     corrected: str
@@ -210,7 +213,7 @@ def common(runs: Iterable[RunView]) -> dict[str, str]:
 # Claims.
 
 
-def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Iterable[Link]) -> ClaimView:
+def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Sequence[Erratum]) -> ClaimView:
     return ClaimView(
         id=row["claim"],
         statement=row["statement"],
@@ -230,7 +233,8 @@ def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Iterable[Li
         departures=_split(row["departures"]),
         assumptions=_split(row["assumptions"]),
         shown_in=tuple(shown_in),
-        errata=tuple(errata),
+        errata=tuple(Link(f"erratum:{erratum.id}", erratum.where) for erratum in errata),
+        corrections=tuple(erratum.corrected for erratum in errata) if known_false(row) else (),
     )
 
 
@@ -296,7 +300,7 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
         _claim(
             row,
             [Link(id, view.number) for id, view in artifacts.items() if row["claim"] in claims_about[id]],
-            [Link(f"erratum:{e.id}", e.where) for e in paper.errata if row["claim"] in e.shown_by],
+            [erratum for erratum in paper.errata if row["claim"] in erratum.shown_by],
         )
         for row in rows
     ]
@@ -311,9 +315,14 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
         covered=tuple(Counter(entry.how for entry in coverage).most_common()),
         errata=tuple(
             ErratumView(
-                e.id, e.where, e.printed, e.corrected, tuple(links.get(id, Link("", id)) for id in e.shown_by)
+                erratum.id,
+                erratum.kind,
+                erratum.where,
+                erratum.printed,
+                erratum.corrected,
+                tuple(links.get(id, Link("", id)) for id in erratum.shown_by),
             )
-            for e in paper.errata
+            for erratum in paper.errata
         ),
     )
 

@@ -281,7 +281,6 @@ BREAKING = {
     "esser2024/fig4-time/descent-linear": [
         {**holding(), "step_seconds": times(descent=power)} for power in (0.8, 1.3)
     ],
-    "esser2024/fig4-time/ode-independent": [{**holding(), "step_seconds": times(ode=0.3)}],
 }
 
 

@@ -268,10 +268,6 @@ def renamed(column, mapping):
 RELU = "activation == 'relu' and alpha == 'uniform'"
 SWAP_ACTIVATION = renamed("activation", {"relu": "linear", "linear": "relu"})
 SWAP_ALPHA = renamed("alpha", {"uniform": "gaussian", "gaussian": "uniform"})
-FOUR_LEFT = without("optima", "data == 'E.1' and " + RELU, 0.5)
-RIGHT_ANGLES = with_column(
-    "optima", RELU, angle=lambda rows: rows.groupby(["data", "seed"]).cumcount() * np.pi / 2 - 3
-)
 BREAKING = {
     "tian2023/fig8/relu-maxima": [without("optima", "data == 'E.1' and " + RELU, 0.15), SWAP_ACTIVATION],
     "tian2023/fig8/linear-maxima": [SWAP_ACTIVATION, SWAP_ALPHA, without("optima", "activation == 'linear'")],
@@ -280,7 +276,6 @@ BREAKING = {
         without("optima", "activation == 'linear' and alpha == 'uniform'", 0.5),
         SWAP_ALPHA,
     ],
-    "tian2023/fig8/maxima-not-orthogonal": [lambda tables: RIGHT_ANGLES(FOUR_LEFT(tables))],
     "tian2023/sec3/relu-more-optima": [SWAP_ACTIVATION],
     "tian2023/cor2/gaussian-more-optima": [SWAP_ALPHA],
     "tian2023/cor2/gaussian-more-optima-fig8": [SWAP_ALPHA],

@@ -1,4 +1,9 @@
-"""Errors in the paper's text, in the order of their places."""
+"""Errors in the paper's text, in the order of their places.
+
+Typos are signs, transposes and swapped indices: the paper has the right form elsewhere (Eq. 6 in Appendix
+B.2), or the formula beside it leaves no other. Substantive are sentences that lack a condition or rest on a
+wrong step, and that no other symbol would mend; each says which.
+"""
 
 from functools import partial
 
@@ -11,36 +16,44 @@ read = partial(errata.read, "jing2022")
 ERRATA: list[Erratum] = [
     shown(
         "eq6",
+        "typo",
         "Eq. 6",
         "X = -Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
         "X = Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ, as Appendix B.2 has it",
     ),
     shown(
         "thm1-any-width",
+        "substantive",
         "Theorem 1, Corollary 1 and Appendix B.3",
         "if X has a negative eigenvalue, W has vanishing singular values",
-        "only if W has more outputs than X has positive eigenvalues, as a square W always does",
+        "only if W has more outputs than X has positive eigenvalues, as a square W always does: the theorem "
+        "lacks this condition",
     ),
     shown(
         "thm3",
+        "typo",
         "Theorem 3",
         "aligned, i.e. V2 = U1ᵀ",
         "aligned, i.e. V2 = U1",
     ),
     shown(
         "thm3-closed-form",
+        "typo",
         "Section 5.3, after Theorem 3",
         "dσ1/dt = σ1 (σ1² + C)(v1ᵀ X v1), with σ1² = σ2² + C",
         "dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1)",
     ),
     shown(
         "thm3-stays-aligned",
+        "substantive",
         "Theorem 3 and the text after it, which follow aligned layers through time",
         "aligned layers stay aligned (implied)",
-        "they do if S1 = S2; else dA/dt ≠ 0 by Lemma 6, unless F + Fᵀ is diagonal",
+        "they do if S1 = S2; else dA/dt ≠ 0 by Lemma 6, unless F + Fᵀ is diagonal: without this condition "
+        "the theorem is about a moment, not about training",
     ),
     shown(
         "sec62-loss",
+        "typo",
         "Section 6.2, the loss of DirectCLR",
         "L = Σ_i log( exp(z_i·z'_i) / Σ_j exp(z_i·z_j) )",
         "L = -Σ_i log( exp(z_i·z'_i / τ) / Σ_j exp(z_i·z'_j / τ) ): a minus, a temperature, and the positive "
@@ -48,42 +61,51 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "lemma5",
+        "typo",
         "Lemma 5, Eq. 15",
         "H_kk' = 1/(σ_k² - σ_k'²)",
         "H_kk' = 1/(σ_k'² - σ_k²)",
     ),
     shown(
         "lemma5-thin",
+        "substantive",
         "Lemma 5, Eqs. 13 and 14, for a matrix that is not square",
         "dU/dt = U (H ∘ (…)), dV/dt = V (H ∘ (…))",
-        "the longer factor also turns out of its span: + (I - U Uᵀ) Ẇ V S⁻¹, or + (I - V Vᵀ) Ẇᵀ U S⁻¹",
+        "the longer factor also turns out of its span: + (I - U Uᵀ) Ẇ V S⁻¹, or + (I - V Vᵀ) Ẇᵀ U S⁻¹; a "
+        "term is missing, and the lemma does not say that the matrix is square",
     ),
     shown(
         "eq17",
+        "typo",
         "Eq. 17",
         "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
         "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
     ),
     shown(
         "lemma6",
+        "typo",
         "Lemma 6, Eq. 19",
         "H_kk' = 1/(σ_k² - σ_k'²)",
         "H_kk' = 1/(σ_k'² - σ_k²)",
     ),
     shown(
         "lemma6-wide",
+        "substantive",
         "Lemma 6, Eq. 18, for more hidden units than inputs or outputs",
         "dA/dt = -A (H1 ∘ (Aᵀ F + Fᵀ A)) + (H2 ∘ (A Fᵀ + F Aᵀ)) A",
-        "… + V2ᵀ (I - U1 U1ᵀ) Ẇ1 V1 S1⁻¹ + S2⁻¹ U2ᵀ Ẇ2 (I - V2 V2ᵀ) U1",
+        "… + V2ᵀ (I - U1 U1ᵀ) Ẇ1 V1 S1⁻¹ + S2⁻¹ U2ᵀ Ẇ2 (I - V2 V2ᵀ) U1: two terms are missing, as in Lemma 5",
     ),
     shown(
         "thm2-limit",
+        "substantive",
         "Theorem 2, Appendix B.5",
         "in the limit, W1 W1ᵀ = W2ᵀ W2",
-        "W1 W1ᵀ - W2ᵀ W2 = C for all time; only its share of the growing norms vanishes",
+        "W1 W1ᵀ - W2ᵀ W2 = C for all time, as the proof itself derives; only its share of the growing norms "
+        "vanishes, and the theorem's last step needs C itself to",
     ),
     read(
         "thm2-unbounded",
+        "substantive",
         "Theorem 2, Appendix B.5",
         "tr(B) > 0 for all t, therefore |W1|² grows without bound",
         "a positive rate may still be integrable: the norms are unbounded only if ∫ tr(B) dt is, and B "
@@ -91,6 +113,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm1-fixed-x",
+        "substantive",
         "Corollary 1",
         "with strong augmentation, the embeddings' covariance becomes low-rank",
         "Theorem 1 holds X fixed; in training X(t) moves with the embeddings, and negative eigenvalues of "

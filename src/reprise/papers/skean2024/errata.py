@@ -11,24 +11,28 @@ read = partial(errata.read, "skean2024")
 APPENDIX_D: list[Erratum] = [
     shown(
         "eq12",
+        "substantive",
         "Eq. 12",
         "∇_W1 L = -2 (W1 Γ1 + 2 W2 X2ᵀX1 + 2 W1 Γ1 W1ᵀ W1 Γ1)",
         "∇_W1 L = -2 W1 Γ1 - 2 W2 X2ᵀX1 + 4 W1 Γ1 W1ᵀ W1 Γ1",
     ),
     shown(
         "eq13",
+        "substantive",
         "Eq. 13",
         "∇_W2 L = -2 (W2 Γ2 + 2 W1 X1ᵀX2 + 2 W2 Γ2 W2ᵀ W2 Γ2)",
         "∇_W2 L = -2 W2 Γ2 - 2 W1 X1ᵀX2 + 4 W2 Γ2 W2ᵀ W2 Γ2",
     ),
     shown(
         "eq12-descent",
+        "typo",
         "Eqs. 12 and 13",
         "dW/dt = ∇L, of gradient descent",
         "dW/dt = -∇L; dW/dt = ∇L climbs",
     ),
     shown(
         "eq18",
+        "substantive",
         "Proposition D.1, Eq. 18",
         "s1(t)² = (2 sqrt(λγ) - λ) / ((2 λ² - (λ - 2 sqrt(λγ)) / s1(0)²) exp(8 t sqrt(λγ) - 4 λ t) - 2 λ²), "
         "which solves Eq. 32",
@@ -37,54 +41,63 @@ APPENDIX_D: list[Erratum] = [
     ),
     shown(
         "eq18-limit",
+        "substantive",
         "Section 5.1 and Proposition D.1: the optimal representation",
         "by Eq. 18 every singular value vanishes where γ > λ / 4: the representation collapses",
         "λ s² comes to (1 + ρ) / 2 (λ = γ)",
     ),
     shown(
         "propD1-left-vectors",
+        "substantive",
         "Proposition D.1",
         "U1 and U2 are arbitrary, and the singular vectors of W1 do not change",
         "they do not where U1 = U2; else each layer turns towards the other",
     ),
     shown(
         "propD1-eigenvectors",
+        "substantive",
         "Appendix D.2 and Proposition D.1",
         "Γ1 and Γ2 sharing eigenvectors keeps the singular vectors of the layers",
         "X1ᵀX2 has to be diagonal in these as well",
     ),
     shown(
         "eq24",
+        "typo",
         "Eq. 24",
         "∇_W1 ‖W1 Γ1 W1ᵀ - I‖² = -4 (W1 Γ1 W1ᵀ - I) W1 Γ1",
         "∇_W1 ‖W1 Γ1 W1ᵀ - I‖² = 4 (W1 Γ1 W1ᵀ - I) W1 Γ1",
     ),
     shown(
         "eq27",
+        "typo",
         "Eq. 27",
         "∇_W2 ‖W2 Γ2 W2ᵀ - I‖² = -4 (W2 Γ1 W2ᵀ - I) W2 Γ2",
         "∇_W2 ‖W2 Γ2 W2ᵀ - I‖² = 4 (W2 Γ2 W2ᵀ - I) W2 Γ2",
     ),
     shown(
         "eq28",
+        "typo",
         "Eq. 28, from its first line to its second",
         "2 W1 Γ1 - 2 W2 X2ᵀX1 - 4 (W1 Γ1 W1ᵀ - I) W1 Γ1 = -2 (W1 Γ1 + 2 W2 X2ᵀX1 + 2 W1 Γ1 W1ᵀ W1 Γ1)",
         "= 6 W1 Γ1 - 2 W2 X2ᵀX1 - 4 W1 Γ1 W1ᵀ W1 Γ1 (the first line has Eq. 24's sign)",
     ),
     shown(
         "eq29",
+        "typo",
         "Eq. 29, from its first line to its second",
         "2 W2 Γ2 - 2 W1 X1ᵀX2 - 4 (W2 Γ2 W2ᵀ - I) W2 Γ2 = -2 (W2 Γ2 + 2 W1 X1ᵀX2 + 2 W2 Γ2 W2ᵀ W2 Γ2)",
         "= 6 W2 Γ2 - 2 W1 X1ᵀX2 - 4 W2 Γ2 W2ᵀ W2 Γ2 (the first line has Eq. 27's sign)",
     ),
     shown(
         "eq30-sign",
+        "typo",
         "Eq. 30, from Eq. 12 as printed",
         "the first term is 2 U S1 D1 V̂",
         "the first term is -2 U S1 D1 V̂",
     ),
     shown(
         "eq30",
+        "substantive",
         "Eq. 30",
         "dW1/dt = U (2 S1 D1 - 4 S1 sqrt(D1 D2) - 4 S1³ D1²) V̂, for any S2, U2 and left vectors of X2",
         "dW1/dt = U (2 S1 D1 + 2 S2 C - 4 S1³ D1²) V̂ where U2 = U1, C = diag(ρ sqrt(λ γ)), ρ the correlation "
@@ -92,12 +105,14 @@ APPENDIX_D: list[Erratum] = [
     ),
     shown(
         "eq32",
+        "substantive",
         "Eq. 32",
         "s1' = 2 s1 (λ - 2 sqrt(λγ) - 2 s1² λ²)",
         "s1' = 2 λ s1 + 2 c s2 - 4 λ² s1³, c = ρ sqrt(λγ)",
     ),
     read(
         "eq16-shapes",
+        "typo",
         "Eq. 16 and after it",
         "W1 = U1 S1 V̂ with S1 and V̂ both d x m",
         "S1 is d x d: d x m and d x m do not multiply",
@@ -108,6 +123,7 @@ APPENDIX_D: list[Erratum] = [
 ERRATA: list[Erratum] = [
     shown(
         "sec3-rotation",
+        "substantive",
         "Section 3, beside Section 3.2",
         "dimension-contrastive methods should be rotationally invariant, and the Frobenius norm is",
         "Eq. 6 of embeddings as they are is; FroSSL as it is used, with dimensions of one variance, is not: "
@@ -115,12 +131,14 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "sec3-square",
+        "typo",
         "Section 3, after Eq. 6",
         "compute either |Z1ᵀZ1|²_F or |Z1Z1ᵀ|_F",
         "either |Z1ᵀZ1|²_F or |Z1Z1ᵀ|²_F",
     ),
     shown(
         "prop33-doubly-stochastic",
+        "substantive",
         "Proposition 3.3",
         "if the embedding matrices are doubly stochastic, FroSSL is dimension- and sample-contrastive",
         "if their rows have equal norms and their columns too (their squared entries doubly stochastic, up "
@@ -128,30 +146,35 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "sec52-eigenvalues",
+        "substantive",
         "Section 5.2, before Eq. 9",
         "with dimensions of variance ρ, L_Fro makes the covariance eigenvalues approach ρ",
         "if D < N; in the paper's runs D = 1024 and N = 256, and 255 approach 4.02 ρ, the others 0",
     ),
     shown(
         "appA-norm",
+        "typo",
         "Appendix A",
         "Z / Z.norm(), `normalize dimensions`",
         "Z / Z.norm(dim=0): as printed one factor scales the whole matrix, whose variances stay unequal",
     ),
     shown(
         "appA-std",
+        "typo",
         "Appendix A",
         "`normalize dimensions to sqrt(D) std`",
         "to norm √D, of which the standard deviation is √(D / N)",
     ),
     shown(
         "appA-log",
+        "typo",
         "Appendix A",
         "log(norm(Z.T @ Z))",
         "log(norm(Z.T @ Z)**2), as in Eq. 4: twice as much",
     ),
     shown(
         "appA-pseudocode",
+        "typo",
         "Appendix A",
         "the pseudocode is Eq. 6",
         "it is another loss, which all but ignores invariance (its gradient is about half a percent of "
@@ -159,6 +182,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "appE1-argmin",
+        "substantive",
         "Appendix E.1, first step",
         "argmin[log f + log g + h] = argmin[f + g + h]",
         "argmin[f / f* + g / g* + h], f* and g* being their values there, in general; embeddings that are "
@@ -166,6 +190,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "appE1-constant",
+        "typo",
         "Appendix E.1, second step",
         "with unit variance ZᵀZ has 1 on its diagonal, and the terms off it miss 2 D in all",
         "N on its diagonal, and 2 D N²; 1 and 2 D for columns at unit length",
@@ -173,6 +198,7 @@ ERRATA: list[Erratum] = [
     *APPENDIX_D,
     read(
         "text-epoch50",
+        "substantive",
         "Section 6.1, on Table 3",
         "FroSSL outperforms all other dimension-contrastive methods",
         "but at epoch 50, where VICReg has 67.5 and FroSSL 67.1 (skean2024/text/"
@@ -180,48 +206,56 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "text-substantially",
+        "substantive",
         "Section 7",
         "substantially stronger performance than alternative methods, for a small number of epochs",
         "in Table 3 by 1.2 points over VICReg at epoch 3 and .2 over SwAV at epoch 30, of single runs",
     ),
     read(
         "table2-sources",
+        "substantive",
         "Table 2, caption and Section 6.1",
         "CIFAR baselines are those of da Costa et al. (2022) and Ermolov et al. (2021)",
         "the rows of SimCLR and W-MSE mix these two sources, which train and probe otherwise than each other",
     ),
     read(
         "appB-lambda",
+        "typo",
         "Appendix B.1",
         "λ = .05 as recommended by Zbontar et al. (2021)",
         "they recommend .005, which Section 6.2 uses, with the same words",
     ),
     read(
         "appA-names",
+        "typo",
         "Appendix A",
         "z_a, z_b; N, d = Z_a.shape; D; torch.norm(..., ord='fro')",
         "Z_a, Z_b and D are never defined, and torch.norm has no argument `ord` (torch.linalg.norm has)",
     ),
     read(
         "sec2-row",
+        "typo",
         "Section 2",
         "A_{i,:} ∈ R^m, the i-th row of A ∈ R^{m × n}",
         "A_{i,:} ∈ R^n",
     ),
     read(
         "eq3-sum",
+        "typo",
         "Eq. 3",
         "λ Σ_i Σ_{i≠j} M_ij²",
         "λ Σ_i Σ_{j≠i} M_ij²",
     ),
     read(
         "eq6-batch",
+        "typo",
         "Eq. 6",
         "1/N Σ from i = 1 to n",
         "1/n, as in Eq. 5",
     ),
     read(
         "sec3-barlow",
+        "substantive",
         "Section 3, after Eq. 3",
         "without feature normalisation L_Barlow is not rotationally invariant",
         "at λ = 1 it is, being |Z1ᵀZ2 - I|²_F, the variant of Section 5.1 (skean2024/table1/"
@@ -229,6 +263,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "sec43-determinant",
+        "substantive",
         "Section 4.3",
         "log det always requires an eigendecomposition, O(d³)",
         "a Cholesky factor does, and where N < D, as in the paper's runs, log det(ZZᵀ + ε I) + (D - N) "
@@ -236,6 +271,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "sec43-assumption",
+        "substantive",
         "Sections 3 and 4.3",
         "O(d² n), assuming that d < n; we always use ZᵀZ",
         "the paper's d is 1024 and its n 256 (224 on ImageNet): ZZᵀ would be the cheaper, d / n times",

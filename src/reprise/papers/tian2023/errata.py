@@ -11,31 +11,29 @@ read = partial(errata.read, "tian2023")
 ERRATA: list[Erratum] = [
     shown(
         "sec2-energy",
+        "typo",
         "Section 2, after Eq. 3",
         "E_α := tr C_α[f]",
         "E_α := tr C_α[f] / 2, as before Eq. 3 and in Eq. 5",
     ),
     shown(
         "thm2",
+        "substantive",
         "Theorem 2 and Eqs. 78, 80, 84, 89, 90, 92, 93",
         "ρ(w*) <= C0³ vol(C0) r(w*, α) / π",
         "ρ(w*) <= C0² vol(C0) r(w*, α) / π: a factor C0 appears from Eq. 77 to 78 and from 88 to 89; the "
         "printed bound fails for small inputs",
     ),
     shown(
-        "thm3-indefinite",
-        "Theorem 3, Appendix B.4",
-        "where A(w) is not positive definite, Theorem 3 still applies (power iteration with A)",
-        "only to power iteration with Â(w) = A(w) - λ_min(w) I + ε I; with A it can leave B_γ",
-    ),
-    shown(
         "sec4-stationary",
+        "substantive",
         "Section 4, after Lemma 4",
         "V = v sᵀ with the top eigenvector s is necessary for a stationary point",
         "for a stable one: any other eigenvector of C_α[f1] makes V stationary as well",
     ),
     shown(
         "thm4-projection",
+        "substantive",
         "Theorem 4, Eqs. 14 and 158",
         "ẇ_km = s_km b_k, co-linear over m",
         "with the unit filters of Lemma 4, ẇ_km = s_km P⊥ b_k with each filter's own projection; co-linear "
@@ -43,6 +41,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "thm4-path",
+        "substantive",
         "Theorem 4 (2), Appendix C.4 and Eq. 163",
         "by symmetry two filters of a field may be exchanged at a critical point, and averaged",
         "only if s_k1 = s_k2; with s fixed, all filters of a field may move straight to their mean weighted "
@@ -50,24 +49,28 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "table1-learning-rate",
+        "typo",
         "Section 5, Setup",
         "learning rate 2e-3",
         "2e-2, as in the authors' code: only that gives Table 1",
     ),
     shown(
         "eq25",
+        "typo",
         "Appendix A.1, Eqs. 24 and 25",
         "the intra term sums α_ij over j ≠ i",
         "over all j, as Eq. 3 does: the two differ by α_ii terms of order 1/N",
     ),
     shown(
         "thm5-delta",
+        "typo",
         "Appendix C.3, after Eq. 143",
         "δ_k = 1 - p0 p1 b_k²/(λ - d_k)",
         "δ_k = (1 - p0 p1 b_k²/(λ - d_k)) / (Z² (λ - d_k))",
     ),
     shown(
         "thm6-winner",
+        "substantive",
         "Theorem 6, proof, Eqs. 146 and 148 and after Eq. 151",
         "the normalisation only rescales all y_l, so the pattern with the smallest t*_l wins",
         "ẏ_l = (y_l + b_l) y_l is not invariant to a common rescaling: with unequal b_l another wins "
@@ -76,48 +79,61 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "eq155-positive",
+        "substantive",
         "Remark after Theorem 6, positive modulation",
         "P[E_l] >= ε_l/2 for ε_l > 0",
         "P[E_l] >= min(ε_l, 1)/2: P[E_l] is never above 1/2",
     ),
     shown(
         "eq156",
+        "substantive",
         "Eq. 156",
         "P[E_c(1)] >= (ε_c(1) - ε_c(2))/2",
         "P[E_c(1)] >= min(ε_c(1) - ε_c(2), 1)/2",
     ),
     shown(
         "eq157",
+        "substantive",
         "Eq. 157",
         "… (1 - (ε_c(r') - ε_c(r))/2)^(r'+1)",
         "… max(0, 1 - (ε_c(r') - ε_c(r))/2)^(r'+1): a gap above 2 makes the printed bound negative",
     ),
     shown(
         "lemma7",
+        "substantive",
         "Lemma 7",
         "1 - d ≤ μ (1 - c) if c > 0 and λ1 > 0",
         "also needs |λ_i| ≤ λ2 for all i > 1, as in a positive semi-definite A",
     ),
     shown(
         "lemma7-parseval",
+        "typo",
         "Lemma 7, proof",
         "Σ_{i>1} λ_i² (ϕ_iᵀ w)² = 1 - c²",
         "Σ_{i>1} (ϕ_iᵀ w)² = 1 - c²",
     ),
     read(
-        "fig5-tokens", "Figure 5", "each weight is d = 8 dimensional", "d = 20, as in Section 5 and the code"
+        "fig5-tokens",
+        "typo",
+        "Figure 5",
+        "each weight is d = 8 dimensional",
+        "d = 20, as in Section 5 and the code",
     ),
     read(
         "eq24-notation",
+        "typo",
         "Appendix A.1, after Eq. 24",
         "C^intra_α[a] := C^inter_α[a, a]",
         "C^intra_α[a] := C^intra_α[a, a]",
     ),
-    read("eq48", "Appendix B.2, Eq. 48", "dA = dC_α[h'(wᵀx)]", "dA = dC_α[h'(wᵀx) x]"),
-    read("eq76-constant", "Appendix B.3, after Eq. 75", "|w*ᵀx| <= M |w* - w|", "|w*ᵀx| <= C0 |w* - w|"),
-    read("lemma5-shape", "Lemma 5 and Appendix C.2", "L_k ∈ R^{Md}", "L_k ∈ R^{Md × Md}"),
+    read("eq48", "typo", "Appendix B.2, Eq. 48", "dA = dC_α[h'(wᵀx)]", "dA = dC_α[h'(wᵀx) x]"),
+    read(
+        "eq76-constant", "typo", "Appendix B.3, after Eq. 75", "|w*ᵀx| <= M |w* - w|", "|w*ᵀx| <= C0 |w* - w|"
+    ),
+    read("lemma5-shape", "typo", "Lemma 5 and Appendix C.2", "L_k ∈ R^{Md}", "L_k ∈ R^{Md × Md}"),
     read(
         "thm4-critical",
+        "substantive",
         "Theorem 4 (2)",
         "critical points of Eq. 14 with S = s sᵀ",
         "Σ s_km w_kmᵀ b_k = sᵀ V[f1] s = λ, so with s the top eigenvector (Assumption 2) b = 0 only where "
@@ -125,20 +141,23 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm6-positive-g",
+        "substantive",
         "Theorem 6 and Figure 7",
         "g > 0 linear increasing, with the stable point y_l = -b_l",
         "g(y) = y + b is positive on the sphere only for b > 1 (in units of its slope), and then -b is off "
         "the sphere: the stable point exists without the normalisation only",
     ),
-    read("appD-beta", "Appendix D, first paragraph", "β_k (Eq. 143)", "δ_k (Eq. 143)"),
+    read("appD-beta", "typo", "Appendix D, first paragraph", "β_k (Eq. 143)", "δ_k (Eq. 143)"),
     read(
         "eq181",
+        "typo",
         "Eq. 181",
         "χ- = (1/P) Σ over the tokens outside R^g",
         "divided by their number, as the code has it",
     ),
     read(
         "eq16-code",
+        "substantive",
         "Eqs. 16 and 180, against the code that made the figures",
         "max_m cos(w_km, u_a)",
         "max_m |cos| for the linear activation; lengths |w| + max(max |W| / 1000, 1e-6), so that a perfect "
@@ -146,18 +165,21 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "appE2-variants",
+        "typo",
         "Appendix E.2, the four BatchNorms",
         "f^bn := (f^bn - μ) / σ",
         "f^bn := (f - μ) / σ",
     ),
     read(
         "appE2-variance",
+        "substantive",
         "Appendix E.2, on Table 1",
         "not backpropagating σ² is better",
         "not at beta = 10, P = 10, where the table prints .89 and .90 against .97",
     ),
     read(
         "appE3-images",
+        "typo",
         "Appendix E.3",
         "MNIST's training split has 50,000 images",
         "it has 60,000",

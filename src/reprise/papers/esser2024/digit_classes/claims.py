@@ -55,13 +55,4 @@ CLAIMS = [
         published=1.0,
         unit="log-log slope",
     ),
-    trend(
-        "esser2024/fig4-time/ode-independent",
-        "The time of a step of the ODE (12) does not depend on the width: log-log slope among wide nets.",
-        source=LEFT,
-        quantity="slope",
-        measure=slope("ode"),
-        published=0.0,
-        unit="log-log slope",
-    ),
 ]

@@ -7,7 +7,9 @@ from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "esser2024")
+remark = partial(identities.remark, "esser2024")
 misprint = partial(identities.misprint, "esser2024")
+falsehood = partial(identities.falsehood, "esser2024")
 
 NEGLIGIBLE = 0.05
 """A singular value under this share of the largest does not count as a dimension."""
@@ -30,13 +32,13 @@ CLAIMS = [
         "In an infinitely wide ReLU network of two layers, at initialisation, it is 0 for l ≠ j.",
         "after Lemma 1",
     ),
-    *misprint(
+    *falsehood(
         "lemma1-two-layers",
         "In a linear network of two layers the kernel is xᵀx', the last layer's (orthonormal weights).",
         "It is 2 xᵀx': both layers contribute alike (orthonormal weights).",
         "Lemma 1, proof",
     ),
-    *misprint(
+    *falsehood(
         "lemma1-wide-relu",
         "The kernel of an infinitely wide ReLU network is that of its last layer, E[φ(wᵀx) φ(wᵀx')].",
         "It is E[φ(wᵀx) φ(wᵀx')] + xᵀx' E[φ'(wᵀx) φ'(wᵀx')].",
@@ -68,14 +70,14 @@ CLAIMS = [
         "second singular value, as a share of the first, vanishes.",
         "Proposition 1",
     ),
-    *misprint(
+    *falsehood(
         "prop1-convergence",
         "If C has a negative eigenvalue the outputs converge to a fixed point (their speed, as a share of "
         "them, vanishes).",
         "They grow forever at the rate -2 λ_1; only their direction converges, to Θ_0 v_1 v_1ᵀ.",
         "Proposition 1",
     ),
-    *misprint(
+    *falsehood(
         "prop1-fixed-points",
         "Where the outputs do converge, they are one-dimensional (tried: C ⪰ 0 with a null space of two or "
         "more dimensions).",
@@ -88,7 +90,7 @@ CLAIMS = [
         "weights of two outputs.",
         "Proposition 1, Remark 2",
     ),
-    *misprint(
+    *falsehood(
         "remark2-infonce",
         "Under InfoNCE the outputs of a linear model decouple.",
         "Only with its softmax weights, which depend on all outputs, held fixed.",
@@ -103,7 +105,7 @@ CLAIMS = [
         below=NEGLIGIBLE,
         unit="second singular value over the first",
     ),
-    *misprint(
+    *falsehood(
         "remark2-cosine",
         "Under the non-contrastive loss with the cosine similarity the outputs of a linear model decouple.",
         "Only with the dot product in its place, i.e. under Eq. 2.",
@@ -123,7 +125,7 @@ CLAIMS = [
         "Behind a fixed projector A with r > 1 rows the outputs tend to one dimension all the same.",
         "Remark 3",
     ),
-    *misprint(
+    *falsehood(
         "remark3-identical",
         "Behind a fixed projector A every output moves as in Proposition 1, u̇ = -2 A Θ C x.",
         "u̇ = -2 A Aᵀ A Θ C x: the outputs are coupled, unless A's rows are orthonormal.",
@@ -138,7 +140,7 @@ CLAIMS = [
     ),
     holds("prop2/value", "Its loss is λ_1 c_1² c_2².", "Proposition 2, proof"),
     holds("prop2/rank-one", "Where descent ends, the outputs are one-dimensional.", "Proposition 2"),
-    *misprint(
+    *falsehood(
         "prop2-eigenvector",
         "In a network with any φ, at fixed W1, the best W2 is an eigenvector of f(X, W1).",
         "It is an eigenvector of (f + fᵀ)/2: f is not symmetric.",
@@ -158,18 +160,18 @@ CLAIMS = [
             (4, "orthonormal", "under orthonormality, in a network wide enough,"),
         )
     ),
-    *misprint(
+    *falsehood(
         "prop3-width",
         "Problem (4) has the minimum of (3) at any width that allows its constraints, h ≥ max(d, z).",
         "If h < d + z - min(d, z, l), at least d + z - h singular values of W2ᵀ W1 are 1, and the minimum is "
         "the sum of the d + z - h smallest eigenvalues.",
         "Proposition 3, proof of (3) ⇔ (4)",
     ),
-    *misprint(
-        "prop3-rank",
-        "With at least one negative eigenvalue of C, the outputs at the minimum have min(d, z) dimensions.",
-        "They have min(d, z, l), l the number of negative eigenvalues: with one, they are collapsed.",
-        "Proposition 3, last sentence",
+    holds(
+        "prop3/rank",
+        "The outputs at the minimum have min(d, z, l) dimensions, l the number of C's negative eigenvalues: "
+        "several avoid collapse, one does not.",
+        "Proposition 3, last sentence, and its proof",
     ),
     *misprint(
         "prop3-loss",
@@ -193,12 +195,6 @@ CLAIMS = [
                 f"‖u^φ - u^I‖ ≤ ‖ε‖ ≤ c ‖(W1 x)²‖/2 at orthonormal weights, for {formula}.",
                 "Theorem 1, proof",
             ),
-            holds(
-                f"thm1/bound-{name}",
-                f"At initialisation ‖u^φ - u^I‖ ≤ K c ‖x‖² d √(log⁴h / h) for {formula} (tried: K = 1, h of "
-                "10 to 2000).",
-                "Theorem 1",
-            ),
         )
     ),
     holds(
@@ -207,17 +203,15 @@ CLAIMS = [
         "100,000).",
         "Lemma 2",
     ),
-    holds(
+    remark(
         "sec4/linear-size",
         "At initialisation the mean square of u^I(x) is z ‖x‖² / h: it, too, vanishes with the width.",
         "our remark on Theorem 1",
     ),
-    *misprint(
-        "sec4-relative",
-        "With ReLU the picture is that of tanh: wide networks become linear (u^φ - u^I at initialisation, as "
-        "a share of u^I, is 0).",
-        "That share is 1/√2 at every width: the difference vanishes only as u^I does.",
-        "Section 4, on Figure 2",
+    remark(
+        "sec4/relu-share",
+        "With ReLU u^φ - u^I at initialisation is 1/√2 of u^I at every width: it vanishes only as u^I does.",
+        "our remark on Section 4, Figure 2",
     ),
     holds(
         "sec4/sigmoid-offset",
@@ -225,7 +219,7 @@ CLAIMS = [
         "width: only the offset keeps it from vanishing.",
         "Section 4, on Figure 2",
     ),
-    holds("sec4/scaled-sigmoid", "4 (σ(x) - σ(0)) is 2 tanh(x/2).", "our remark on Section 4"),
+    remark("sec4/scaled-sigmoid", "4 (σ(x) - σ(0)) is 2 tanh(x/2).", "our remark on Section 4"),
     *misprint(
         "conjecture1-objective",
         "A linear network's loss (1) is Tr(uᵀ u).",
@@ -253,7 +247,7 @@ CLAIMS = [
         "For the loss (2) C~ = -Σ_i x_i (x_i⁺)ᵀ.",
         "after Eq. 7",
     ),
-    *misprint(
+    *falsehood(
         "sec5-expectation",
         "E[C~] = -n E[x xᵀ].",
         "E[C~] = -n Cov(x), which is the same for centred x only.",

@@ -189,11 +189,8 @@ def few_negative(rng: Random, largest: int) -> Checked:
     w1, w2 = descend(matrix, *start, orthonormal_columns)
     values = np.linalg.svd(w1.T @ w2, compute_uv=False)
     expected = (np.arange(len(values)) < negative).astype(float)
-    errors = {
-        "printed": relative_error(values, np.ones_like(values)),
-        "corrected": relative_error(values, expected),
-    }
-    return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, {"prop3-rank": errors})
+    errors = as_printed(relative_error(values, expected))
+    return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, {"prop3/rank": errors})
 
 
 def scaled(w1: Array, w2: Array, matrix: Array) -> float:

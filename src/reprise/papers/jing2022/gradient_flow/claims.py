@@ -8,6 +8,7 @@ from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "jing2022")
 misprint = partial(identities.misprint, "jing2022")
+falsehood = partial(identities.falsehood, "jing2022")
 
 CLAIMS = [
     holds(
@@ -60,7 +61,7 @@ CLAIMS = [
         "has negative eigenvalues.",
         "Theorem 1",
     ),
-    *misprint(
+    *falsehood(
         "thm1-any-width",
         "Whatever its number of outputs, W has a vanishing singular value if X has a negative eigenvalue.",
         "Of W's singular values min(outputs, inputs) - min(outputs, positive eigenvalues of X) vanish: none, "
@@ -77,7 +78,7 @@ CLAIMS = [
         "Singular vectors (of a square factor) move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
         "Lemma 5, Eqs. 13 to 15",
     ),
-    *misprint(
+    *falsehood(
         "lemma5-thin",
         "Eq. 13 (with H corrected) also gives the motion of a factor that is not square.",
         "A factor that is not square moves by Eq. 13 (with H corrected) plus (I - U Uᵀ) Ẇ V S⁻¹.",
@@ -96,7 +97,7 @@ CLAIMS = [
         "The alignment matrix (of square U1, V2) moves by Eq. 18 with H_kk' = 1/(σ_k'² - σ_k²).",
         "Lemma 6, Eqs. 18 to 20",
     ),
-    *misprint(
+    *falsehood(
         "lemma6-wide",
         "Eq. 18 (with H corrected) also holds with more hidden units than inputs or outputs.",
         "With more hidden units than inputs or outputs, Eq. 18 (with H corrected) needs besides "
@@ -120,7 +121,7 @@ CLAIMS = [
         "Appendix B.5",
     ),
     holds("thm2/norm-never-shrinks", "While X is positive definite, both norms grow.", "Appendix B.5"),
-    *misprint(
+    *falsehood(
         "thm2-limit",
         "W1 W1ᵀ - W2ᵀ W2 is gone when |W1|² has grown a hundredfold under a fixed positive definite X.",
         "W1 W1ᵀ - W2ᵀ W2 is as it was when |W1|² has grown a hundredfold under a fixed positive definite X.",
@@ -161,7 +162,7 @@ CLAIMS = [
         "With σ1² = σ2² + C, aligned layers have dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1).",
         "Section 5.3, after Theorem 3",
     ),
-    *misprint(
+    *falsehood(
         "thm3-stays-aligned",
         "Aligned layers stay aligned, whatever their singular values.",
         "Aligned layers with equal singular values stay aligned.",

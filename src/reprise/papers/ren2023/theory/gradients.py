@@ -64,13 +64,11 @@ def lemma_a1(rng: Random, largest: int) -> Checked:
     single_pair[rng.integers(states), rng.integers(states)] = 1.0
     gradient_a, _ = learners.gradients(lambda w_a, w_b: (single_pair * learners.similarity(w_a, w_b)).sum())
     norm2 = learners.norm(learners.a, learners.a.w) ** 2
-    f_a = learners.outputs(learners.a, learners.a.w)
     return Checked(
         learners.sizes,
         {
             "lemma-a1/similarity": as_printed(_error(similarity_gradient(learners, single_pair), gradient_a)),
             "eq2/norm": as_printed(_error(learners.a.maps.square().sum() / learners.dim, norm2)),
-            "eq2/unit-outputs": as_printed(abs(float(f_a.square().sum(-1).mean()) - 1)),
         },
     )
 

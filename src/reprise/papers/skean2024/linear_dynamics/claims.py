@@ -5,12 +5,14 @@ from functools import partial
 import pandas as pd
 
 from reprise.evidence import identities
-from reprise.evidence.claims import Measure, ordering, value
+from reprise.evidence.claims import Measure, ordering, ours, value
 from reprise.evidence.measures import largest, rows
 from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "skean2024")
+remark = partial(identities.remark, "skean2024")
 misprint = partial(identities.misprint, "skean2024")
+falsehood = partial(identities.falsehood, "skean2024")
 
 LINE_2 = "= -2 (W Γ + 2 W' X'ᵀX + 2 W Γ Wᵀ W Γ)"
 """W' and X' are the other view's."""
@@ -91,7 +93,7 @@ CLAIMS = [
     *(
         claim
         for name, view in (("eq12", 1), ("eq13", 2))
-        for claim in misprint(
+        for claim in falsehood(
             name,
             f"The gradient on W{view} {LINE_2}.",
             f"The gradient on W{view} = -2 W Γ - 2 W' X'ᵀX + 4 W Γ Wᵀ W Γ.",
@@ -111,7 +113,7 @@ CLAIMS = [
         "It has -2 U S1 D1 V̂.",
         "Eq. 30",
     ),
-    *misprint(
+    *falsehood(
         "eq30",
         "Aligned layers move by U (2 S1 D1 - 4 S1 sqrt(D1 D2) - 4 S1³ D1²) V̂.",
         "Aligned layers move by U (2 S1 D1 + 2 S2 C - 4 S1³ D1²) V̂, C = diag(ρ sqrt(λ γ)), ρ the correlation "
@@ -120,7 +122,7 @@ CLAIMS = [
     ),
     holds("eq31/from-eq30", "Eq. 31 is Eq. 30.", "Eq. 31"),
     holds("eq32/from-eq31", "Eq. 32 is what Eq. 31 has on its diagonal.", "Eq. 32"),
-    *misprint(
+    *falsehood(
         "eq32",
         "Singular values of aligned layers move by s1' = 2 s1 (λ - 2 sqrt(λγ) - 2 s1² λ²).",
         "They move by s1' = 2 λ s1 + 2 c s2 - 4 λ² s1³, c = ρ sqrt(λγ).",
@@ -129,47 +131,51 @@ CLAIMS = [
     holds("eq32/collapses", "Eq. 32 takes every singular value to 0 where γ > λ / 4.", "Eqs. 18 and 32"),
     holds("eq33/general", "Eq. 33 solves Eq. 32, with the constant that s1(0) gives.", "Eq. 33"),
     holds("eq18/solves-eq32", "Eq. 18 solves Eq. 32.", "Proposition D.1, Eq. 18"),
-    *misprint(
+    *falsehood(
         "eq18",
         "From aligned layers the singular values evolve by Eq. 18 (tried at λ = γ, s1 = s2).",
         "s² = (λ + c) / (2 λ² + ((λ + c) / s(0)² - 2 λ²) exp(-4 (λ + c) t)).",
         "Proposition D.1, Eq. 18",
     ),
-    *misprint(
+    *falsehood(
         "eq18-limit",
         "In the end s is that of Eq. 18: 0.",
         "In the end λ s² = (1 + ρ) / 2.",
         "Section 5.1 (the optimal representation); Proposition D.1",
     ),
-    *misprint(
+    *falsehood(
         "propD1-left-vectors",
         "Aligned layers with any U1 and U2 keep their singular vectors.",
         "They do with U1 = U2 (else each turns towards the other).",
         "Proposition D.1",
     ),
-    *misprint(
+    *falsehood(
         "propD1-eigenvectors",
         "Aligned layers keep their singular vectors where the views' covariances share eigenvectors.",
         "They do where X1ᵀX2 is diagonal in these as well.",
         "Appendix D.2, Proposition D.1",
     ),
-    value(
-        "skean2024/propD1/vectors-kept",
-        "In gradient descent from aligned layers (U1 = U2) the singular vectors stay.",
-        source="Proposition D.1, corrected",
-        quantity="score",
-        measure=largest_turn,
-        published=0.0,
-        unit="largest off-diagonal entry of UᵀW1V, by the largest singular value",
+    ours(
+        value(
+            "skean2024/propD1/vectors-kept",
+            "In gradient descent from aligned layers (U1 = U2) the singular vectors stay.",
+            source="Proposition D.1, corrected",
+            quantity="score",
+            measure=largest_turn,
+            published=0.0,
+            unit="largest off-diagonal entry of UᵀW1V, by the largest singular value",
+        ),
     ),
-    value(
-        "skean2024/appD/closed-form-error",
-        "The corrected closed form gives the singular values in gradient descent from aligned layers.",
-        source="Proposition D.1, corrected",
-        quantity="score",
-        measure=closed_form_error("frossl"),
-        published=0.0,
-        unit="largest relative error over modes and times",
+    ours(
+        value(
+            "skean2024/appD/closed-form-error",
+            "The corrected closed form gives the singular values in gradient descent from aligned layers.",
+            source="Proposition D.1, corrected",
+            quantity="score",
+            measure=closed_form_error("frossl"),
+            published=0.0,
+            unit="largest relative error over modes and times",
+        ),
     ),
     value(
         "skean2024/appD/printed-closed-form-error",
@@ -214,18 +220,18 @@ CLAIMS = [
         unit="largest difference of eigenvalues",
     ),
     # Why Figure 2 comes out as it does.
-    holds(
+    remark(
         "growth-ratio",
         "Near zero a mode's singular values grow 1 + 1/ρ times as fast under Eq. 10 as under Barlow Twins' "
         "variant.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),
-    holds(
+    remark(
         "sharpness/frossl",
         "At the optimum of Eq. 10 (λ = γ) the Hessian's largest eigenvalue is 4 λ1 + 8 c1.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),
-    holds(
+    remark(
         "sharpness/barlow",
         "At that of Barlow Twins' variant it is 4 c1.",
         "Section 5.1, Figure 2; Appendix D, corrected",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, ordering, trend
+from reprise.evidence.claims import Claim, Measure, ordering, ours, trend
 from reprise.evidence.measures import column, each_seed, first, last, ratio, rows
 from reprise.papers.skean2024.theory.formulas import FORMULAS
 from reprise.papers.skean2024.theory.params import CORRELATION, DECAY
@@ -60,13 +60,15 @@ CLAIMS: list[Claim] = [
         unit=f"largest over smallest {RATIO}",
     ),
     *(
-        ordering(
-            f"skean2024/readings/{name}",
-            f"{says}: its gradient is under 5 % of the variance's.",
-            source=source,
-            measure=balance(reading, decay=DECAY),
-            below=NEGLIGIBLE,
-            unit=RATIO,
+        ours(
+            ordering(
+                f"skean2024/readings/{name}",
+                f"{says}: its gradient is under 5 % of the variance's.",
+                source=source,
+                measure=balance(reading, decay=DECAY),
+                below=NEGLIGIBLE,
+                unit=RATIO,
+            )
         )
         for name, reading, says, source in (
             (

@@ -7,7 +7,9 @@ from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, ordering
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "skean2024")
+remark = partial(identities.remark, "skean2024")
 misprint = partial(identities.misprint, "skean2024")
+falsehood = partial(identities.falsehood, "skean2024")
 
 
 def rotation_claim(name: str, says: str, *, stays: bool) -> Claim:
@@ -64,7 +66,7 @@ FORMULAS: list[Claim] = [
         "W-MSE's whitened embeddings have the identity as their covariance.",
         "Table 1",
     ),
-    *misprint(
+    *falsehood(
         "sec3-rotation",
         "FroSSL, with dimensions of equal variance, is invariant to rotations of the embeddings.",
         "Eq. 6 on unnormalised embeddings is; the normalisation singles out the axes.",
@@ -99,7 +101,7 @@ FORMULAS: list[Claim] = [
     ),
     holds("sec31/self-regulated", "d log f = df / f for f = |ZᵀZ|²_F.", "Section 3.1"),
     holds("sec31/pull-at-any-scale", "So Z · d log f / dZ = 4 at any scale of Z.", "Section 3.1"),
-    holds(
+    remark(
         "sec31/equal-weights-depend-on-batch",
         "For unit-length dimensions, the invariance is 2 (D / N) (1 - mean correlation of the views), so the "
         "meaning of equal weights depends on D / N.",
@@ -137,7 +139,7 @@ FORMULAS: list[Claim] = [
         "Proposition 3.1, Appendix E.1",
     ),
     holds("prop31/views-agree", "At the minimum, both views coincide.", "Proposition 3.1, Appendix E.1"),
-    *misprint(
+    *falsehood(
         "appE1-argmin",
         "argmin[log f + log g + h] = argmin[f + g + h], for embeddings of two views by one linear network "
         "(the gradient of the second vanishes at the minimum of the first).",
@@ -162,13 +164,13 @@ FORMULAS: list[Claim] = [
         "N² / D - N.",
         "Proposition 3.2, Appendix E.2",
     ),
-    *misprint(
+    *falsehood(
         "prop33-doubly-stochastic",
         "Among doubly stochastic matrices, the one with the least |ZᵀZ|²_F has the least L_nc and L_c.",
         "This holds among matrices with equal row norms and equal column norms.",
         "Proposition 3.3",
     ),
-    holds(
+    remark(
         "prop33/doubly-stochastic-collapse",
         "No doubly stochastic matrix has a smaller |ZᵀZ|²_F than the one whose embeddings all coincide.",
         "our remark on Proposition 3.3",
@@ -183,10 +185,10 @@ FORMULAS: list[Claim] = [
         "eq7/loss", "Eq. 7, per dimension, is CorInfoMax's loss on centred embeddings divided by √N.", "Eq. 7"
     ),
     holds("sec43/von-neumann", "As α → 1, the matrix-based entropy becomes von Neumann's.", "Section 4.3"),
-    holds(
+    remark(
         "sec43/determinant-by-cholesky", "log det needs no eigendecomposition.", "our remark on Section 4.3"
     ),
-    holds(
+    remark(
         "sec43/determinant-of-samples",
         "If N < D, log det is log det(ZZᵀ + ε I) + (D - N) log ε, in O(N² D).",
         "our remark on Section 4.3",
@@ -201,7 +203,7 @@ FORMULAS: list[Claim] = [
         "For dimensions of variance ρ and D < N, Eq. 4 is smallest when all eigenvalues are ρ.",
         "Section 5.2",
     ),
-    *misprint(
+    *falsehood(
         "sec52-eigenvalues",
         "This also holds if D ≥ N (in the paper D = 1024 and N = 256).",
         "Then N - 1 eigenvalues are ρ D / (N - 1), and the others are 0.",
@@ -240,12 +242,12 @@ FORMULAS: list[Claim] = [
         "It is, with a norm per dimension and the square in the logarithm, as in the authors' code.",
         "Appendix A",
     ),
-    holds(
+    remark(
         "readings/unit-variance",
         "With dimensions of unit variance, Eq. 6 gives invariance N times the weight it has at unit length.",
         "our reading of Section 3.2",
     ),
-    holds(
+    remark(
         "readings/pseudocode-by-dimension",
         "The pseudocode with a norm per dimension gives invariance twice that weight.",
         "our reading of Appendix A",

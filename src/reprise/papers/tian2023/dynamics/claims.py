@@ -6,6 +6,7 @@ from reprise.evidence import identities
 
 holds = partial(identities.holds, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
+falsehood = partial(identities.falsehood, "tian2023")
 
 CLAIMS = [
     # Section 2: contrastive covariance.
@@ -76,7 +77,7 @@ CLAIMS = [
         "distance, after a long time, as a share of the first).",
         "Theorem 1",
     ),
-    *misprint(
+    *falsehood(
         "thm2",
         "The roughness is at most C0³ vol(C0) r(w*, α) / π, at any radius C0 (tried: under 0.001).",
         "The roughness is at most C0² vol(C0) r(w*, α) / π, at any radius C0 (tried: under 0.001).",
@@ -101,7 +102,7 @@ CLAIMS = [
     # Section 4: two layers.
     holds("lemma4/top", "The top layer moves by V̇ = V C_α[f1].", "Lemma 4, Eq. 12"),
     holds("lemma4/filters", "The filters move by ẇ = P⊥ [(S ⊗ 1 1ᵀ) ∘ C_α[x̃]] w.", "Lemma 4, Eq. 12"),
-    *misprint(
+    *falsehood(
         "sec4-stationary",
         "A top layer of fixed norm is stationary only if it is v sᵀ, s the top eigenvector of C_α[f1].",
         "A top layer of fixed norm tends to v sᵀ; any other eigenvector in place of s is stationary as well.",
@@ -115,14 +116,14 @@ CLAIMS = [
         "Theorem 4, Eqs. 14 and 162",
     ),
     holds("thm4/colinear", "These gradients are co-linear over the filters of a field.", "Theorem 4 (1)"),
-    *misprint(
+    *falsehood(
         "thm4-projection",
         "Unit filters, the setting of Lemma 4, move by ẇ_km = s_km b_k.",
         "Unit filters move by ẇ_km = s_km P⊥ b_k, with a projection of each filter's own.",
         "Theorem 4, Eqs. 14 and 158",
     ),
     holds("thm4/critical", "The points from which the next two start are critical.", "Theorem 4 (2)"),
-    *misprint(
+    *falsehood(
         "thm4-path",
         "Two filters of a field may be exchanged, and averaged with those exchanged, at a critical point.",
         "All filters of a field may move straight to their mean weighted by s_km at a critical point.",

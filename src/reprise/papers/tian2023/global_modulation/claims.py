@@ -11,7 +11,7 @@ from reprise.evidence.measures import applied, column, each_seed, ratio, wide
 from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIM, CLAIMED_MODULATION
 
 holds = partial(identities.holds, "tian2023")
-misprint = partial(identities.misprint, "tian2023")
+falsehood = partial(identities.falsehood, "tian2023")
 
 SHARE = "share of starts"
 
@@ -50,7 +50,7 @@ CLAIMS = [
         "starts that do not).",
         "Theorem 6, after Eq. 148",
     ),
-    *misprint(
+    *falsehood(
         "thm6-winner",
         "A unit weight goes to the pattern with the smallest critical time, for unequal b_l too (share of "
         "starts, between two patterns, that do not).",
@@ -107,7 +107,7 @@ CLAIMS = [
         "Remark after Theorem 6",
     ),
     holds("eq155/positive", "For 0 < ε <= 1, P[E_l] is at least ε/2.", "Remark, positive modulation"),
-    *misprint(
+    *falsehood(
         "eq155-positive",
         "P[E_l] is at least ε/2 for any ε > 0 (tried: above 1).",
         "P[E_l] is at least min(ε, 1)/2 for any ε > 0 (tried: above 1).",
@@ -119,14 +119,14 @@ CLAIMS = [
         "The largest advantage leads to a probability of at least half its gap to the second, of at most 1.",
         "Eq. 156",
     ),
-    *misprint(
+    *falsehood(
         "eq156",
         "P[E_c(1)] is at least half the gap between the two largest ε (tried: gaps above 1).",
         "P[E_c(1)] is at least half the gap, or 1/2 if that is less (tried: gaps above 1).",
         "Eq. 156",
     ),
     holds("eq157/bound", "Eq. 157 bounds P[E_c(r)] where no gap is above 2.", "Eq. 157"),
-    *misprint(
+    *falsehood(
         "eq157",
         "P[E_c(r)] is at most the least of (1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",
         "P[E_c(r)] is at most the least of max(0, 1 - gap/2)^(r'+1)/(r'+1) (tried: gaps above 2).",

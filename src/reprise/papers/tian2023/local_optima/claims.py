@@ -53,12 +53,6 @@ def moving(speed: pd.Series) -> float:
     return float((speed > IDENTITY_TOLERANCE).sum()) if speed.notna().all() else math.nan
 
 
-def smallest_angle(angles: pd.Series) -> float:
-    """Between two maxima, in degrees."""
-    around = np.sort(angles)
-    return float(np.degrees(np.diff(around, append=around[0] + 2 * np.pi).min()))
-
-
 def away_from_pca(tables: Tables) -> pd.Series:
     """The sine of the angle between ϕ1 and the linear unit's maxima, the largest; 1 unless there are two, on
     opposite sides. A point is a data set, Figure 8's among them."""
@@ -104,15 +98,6 @@ CLAIMS = [
         "nine points, and random data).",
         source="Appendix E.1, Section 3",
         measure=away_from_pca,
-    ),
-    ordering(
-        "tian2023/fig8/maxima-not-orthogonal",
-        "The local maxima of one ReLU unit are not orthogonal to each other: the closest two are less than a "
-        "right angle apart.",
-        source="Appendix E.1",
-        measure=by_seed("angle", smallest_angle, "E.1", "relu"),
-        below=90.0,
-        unit="degrees",
     ),
     count(
         "tian2023/fig8/maxima-are-critical-points",

@@ -13,6 +13,7 @@ from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
+falsehood = partial(identities.falsehood, "tian2023")
 
 THRESHOLD = (3 - math.sqrt(5)) / 2
 MODELS = {"discrete": "as published", "smoothed": "with Gaussian noise on x"}
@@ -139,11 +140,10 @@ CLAIMS = [
     ),
     holds("thm3/critical-point", "It comes to rest at a critical point of Eq. 7.", "Theorem 3"),
     holds("thm3/inside-ball", "It never leaves B_γ.", "Theorem 3, Lemma 11"),
-    *misprint(
-        "thm3-indefinite",
-        "Theorem 3 holds of power iteration with A(w) as well where A(w) is not positive definite (the "
-        "condition taken of Â(w) = A(w) - λ_min(w) I + ε I).",
-        "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w).",
+    holds(
+        "thm3/indefinite",
+        "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w) = A(w) - "
+        "λ_min(w) I + ε I.",
         "Theorem 3, Appendix B.4",
     ),
     holds(
@@ -151,7 +151,7 @@ CLAIMS = [
         "The two forms of B_γ, by the inner product with w(0) and by the distance from it, are the same.",
         "Theorem 3, Eq. 103",
     ),
-    *misprint(
+    *falsehood(
         "lemma7",
         "1 - d ≤ μ (1 - c) for a step with c > 0 and λ1 > 0.",
         "1 - d ≤ μ (1 - c) for a step with c > 0 if no other eigenvalue's magnitude is over λ2, as in a "

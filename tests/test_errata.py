@@ -1,0 +1,61 @@
+"""The errata of every paper and the claims that show them."""
+
+import pytest
+
+from reprise.evidence.verdicts import ground, judge_all
+from reprise.execute import registry
+
+FALSE = {
+    "esser2024": {
+        "thm2-ode", "thm2-grassmann", "prop1-convergence", "prop1-fixed-points", "prop3-width",
+        "remark2-infonce", "remark2-cosine", "remark3-identical",
+    },
+    "jing2022": {"thm1-any-width", "lemma5-thin", "lemma6-wide", "thm2-limit", "thm3-stays-aligned"},
+    "ren2023": set(),
+    "skean2024": {"prop33-doubly-stochastic", "eq18", "eq18-limit"},
+    "tian2023": {"thm4-path", "thm6-winner"},
+}  # fmt: skip
+"""Statements that are no slip of the pen: read as printed, they are false."""
+
+
+@pytest.fixture(params=registry.papers())
+def paper(request):
+    return registry.paper(request.param)
+
+
+def grounds(claim):
+    """The grounds of its verdict, were it judged at paper scale."""
+    (row,) = judge_all([claim], None, None).to_dict("records")
+    return ground({**row, "verdict": "contradicted", "scale": "paper"})
+
+
+def test_a_claim_knows_the_erratum_that_it_shows(paper):
+    kinds = {id: erratum.kind for erratum in paper.errata for id in erratum.shown_by}
+    assert kinds == {id: claim.erratum for id, (claim, _) in paper.claims.items() if claim.erratum}
+    assert len({erratum.id for erratum in paper.errata}) == len(paper.errata)
+
+
+def test_false_statements_are_the_papers_and_their_corrections_ours(paper):
+    expected = {"typo": ("errata", "errata"), "substantive": ("paper scale", "our own")}
+    for erratum in paper.errata:
+        forms = [paper.claims[id][0] for id in erratum.shown_by]
+        assert tuple(map(grounds, forms)) in ((), expected[erratum.kind]), erratum.id
+    substantive = {erratum.id.partition("/")[2] for erratum in paper.errata if erratum.kind == "substantive"}
+    assert FALSE[paper.key] - substantive == set()
+
+
+def test_theory_that_was_derived_again_is_restated():
+    """Of all of ren2023's our text has lost the formulas."""
+    theory = registry.experiment("ren2023/theory").claims
+    assert {grounds(claim) for claim in theory} == {"restated by us"}
+
+
+def test_our_remarks_are_no_claims_of_the_paper():
+    remarks = [
+        claim
+        for paper in registry.papers().values()
+        for claim, _ in paper.claims.values()
+        if "our remark" in claim.source and claim.kind != "printed"
+    ]
+    assert remarks
+    assert {grounds(claim) for claim in remarks} == {"our own"}
