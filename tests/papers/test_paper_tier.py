@@ -14,6 +14,7 @@ import pretrained_formats
 import pytest
 import yaml
 
+from reprise.errors import RepriseError
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import checkout, load_tier
 from reprise.study.settings import departures
@@ -122,7 +123,13 @@ def test_every_training_runs_by_shares_and_is_measured(id, lab):
     for name, table in tables.items():
         assert len(table), name
     for artifact in experiment.artifacts:
-        artifact.draw(tables, params)
+        try:
+            artifact.draw(tables, params)
+        except RepriseError as error:
+            if not str(error).startswith(
+                "nothing to draw: "
+            ):  # in two steps, no filter of Figure 12 has learned
+                raise
 
 
 def models(lab):

@@ -15,6 +15,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge, judge_all
 from reprise.execute import registry
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
+from reprise.papers.jing2022.colour_short_cut import params as settings
 from reprise.papers.jing2022.colour_short_cut.claims import CLAIMS
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
 from reprise.study.experiment import BASE, Context
@@ -81,7 +82,7 @@ def test_another_data_set_is_refused(tmp_path):
 
 
 def test_a_divergence_is_no_observation(tmp_path, monkeypatch):
-    monkeypatch.setattr(short_cut, "AdamW", lambda learning_rate: AdamW(learning_rate=1e30))
+    monkeypatch.setattr(settings, "AdamW", lambda learning_rate: AdamW(learning_rate=1e30))
     tables = short_cut.compute(Params(data_set="shapes", **SMALL), Context(root=tmp_path))
     assert tables["probes"].query("step == 4")["accuracy"].isna().all()
     verdict = judge(BY_ID["learns-shape"], tables)

@@ -8,9 +8,19 @@ import pytest
 import yaml
 
 from reprise.execute.tiers import load_tier
-from reprise.papers.jing2022.image_nets import spec
+from reprise.papers.jing2022 import image_settings
+from reprise.papers.jing2022.image_nets import published
 from reprise.papers.jing2022.projector_map import compute as computing
-from reprise.papers.jing2022.projector_map.grid import BOTH, DIRECTCLR, FACTORS, START, WITH, WITHOUT, points
+from reprise.papers.jing2022.projector_map.grid import (
+    BOTH,
+    DIRECTCLR,
+    FACTORS,
+    START,
+    WITH,
+    WITHOUT,
+    nets,
+    points,
+)
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.study.experiment import Context
 from reprise.study.settings import replaced
@@ -18,6 +28,11 @@ from reprise.study.settings import replaced
 ROOT = Path(__file__).parents[3]
 SMALL = load_tier("smoke", ROOT).params["jing2022/projector_map"].model_copy(update={"base_seeds": 2})
 FULL = points(Params(), 2048)
+
+
+def spec(training, net, seed, samples):
+    """The spec of a network with its published loss."""
+    return image_settings.spec(training, net, seed, samples, published(net))
 
 
 def test_the_full_grid_varies_every_factor_and_holds_the_base_point_in_each():
@@ -45,7 +60,7 @@ def test_factors_of_the_projector_and_of_directclr_change_no_other_net():
     for point in FULL:
         of_head = point.factor.startswith("projector")
         assert point.nets == ((WITH,) if of_head else (DIRECTCLR,) if point.factor == "$d_0$" else BOTH)
-        shown = dict(computing.nets(point, Params()))
+        shown = dict(nets(point, Params()))
         assert set(shown) == {*point.nets, WITHOUT}
         if point.nets != BOTH:
             assert shown[WITHOUT] == Params()
@@ -105,7 +120,7 @@ def test_the_tables_hold_every_point_and_net(run):
         assert set(found.itertuples(index=False, name=None)) == {
             (point.factor, point.value, net)
             for point in points(SMALL, 32)
-            for net in (*dict(computing.nets(point, SMALL)), *start)
+            for net in (*dict(nets(point, SMALL)), *start)
         }
     assert tables["probes"].notna().all(axis=None)
     spectra = tables["spectra"]

@@ -14,8 +14,8 @@ from reprise.datasets.recipes import DIRECTCLR, SHAPES
 from reprise.evidence.verdicts import judge, judge_all
 from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
-from reprise.papers.jing2022 import image_nets
-from reprise.papers.jing2022.image_nets import measured, spec
+from reprise.papers.jing2022 import image_settings
+from reprise.papers.jing2022.image_nets import measured, published
 from reprise.papers.jing2022.image_settings import NETS
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
@@ -35,6 +35,11 @@ SMALL = load_tier("smoke", ROOT).params["jing2022/projector_spectra"].model_copy
 
 
 # What is trained.
+
+
+def spec(training, net, seed, samples):
+    """The spec of a network with its published loss."""
+    return image_settings.spec(training, net, seed, samples, published(net))
 
 
 @pytest.mark.parametrize("net", NETS)
@@ -59,14 +64,14 @@ def test_the_published_training(net):
 
 
 def test_the_recipes_strengths_can_be_changed_and_nothing_else():
-    changed = image_nets.augmentation(Params(jitter=0.8, crop=0.5))
+    changed = image_settings.augmentation(Params(jitter=0.8, crop=0.5))
     for view, before in zip(
         (changed.first, changed.second), (DIRECTCLR.first, DIRECTCLR.second), strict=True
     ):
         expected = {"brightness": 0.8, "contrast": 0.8, "saturation": 0.4, "scale": (0.5, 1.0)}
         assert view == replace(before, **expected)
     same = Params(recipe="shapes", crop=0.4, jitter=0.6, hue=0.5)
-    assert image_nets.augmentation(same) == SHAPES
+    assert image_settings.augmentation(same) == SHAPES
 
 
 def test_all_nets_of_a_seed_start_from_one_encoder():

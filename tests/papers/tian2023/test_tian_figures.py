@@ -99,9 +99,9 @@ def test_figure_7(smoke):
         np.testing.assert_allclose(line.get_ydata(), means)
 
 
-def check_filters_and_statistic(id, smoke, arm, column, lines):
+def check_filters_and_statistic(drawing, arm, column, lines):
     """Four mosaics, in the order of the quadrants, and the lines of a statistic, averaged over the fields."""
-    panels, base, params = drawn(id, smoke)
+    panels, base, params = drawing
     table = where(base["filters"], arm=arm, seed=0)
     fields = ["upper left", "upper right", "lower left", "lower right"]
     assert [panel.get_title() for panel in panels[:4]] == fields
@@ -132,7 +132,7 @@ def check_filters_and_statistic(id, smoke, arm, column, lines):
 
 def test_figure_12(smoke):
     lines = {"ReLU": "plain", "linear": "linear"}
-    check_filters_and_statistic("tian2023/fig12", smoke, "plain", "effective_rank", lines)
+    check_filters_and_statistic(drawn("tian2023/fig12", smoke), "plain", "effective_rank", lines)
 
 
 def test_figure_12_shows_only_what_was_learned(smoke):
@@ -144,14 +144,16 @@ def test_figure_12_shows_only_what_was_learned(smoke):
     statistics.loc[early, "effective_rank"] = np.nan
     damaged = {"tian2023/image_filters": ({"filters": filters, "statistics": statistics}, params)}
     lines = {"ReLU": "plain", "linear": "linear"}
-    panels = check_filters_and_statistic("tian2023/fig12", damaged, "plain", "effective_rank", lines)
+    panels = check_filters_and_statistic(
+        drawn.__wrapped__("tian2023/fig12", damaged), "plain", "effective_rank", lines
+    )
     found = [panel.get_xlabel() for panel in panels[:4]]
     assert found == [f"{n} of {params.filters} filters learned" for n in (2, 2, 2, 0)]
 
 
 def test_figure_13(smoke):
     lines = {"with crops": "cropped", "without": "plain"}
-    check_filters_and_statistic("tian2023/fig13", smoke, "cropped", "high_frequency_share", lines)
+    check_filters_and_statistic(drawn("tian2023/fig13", smoke), "cropped", "high_frequency_share", lines)
 
 
 def check_scores(smoke, id, rows):

@@ -128,7 +128,7 @@ def networks(params: "Params") -> tuple[dict[str, Network], list[Row]]:
     declared: dict[str, Network] = {}
     rows: list[Row] = []
     for point in points(params, params.encoder.dim):
-        for net, settings in _nets(point, params):
+        for net, settings in nets(point, params):
             for seed in range(params.base_seeds if settings == params else params.seeds):
                 key = f"{net} {settings.model_dump_json()} {seed}"
                 start_key = f"{START} {settings.encoder.model_dump_json()} {seed}"
@@ -139,7 +139,7 @@ def networks(params: "Params") -> tuple[dict[str, Network], list[Row]]:
     return declared, rows
 
 
-def _nets(point: Point, params: "Params") -> Iterator[tuple[str, Training]]:
+def nets(point: Point, params: "Params") -> Iterator[tuple[str, Training]]:
     """The networks at a point with their settings; those that the point does not change serve as
     comparison."""
     settings = params if point.base else replaced(params, point.changes)
