@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from reading import assert_mean, drawn, labels, series, where
+from reading import assert_mean, draw, drawn, labels, panels_of, series, where
 from scipy import stats
 
 
@@ -127,6 +127,19 @@ def test_figure_6a(smoke):
     ]
     for panel in same:
         assert all(panel[label] == same[0][label] for label in panel)  # a depth keeps its colour
+
+
+def test_the_legend_of_figure_6a_covers_no_line_when_all_depths_collapse(smoke):
+    tables, params = smoke["jing2022/depth_and_nonlinearity"]
+    early = (tables["spectrum"]["arm"] != "isotropic") & (tables["spectrum"]["index"] > 3)
+    values = tables["spectrum"]["singular_value"]
+    table = tables["spectrum"].assign(singular_value=values.where(~early, 1e-4 * values))
+    figure = draw("jing2022/fig06a", tables | {"spectrum": table}, params)
+    figure.canvas.draw()
+    for panel in filter(lambda panel: panel.get_legend(), panels_of(figure)):
+        box = panel.get_legend().get_window_extent()
+        points = np.concatenate([panel.transData.transform(xy.T) for xy in series(panel).values()])
+        assert not any(box.contains(*point) for point in points)
 
 
 def test_figure_6b(smoke):

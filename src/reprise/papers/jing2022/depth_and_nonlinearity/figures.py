@@ -48,7 +48,8 @@ def _depths(
         panel.set(title=f"{title}, step {params.steps}", ylim=(1e-7, 3))
     _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"), f"{loss}init")
     axes[0].set_ylabel("singular value / largest")
-    axes[0].legend(loc="lower left", handlelength=1.8)
+    # Isotropic data leave the panel's lower half empty, whatever the number of steps.
+    axes[1].legend(*axes[0].get_legend_handles_labels(), loc="lower left", handlelength=1.8)
     linear = spectrum[spectrum["arm"] == "linear"]
     lines = [(f"{loss}L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths]
     _counts(axes[3], lines, tints, params)
