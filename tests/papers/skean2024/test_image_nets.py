@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
@@ -25,7 +26,7 @@ from reprise.storage.closure import closure
 from reprise.study.experiment import Context
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
-from reprise.training.image_tasks import observed
+from reprise.training.image_tasks import Network, observed
 from reprise.training.images import assemble
 from reprise.training.optimisers import LARS, SGD
 from reprise.training.schedules import Constant
@@ -237,3 +238,11 @@ def test_a_missing_data_set_is_said_before_anything_runs(name, tmp_path):
 def test_settings_without_their_numbers_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         tiny(**changes)
+
+
+def test_nets_that_all_diverge_before_the_first_look_have_no_online_accuracy():
+    run = nets.Run("shapes", "frossl", 0.1, 16, 8, 0)
+    numbers = pd.DataFrame(observations._log(Network(None, [], diverged=1))).assign(**run._asdict())
+    table = observations.online_table(numbers, pd.DataFrame({"step": [5, 10], "epoch": [1, 2]}))
+    assert table["epoch"].tolist() == [1, 2]
+    assert table[["top1", "top5"]].isna().all(axis=None)

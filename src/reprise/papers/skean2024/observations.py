@@ -145,7 +145,7 @@ def probes(
 def _log(network: Network) -> Iterator[dict[str, object]]:
     """The numbers in a network's log."""
     diverged = math.nan if network.diverged is None else float(network.diverged)
-    yield {"what": "diverged", "value": diverged}
+    yield {"what": "diverged", "value": diverged, "step": math.nan, "index": math.nan}
     for record in network.log:
         step = record["step"]
         if "eigenvalues" in record:
@@ -190,7 +190,8 @@ def online_table(numbers: pd.DataFrame, looks: pd.DataFrame) -> pd.DataFrame:
     """
     runs = numbers.loc[numbers["what"] == "diverged", RUN].merge(looks, how="cross")
     online = numbers[numbers["what"].isin(["online_top1", "online_top5"])].astype({"step": int})
-    wide = online.pivot(index=[*RUN, "step"], columns="what", values="value").reset_index()
+    wide = online.pivot(index=[*RUN, "step"], columns="what", values="value")
+    wide = wide.reindex(columns=["online_top1", "online_top5"]).reset_index()
     return runs.merge(wide, how="left", on=[*RUN, "step"]).rename(
         columns={"online_top1": "top1", "online_top5": "top5"}
     )
