@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
     plan_parser.add_argument("paper", nargs="?", metavar="KEY")
     plan_parser.add_argument(
-        "--share-minutes", type=float, default=plan.SHARE_MINUTES,
+        "--share-minutes", type=plan.minutes_of_shares, default=plan.SHARE_MINUTES,
         help="expected duration of a job, as in the profile (default: %(default)g)",
     )  # fmt: skip
     run = add("run", _run, "compute an experiment's result tables")

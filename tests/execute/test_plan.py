@@ -3,6 +3,7 @@
 import pytest
 
 from reprise.cli import main
+from reprise.errors import RepriseError
 from reprise.execute import pipeline, plan, registry, tiers
 from reprise.study.experiment import Resources, together
 
@@ -63,3 +64,16 @@ def test_the_command_prints_every_experiment_what_is_missing_and_the_command(cap
     assert "jing2022/projector_spectra decides jing2022/table1/directclr: 62.7 %" in printed
     assert "missing for jing2022/projector_map, jing2022/projector_spectra: data set 'imagenet'" in printed
     assert printed.splitlines()[-1] == "run it with: snakemake --config tier=paper paper=jing2022"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "soon", "nan", "inf"])
+def test_shares_take_a_positive_time(text):
+    with pytest.raises(RepriseError, match="write a positive number of minutes"):
+        plan.minutes_of_shares(text)
+
+
+def test_a_damaged_record_does_not_stop_an_estimate(tier):
+    id = "jing2022/gradient_flow"
+    pipeline.run(id, tier)
+    (tier.results / id / "run.json").write_text("{")
+    assert plan.estimate(id, tier).state == "to run"

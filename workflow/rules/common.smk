@@ -31,6 +31,9 @@ def own_rules(experiment):
 
 try:
     TIER = load_tier(str(config.get("tier", "default")))
+    SHARE_MINUTES = plan.minutes_of_shares(
+        str(config.get("share_minutes", plan.SHARE_MINUTES))
+    )
     PAPERS = (
         [registry.paper(str(config["paper"]))]
         if config.get("paper")
@@ -83,9 +86,6 @@ LOGGED = "workflow/scripts/logged"
 
 # The number of shares of each experiment's tasks, by rule name. A profile sets how long a share should take, and
 # --set-scatter the number of shares of an experiment.
-SHARE_MINUTES = float(config.get("share_minutes", plan.SHARE_MINUTES))
-
-
 scattergather:
     **{
         rule_name(e.id): plan.shares(NEEDS[e.id], SHARE_MINUTES)

@@ -17,6 +17,21 @@ SHARE_MINUTES = 5.0
 the seconds in which a process starts."""
 
 
+def minutes_of_shares(text: str) -> float:
+    """A configured duration of shares.
+
+    Raises:
+        RepriseError: if it is not a positive number.
+    """
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < math.inf:
+        raise RepriseError(f"share_minutes is {text!r}; write a positive number of minutes")
+    return minutes
+
+
 def shares(needs: Mapping[str, Resources], minutes: float = SHARE_MINUTES) -> int:
     """The number of shares in which tasks run: each takes about this long, or is one longer task."""
     total = together(needs.values()).minutes
@@ -99,8 +114,11 @@ def estimate(id: str, tier: Tier, minutes: float = SHARE_MINUTES) -> Estimate:
 
 
 def _state(id: str, tier: Tier) -> str:
-    if pipeline.has_results(id, tier) and not pipeline.staleness(id, tier):
-        return "done"
+    try:
+        if pipeline.has_results(id, tier) and not pipeline.staleness(id, tier):
+            return "done"
+    except RepriseError:  # a damaged record, which whoever reads it reports
+        return "to run"
     return "on request" if id in tier.on_request else "to run"
 
 

@@ -80,7 +80,7 @@ def task_name(z: int) -> str:
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time was measured on the digits."""
+    """What each task needs, by its name; its time is a rough estimate."""
     selection = params.selection_splits * (params.per_class / 174) ** 2
     networks = params.seeds * params.steps * params.width * PIXELS[params.data_set]
     return {

@@ -93,7 +93,7 @@ def heads_task(seed: int) -> str:
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time was measured on the scenes."""
+    """What each task needs, by its name; its time is a rough estimate."""
     gpus = int(params.device == "cuda")
     images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder

@@ -59,7 +59,7 @@ def task_name(params: Params) -> str:
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What the task needs; its time was measured at several numbers of nets."""
+    """What the task needs; its time is a rough estimate."""
     nets = len(ARMS) * params.seeds
     return {task_name(params): Resources(minutes=8e-5 * params.steps * (14 + nets) / 60)}
 
