@@ -73,8 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
     plan_parser.add_argument("paper", nargs="?", metavar="KEY")
     plan_parser.add_argument(
-        "--share-minutes", type=plan.minutes_of_shares, default=plan.SHARE_MINUTES,
-        help="expected duration of a job, as in the profile (default: %(default)g)",
+        "--share-minutes", metavar="MINUTES", default=f"{plan.SHARE_MINUTES:g}",
+        help="expected duration of a job, as in the profile (default: %(default)s)",
     )  # fmt: skip
     run = add("run", _run, "compute an experiment's result tables")
     run.add_argument("id", metavar="KEY/NAME")
@@ -140,10 +140,9 @@ def _list(options: argparse.Namespace) -> None:
 
 def _plan(options: argparse.Namespace) -> None:
     tier = tiers.load_tier(options.tier)
+    minutes = plan.minutes_of_shares(options.share_minutes)
     papers = [registry.paper(options.paper)] if options.paper else list(registry.papers().values())
-    estimates = [
-        plan.estimate(id, tier, options.share_minutes) for paper in papers for id in paper.experiments
-    ]
+    estimates = [plan.estimate(id, tier, minutes) for paper in papers for id in paper.experiments]
     table = Table(title=f"Tier {tier.name}; nothing in the cache is subtracted")
     for name in (
         "experiment",
@@ -176,7 +175,7 @@ def _plan(options: argparse.Namespace) -> None:
         print(f"missing for {', '.join(each.id for each in estimates if each.missing == reason)}: {reason}")
     print(plan.summary(estimates))
     paper = f" paper={options.paper}" if options.paper else ""
-    share = f" share_minutes={options.share_minutes:g}" if options.share_minutes != plan.SHARE_MINUTES else ""
+    share = f" share_minutes={minutes:g}" if minutes != plan.SHARE_MINUTES else ""
     print(f"run it with: snakemake --config tier={tier.name}{paper}{share}")
 
 
