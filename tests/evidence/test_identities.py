@@ -14,7 +14,7 @@ from reprise.evidence.identities import (
     size,
     tried,
 )
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.study.experiment import Context
 
 

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reprise.evidence import claims as c
-from reprise.evidence.verdicts import COLUMNS, judge, judge_all, summary
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import COLUMNS, judge_all, summary
 from reprise.study.settings import Settings, from_code, lost, ours, stated, unstated
 
 

@@ -13,7 +13,8 @@ import pytest
 from reprise.errors import RepriseError
 from reprise.evidence import errata
 from reprise.evidence.claims import both_forms, count, identity, ordering, printed, restated, value
-from reprise.evidence.verdicts import VERDICTS, judge_all, summary
+from reprise.evidence.judgement import VERDICTS
+from reprise.evidence.verdicts import judge_all, summary
 from reprise.execute import registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
@@ -113,7 +114,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     }
     monkeypatch.setattr(registry, "papers", lambda: papers)
     monkeypatch.setattr(Experiment, "code", lambda experiment, params: "abc")
-    made = Tier("mini", tmp_path, {}, (), {toy.id: Params(width=8)}, "0123456789ab")
+    made = Tier("mini", tmp_path, {}, (), {}, {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
     _write_figures(made)
     return made

@@ -94,6 +94,6 @@ for paper in PAPERS:
             **QUICK,
         params:
             key=paper.key,
-            code=registry.claims_code(paper.key),
+            code=pipeline.claims_code(paper.key, TIER),
         shell:
             "{LOGGED} {log:q} reprise check {params.key} --write --tier {TIER.name:q}"

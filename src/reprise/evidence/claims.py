@@ -1,9 +1,9 @@
 """A published statement as something to check: what is measured, what it is compared with, how closely."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,20 @@ import pandas as pd
 from reprise.evidence.errata import ErratumKind
 from reprise.study.experiment import Tables
 
-Kind = Literal["value", "ordering", "trend", "count", "identity", "printed"]
+Kind = Literal[
+    "value", "ordering", "trend", "limit", "count", "always", "given", "identity", "inequality", "printed"
+]
+"""The type of a statement, which decides how its observations are read:
+
+- `value`, `ordering`, `trend`: about a mean over seeds, read by Student's t interval;
+- `limit`: likewise, with the resolution of the measurement as its margin;
+- `count`: about the median over seeds, read by an exact interval between order statistics;
+- `always`: about every run; one run refutes it, and many are needed to show it (`TOLERATED`);
+- `given`: about things that are all looked at, without chance: the dimensions of a grid, a figure's points;
+- `identity`: an equation at random points; one point beyond rounding refutes it;
+- `inequality`: likewise, but it may fail at few of the points, so that many are needed, as for `always`;
+- `printed`: about the numbers that the paper prints.
+"""
 Relation = Literal["near", "above", "below", "at least", "at most"]
 Form = Literal["printed", "restated", "ours"]
 Quantity = Literal["score", "accuracy", "count", "singular value", "slope"]
@@ -22,15 +35,24 @@ Measure = Callable[[Tables], pd.Series]
 MARGINS: dict[Quantity, float] = {
     "score": 0.10,  # matching scores, alignments, relative errors: absolute
     "accuracy": 2.0,  # percentage points
-    "count": 1.0,
+    "count": 0.0,  # a count is exact
     "singular value": 0.10,  # relative to the reference
     "slope": 0.15,  # of a log-log fit
 }
+PERCENT = (0.0, 100.0)
+SHARE = (0.0, 1.0)
+"""Bounds of an observation."""
 RELATIVE: tuple[Quantity, ...] = ("singular value",)
 IDENTITY_TOLERANCE = 1e-6
 """Largest relative error, in float64, at which a theorem or formula counts as holding."""
 COLLAPSED = 1e-3
 """A singular value counts as collapsed when it is under this share of the largest."""
+TOLERATED = 0.02
+"""A statement about every run is taken to hold when at most this share of runs can fail it."""
+MIN_RUNS = 149
+"""Runs without a failure that show so: 0.98^149 is under 5 %."""
+COARSEST = 0.01
+"""A limit is measured when what limits its resolution is under this share of its size."""
 LEARNED = 15.0
 """Percentage points by which an image net's linear probe, or what else a claim says, must beat random
 initialisation to be evidence."""
@@ -52,6 +74,14 @@ class Claim:
         margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the
             reference if `relative`.
         published: the number that the paper prints, if it prints one.
+        cells: for a sentence about many cells, the claim in each, by the cell's name; then it has no measure of its own.
+        quantifier: whether the sentence holds if all of its cells do, or some of them.
+        exists: that the sentence says that some choice of what the paper leaves unstated makes it true: the settings are
+            then searched, and it fails only if it fails in all.
+        resolution: of a limit, how precisely it is measured (a number a seed, in the unit of the observation).
+        bounds: the values that an observation can have at all.
+        reading: whose definition of what is measured: the paper's, unless it says otherwise.
+        looked: what was set for this claim after results had been seen; empty if nothing was.
         learned: of every image net that the statement is about, how many percentage points its linear probe,
             or what else shows that it learned, is above that of its random initialisation, by any index; None
             where there is no such net.
@@ -74,6 +104,13 @@ class Claim:
     published_n: int | None = None
     needs: str = ""
     relative: bool = False
+    cells: Mapping[str, "Claim"] = field(default_factory=dict)
+    quantifier: Literal["all", "some"] = "all"
+    exists: bool = False
+    resolution: Measure | None = None
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    reading: str = ""
+    looked: str = ""
     learned: Measure | None = None
     form: Form = "printed"
     erratum: ErratumKind | Literal[""] = ""
@@ -104,21 +141,46 @@ def value(
     std: float | None = None,
     n: int | None = None,
     kind: Literal["value", "trend"] = "value",
-    needs: str = "",
-    learned: Measure | None = None,
+    **rest: Any,
 ) -> Claim:
-    """Our mean over seeds lies within the quantity's margin of a published number, or of another measure."""
+    """Our mean over seeds lies within the quantity's margin of a published number, or of another measure.
+
+    Args:
+        rest: other attributes of `Claim`, here and in the functions below.
+    """
     number = published if isinstance(published, (int, float)) else None
-    margin, relative = MARGINS[quantity], quantity in RELATIVE
+    bounds = {"bounds": PERCENT} if quantity == "accuracy" else {}
     return Claim(
-        id, kind, statement, source, unit, measure, "near", published, margin, number, std, n,
-        needs, relative, learned,
+        id, kind, statement, source, unit, measure, "near", published, MARGINS[quantity], number, std, n,
+        relative=quantity in RELATIVE, **bounds | rest,
     )  # fmt: skip
 
 
-def trend(id: str, statement: str, **rest: object) -> Claim:
-    """A limit or a slope: compared like a value."""
-    return value(id, statement, kind="trend", **rest)  # type: ignore[arg-type]
+def trend(id: str, statement: str, **rest: Any) -> Claim:
+    """A slope: compared like a value."""
+    return value(id, statement, kind="trend", **rest)
+
+
+def limit(
+    id: str,
+    statement: str,
+    *,
+    source: str,
+    measure: Measure,
+    reaches: float | Measure,
+    resolution: Measure,
+    unit: str,
+    **rest: Any,
+) -> Claim:
+    """The mean over seeds is a limit, as closely as it can be measured.
+
+    Args:
+        resolution: by how much a measured limit may be off, a number a seed: the error of the integrator, or what still
+            moves over the last steps. The largest is the margin; above `COARSEST`, it decides nothing.
+    """
+    return Claim(
+        id, "limit", statement, source, unit, measure, "near", reaches, resolution=resolution, **rest
+    )
 
 
 def ordering(
@@ -130,15 +192,11 @@ def ordering(
     unit: str,
     above: float | Measure | None = None,
     below: float | Measure | None = None,
-    needs: str = "",
-    learned: Measure | None = None,
+    **rest: Any,
 ) -> Claim:
-    """The measure lies strictly above, or strictly below, another one, paired by seed."""
+    """The measure lies strictly above, or strictly below, another one, paired by seed, in the mean over seeds."""
     relation, reference = _only(above=above, below=below)
-    return Claim(
-        id, "ordering", statement, source, unit, measure, relation, reference,  # type: ignore[arg-type]
-        needs=needs, learned=learned,
-    )  # fmt: skip
+    return Claim(id, "ordering", statement, source, unit, measure, relation, reference, **rest)
 
 
 def count(
@@ -150,27 +208,75 @@ def count(
     unit: str,
     at_least: float | None = None,
     at_most: float | None = None,
-    needs: str = "",
-    learned: Measure | None = None,
+    exactly: float | None = None,
+    **rest: Any,
 ) -> Claim:
-    """A number of things is at least, or at most, so many."""
-    relation, reference = _only(**{"at least": at_least, "at most": at_most})
-    return Claim(
-        id, "count", statement, source, unit, measure, relation, reference,  # type: ignore[arg-type]
-        needs=needs, learned=learned,
-    )  # fmt: skip
+    """A number of things is at least, at most or exactly so many, in the median over seeds."""
+    relation, reference = _only(**{"at least": at_least, "at most": at_most, "near": exactly})
+    return Claim(id, "count", statement, source, unit, measure, relation, reference, **rest)
+
+
+def always(
+    id: str,
+    statement: str,
+    *,
+    source: str,
+    measure: Measure,
+    unit: str,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    exactly: float | None = None,
+    **rest: Any,
+) -> Claim:
+    """Every run gives at least, at most or exactly so much.
+
+    Args:
+        measure: one number a run; a seed may have several runs.
+    """
+    relation, reference = _only(**{"at least": at_least, "at most": at_most, "near": exactly})
+    return Claim(id, "always", statement, source, unit, measure, relation, reference, **rest)
+
+
+def given(claim: Claim) -> Claim:
+    """A claim whose observations are all that there is, so that each must satisfy it and chance has no part."""
+    return replace(claim, kind="given")
 
 
 def identity(id: str, statement: str, *, source: str, measure: Measure) -> Claim:
     """A theorem or formula: `measure` gives its relative error at random points and sizes, in float64."""
-    return Claim(
-        id, "identity", statement, source, "relative error", measure, "at most", IDENTITY_TOLERANCE
-    )  # fmt: skip
+    return Claim(id, "identity", statement, source, "relative error", measure, "at most", IDENTITY_TOLERANCE)
+
+
+def inequality(id: str, statement: str, *, source: str, measure: Measure) -> Claim:
+    """A bound or a sign: `measure` gives by how much it is violated at random points, 0 where it is not."""
+    return replace(identity(id, statement, source=source, measure=measure), kind="inequality")
 
 
 def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure, above: float) -> Claim:
     """A sentence of the paper about its printed numbers: `measure` reads `published.csv`; nothing is run."""
     return Claim(id, "printed", statement, source, unit, measure, "above", above)
+
+
+def for_all(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) -> Claim:
+    """A sentence that holds if it holds in every cell, such as each number of candidates; or that joins several
+    sentences, such as "it falls, and more slowly".
+
+    Args:
+        cells: the claim in each cell, by what the report calls the cell: `P = 3, beta = 2`. Their ids and statements are not
+            read.
+
+    Raises:
+        ValueError: if there is no cell.
+    """
+    if not cells:
+        raise ValueError(f"{id}: a sentence about no cell")
+    first = next(iter(cells.values()))
+    return replace(first, id=id, statement=statement, measure=None, cells=dict(cells), **rest)
+
+
+def for_some(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) -> Claim:
+    """A sentence that holds if it holds in one of its cells."""
+    return for_all(id, statement, cells, quantifier="some", **rest)
 
 
 def restated(claim: Claim) -> Claim:

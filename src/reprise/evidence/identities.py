@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, both_forms, identity, ours
+from reprise.evidence.claims import Claim, Measure, both_forms, identity, inequality, ours
 from reprise.evidence.measures import column
 from reprise.study.experiment import Context
 
 Array = np.ndarray
 Random = np.random.Generator
+Formula = Callable[..., Claim]
+"""`identity` or `inequality`."""
 
 
 @dataclass(frozen=True)
@@ -94,24 +96,39 @@ def holds(paper: str, name: str, statement: str, source: str) -> Claim:
     return identity(f"{paper}/{name}", statement, source=source, measure=error_of(name))
 
 
+def bound(paper: str, name: str, statement: str, source: str) -> Claim:
+    """A bound or a sign that the paper's text has right."""
+    return inequality(f"{paper}/{name}", statement, source=source, measure=error_of(name))
+
+
 def remark(paper: str, name: str, statement: str, source: str) -> Claim:
     """A formula of ours about the paper's matter."""
     return ours(holds(paper, name, statement, source))
 
 
-def misprint(paper: str, name: str, printed: str, corrected: str, source: str) -> list[Claim]:
-    """A formula with a slip of the pen: as printed, and as corrected."""
-    return both_forms("typo", *_as_measured(paper, name, printed, corrected, source))
+def misprint(
+    paper: str, name: str, printed: str, corrected: str, source: str, make: Formula = identity
+) -> list[Claim]:
+    """A formula with a slip of the pen: as printed, and as corrected.
+
+    Args:
+        make: what the formula is, here and in `falsehood`: an equation (`identity`) or an `inequality`.
+    """
+    return both_forms("typo", *_as_measured(paper, name, printed, corrected, source, make))
 
 
-def falsehood(paper: str, name: str, printed: str, corrected: str, source: str) -> list[Claim]:
+def falsehood(
+    paper: str, name: str, printed: str, corrected: str, source: str, make: Formula = identity
+) -> list[Claim]:
     """A statement that is false as printed, and ours in its place."""
-    return both_forms("substantive", *_as_measured(paper, name, printed, corrected, source))
+    return both_forms("substantive", *_as_measured(paper, name, printed, corrected, source, make))
 
 
-def _as_measured(paper: str, name: str, printed: str, corrected: str, source: str) -> tuple[Claim, Claim]:
+def _as_measured(
+    paper: str, name: str, printed: str, corrected: str, source: str, make: Formula
+) -> tuple[Claim, Claim]:
     as_it_stands, mended = (
-        identity(f"{paper}/{name}/{form}", statement, source=source, measure=error_of(name, form))
+        make(f"{paper}/{name}/{form}", statement, source=source, measure=error_of(name, form))
         for form, statement in (("printed", printed), ("corrected", corrected))
     )
     return as_it_stands, mended

@@ -1,12 +1,18 @@
-"""Intervals: 90 %, so that lying inside a margin is two one-sided tests at 5 %."""
+"""Intervals and error rates: what a few repetitions can say.
+
+Intervals have 95 %, so that each end is passed by chance in 2.5 % of normal samples. That leaves room for samples that
+are not normal within the 5 % of false verdicts that Reprise allows (`evidence.calibration`).
+"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-LEVEL = 0.90
+LEVEL = 0.95
+"""Of a single interval."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,12 @@ class Interval:
     high: float
 
 
-def mean_interval(sample: pd.Series | np.ndarray) -> Interval:
+def simultaneous(count: int) -> float:
+    """The level of each of several intervals that hold together at `LEVEL` (Bonferroni)."""
+    return 1 - (1 - LEVEL) / max(count, 1)
+
+
+def mean_interval(sample: pd.Series | np.ndarray | Sequence[float], level: float = LEVEL) -> Interval:
     """Student's t interval of the mean. A sample without spread has an interval without width.
 
     Args:
@@ -25,11 +36,13 @@ def mean_interval(sample: pd.Series | np.ndarray) -> Interval:
     values = np.asarray(sample, dtype=float)
     if values.min() == values.max():  # exactly, where the mean is rounded
         return Interval(float(values[0]), float(values[0]), float(values[0]))
-    half = _quantile(len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
+    half = quantile(len(values) - 1, level) * values.std(ddof=1) / math.sqrt(len(values))
     return Interval(values.mean(), values.mean() - half, values.mean() + half)
 
 
-def welch_interval(sample: pd.Series | np.ndarray, std: float, n: int) -> Interval:
+def welch_interval(
+    sample: pd.Series | np.ndarray | Sequence[float], std: float, n: int, level: float = LEVEL
+) -> Interval:
     """Welch's t interval of the difference between a sample's and a published mean, moved to the former.
 
     Args:
@@ -37,15 +50,25 @@ def welch_interval(sample: pd.Series | np.ndarray, std: float, n: int) -> Interv
         std, n: the published standard deviation and number of repetitions.
     """
     values = np.asarray(sample, dtype=float)
-    ours, theirs = values.var(ddof=1) / len(values), std**2 / n
-    if theirs == 0 and values.min() == values.max():
-        return mean_interval(values)
-    freedom = (ours + theirs) ** 2 / (ours**2 / (len(values) - 1) + theirs**2 / max(n - 1, 1))
-    half = _quantile(freedom) * math.sqrt(ours + theirs)
+    if std == 0 and values.min() == values.max():
+        return mean_interval(values, level)
+    error, freedom = welch_error(values.var(ddof=1), len(values), std, n)
+    half = float(quantile(freedom, level) * error)
     return Interval(values.mean(), values.mean() - half, values.mean() + half)
 
 
-def paired_interval(sample: pd.Series, reference: pd.Series) -> Interval:
+def welch_error(variance: np.ndarray, size: int, std: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The standard error of a difference from a published mean, and its degrees of freedom.
+
+    Args:
+        variance: of samples of `size` observations each, of any shape.
+    """
+    ours, theirs = variance / size, std**2 / n
+    freedom = (ours + theirs) ** 2 / (ours**2 / (size - 1) + theirs**2 / max(n - 1, 1))
+    return np.sqrt(ours + theirs), freedom
+
+
+def paired_interval(sample: pd.Series, reference: pd.Series, level: float = LEVEL) -> Interval:
     """Student's t interval of the difference seed by seed, moved to the sample's mean.
 
     It lies beside the mean of `reference` just as the interval of the difference lies beside zero.
@@ -55,12 +78,54 @@ def paired_interval(sample: pd.Series, reference: pd.Series) -> Interval:
     """
     if sorted(sample.index) != sorted(reference.index):
         raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(reference.index)}")
-    difference = mean_interval(sample - reference)
+    difference = mean_interval(sample - reference, level)
     shift = float(reference.mean())
     return Interval(float(sample.mean()), difference.low + shift, difference.high + shift)
 
 
-def _quantile(freedom: float) -> float:
+def median_interval(sample: pd.Series | np.ndarray | Sequence[float], level: float = LEVEL) -> Interval:
+    """The interval of the median between two order statistics: exact for every distribution, counts included.
+
+    Args:
+        sample: so many observations that its range is an interval of this level: six for 95 %.
+
+    Raises:
+        ValueError: when the observations are too few.
+    """
+    from scipy import stats
+
+    values = np.sort(np.asarray(sample, dtype=float))
+    outside = int(stats.binom.ppf((1 - level) / 2, len(values), 0.5))
+    if stats.binom.cdf(outside, len(values), 0.5) > (1 - level) / 2:
+        outside -= 1
+    if outside < 0:
+        raise ValueError(f"{len(values)} observations have no interval of the median of level {level:g}")
+    return Interval(float(np.median(values)), float(values[outside]), float(values[-1 - outside]))
+
+
+def share_interval(successes: int, runs: int, level: float = LEVEL) -> Interval:
+    """Clopper and Pearson's interval of the share of runs in which something happens: exact, so wide at 0 and 1."""
+    from scipy import special
+
+    tail = (1 - level) / 2
+    low = special.betaincinv(successes, runs - successes + 1, tail) if successes else 0.0
+    high = special.betaincinv(successes + 1, runs - successes, 1 - tail) if successes < runs else 1.0
+    return Interval(successes / runs, float(low), float(high))
+
+
+def false_discovery_rate(p_values: Sequence[float], decided: Sequence[bool]) -> float:
+    """The share of the decided that is expected to be decided wrongly, at most (Benjamini and Hochberg): the number of
+    tests times the largest p-value among the decided, over their number.
+
+    Args:
+        p_values: of all tests, of those that decided nothing too.
+    """
+    largest = max((p for p, is_decided in zip(p_values, decided, strict=True) if is_decided), default=0.0)
+    return min(1.0, len(p_values) * largest / max(sum(decided), 1))
+
+
+def quantile(freedom: float | np.ndarray, level: float) -> np.ndarray:
+    """Student's t at the upper end of an interval of a level."""
     from scipy import special  # here, so that a plan does not wait for its import
 
-    return float(special.stdtrit(freedom, (1 + LEVEL) / 2))
+    return special.stdtrit(freedom, (1 + level) / 2)

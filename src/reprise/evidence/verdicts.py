@@ -1,25 +1,20 @@
-"""From claims and tables to verdicts.
+"""From all claims of a run to the table of verdicts: one row a claim."""
 
-One rule for every kind: an interval of the observation, and a region that the statement allows. Inside:
-reproduced; wholly outside: contradicted; else inconclusive.
-"""
-
+import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import LEARNED, Claim
-from reprise.evidence.statistics import Interval, mean_interval, paired_interval, welch_interval
+from reprise.evidence.calibration import FALSE, Rates, fragility, rates, what_would_decide
+from reprise.evidence.claims import Claim
+from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, judge
+from reprise.evidence.statistics import simultaneous
 from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings, alterations, assumptions, departures
-
-Verdict = Literal["reproduced", "contradicted", "inconclusive", "not run"]
-VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "inconclusive", "not run")
 
 GROUNDS = {
     "paper scale": "the published settings, none of them guessed",
@@ -33,147 +28,63 @@ GROUNDS = {
 }
 """What a verdict can stand on. Counts on different grounds are never added together."""
 
-NO_OBSERVATIONS = "no observations"
-MIN_SEEDS = 3
-MIN_POINTS = 20
-"""Random points at which an identity must have been tried."""
-
 COLUMNS = (
-    "claim", "paper", "artifact", "kind", "statement", "source", "form", "erratum", "verdict", "reason",
-    "scale", "departures", "assumptions", "stable_in", "observed", "low", "high", "relation", "reference",
-    "margin", "published", "published_std", "published_n", "verdict_half_margin", "verdict_twice_margin",
-    "seeds", "unit",
+    "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "verdict", "reason",
+    "scale", "departures", "assumptions", "looked", "quantifier", "cells", "settings", "observed", "low", "high",
+    "relation", "reference", "margin", "published", "published_std", "published_n", "verdict_half_margin",
+    "verdict_twice_margin", "fragile", "false_reproduced", "false_contradicted", "power_half", "power_twice",
+    "p_value", "seeds", "unit",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a claim's observations say; `low` and `high` compare with `reference`, for paired seeds too."""
-
-    verdict: Verdict
-    reason: str
-    observed: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    reference: float = math.nan
-    seeds: int = 0
-
-
-UNKNOWN = Interval(math.nan, math.nan, math.nan)
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What a claim measures, or in `obstacle` why it can decide nothing."""
-
-    obstacle: str = ""
-    interval: Interval = UNKNOWN
-    reference: float = math.nan
-    seeds: int = 0
-
-
-def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0) -> Judgement:
-    """The verdict on one claim from tables of one setting.
-
-    Args:
-        margin_scale: multiplies the margin (an identity's tolerance), to see how far the verdict rests on it.
-    """
-    return _decide(claim, _observe(claim, tables), margin_scale)
-
-
-def _observe(claim: Claim, tables: Tables) -> Observation:
-    if claim.measure is None:
-        return Observation(claim.needs)
-    sample = claim.measure(tables).astype(float)
-    paired = None if isinstance(claim.reference, (int, float)) else claim.reference(tables).astype(float)
-    reference = float(paired.mean() if paired is not None else claim.reference)  # type: ignore[arg-type]
-    if claim.kind not in ("printed", "identity") and not sample.index.is_unique:
-        raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
-    seeds, mean = len(sample), Interval(float(sample.mean()), math.nan, math.nan)
-    observations = sample if paired is None else pd.concat([sample, paired])
-    if not seeds or not np.isfinite(observations).all() or not math.isfinite(reference):
-        obstacle = "non-finite observations" if seeds else NO_OBSERVATIONS
-        return Observation(obstacle, reference=reference, seeds=seeds)
-    if claim.learned is not None:
-        gain = float(claim.learned(tables).min(skipna=False))
-        if not gain >= LEARNED:
-            obstacle = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
-            return Observation(obstacle, mean, reference, seeds)
-    if claim.kind == "printed":
-        interval = Interval(mean.mean, float(sample.min()), float(sample.max()))
-    elif claim.kind == "identity":
-        if seeds < MIN_POINTS:
-            return Observation(f"fewer than {MIN_POINTS} random points", seeds=seeds)
-        interval = Interval(float(sample.max()), float(sample.min()), float(sample.max()))
-    elif seeds < MIN_SEEDS:
-        return Observation(f"fewer than {MIN_SEEDS} seeds", mean, reference, seeds)
-    elif paired is not None:
-        interval = paired_interval(sample, paired)
-    elif claim.published_std is not None and claim.published_n is not None:
-        interval = welch_interval(sample, claim.published_std, claim.published_n)
-    else:
-        interval = mean_interval(sample)
-    return Observation("", interval, reference, seeds)
-
-
-def _decide(claim: Claim, observation: Observation, margin_scale: float) -> Judgement:
-    interval, reference = observation.interval, observation.reference
-    verdict: Verdict
-    if claim.measure is None or observation.obstacle:
-        verdict, reason = "not run" if claim.measure is None else "inconclusive", observation.obstacle
-    else:
-        reference *= margin_scale if claim.kind == "identity" else 1.0
-        verdict = _compare(claim, interval, reference, claim.margin_at(reference) * margin_scale)
-        crosses = "the interval crosses the edge of what the statement allows"
-        reason = crosses if verdict == "inconclusive" else ""
-    return Judgement(
-        verdict, reason, interval.mean, interval.low, interval.high, reference, observation.seeds
-    )  # fmt: skip
-
-
-def _compare(claim: Claim, interval: Interval, reference: float, margin: float) -> Verdict:
-    low, high = interval.low, interval.high
-    inside, outside = {
-        "near": (
-            abs(low - reference) <= margin and abs(high - reference) <= margin,
-            low > reference + margin or high < reference - margin,
-        ),
-        "above": (low > reference, high <= reference),
-        "below": (high < reference, low >= reference),
-        "at least": (low >= reference, high < reference),
-        "at most": (high <= reference, low > reference),
-    }[claim.relation]
-    return "reproduced" if inside else "contradicted" if outside else "inconclusive"
+"""`cells` and `settings` are JSON: a list of objects with `name`, `verdict`, `observed`, `low`, `high`, `reference`."""
 
 
 def judge_all(
-    claims: Iterable[Claim], tables: Tables | None, params: Settings | None, *, missing: str = ""
+    claims: Iterable[Claim],
+    tables: Tables | None,
+    params: Settings | None,
+    *,
+    missing: str = "",
+    looked: str = "",
 ) -> pd.DataFrame:
     """One row a claim (`COLUMNS`), for the claims that one experiment decides.
 
     Args:
         tables: with all settings; None when the experiment has not run, and `missing` says what would run it.
         params: the parameters that the run had; None for claims without an experiment.
+        looked: which of them were set after results had been seen.
     """
-    return pd.DataFrame([_row(claim, tables, params, missing) for claim in claims], columns=list(COLUMNS))
+    settings = {}
+    if tables is not None:
+        names = other_settings(tables, params) if params is not None and assumptions(params) else []
+        settings = {name: setting(tables, name) for name in (BASE, *names)}
+    return pd.DataFrame(
+        [_row(claim, settings, params, missing, looked) for claim in claims], columns=list(COLUMNS)
+    )
 
 
-def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: str) -> dict[str, object]:
-    half = twice = judgement = Judgement("not run", claim.needs or missing)
+def _row(
+    claim: Claim, settings: Mapping[str, Tables], params: Settings | None, missing: str, looked: str
+) -> dict[str, object]:
     missed = departures(params) if params is not None else []
     if claim.needs and params is not None:  # about single rows, whatever else the run leaves out
         missed = alterations(params)
-    stable = ""
-    if tables is not None and not (claim.needs and missed):
-        observation = _observe(claim, setting(tables, BASE))
-        judgement, half, twice = (_decide(claim, observation, scale) for scale in (1.0, 0.5, 2.0))
-        if claim.needs and observation.obstacle == NO_OBSERVATIONS:
-            judgement = Judgement("not run", claim.needs)
-        if params is not None and assumptions(params):
-            others = [judge(claim, setting(tables, name)).verdict for name in other_settings(tables, params)]
-            stable = f"{others.count(judgement.verdict)} of {len(others)}" if others else ""
+    half = twice = judgement = Judgement("not run", claim.needs or missing, Observation())
+    others: dict[str, Judgement] = {}
+    measured = Rates()
+    if settings and not (claim.needs and missed):
+        tables = settings[BASE]
+        judgement, half, twice = (judge(claim, tables, margin_scale=scale) for scale in (1.0, 0.5, 2.0))
+        if claim.needs and judgement.reason == NO_OBSERVATIONS:
+            judgement = Judgement("not run", claim.needs, Observation())
+        else:
+            level = simultaneous(len(settings) - 1)
+            others = {name: judge(claim, settings[name], level=level) for name in settings if name != BASE}
+            measured = rates(claim, judgement)
+            judgement = in_region(claim, held_to(judgement, measured), others)
     scale = "reduced" if missed else "paper"
-    reference = judgement.reference if callable(claim.reference) else float(claim.reference)
+    constant = math.nan if callable(claim.reference) else float(claim.reference)
+    reference = constant if math.isnan(judgement.reference) else judgement.reference
+    margin = judgement.observation.margin
     return {
         "claim": claim.id,
         "paper": claim.paper,
@@ -181,28 +92,86 @@ def _row(claim: Claim, tables: Tables | None, params: Settings | None, missing: 
         "kind": claim.kind,
         "statement": claim.statement,
         "source": claim.source,
+        "reading": claim.reading,
         "form": claim.form,
         "erratum": claim.erratum,
         "verdict": judgement.verdict,
-        "reason": judgement.reason,
+        "reason": judgement.reason + what_would_decide(claim, judgement),
         "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None else "",
-        "stable_in": stable,
+        "looked": "; ".join(filter(None, (claim.looked, looked))),
+        "quantifier": claim.quantifier if claim.cells else "",
+        "cells": _listed(judgement.cells),
+        "settings": _listed(others),
         "observed": judgement.observed,
         "low": judgement.low,
         "high": judgement.high,
         "relation": claim.relation,
         "reference": reference,
-        "margin": claim.margin_at(reference),
+        "margin": claim.margin_at(reference) if math.isnan(margin) else margin,
         "published": _or_nan(claim.published),
         "published_std": _or_nan(claim.published_std),
         "published_n": _or_nan(claim.published_n),
         "verdict_half_margin": half.verdict,
         "verdict_twice_margin": twice.verdict,
+        "fragile": fragility(claim, judgement),
+        "false_reproduced": measured.false_reproduced,
+        "false_contradicted": measured.false_contradicted,
+        "power_half": measured.power_half,
+        "power_twice": measured.power_twice,
+        "p_value": measured.p_value,
         "seeds": judgement.seeds,
         "unit": claim.unit,
     }
+
+
+def _listed(judgements: Mapping[str, Judgement]) -> str:
+    if not judgements:
+        return ""
+    rows = [
+        {"name": name, "verdict": each.verdict}
+        | {
+            key: None if math.isnan(number) else number
+            for key in ("observed", "low", "high", "reference")
+            if isinstance(number := getattr(each, key), float)
+        }
+        for name, each in judgements.items()
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def held_to(judgement: Judgement, measured: Rates) -> Judgement:
+    """No verdict `reproduced`, or `contradicted`, that the same rule reaches too often where it is wrong."""
+    wrong = {"reproduced": measured.false_reproduced, "contradicted": measured.false_contradicted}
+    rate = wrong.get(judgement.verdict, 0.0)
+    if rate > FALSE:
+        reason = (
+            f"so few or such observations give a wrong '{judgement.verdict}' in {100 * rate:.0f} % of draws"
+        )
+        return replace(judgement, verdict="inconclusive", reason=reason)
+    return judgement
+
+
+def in_region(claim: Claim, judgement: Judgement, others: Mapping[str, Judgement]) -> Judgement:
+    """The verdict over all plausible settings: `depends` where a claim holds with some and fails with others."""
+    having = {
+        verdict: [name for name, other in others.items() if other.verdict == verdict] for verdict in VERDICTS
+    }
+    holds, fails = having["reproduced"], having["contradicted"]
+    if claim.exists:
+        if judgement.verdict != "reproduced" and holds:
+            return replace(judgement, verdict="reproduced", reason=f"holds with {' | '.join(holds)}")
+        if judgement.verdict == "contradicted" and len(fails) < len(others):
+            return replace(judgement, verdict="inconclusive", reason="undecided in some settings")
+        return judgement
+    here = judgement.verdict
+    if (here == "reproduced" or holds) and (here == "contradicted" or fails):
+        parts = [f"{here} here"] if here in ("reproduced", "contradicted") else []
+        parts += [f"reproduced with {' | '.join(holds)}"] if holds and here != "reproduced" else []
+        parts += [f"contradicted with {' | '.join(fails)}"] if fails and here != "contradicted" else []
+        return replace(judgement, verdict="depends", reason="; ".join(parts))
+    return judgement
 
 
 def _or_nan(number: float | None) -> float:

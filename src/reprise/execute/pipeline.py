@@ -228,7 +228,7 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
         if not experiment.claims:
             continue
         if has_results(id, tier):
-            rows.append(judge_all(experiment.claims, *load(id, tier)))
+            rows.append(judge_all(experiment.claims, *load(id, tier), looked=tier.looked.get(id, "")))
         else:
             missing = f"no results; compute them with: {_again(id, tier)}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
@@ -250,7 +250,13 @@ def _claims_key(key: str, tier: Tier) -> str:
     results."""
     experiments = registry.paper(key).experiments
     ran = {id: e.key(tier.params[id]) for id, e in experiments.items() if has_results(id, tier)}
-    return hashlib.sha256(f"{registry.claims_code(key)} {ran}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{claims_code(key, tier)} {ran}".encode()).hexdigest()[:16]
+
+
+def claims_code(key: str, tier: Tier) -> str:
+    """Hash of everything that a paper's verdicts depend on, except the tables."""
+    looked = {id: text for id, text in tier.looked.items() if id.startswith(f"{key}/")}
+    return f"{registry.claims_code(key)} {looked}" if looked else registry.claims_code(key)
 
 
 def join(tier: Tier) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from reprise.storage.closure import Symbol, closure_hash
 from reprise.storage.store import key_of
 from reprise.study import losses
 from reprise.study.experiment import BASE, Artifact, Resources, all_resources
-from reprise.study.settings import Settings
+from reprise.study.settings import Settings, open_fields
 
 ROOM = "reprise.papers"
 OBJECTIVES = "reprise.objectives"
@@ -30,12 +30,17 @@ OBJECTIVES = "reprise.objectives"
 
 @dataclass(frozen=True)
 class Experiment:
-    """A folder `papers/KEY/NAME/`. Its computation needs torch, and so is imported only when it runs."""
+    """A folder `papers/KEY/NAME/`. Its computation needs torch, and so is imported only when it runs.
+
+    Attributes:
+        excused: why a field that the paper leaves open is in no alternative, or why no two are changed `together`.
+    """
 
     id: str
     module: str
     params: type[Settings]
     alternatives: Callable[[Any], dict[str, Settings]] | None
+    excused: Mapping[str, str]
     tables: tuple[str, ...]
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
@@ -68,6 +73,15 @@ class Experiment:
     def settings(self, params: Settings) -> dict[str, Settings]:
         """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
         return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
+
+    def varied(self, params: Settings) -> dict[str, frozenset[str]]:
+        """The fields that the paper leaves open and that each alternative varies, by the alternative's name."""
+        values = open_fields(params)
+        return {
+            name: frozenset(path for path, value in open_fields(other).items() if value != values.get(path))
+            for name, other in self.settings(params).items()
+            if name != BASE
+        }
 
     def symbols(self, params: Settings) -> list[Symbol]:
         """The package's symbols that the tables depend on, apart from a user's loss."""
@@ -267,6 +281,7 @@ def _experiment(id: str, module: str) -> Experiment:
         module=module,
         params=params.Params,
         alternatives=getattr(params, "alternatives", None),
+        excused=getattr(params, "EXCUSED", {}),
         inputs=getattr(params, "check", None),
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,

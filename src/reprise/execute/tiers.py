@@ -15,7 +15,7 @@ from reprise.execute import registry
 from reprise.storage.store import CACHE
 from reprise.study.settings import Settings
 
-KEYS = ("tier", "device", "on_request", "experiments")
+KEYS = ("tier", "device", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """Valid names of a tier, which appear in paths and commands."""
@@ -29,6 +29,7 @@ class Tier:
         name: the file's stem, and the name of the tier's folders in results/ and figures/.
         overrides: the file's overrides for each experiment.
         on_request: the experiments that run only when asked for by name.
+        looked: experiment id -> which of its parameters were set after results had been seen, and what else had been tried.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
     """
@@ -37,6 +38,7 @@ class Tier:
     root: Path
     overrides: Mapping[str, Mapping[str, Any]]
     on_request: tuple[str, ...]
+    looked: Mapping[str, str]
     params: Mapping[str, Settings]
     hash: str
 
@@ -88,8 +90,12 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         raise RepriseError(
             f"{where}: key 'on_request' has the value {on_request!r}; write a list of experiments"
         )
+    looked = _mapping(content, "looked", where)
+    for key, text in looked.items():
+        if not isinstance(text, str):
+            raise RepriseError(f"{where}: looked: key '{key}' has the value {text!r}; write a sentence")
     experiments = registry.experiments()
-    for key in (*overrides, *on_request):
+    for key in (*overrides, *on_request, *looked):
         if key not in experiments:
             raise RepriseError(f"{where}: unknown experiment '{key}'; allowed: {', '.join(experiments)}")
     params = {
@@ -101,7 +107,13 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
     }
     values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
     return Tier(
-        name, root, overrides, tuple(on_request), params, hashlib.sha256(values.encode()).hexdigest()[:12]
+        name,
+        root,
+        overrides,
+        tuple(on_request),
+        looked,
+        params,
+        hashlib.sha256(values.encode()).hexdigest()[:12],
     )
 
 

@@ -11,8 +11,9 @@ import jinja2
 import pandas as pd
 
 from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, LEARNED, MARGINS, RELATIVE
+from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
-from reprise.evidence.verdicts import GROUNDS, MIN_POINTS, MIN_SEEDS, VERDICTS, summary
+from reprise.evidence.verdicts import GROUNDS, summary
 from reprise.execute import registry
 from reprise.execute.tiers import Tier
 from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs

@@ -157,16 +157,21 @@ def _unstated_fields(field: FieldInfo) -> list[str]:
     return list(field.json_schema_extra["unstated"])  # type: ignore[index,arg-type]
 
 
-def assumptions(params: Settings) -> list[str]:
-    """`name=value` for each field that the paper leaves unstated or that our copy of its text lacks."""
-    lines = []
+def open_fields(params: Settings) -> dict[str, Any]:
+    """The values, by `name` or `name.inner`, that the paper leaves unstated or that our copy of its text lacks."""
+    values = {}
     for name, field in type(params).model_fields.items():
         value = getattr(params, name)
         if origin(field) in ("unstated", "lost"):
-            lines.append(f"{name}={_show(value)}")
+            values[name] = value
         nested = [inner for inner in _unstated_fields(field) if hasattr(value, inner)]
-        lines += [f"{name}.{inner}={_show(getattr(value, inner))}" for inner in nested]
-    return lines
+        values |= {f"{name}.{inner}": getattr(value, inner) for inner in nested}
+    return values
+
+
+def assumptions(params: Settings) -> list[str]:
+    """`name=value` for each of the `open_fields`."""
+    return [f"{name}={_show(value)}" for name, value in open_fields(params).items()]
 
 
 def departures(params: Settings) -> list[str]:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.execute import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.esser2024.constrained_losses import compute as constrained

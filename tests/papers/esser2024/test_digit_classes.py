@@ -10,7 +10,7 @@ import torch
 from sklearn.svm import SVC
 
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.execute import registry
 from reprise.papers.esser2024.digit_classes import compute as room
 from reprise.papers.esser2024.digit_classes import params as settings

@@ -8,7 +8,7 @@ import torch
 
 from reprise.errors import RepriseError
 from reprise.evidence.claims import IDENTITY_TOLERANCE
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.esser2024.limiting_dynamics import compute as room
 from reprise.papers.esser2024.limiting_dynamics import dynamics, formulas
 from reprise.papers.esser2024.limiting_dynamics.claims import CLAIMS

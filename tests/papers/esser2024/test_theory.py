@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.optimize import minimize
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.esser2024.errata import ERRATA
 from reprise.papers.esser2024.theory import collapse, constraints, outputs, points, trace_loss, wide_networks
 from reprise.papers.esser2024.theory import compute as room

@@ -10,8 +10,8 @@ import scipy.linalg
 import torch
 from scipy import stats
 
+from reprise.evidence.judgement import judge
 from reprise.evidence.statistics import mean_interval
-from reprise.evidence.verdicts import judge
 from reprise.execute import registry
 from reprise.networks.activations import ACTIVATIONS
 from reprise.papers.esser2024.hidden_layer import IN_PLACE

@@ -12,7 +12,8 @@ from reading import assert_mean, drawn, labels, where
 
 from reprise.cli import main
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import judge, judge_all
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
 from reprise.execute import registry
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
 from reprise.papers.jing2022.colour_short_cut import params as settings

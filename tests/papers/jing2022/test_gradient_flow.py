@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.jing2022 import theory
 from reprise.papers.jing2022.errata import ERRATA
 from reprise.papers.jing2022.gradient_flow import formulas, motion, one_layer, points

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import load_tier
 from reprise.papers.jing2022.printed import CLAIMS

@@ -11,7 +11,8 @@ from torch.nn.functional import normalize
 
 from reprise.datasets.augment import normalised
 from reprise.datasets.recipes import DIRECTCLR, SHAPES
-from reprise.evidence.verdicts import judge, judge_all
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
 from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
 from reprise.papers.jing2022 import image_settings

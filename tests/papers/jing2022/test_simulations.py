@@ -10,7 +10,8 @@ import scipy.linalg
 import torch
 
 from reprise import objectives
-from reprise.evidence.verdicts import judge, judge_all
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
 from reprise.execute import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.jing2022 import theory, two_layers

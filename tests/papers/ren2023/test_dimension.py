@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.dimension.claims import CLAIMS
 from reprise.papers.ren2023.dimension.compute import compute, final_condition, until_aligned, variances
 from reprise.papers.ren2023.dimension.params import Params, alternatives

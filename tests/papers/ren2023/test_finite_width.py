@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.finite_width import claims, compute
 from reprise.papers.ren2023.finite_width.params import Params, alternatives

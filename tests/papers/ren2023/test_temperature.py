@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.integrate import solve_ivp
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.temperature.claims import CLAIMS, power, stages, two_stages
 from reprise.papers.ren2023.temperature.compute import compute, looks, variances
 from reprise.papers.ren2023.temperature.params import Params, alternatives

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.claims import CLAIMS
 from reprise.papers.ren2023.theory.compute import compute

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners, model
 from reprise.papers.ren2023.two_stages import claims, compute

@@ -12,7 +12,7 @@ import torch
 
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.papers.ren2023 import learners
 from reprise.papers.ren2023.zero_shot import claims, compute, encoders, heads, inputs, scenes
 from reprise.papers.ren2023.zero_shot.params import LOSSES, Params, alternatives, check

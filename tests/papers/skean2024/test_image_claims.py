@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise.evidence.verdicts import judge, judge_all
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
 from reprise.papers.skean2024.early_lead import claims as early_lead
 from reprise.papers.skean2024.early_lead.params import PAIR
 from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation

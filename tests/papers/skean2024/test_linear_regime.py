@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.linear_regime import claims, compute, problem
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params, alternatives, check
 from reprise.papers.skean2024.linear_views import LOSSES, closed_form

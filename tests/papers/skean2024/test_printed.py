@@ -3,7 +3,7 @@
 import pytest
 
 from reprise.evidence.claims import MARGINS
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.execute import registry
 from reprise.papers.skean2024.printed import CLAIMS
 from reprise.papers.skean2024.published import DATA_SETS, EPOCHS, TABLE2_METHODS, slug

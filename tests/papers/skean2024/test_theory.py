@@ -9,7 +9,7 @@ import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.identities import tried
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.objectives import frossl, frossl_as_given, gram_energy
 from reprise.papers.skean2024.errata import ERRATA
 from reprise.papers.skean2024.theory import cost, duality, entropy, losses, points, readings, table1

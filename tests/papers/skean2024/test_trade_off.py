@@ -7,7 +7,7 @@ import pytest
 from reading import assert_mean, drawn, labels, where
 
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.objectives import frossl
 from reprise.papers.skean2024 import lineup, nets
 from reprise.papers.skean2024.trade_off.claims import CLAIMS

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023 import contrastive
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, points, roughness, two_layers
 from reprise.papers.tian2023.dynamics.claims import CLAIMS

@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
 from reprise.papers.tian2023.global_modulation.claims import CLAIMS
 from reprise.papers.tian2023.global_modulation.compute import compute

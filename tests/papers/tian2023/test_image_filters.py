@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import judge
+from reprise.evidence.judgement import judge
 from reprise.execute import registry
 from reprise.networks.dense import default_init
 from reprise.numerics.streams import Streams

@@ -11,7 +11,8 @@ import torch
 from scipy import integrate
 
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import MIN_POINTS, judge, judge_all
+from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.verdicts import judge_all
 from reprise.papers.tian2023.local_optima import circle
 from reprise.papers.tian2023.local_optima.circle import Unit, optima
 from reprise.papers.tian2023.local_optima.claims import CLAIMS

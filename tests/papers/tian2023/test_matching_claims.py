@@ -10,7 +10,8 @@ from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.evidence.claims import MARGINS
-from reprise.evidence.verdicts import judge, judge_all
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import load_tier
 from reprise.papers.tian2023 import printed

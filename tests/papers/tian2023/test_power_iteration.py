@@ -11,7 +11,7 @@ from scipy import integrate
 from reprise.errors import RepriseError
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.identities import tried
-from reprise.evidence.verdicts import MIN_POINTS, judge
+from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023.power_iteration import checks, irregularity
 from reprise.papers.tian2023.power_iteration import compute as room
 from reprise.papers.tian2023.power_iteration.claims import CLAIMS

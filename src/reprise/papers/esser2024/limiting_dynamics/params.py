@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.evidence.verdicts import MIN_POINTS
+from reprise.evidence.judgement import MIN_POINTS
 from reprise.study.settings import Settings, ours, stated, unstated
 
 TABLES = ("identities", "velocities", "trajectory", "outputs")

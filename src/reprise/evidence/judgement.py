@@ -1,0 +1,243 @@
+"""From one claim and the tables of one setting to a judgement.
+
+One rule for every type of statement: an interval of the observation, and a region that the statement allows. Inside:
+reproduced; wholly outside: contradicted; else inconclusive. A sentence about many cells is read in each, by intervals
+that hold together.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from reprise.evidence.claims import COARSEST, LEARNED, MIN_RUNS, TOLERATED, Claim, Kind, Relation
+from reprise.evidence.statistics import (
+    LEVEL,
+    Interval,
+    mean_interval,
+    median_interval,
+    paired_interval,
+    welch_interval,
+)
+from reprise.study.experiment import Tables
+
+Verdict = Literal["reproduced", "contradicted", "depends", "inconclusive", "not run"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "depends", "inconclusive", "not run")
+
+NO_OBSERVATIONS = "no observations"
+CROSSES = "the interval crosses the edge of what the statement allows"
+MIN_SEEDS = 3
+MIN_POINTS = 20
+"""Random points at which an equation must have been tried: one that is false fails at all but a few."""
+
+ABOUT_EACH: tuple[Kind, ...] = ("always", "given", "identity", "inequality", "printed")
+"""The types of statement that one observation refutes."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a claim measures in one setting and cell, or in `obstacle` why it can decide nothing.
+
+    Attributes:
+        values: what the interval is about: a number a seed, less the reference where that is measured too.
+        interval: `low` and `high` compare with `reference`, for paired seeds too.
+        margin: in the unit of the observation.
+        level: of the interval.
+    """
+
+    obstacle: str = ""
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    interval: Interval = Interval(math.nan, math.nan, math.nan)
+    reference: float = math.nan
+    margin: float = math.nan
+    seeds: int = 0
+    level: float = LEVEL
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a claim's observations say; of a sentence about cells, the observation in the cell that decides."""
+
+    verdict: Verdict
+    reason: str
+    observation: Observation
+    cells: Mapping[str, "Judgement"] = field(default_factory=dict)
+
+    @property
+    def observed(self) -> float:
+        return self.observation.interval.mean
+
+    @property
+    def low(self) -> float:
+        return self.observation.interval.low
+
+    @property
+    def high(self) -> float:
+        return self.observation.interval.high
+
+    @property
+    def reference(self) -> float:
+        return self.observation.reference
+
+    @property
+    def seeds(self) -> int:
+        return self.observation.seeds
+
+
+def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, level: float = LEVEL) -> Judgement:
+    """The verdict on one claim from tables of one setting.
+
+    Args:
+        margin_scale: multiplies the margin (of a formula, its tolerance), to see how far the verdict rests on it.
+        level: of the claim's interval, or of the intervals in all of its cells together.
+    """
+    if not claim.cells:
+        return decide(claim, observe(claim, tables, level), margin_scale)
+    each = 1 - (1 - level) / len(claim.cells)
+    return joined(claim, {name: judge(cell, tables, margin_scale=margin_scale, level=each)
+                          for name, cell in claim.cells.items()})  # fmt: skip
+
+
+def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
+    """What a claim without cells measures."""
+    if claim.measure is None:
+        return Observation(claim.needs)
+    sample = claim.measure(tables).astype(float)
+    paired = None if isinstance(claim.reference, (int, float)) else claim.reference(tables).astype(float)
+    reference = float(paired.mean() if paired is not None else claim.reference)  # type: ignore[arg-type]
+    margin = claim.margin_at(reference)
+    if claim.kind in ("value", "ordering", "trend", "limit", "count") and not sample.index.is_unique:
+        raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
+    seen = Observation("", sample.to_numpy(), Interval(float(sample.mean()), math.nan, math.nan),
+                       reference, margin, len(sample), level)  # fmt: skip
+    observations = sample if paired is None else pd.concat([sample, paired])
+    if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
+        obstacle = "non-finite observations" if len(sample) else NO_OBSERVATIONS
+        return Observation(obstacle, reference=reference, margin=margin, seeds=len(sample))
+    if claim.learned is not None:
+        gain = float(claim.learned(tables).min(skipna=False))
+        if not gain >= LEARNED:
+            return replace(
+                seen,
+                obstacle=f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline",
+            )
+    if claim.resolution is not None:
+        margin = float(claim.resolution(tables).max(skipna=False))
+        size = max(abs(reference), 1.0) if reference == 0 else abs(reference)
+        if not margin <= COARSEST * size:
+            return replace(seen, obstacle=f"measured too coarsely for a limit: to {margin:.2g}")
+        seen = replace(seen, margin=margin)
+    return _with_interval(claim, seen, sample, paired, level)
+
+
+def _with_interval(
+    claim: Claim, seen: Observation, sample: pd.Series, paired: pd.Series | None, level: float
+) -> Observation:
+    low, high = claim.bounds
+    if claim.kind in ABOUT_EACH:
+        values = sample if paired is None else sample - paired + seen.reference
+        worst = {"at most": values.max(), "at least": values.min()}.get(claim.relation, values.mean())
+        interval = Interval(float(worst), float(values.min()), float(values.max()))
+        return replace(seen, values=values.to_numpy(), interval=interval)
+    if claim.kind == "count":
+        fewest = math.ceil(1 - math.log2(1 - level))
+        if len(sample) < fewest:
+            return replace(seen, obstacle=f"fewer than {fewest} seeds")
+        return replace(seen, interval=median_interval(sample, level))
+    if len(sample) < MIN_SEEDS:
+        return replace(seen, obstacle=f"fewer than {MIN_SEEDS} seeds")
+    if paired is not None:
+        interval = paired_interval(sample, paired, level)
+        seen = replace(seen, values=(sample - paired + seen.reference).to_numpy())
+    elif claim.published_std is not None and claim.published_n is not None:
+        interval = welch_interval(sample, claim.published_std, claim.published_n, level)
+    else:
+        interval = mean_interval(sample, level)
+    bounded = Interval(interval.mean, max(low, interval.low), min(high, interval.high))
+    return replace(seen, interval=bounded)
+
+
+def decide(claim: Claim, observation: Observation, margin_scale: float = 1.0) -> Judgement:
+    """The verdict on a claim without cells."""
+    if claim.measure is None or observation.obstacle:
+        verdict: Verdict = "not run" if claim.measure is None else "inconclusive"
+        return Judgement(verdict, observation.obstacle, observation)
+    reference, margin = observation.reference, observation.margin * margin_scale
+    if claim.kind in ("identity", "inequality"):
+        reference *= margin_scale
+    interval = observation.interval
+    verdict = compare(claim.relation, interval.low, interval.high, reference, margin)
+    reason = CROSSES if verdict == "inconclusive" else ""
+    if claim.kind in ABOUT_EACH:
+        verdict, reason = _about_each(claim, observation, reference, margin)
+    return Judgement(verdict, reason, replace(observation, reference=reference, margin=margin))
+
+
+def _about_each(
+    claim: Claim, observation: Observation, reference: float, margin: float
+) -> tuple[Verdict, str]:
+    """The verdict on a statement about every observation: one that fails refutes it."""
+    holds = [compare(claim.relation, value, value, reference, margin) for value in observation.values]
+    failing, number = holds.count("contradicted"), len(holds)
+    noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(claim.kind, "cases")
+    if failing:
+        return "contradicted", f"fails in {failing} of {number} {noun}" if number > 1 else ""
+    if claim.kind == "identity" and number < MIN_POINTS:
+        return "inconclusive", f"fewer than {MIN_POINTS} random points"
+    if claim.kind in ("always", "inequality") and number < MIN_RUNS:
+        most = 1 - 0.05 ** (1 / number)
+        return "inconclusive", (
+            f"none of {number} {noun} fails, but {100 * most:.0f} % could; {MIN_RUNS} would show that at most "
+            f"{100 * TOLERATED:g} % do"
+        )
+    return "reproduced", ""
+
+
+def compare(relation: Relation, low: float, high: float, reference: float, margin: float) -> Verdict:
+    """Where an interval lies to what a relation allows."""
+    inside, outside = {
+        "near": (
+            abs(low - reference) <= margin and abs(high - reference) <= margin,
+            low > reference + margin or high < reference - margin,
+        ),
+        "above": (low > reference, high <= reference),
+        "below": (high < reference, low >= reference),
+        "at least": (low >= reference, high < reference),
+        "at most": (high <= reference, low > reference),
+    }[relation]
+    return "reproduced" if inside else "contradicted" if outside else "inconclusive"
+
+
+def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
+    """The verdict on a sentence from those in its cells."""
+    by_verdict = {
+        verdict: [name for name, cell in cells.items() if cell.verdict == verdict] for verdict in VERDICTS
+    }
+    order: tuple[Verdict, ...] = ("contradicted", "inconclusive", "not run", "reproduced")
+    if claim.quantifier == "some":
+        order = ("reproduced", "inconclusive", "not run", "contradicted")
+    verdict = next(verdict for verdict in order if by_verdict[verdict])
+    if verdict == "inconclusive" and len(by_verdict["inconclusive"]) == 1 == len(cells):
+        return replace(cells[by_verdict[verdict][0]], cells=cells)
+    reason = f"holds in {len(by_verdict['reproduced'])} of {len(cells)} cells"
+    for other, words in (("contradicted", "not"), ("inconclusive", "undecided"), ("not run", "not run")):
+        if by_verdict[other]:
+            reason += f"; {words}: {_listed(by_verdict[other])}"
+    deciding = min((cells[name] for name in by_verdict[verdict]), key=_clearance)
+    return Judgement(verdict, reason, deciding.observation, cells)
+
+
+def _listed(names: list[str], most: int = 4) -> str:
+    rest = len(names) - most
+    return " | ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _clearance(cell: Judgement) -> float:
+    """How far the interval is from the reference, in widths of the interval: the less, the closer the verdict."""
+    seen = cell.observation
+    width = seen.interval.high - seen.interval.low
+    distance = abs(abs(seen.interval.mean - seen.reference) - (seen.margin or 0.0))
+    return distance / width if width > 0 else math.inf
