@@ -1,25 +1,37 @@
-"""How often the rules of `evidence.judgement` are wrong, measured for each claim at its own number of seeds and their
-distribution.
+"""How often the rules of `evidence.judgement` are wrong, measured for each claim at its own number of seeds
+and with their distribution.
 
-A world in which a claim is false by a known amount is made from the claim's own observations: they are moved until
-their mean lies just outside what the statement allows, or for an ordering, until the effect is gone. Samples of the
-same size are drawn there (a smoothed bootstrap; of counts, a plain one), and the share that comes out `reproduced` is
-the claim's rate of false reproductions. Rules that are exact have theirs by formula.
+A world in which a claim is false by a known amount is made from the claim's own observations: they are moved
+until their mean lies just outside what the statement allows, or for an ordering, until the effect is gone.
+Samples of the same size are drawn there (a smoothed bootstrap; of counts, a plain one), and the share that
+comes out `reproduced` is the claim's rate of false reproductions. Exact rules have theirs by formula. Where
+the rate is above 5 %, the interval is widened until it is not.
 """
 
 import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from reprise.evidence.claims import MIN_RUNS, TOLERATED, Claim
-from reprise.evidence.judgement import CROSSES, Judgement, Observation, compare, joined
-from reprise.evidence.statistics import median_interval, quantile, welch_error
+from reprise.evidence.judgement import CROSSES, Judgement, Observation, compare, is_share, joined, judge
+from reprise.evidence.statistics import (
+    LEVEL,
+    Interval,
+    median_interval,
+    quantile,
+    share_interval,
+    welch_error,
+)
+from reprise.study.experiment import Tables
 
 FALSE = 0.05
 """Largest rate of false verdicts at which a claim is decided."""
+LEVELS = (LEVEL, 0.98, 0.99, 0.995, 0.999)
+"""Of the intervals that are tried until that rate is met."""
 DRAWS = 4000
 ROUNDING = 1e-6
 """Relative change of the reference within which two processors may differ."""
@@ -47,8 +59,23 @@ class Rates:
     p_value: float = math.nan
 
 
+def calibrated(claim: Claim, tables: Tables) -> tuple[Judgement, Rates]:
+    """A claim's judgement by the first of `LEVELS` at which such a verdict is wrong rarely enough, and its
+    rates; inconclusive if there is none."""
+    for level in LEVELS:
+        judgement = judge(claim, tables, level=level)
+        measured = rates(claim, judgement)
+        wrong = {"reproduced": measured.false_reproduced, "contradicted": measured.false_contradicted}
+        rate = wrong.get(judgement.verdict, 0.0)
+        if not rate > FALSE:
+            return judgement, measured
+    reason = f"such observations give a wrong '{judgement.verdict}' in {100 * rate:.0f} % of draws"
+    return replace(judgement, verdict="inconclusive", reason=reason), measured
+
+
 def rates(claim: Claim, judgement: Judgement) -> Rates:
-    """The error rates of a claim; of a sentence about cells, where only the cell fails that is hardest to catch."""
+    """The error rates of a claim; those of a sentence about cells are for a failure in the one cell where it is
+    hardest to catch."""
     leaves = list(_leaves(claim, judgement))
     if any(not leaf.observation.seeds or leaf.observation.obstacle for _, leaf in leaves):
         return Rates()
@@ -105,18 +132,45 @@ def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
         return Rates(error, error), sides[0], sides[1]
     if claim.kind not in AVERAGED:
         return Rates(0.0, 0.0), 0.0, 0.0
+    if is_share(claim, seen.values):
+        return _of_share(claim, seen)
     return _of_mean(claim, seen)
+
+
+def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
+    """By the binomial distribution of the number of runs in which it happens."""
+    from scipy import stats
+
+    numbers = range(seen.seeds + 1)
+    intervals = [share_interval(number, seen.seeds, seen.level) for number in numbers]
+    verdicts = np.array(
+        [compare(claim.relation, ends.low, ends.high, seen.reference, seen.margin) for ends in intervals]
+    )
+    shares = [edge for edge in {seen.reference - seen.margin, seen.reference + seen.margin} if 0 < edge < 1]
+    chances = [stats.binom.pmf(numbers, seen.seeds, share) for share in shares]
+    rates = Rates(
+        *(
+            max((float(chance[verdicts == verdict].sum()) for chance in chances), default=0.0)
+            for verdict in ("reproduced", "contradicted")
+        )
+    )
+    number = int(seen.values.sum())
+    so_many = {share: float(stats.binom.sf(number - 1, seen.seeds, share)) for share in shares}
+    so_few = {share: float(stats.binom.cdf(number, seen.seeds, share)) for share in shares}
+    if claim.relation == "near":
+        low, high = seen.reference - seen.margin, seen.reference + seen.margin
+        inside = max(so_many.get(low, 0.0), so_few.get(high, 0.0))
+        return rates, inside, min(so_few.get(low, 1.0), so_many.get(high, 1.0))
+    more, fewer = so_many.get(seen.reference, 0.0), so_few.get(seen.reference, 0.0)
+    return (rates, more, fewer) if claim.relation == "above" else (rates, fewer, more)
 
 
 def _of_mean(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
     centred = _draws(claim.id, seen.values)
     effect = float(seen.values.mean()) - seen.reference
     if claim.relation == "near":
-        edges = [
-            sign * seen.margin
-            for sign in (-1, 1)
-            if claim.bounds[0] <= seen.reference + sign * seen.margin <= claim.bounds[1]
-        ] or [seen.margin]
+        low, high = claim.bounds
+        edges = [edge for edge in (-seen.margin, seen.margin) if low <= seen.reference + edge <= high]
         outside, inside = [edge * (1 + ROUNDING) for edge in edges], [edge * (1 - ROUNDING) for edge in edges]
         half = max(_shares(claim, seen, centred, edge / 2)[0] for edge in edges)
         twice = max(_shares(claim, seen, centred, 2 * edge)[1] for edge in edges)
@@ -141,7 +195,8 @@ def _draws(id: str, values: np.ndarray) -> np.ndarray:
 
 
 def _shares(claim: Claim, seen: Observation, centred: np.ndarray, shift: float) -> tuple[float, float]:
-    """The shares of samples that are reproduced and contradicted where the true mean is `reference + shift`."""
+    """The shares of samples that are reproduced, and contradicted, where the true mean is the reference and
+    `shift`."""
     mean, variance = centred.mean(1) + shift, centred.var(1, ddof=1)
     error, freedom = _error(claim, variance, seen.seeds)
     if claim.published_std is not None and claim.published_n is not None and seen.values.size:
@@ -160,7 +215,7 @@ def _shares(claim: Claim, seen: Observation, centred: np.ndarray, shift: float) 
     return float(inside.mean()), float(outside.mean())
 
 
-def _error(claim: Claim, variance: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray | float]:
+def _error(claim: Claim, variance: Any, size: int) -> tuple[Any, Any]:
     """The standard error of a mean, or of its difference from a published one, and the degrees of freedom."""
     if claim.published_std is None or claim.published_n is None or callable(claim.reference):
         return np.sqrt(variance / size), size - 1.0
@@ -170,7 +225,7 @@ def _error(claim: Claim, variance: np.ndarray, size: int) -> tuple[np.ndarray, n
 def _p_values(claim: Claim, seen: Observation, effect: float) -> tuple[float, float]:
     from scipy import special
 
-    error, freedom = _error(claim, np.asarray(seen.values.var(ddof=1)), seen.seeds)
+    error, freedom = _error(claim, seen.values.var(ddof=1), seen.seeds)
     inside = {"near": seen.margin - abs(effect), "above": effect, "below": -effect}[claim.relation]
     if error == 0:
         return (0.0, 1.0) if inside > 0 else (1.0, 0.0)
@@ -179,7 +234,7 @@ def _p_values(claim: Claim, seen: Observation, effect: float) -> tuple[float, fl
 
 
 def fragility(claim: Claim, judgement: Judgement) -> str:
-    """Why the verdict may differ on another machine; empty if it should not.
+    """Why the verdict in one setting may differ on another machine; empty if it should not.
 
     There, the last bits differ, and in a chaotic training another seed may end where one of ours did.
     """
@@ -195,8 +250,7 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
             changed = replace(leaf, verdict=verdict)
             if claim.cells:
                 changed = joined(claim, {**judgement.cells, name: changed})
-            before = joined(claim, judgement.cells).verdict if claim.cells else leaf.verdict
-            if changed.verdict != before:
+            if changed.verdict != judgement.verdict:
                 return f"{name}: {why}" if name else why
     return ""
 
@@ -211,31 +265,34 @@ def _named_leaves(claim: Claim, judgement: Judgement) -> list[tuple[str, Claim, 
     ]
 
 
-def _nearby(claim: Claim, leaf: Judgement) -> Iterator[tuple[str, str]]:
+def _nearby(claim: Claim, leaf: Judgement) -> Iterator[tuple[Verdict, str]]:
     """The verdicts within reach of rounding or of one seed, and why."""
-    seen, verdict = leaf.observation, leaf.verdict
-    interval = seen.interval
-    for scale in (1 - ROUNDING, 1 + ROUNDING):
-        size = max(abs(seen.reference), abs(interval.low), abs(interval.high))
-        low, high = (end + (scale - 1) * size for end in (interval.low, interval.high))
-        other = compare(claim.relation, low, high, seen.reference, seen.margin)
-        if claim.kind in (*AVERAGED, "count") and other != verdict:
-            yield other, "within rounding of an edge"
-    if claim.kind == "count":
-        for values in _one_changed(seen.values):
+    seen = leaf.observation
+    if claim.kind not in (*AVERAGED, "count"):
+        return
+    if claim.kind != "count":
+        low, high = seen.interval.low, seen.interval.high
+        nudge = ROUNDING * max(abs(seen.reference), abs(low), abs(high))
+        for shift in (-nudge, nudge):
+            yield _compared(claim, seen, low + shift, high + shift), "within rounding of an edge"
+    for values in _one_changed(seen.values):
+        if claim.kind == "count":
             ends = median_interval(values, seen.level)
-            other = compare(claim.relation, ends.low, ends.high, seen.reference, seen.margin)
-            if other != verdict:
-                yield other, "one seed that ended as another did would change it"
-    if claim.kind in AVERAGED:
-        changed = _one_changed(seen.values)
-        error, freedom = _error(claim, changed.var(1, ddof=1), seen.seeds)
-        half = quantile(freedom, seen.level) * error
-        for mean, width in zip(changed.mean(1), half, strict=True):
-            low, high = max(mean - width, claim.bounds[0]), min(mean + width, claim.bounds[1])
-            other = compare(claim.relation, low, high, seen.reference, seen.margin)
-            if other != verdict:
-                yield other, "one seed that ended as another did would change it"
+        elif is_share(claim, values):
+            ends = share_interval(int(values.sum()), len(values), seen.level)
+        else:
+            error, freedom = _error(claim, values.var(ddof=1), len(values))
+            half, mean = float(quantile(freedom, seen.level) * error), float(values.mean())
+            low, high = claim.bounds
+            ends = Interval(mean, max(low, mean - half), min(high, mean + half))
+        yield (
+            _compared(claim, seen, ends.low, ends.high),
+            "one seed that ended as another did would change it",
+        )
+
+
+def _compared(claim: Claim, seen: Observation, low: float, high: float) -> Verdict:
+    return compare(claim.relation, low, high, seen.reference, seen.margin)
 
 
 def _one_changed(values: np.ndarray) -> np.ndarray:
@@ -253,7 +310,7 @@ def what_would_decide(claim: Claim, judgement: Judgement) -> str:
         return ""
     effect = abs(float(seen.values.mean()) - seen.reference)
     distance = abs(effect - seen.margin) if claim.relation == "near" else effect
-    size, variance = seen.seeds, np.asarray(seen.values.var(ddof=1))
+    size, variance = seen.seeds, seen.values.var(ddof=1)
     while size <= MOST_SEEDS:
         error, freedom = _error(claim, variance, size)
         if quantile(freedom, seen.level) * error < distance:

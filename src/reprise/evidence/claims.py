@@ -74,11 +74,11 @@ class Claim:
         margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the
             reference if `relative`.
         published: the number that the paper prints, if it prints one.
-        cells: for a sentence about many cells, the claim in each, by the cell's name; then it has no measure of its own.
+        cells: of a sentence about many cells, the claim in each, by the cell's name; it then has no measure.
         quantifier: whether the sentence holds if all of its cells do, or some of them.
-        exists: that the sentence says that some choice of what the paper leaves unstated makes it true: the settings are
-            then searched, and it fails only if it fails in all.
-        resolution: of a limit, how precisely it is measured (a number a seed, in the unit of the observation).
+        exists: that the sentence says that some choice of what the paper leaves unstated makes it true: the
+            settings are then searched, and it fails only if it fails in all.
+        resolution: of a limit, how precisely it is measured: a number a seed, in the observation's unit.
         bounds: the values that an observation can have at all.
         reading: whose definition of what is measured: the paper's, unless it says otherwise.
         looked: what was set for this claim after results had been seen; empty if nothing was.
@@ -151,7 +151,8 @@ def value(
     number = published if isinstance(published, (int, float)) else None
     bounds = {"bounds": PERCENT} if quantity == "accuracy" else {}
     return Claim(
-        id, kind, statement, source, unit, measure, "near", published, MARGINS[quantity], number, std, n,
+        id, "count" if quantity == "count" else kind, statement, source, unit, measure, "near", published,
+        MARGINS[quantity], number, std, n,
         relative=quantity in RELATIVE, **bounds | rest,
     )  # fmt: skip
 
@@ -175,8 +176,9 @@ def limit(
     """The mean over seeds is a limit, as closely as it can be measured.
 
     Args:
-        resolution: by how much a measured limit may be off, a number a seed: the error of the integrator, or what still
-            moves over the last steps. The largest is the margin; above `COARSEST`, it decides nothing.
+        resolution: by how much a measured limit may be off, a number a seed: the error of the integrator, or
+            what still moves over the last steps. The largest is the margin; above `COARSEST`, it decides
+            nothing.
     """
     return Claim(
         id, "limit", statement, source, unit, measure, "near", reaches, resolution=resolution, **rest
@@ -194,7 +196,7 @@ def ordering(
     below: float | Measure | None = None,
     **rest: Any,
 ) -> Claim:
-    """The measure lies strictly above, or strictly below, another one, paired by seed, in the mean over seeds."""
+    """In the mean over seeds, the measure lies strictly above, or below, another one, paired by seed."""
     relation, reference = _only(above=above, below=below)
     return Claim(id, "ordering", statement, source, unit, measure, relation, reference, **rest)
 
@@ -238,7 +240,7 @@ def always(
 
 
 def given(claim: Claim) -> Claim:
-    """A claim whose observations are all that there is, so that each must satisfy it and chance has no part."""
+    """A claim whose observations are all that there is: each must satisfy it, and chance has no part."""
     return replace(claim, kind="given")
 
 
@@ -258,12 +260,12 @@ def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure
 
 
 def for_all(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) -> Claim:
-    """A sentence that holds if it holds in every cell, such as each number of candidates; or that joins several
-    sentences, such as "it falls, and more slowly".
+    """A sentence that holds if it holds in every cell, such as each number of candidates; or that joins
+    several sentences, such as "it falls, and more slowly".
 
     Args:
-        cells: the claim in each cell, by what the report calls the cell: `P = 3, beta = 2`. Their ids and statements are not
-            read.
+        cells: the claim in each cell, by what the report calls the cell: `P = 3, beta = 2`. Their ids and
+            statements are not read.
 
     Raises:
         ValueError: if there is no cell.
@@ -271,7 +273,8 @@ def for_all(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) ->
     if not cells:
         raise ValueError(f"{id}: a sentence about no cell")
     first = next(iter(cells.values()))
-    return replace(first, id=id, statement=statement, measure=None, cells=dict(cells), **rest)
+    whole = {"measure": None, "published": None, "published_std": None, "published_n": None, "learned": None}
+    return replace(first, id=id, statement=statement, cells=dict(cells), **whole | rest)
 
 
 def for_some(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) -> Claim:
@@ -302,6 +305,6 @@ def collapsed(values: pd.Series) -> float:
     return float((values <= COLLAPSED * values.max()).sum())
 
 
-def _only(**named: float | Measure | None) -> tuple[str, float | Measure]:
+def _only(**named: float | Measure | None) -> tuple[Any, Any]:
     ((relation, reference),) = [(name, given) for name, given in named.items() if given is not None]
     return relation, reference

@@ -1,8 +1,8 @@
 """From one claim and the tables of one setting to a judgement.
 
-One rule for every type of statement: an interval of the observation, and a region that the statement allows. Inside:
-reproduced; wholly outside: contradicted; else inconclusive. A sentence about many cells is read in each, by intervals
-that hold together.
+One rule for every type of statement: an interval of the observation, and a region that the statement allows.
+Inside: reproduced; wholly outside: contradicted; else inconclusive. A sentence about many cells is read in
+each, by intervals that hold together.
 """
 
 import math
@@ -20,6 +20,7 @@ from reprise.evidence.statistics import (
     mean_interval,
     median_interval,
     paired_interval,
+    share_interval,
     welch_interval,
 )
 from reprise.study.experiment import Tables
@@ -37,6 +38,9 @@ ABOUT_EACH: tuple[Kind, ...] = ("always", "given", "identity", "inequality", "pr
 """The types of statement that one observation refutes."""
 
 
+UNKNOWN = Interval(math.nan, math.nan, math.nan)
+
+
 @dataclass(frozen=True)
 class Observation:
     """What a claim measures in one setting and cell, or in `obstacle` why it can decide nothing.
@@ -50,7 +54,7 @@ class Observation:
 
     obstacle: str = ""
     values: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    interval: Interval = Interval(math.nan, math.nan, math.nan)
+    interval: Interval = UNKNOWN
     reference: float = math.nan
     margin: float = math.nan
     seeds: int = 0
@@ -59,7 +63,12 @@ class Observation:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a claim's observations say; of a sentence about cells, the observation in the cell that decides."""
+    """What a claim's observations say.
+
+    Attributes:
+        observation: of a sentence about cells, that in the cell that decides.
+        cells: the judgement in each cell.
+    """
 
     verdict: Verdict
     reason: str
@@ -91,7 +100,8 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, level: flo
     """The verdict on one claim from tables of one setting.
 
     Args:
-        margin_scale: multiplies the margin (of a formula, its tolerance), to see how far the verdict rests on it.
+        margin_scale: multiplies the margin (of a formula, its tolerance), to see how far the verdict rests on
+            it.
         level: of the claim's interval, or of the intervals in all of its cells together.
     """
     if not claim.cells:
@@ -120,44 +130,49 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
     if claim.learned is not None:
         gain = float(claim.learned(tables).min(skipna=False))
         if not gain >= LEARNED:
-            return replace(
-                seen,
-                obstacle=f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline",
-            )
+            obstacle = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
+            return replace(seen, obstacle=obstacle)
     if claim.resolution is not None:
         margin = float(claim.resolution(tables).max(skipna=False))
         size = max(abs(reference), 1.0) if reference == 0 else abs(reference)
         if not margin <= COARSEST * size:
             return replace(seen, obstacle=f"measured too coarsely for a limit: to {margin:.2g}")
         seen = replace(seen, margin=margin)
-    return _with_interval(claim, seen, sample, paired, level)
+    return _with_interval(claim, seen, sample, paired)
 
 
 def _with_interval(
-    claim: Claim, seen: Observation, sample: pd.Series, paired: pd.Series | None, level: float
+    claim: Claim, seen: Observation, sample: pd.Series, paired: pd.Series | None
 ) -> Observation:
-    low, high = claim.bounds
+    if paired is not None:
+        seen = replace(seen, values=(sample - paired + seen.reference).to_numpy())
+    values, level = seen.values, seen.level  # noqa: PD011
     if claim.kind in ABOUT_EACH:
-        values = sample if paired is None else sample - paired + seen.reference
         worst = {"at most": values.max(), "at least": values.min()}.get(claim.relation, values.mean())
-        interval = Interval(float(worst), float(values.min()), float(values.max()))
-        return replace(seen, values=values.to_numpy(), interval=interval)
+        return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
     if claim.kind == "count":
         fewest = math.ceil(1 - math.log2(1 - level))
-        if len(sample) < fewest:
+        if len(values) < fewest:
             return replace(seen, obstacle=f"fewer than {fewest} seeds")
-        return replace(seen, interval=median_interval(sample, level))
-    if len(sample) < MIN_SEEDS:
+        return replace(seen, interval=median_interval(values, level))
+    if len(values) < MIN_SEEDS:
         return replace(seen, obstacle=f"fewer than {MIN_SEEDS} seeds")
     if paired is not None:
         interval = paired_interval(sample, paired, level)
-        seen = replace(seen, values=(sample - paired + seen.reference).to_numpy())
     elif claim.published_std is not None and claim.published_n is not None:
         interval = welch_interval(sample, claim.published_std, claim.published_n, level)
+    elif is_share(claim, values):
+        interval = share_interval(int(values.sum()), len(values), level)
     else:
         interval = mean_interval(sample, level)
+    low, high = claim.bounds
     bounded = Interval(interval.mean, max(low, interval.low), min(high, interval.high))
     return replace(seen, interval=bounded)
+
+
+def is_share(claim: Claim, values: np.ndarray) -> bool:
+    """Whether the mean is a share of runs: each observation is 0 or 1, and the reference is a number."""
+    return not callable(claim.reference) and bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def decide(claim: Claim, observation: Observation, margin_scale: float = 1.0) -> Judgement:
@@ -180,7 +195,7 @@ def _about_each(
     claim: Claim, observation: Observation, reference: float, margin: float
 ) -> tuple[Verdict, str]:
     """The verdict on a statement about every observation: one that fails refutes it."""
-    holds = [compare(claim.relation, value, value, reference, margin) for value in observation.values]
+    holds = [compare(claim.relation, value, value, reference, margin) for value in observation.values]  # noqa: PD011
     failing, number = holds.count("contradicted"), len(holds)
     noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(claim.kind, "cases")
     if failing:
@@ -190,8 +205,8 @@ def _about_each(
     if claim.kind in ("always", "inequality") and number < MIN_RUNS:
         most = 1 - 0.05 ** (1 / number)
         return "inconclusive", (
-            f"none of {number} {noun} fails, but {100 * most:.0f} % could; {MIN_RUNS} would show that at most "
-            f"{100 * TOLERATED:g} % do"
+            f"none of {number} {noun} fails, but {100 * most:.0f} % of all could; {MIN_RUNS} would show that "
+            f"at most {100 * TOLERATED:g} % do"
         )
     return "reproduced", ""
 
@@ -223,9 +238,10 @@ def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
     if verdict == "inconclusive" and len(by_verdict["inconclusive"]) == 1 == len(cells):
         return replace(cells[by_verdict[verdict][0]], cells=cells)
     reason = f"holds in {len(by_verdict['reproduced'])} of {len(cells)} cells"
-    for other, words in (("contradicted", "not"), ("inconclusive", "undecided"), ("not run", "not run")):
+    words: dict[Verdict, str] = {"contradicted": "not", "inconclusive": "undecided", "not run": "not run"}
+    for other, word in words.items():
         if by_verdict[other]:
-            reason += f"; {words}: {_listed(by_verdict[other])}"
+            reason += f"; {word}: {_listed(by_verdict[other])}"
     deciding = min((cells[name] for name in by_verdict[verdict]), key=_clearance)
     return Judgement(verdict, reason, deciding.observation, cells)
 
@@ -236,7 +252,7 @@ def _listed(names: list[str], most: int = 4) -> str:
 
 
 def _clearance(cell: Judgement) -> float:
-    """How far the interval is from the reference, in widths of the interval: the less, the closer the verdict."""
+    """The distance of the mean from the edge, in widths of the interval: the less, the closer the verdict."""
     seen = cell.observation
     width = seen.interval.high - seen.interval.low
     distance = abs(abs(seen.interval.mean - seen.reference) - (seen.margin or 0.0))

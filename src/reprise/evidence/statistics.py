@@ -1,7 +1,7 @@
 """Intervals and error rates: what a few repetitions can say.
 
-Intervals have 95 %, so that each end is passed by chance in 2.5 % of normal samples. That leaves room for samples that
-are not normal within the 5 % of false verdicts that Reprise allows (`evidence.calibration`).
+Intervals have 95 %, so that each end is passed by chance in 2.5 % of normal samples. Samples that are not
+normal then have room within the 5 % of false verdicts that Reprise allows (`evidence.calibration`).
 """
 
 import math
@@ -104,7 +104,8 @@ def median_interval(sample: pd.Series | np.ndarray | Sequence[float], level: flo
 
 
 def share_interval(successes: int, runs: int, level: float = LEVEL) -> Interval:
-    """Clopper and Pearson's interval of the share of runs in which something happens: exact, so wide at 0 and 1."""
+    """Clopper and Pearson's interval of the share of runs in which something happens: exact, and wide at 0
+    and 1 too."""
     from scipy import special
 
     tail = (1 - level) / 2
@@ -114,8 +115,8 @@ def share_interval(successes: int, runs: int, level: float = LEVEL) -> Interval:
 
 
 def false_discovery_rate(p_values: Sequence[float], decided: Sequence[bool]) -> float:
-    """The share of the decided that is expected to be decided wrongly, at most (Benjamini and Hochberg): the number of
-    tests times the largest p-value among the decided, over their number.
+    """The share of the decided that is expected to be decided wrongly, at most (Benjamini and Hochberg): the
+    number of tests times the largest p-value among the decided, over their number.
 
     Args:
         p_values: of all tests, of those that decided nothing too.

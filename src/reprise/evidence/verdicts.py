@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.evidence.calibration import FALSE, Rates, fragility, rates, what_would_decide
+from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
 from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, judge
 from reprise.evidence.statistics import simultaneous
@@ -29,13 +29,14 @@ GROUNDS = {
 """What a verdict can stand on. Counts on different grounds are never added together."""
 
 COLUMNS = (
-    "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "verdict", "reason",
-    "scale", "departures", "assumptions", "looked", "quantifier", "cells", "settings", "observed", "low", "high",
-    "relation", "reference", "margin", "published", "published_std", "published_n", "verdict_half_margin",
-    "verdict_twice_margin", "fragile", "false_reproduced", "false_contradicted", "power_half", "power_twice",
+    "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "verdict",
+    "reason", "scale", "departures", "assumptions", "looked", "quantifier", "cells", "settings", "observed",
+    "low", "high", "relation", "reference", "margin", "published", "published_std", "published_n",
+    "verdict_half_margin", "verdict_twice_margin", "fragile", "false_reproduced", "false_contradicted", "power_half", "power_twice",
     "p_value", "seeds", "unit",
 )  # fmt: skip
-"""`cells` and `settings` are JSON: a list of objects with `name`, `verdict`, `observed`, `low`, `high`, `reference`."""
+"""`cells` and `settings` are JSON: lists of objects with `name`, `verdict`, `observed`, `low`, `high` and
+`reference`."""
 
 
 def judge_all(
@@ -70,17 +71,19 @@ def _row(
         missed = alterations(params)
     half = twice = judgement = Judgement("not run", claim.needs or missing, Observation())
     others: dict[str, Judgement] = {}
-    measured = Rates()
+    measured, fragile = Rates(), ""
     if settings and not (claim.needs and missed):
         tables = settings[BASE]
-        judgement, half, twice = (judge(claim, tables, margin_scale=scale) for scale in (1.0, 0.5, 2.0))
+        judgement, measured = calibrated(claim, tables)
+        level = judgement.observation.level
+        half, twice = (judge(claim, tables, margin_scale=scale, level=level) for scale in (0.5, 2.0))
+        fragile = fragility(claim, judgement)
         if claim.needs and judgement.reason == NO_OBSERVATIONS:
             judgement = Judgement("not run", claim.needs, Observation())
         else:
             level = simultaneous(len(settings) - 1)
             others = {name: judge(claim, settings[name], level=level) for name in settings if name != BASE}
-            measured = rates(claim, judgement)
-            judgement = in_region(claim, held_to(judgement, measured), others)
+            judgement = in_region(claim, judgement, others)
     scale = "reduced" if missed else "paper"
     constant = math.nan if callable(claim.reference) else float(claim.reference)
     reference = constant if math.isnan(judgement.reference) else judgement.reference
@@ -115,7 +118,7 @@ def _row(
         "published_n": _or_nan(claim.published_n),
         "verdict_half_margin": half.verdict,
         "verdict_twice_margin": twice.verdict,
-        "fragile": fragility(claim, judgement),
+        "fragile": fragile,
         "false_reproduced": measured.false_reproduced,
         "false_contradicted": measured.false_contradicted,
         "power_half": measured.power_half,
@@ -141,20 +144,8 @@ def _listed(judgements: Mapping[str, Judgement]) -> str:
     return json.dumps(rows, ensure_ascii=False)
 
 
-def held_to(judgement: Judgement, measured: Rates) -> Judgement:
-    """No verdict `reproduced`, or `contradicted`, that the same rule reaches too often where it is wrong."""
-    wrong = {"reproduced": measured.false_reproduced, "contradicted": measured.false_contradicted}
-    rate = wrong.get(judgement.verdict, 0.0)
-    if rate > FALSE:
-        reason = (
-            f"so few or such observations give a wrong '{judgement.verdict}' in {100 * rate:.0f} % of draws"
-        )
-        return replace(judgement, verdict="inconclusive", reason=reason)
-    return judgement
-
-
 def in_region(claim: Claim, judgement: Judgement, others: Mapping[str, Judgement]) -> Judgement:
-    """The verdict over all plausible settings: `depends` where a claim holds with some and fails with others."""
+    """The verdict over all plausible settings: `depends` where a claim holds in some and fails in others."""
     having = {
         verdict: [name for name, other in others.items() if other.verdict == verdict] for verdict in VERDICTS
     }

@@ -33,7 +33,8 @@ class Experiment:
     """A folder `papers/KEY/NAME/`. Its computation needs torch, and so is imported only when it runs.
 
     Attributes:
-        excused: why a field that the paper leaves open is in no alternative, or why no two are changed `together`.
+        excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
+            are changed `together`.
     """
 
     id: str
@@ -75,7 +76,7 @@ class Experiment:
         return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
 
     def varied(self, params: Settings) -> dict[str, frozenset[str]]:
-        """The fields that the paper leaves open and that each alternative varies, by the alternative's name."""
+        """The fields that the paper leaves open and that an alternative varies, by the alternative's name."""
         values = open_fields(params)
         return {
             name: frozenset(path for path, value in open_fields(other).items() if value != values.get(path))

@@ -29,7 +29,8 @@ class Tier:
         name: the file's stem, and the name of the tier's folders in results/ and figures/.
         overrides: the file's overrides for each experiment.
         on_request: the experiments that run only when asked for by name.
-        looked: experiment id -> which of its parameters were set after results had been seen, and what else had been tried.
+        looked: experiment id -> which of its parameters were set after results had been seen, and what had
+            been tried.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
     """
@@ -106,15 +107,8 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         for id, experiment in experiments.items()
     }
     values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
-    return Tier(
-        name,
-        root,
-        overrides,
-        tuple(on_request),
-        looked,
-        params,
-        hashlib.sha256(values.encode()).hexdigest()[:12],
-    )
+    digest = hashlib.sha256(values.encode()).hexdigest()[:12]
+    return Tier(name, root, overrides, tuple(on_request), looked, params, digest)
 
 
 def _placed(params: type[Settings], device: str) -> dict[str, str]:

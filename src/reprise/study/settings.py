@@ -158,7 +158,8 @@ def _unstated_fields(field: FieldInfo) -> list[str]:
 
 
 def open_fields(params: Settings) -> dict[str, Any]:
-    """The values, by `name` or `name.inner`, that the paper leaves unstated or that our copy of its text lacks."""
+    """The values that the paper leaves unstated or that our copy of its text lacks, by `name` or
+    `name.inner`."""
     values = {}
     for name, field in type(params).model_fields.items():
         value = getattr(params, name)

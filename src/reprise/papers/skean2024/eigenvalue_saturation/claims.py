@@ -65,7 +65,7 @@ def _claim(name: str, scale: str, rate: str, method: str) -> Claim:
         measure=metric(scaled, select, "frossl"),
         unit=unit,
         learned=learned(select, "frossl", method),
-        **sides,  # type: ignore[arg-type]
+        **sides,
     )
 
 
