@@ -7,7 +7,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from reprise.evidence.statistics import mean_interval, paired_interval, welch_interval
+from reprise.evidence.statistics import (
+    false_discovery_rate,
+    mean_interval,
+    median_interval,
+    paired_interval,
+    share_interval,
+    simultaneous,
+    welch_interval,
+)
 
 numbers = st.floats(-1e3, 1e3, allow_nan=False)
 samples = st.lists(numbers, min_size=3, max_size=12)
@@ -18,7 +26,7 @@ def test_the_interval_of_the_mean_is_scipys(values):
     assume(np.ptp(values) > 1e-6)
     ours = mean_interval(pd.Series(values))
     theirs = stats.t.interval(
-        0.90, len(values) - 1, np.mean(values), np.std(values, ddof=1) / len(values) ** 0.5
+        0.95, len(values) - 1, np.mean(values), np.std(values, ddof=1) / len(values) ** 0.5
     )
     assert ours.mean == pytest.approx(np.mean(values), abs=1e-9)
     assert (ours.low, ours.high) == pytest.approx(theirs, rel=1e-9, abs=1e-9)
@@ -26,23 +34,23 @@ def test_the_interval_of_the_mean_is_scipys(values):
 
 def test_the_interval_of_the_mean_is_the_t_tests():
     values = np.random.default_rng(0).normal(3, 2, 7)
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.90)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     ours = mean_interval(values)
     assert (ours.low, ours.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
-def test_the_90_percent_interval_of_three_seeds_against_a_table_of_student():
-    """t(.95, 2) = 2.91999; the sample 1, 2, 3 has the standard error 1/sqrt(3)."""
+def test_the_interval_of_three_seeds_against_a_table_of_student():
+    """t(.975, 2) = 4.30265; the sample 1, 2, 3 has the standard error 1/sqrt(3)."""
     ours = mean_interval(pd.Series([1.0, 2.0, 3.0]))
-    assert (ours.low, ours.high) == pytest.approx((2 - 2.91999 / 3**0.5, 2 + 2.91999 / 3**0.5), abs=1e-5)
+    assert (ours.low, ours.high) == pytest.approx((2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), abs=1e-5)
 
 
 @pytest.mark.parametrize("n", [3, 10])
-def test_nine_of_ten_intervals_hold_the_true_mean(n):
+def test_95_of_100_intervals_hold_the_true_mean(n):
     draws = np.random.default_rng(n).normal(5, 3, (4000, n))
     intervals = [mean_interval(draw) for draw in draws]
     covered = np.mean([interval.low <= 5 <= interval.high for interval in intervals])
-    assert covered == pytest.approx(0.90, abs=0.015)  # three standard errors of a share of .9 in 4000
+    assert covered == pytest.approx(0.95, abs=0.0104)  # three standard errors of a share of .95 in 4000
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 7.0, -1 / 3])
@@ -64,17 +72,17 @@ def test_the_interval_against_a_published_mean_is_scipys_welch(values, mean, std
     assert centre == pytest.approx(np.mean(values), abs=1e-9)
     # The published mean lies on the edge of the interval of level 1 - p of scipy's test.
     half = (ours.high - ours.low) / 2
-    significant = bool(result.pvalue < 0.10)
+    significant = bool(result.pvalue < 0.05)
     distance = abs(centre - mean)
     if abs(distance - half) > 1e-6 * (1 + half):
         assert significant == (distance > half)
-    assert half == pytest.approx(stats.t.isf(0.05, freedom) * (share + of) ** 0.5, rel=1e-9)
+    assert half == pytest.approx(stats.t.isf(0.025, freedom) * (share + of) ** 0.5, rel=1e-9)
 
 
 def test_the_interval_against_a_published_mean_of_one_raw_sample_is_scipys():
     rng = np.random.default_rng(1)
     ours, theirs = rng.normal(0.6, 0.05, 10), rng.normal(0.7, 0.2, 3)
-    expected = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.90)
+    expected = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
     interval = welch_interval(ours, float(theirs.std(ddof=1)), 3)
     shift = theirs.mean()
     assert (interval.low, interval.high) == pytest.approx(
@@ -84,7 +92,7 @@ def test_the_interval_against_a_published_mean_of_one_raw_sample_is_scipys():
 
 def test_a_published_spread_widens_the_interval_of_a_sample_without_spread():
     interval = welch_interval([0.5] * 5, 0.1, 3)
-    assert interval.high - 0.5 == pytest.approx(stats.t.ppf(0.95, 2) * 0.1 / 3**0.5)
+    assert interval.high - 0.5 == pytest.approx(stats.t.ppf(0.975, 2) * 0.1 / 3**0.5)
     without = welch_interval([0.1] * 3, 0.0, 3)
     assert (without.low, without.high) == (0.1, 0.1)
 
@@ -97,7 +105,7 @@ def test_the_paired_interval_lies_beside_the_references_mean_as_the_differences_
     reference = pd.Series([b for _, b in pairs], index=range(len(pairs)))
     assume(np.ptp(sample - reference) > 1e-6)
     interval = paired_interval(sample, reference[seeds])  # whatever the order of the rows
-    expected = stats.ttest_rel(sample, reference).confidence_interval(0.90)
+    expected = stats.ttest_rel(sample, reference).confidence_interval(0.95)
     shifted = (interval.low - reference.mean(), interval.high - reference.mean())
     assert shifted == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-6)
     assert interval.mean == pytest.approx(sample.mean(), abs=1e-9)
@@ -115,3 +123,59 @@ def test_pairing_removes_what_the_seeds_share():
 def test_pairs_of_different_seeds_are_an_error(other):
     with pytest.raises(KeyError, match="seeds differ"):
         paired_interval(pd.Series([1.0, 2, 3], index=[0, 1, 2]), pd.Series(1.0, index=other))
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99])
+@pytest.mark.parametrize(("successes", "runs"), [(0, 10), (10, 10), (3, 7), (1, 200)])
+def test_the_interval_of_a_share_is_scipys_clopper_and_pearson(successes, runs, level):
+    expected = stats.binomtest(successes, runs).proportion_ci(level, method="exact")
+    ours = share_interval(successes, runs, level)
+    assert (ours.low, ours.high) == pytest.approx((expected.low, expected.high), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [6, 7, 10, 25])
+@pytest.mark.parametrize(
+    "draw", [lambda rng, shape: rng.normal(size=shape), lambda rng, shape: rng.poisson(3, shape)]
+)
+def test_the_interval_of_the_median_holds_it_in_95_of_100_samples_or_more(size, draw):
+    rng = np.random.default_rng(size)
+    median = float(np.median(draw(rng, 100_001)))
+    intervals = [median_interval(sample) for sample in draw(rng, (3000, size))]
+    covered = np.mean([interval.low <= median <= interval.high for interval in intervals])
+    assert covered >= 0.95 - 3 * (0.05 * 0.95 / 3000) ** 0.5
+
+
+def test_the_interval_of_the_median_is_scipys_quantile_test():
+    values = np.random.default_rng(3).normal(size=20)
+    ours, theirs = median_interval(values), stats.quantile_test(values, q=0, p=0.5).confidence_interval(0.95)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high))
+
+
+def test_five_seeds_have_no_interval_of_the_median():
+    with pytest.raises(ValueError, match="5 observations have no interval of the median"):
+        median_interval([1.0] * 5)
+
+
+def test_intervals_that_hold_together_are_bonferronis():
+    assert simultaneous(1) == pytest.approx(0.95)
+    assert simultaneous(10) == pytest.approx(0.995)
+    draws = np.random.default_rng(4).normal(size=(2000, 10, 8))
+    hold = [all(abs(mean_interval(x, simultaneous(10)).mean) <= mean_interval(x, simultaneous(10)).high
+                - x.mean() for x in draw) for draw in draws[:300]]  # fmt: skip
+    assert np.mean(hold) >= 0.95 - 3 * (0.05 * 0.95 / 300) ** 0.5
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 1))
+def test_the_false_discovery_rate_is_scipys(p_values, threshold):
+    decided = [p <= threshold for p in p_values]
+    assume(any(decided))
+    adjusted = stats.false_discovery_control(p_values, method="bh")
+    ours = false_discovery_rate(p_values, decided)
+    largest = max(p for p in p_values if p <= threshold)
+    same = [q for q, p in zip(adjusted, p_values, strict=True) if p == largest]
+    assert ours >= max(same) - 1e-12  # BH may lower it by a larger p-value's
+    assert ours == pytest.approx(min(1.0, len(p_values) * largest / sum(decided)))
+
+
+def test_nothing_decided_is_nothing_decided_wrongly():
+    assert false_discovery_rate([0.5, 0.9], [False, False]) == 0.0

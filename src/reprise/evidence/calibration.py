@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 
 from reprise.evidence.claims import MIN_RUNS, TOLERATED, Claim
-from reprise.evidence.judgement import CROSSES, Judgement, Observation, compare, is_share, joined, judge
+from reprise.evidence.judgement import (
+    CROSSES,
+    Judgement,
+    Observation,
+    Verdict,
+    compare,
+    is_share,
+    joined,
+    judge,
+)
 from reprise.evidence.statistics import (
     LEVEL,
     Interval,
@@ -74,8 +83,8 @@ def calibrated(claim: Claim, tables: Tables) -> tuple[Judgement, Rates]:
 
 
 def rates(claim: Claim, judgement: Judgement) -> Rates:
-    """The error rates of a claim; those of a sentence about cells are for a failure in the one cell where it is
-    hardest to catch."""
+    """The error rates of a claim; a sentence about cells is taken to fail in the one where that is hardest to
+    catch."""
     leaves = list(_leaves(claim, judgement))
     if any(not leaf.observation.seeds or leaf.observation.obstacle for _, leaf in leaves):
         return Rates()

@@ -32,8 +32,8 @@ COLUMNS = (
     "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "verdict",
     "reason", "scale", "departures", "assumptions", "looked", "quantifier", "cells", "settings", "observed",
     "low", "high", "relation", "reference", "margin", "published", "published_std", "published_n",
-    "verdict_half_margin", "verdict_twice_margin", "fragile", "false_reproduced", "false_contradicted", "power_half", "power_twice",
-    "p_value", "seeds", "unit",
+    "verdict_half_margin", "verdict_twice_margin", "fragile", "false_reproduced", "false_contradicted",
+    "power_half", "power_twice", "p_value", "seeds", "unit",
 )  # fmt: skip
 """`cells` and `settings` are JSON: lists of objects with `name`, `verdict`, `observed`, `low`, `high` and
 `reference`."""
