@@ -17,7 +17,7 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from reprise.errors import RepriseError
-from reprise.evidence.verdicts import known_false, summary
+from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, drift, pipeline, plan, provenance, registry, tiers
 
 FOUND = 3
@@ -297,6 +297,11 @@ def _print_summary(claims: pd.DataFrame) -> None:
     for row in counts.itertuples(index=False):
         table.add_row(*(str(cell) for cell in row))
     Console(width=110).print(table)
+    for paper in false_discoveries(claims):
+        print(
+            f"{paper['paper']}: {paper['decided']} of {paper['tests']} tests decided; of those, "
+            f"{100 * paper['rate']:.1f} % expected to be wrong, at most"
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,16 @@ import pytest
 
 from reprise.errors import RepriseError
 from reprise.evidence import errata
-from reprise.evidence.claims import both_forms, count, identity, ordering, printed, restated, value
+from reprise.evidence.claims import (
+    both_forms,
+    count,
+    for_all,
+    identity,
+    ordering,
+    printed,
+    restated,
+    value,
+)
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import judge_all, summary
 from reprise.execute import registry
@@ -91,6 +100,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     """A tier in which one paper has run, bar its Figure 7 and Table 2, and another has nothing."""
     toy = Experiment(
         id="new2030/toy", module="toy", params=Params, inputs=None, resources=Resources(), alternatives=None,
+        excused={},
         tables=("numbers",), claims=CLAIMS,
         artifacts=(
             _artifact("fig06a", "Figure 6a", "figure", NASTY),
@@ -356,7 +366,40 @@ def test_a_false_statement_is_a_finding_with_our_correction_beside_it(page: Page
 def test_what_is_not_the_papers_own_wording_has_its_grounds(page: Page) -> None:
     ledger = {row[0].split(" ✓")[0]: row[1:] for row in page.tables[0][1:]}
     for name in ("restated by us", "our own"):
-        assert ledger[f"{name.capitalize()} {html.GROUNDS[name]}"] == ["1", "0", "0", "0"]
+        assert ledger[f"{name.capitalize()} {html.GROUNDS[name]}"] == ["1", "0", "0", "0", "0"]
+
+
+def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
+    numbers = pd.concat(
+        pd.DataFrame({"seed": range(6), "setting": name, "one": mean + 0.01 * np.arange(6)})
+        for name, mean in {BASE: 1.0, "rate halved": 1.2, "rate doubled": -1.0}.items()
+    )
+    above = ordering("new2030/fig7/a", "", source="", measure=_measure("one"), unit="", above=0.0)
+    below = ordering("new2030/fig7/b", "", source="", measure=_measure("one"), unit="", below=5.0)
+    cells = for_all("new2030/fig7/both", "It is both", {"above 0": above, "below 5": below})
+    judged = judge_all([cells], {"numbers": numbers}, Params(width=8), looked="the rate")
+    text = html.write(tier, judged).read_text(encoding="utf-8")
+    page = Page(text)
+    assert text.count("<svg") == 2
+    assert "holds in 2 of 2 cells" in page.words
+    assert "2 other settings: 1 holds, 1 fails, 0 undecided" in page.words
+    assert "set after a look at results: the rate" in page.words
+    rows = {row[0]: row[1:] for row in page.rows}
+    assert rows["rate doubled"][0] == "✗ contradicted"
+    assert rows["below 5"][0] == "✓ reproduced"
+    assert "± depends" in page.words
+
+
+def test_error_rates_are_those_of_the_claims(claims: pd.DataFrame, page: Page) -> None:
+    rows = {row[0]: row[1:] for row in page.rows}
+    rate = f"{100 * claims.set_index('claim').loc['new2030/fig7/above'].false_reproduced:.1f} %"
+    assert rows["ordering"][:2] == ["1", f"{rate} ({rate})"]
+
+
+def test_false_discoveries_are_counted_by_paper(claims: pd.DataFrame, page: Page) -> None:
+    (table,) = [table for table in page.tables if table and table[0][-1:] == ["False discovery rate"]]
+    tests = claims[claims["kind"].isin(["value", "ordering", "count"]) & claims["p_value"].notna()]
+    assert table[1][:3] == ["new2030", str(len(tests)), "3"]
 
 
 def test_coverage_is_counted(page: Page) -> None:
@@ -417,7 +460,7 @@ def test_the_summary_lists_what_a_ci_run_must_look_at(tier: Tier, claims: pd.Dat
     assert "near 2 ± 0.1" in contradicted
     assert "new2030/fig7/above" in inconclusive
     assert "\\|" in inconclusive
-    assert "| new2030 | reduced | 2 | 2 | 1 | 0 |" in text
+    assert "| new2030 | reduced | 2 | 2 | 0 | 1 | 0 |" in text
 
 
 def test_no_claims_at_all_is_a_report_too(tier: Tier, claims: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
 from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, judge
-from reprise.evidence.statistics import simultaneous
+from reprise.evidence.statistics import false_discovery_rate, simultaneous
 from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings, alterations, assumptions, departures
@@ -194,6 +194,41 @@ def summary(claims: pd.DataFrame) -> pd.DataFrame:
         .reindex(columns=list(VERDICTS), fill_value=0)
     )
     return counts.reset_index().astype({"ground": str}).rename_axis(columns=None)
+
+
+CERTAIN = ("given", "identity", "printed")
+"""The types of statement in which chance has no part."""
+DECIDED = ("reproduced", "contradicted", "depends")
+
+
+def false_discoveries(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """By paper, over the claims in which chance has a part: how many tests there are, how many of them are
+    decided, and the share of those that is expected to be wrong, at most."""
+    tests = claims[~claims["kind"].isin(CERTAIN) & claims["p_value"].notna()]
+    return [
+        {
+            "paper": paper,
+            "tests": len(rows),
+            "decided": int(rows["verdict"].isin(DECIDED).sum()),
+            "rate": false_discovery_rate(list(rows["p_value"]), list(rows["verdict"].isin(DECIDED))),
+        }
+        for paper, rows in tests.groupby("paper")
+    ]
+
+
+def error_rates(claims: pd.DataFrame) -> pd.DataFrame:
+    """By type of statement: number of claims, and means of their error rates and powers; the largest error
+    rates as `largest_NAME`."""
+    by_kind = claims[claims["false_reproduced"].notna()].groupby("kind")
+    wrong = ["false_reproduced", "false_contradicted"]
+    return pd.concat(
+        [
+            by_kind.size().rename("claims"),
+            by_kind[[*wrong, "power_half", "power_twice"]].mean(),
+            by_kind[wrong].max().add_prefix("largest_"),
+        ],
+        axis=1,
+    )
 
 
 def ground(row: Mapping[Any, Any]) -> str:

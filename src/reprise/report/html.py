@@ -10,10 +10,19 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, LEARNED, MARGINS, RELATIVE
+from reprise.evidence.calibration import FALSE
+from reprise.evidence.claims import (
+    COLLAPSED,
+    IDENTITY_TOLERANCE,
+    LEARNED,
+    MARGINS,
+    MIN_RUNS,
+    RELATIVE,
+    TOLERATED,
+)
 from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
-from reprise.evidence.verdicts import GROUNDS, summary
+from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
 from reprise.execute import registry
 from reprise.execute.tiers import Tier
 from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
@@ -89,6 +98,11 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, fresh_runs:
         level=f"{number(100 * LEVEL)} %",
         min_seeds=MIN_SEEDS,
         min_points=MIN_POINTS,
+        min_runs=MIN_RUNS,
+        tolerated=f"{number(100 * TOLERATED)} %",
+        false=f"{number(100 * FALSE)} %",
+        discoveries=[{**row, "rate": percent(row["rate"])} for row in false_discoveries(claims)],
+        error_rates=_rates(claims),
         findings=_findings(papers),
         shown=SHOWN,
         long_table=LONG_TABLE,
@@ -97,10 +111,34 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, fresh_runs:
     )
 
 
+def _rates(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rates of each type of statement: mean and largest."""
+    return [
+        {
+            "kind": kind,
+            "claims": int(rates["claims"]),
+            **{
+                name: f"{percent(rates[name])} ({percent(rates[f'largest_{name}'])})"
+                for name in ("false_reproduced", "false_contradicted")
+            },
+            **{name: percent(rates[name]) for name in ("power_half", "power_twice")},
+        }
+        for kind, rates in error_rates(claims).iterrows()
+    ]
+
+
+def percent(share: float) -> str:
+    return number(share) if pd.isna(share) else f"{100 * share:.1f} %"
+
+
 def _findings(papers: list[PaperView]) -> list[tuple[str, list[ClaimView]]]:
-    """The contradicted claims by ground, except misprints, which are listed as errata."""
+    """The claims that are contradicted or depend on what is unstated, by ground; misprints are listed as
+    errata."""
     contradicted = [
-        claim for paper in papers for claim in paper.having("contradicted") if claim.ground != "errata"
+        claim
+        for paper in papers
+        for claim in paper.having("contradicted", "depends")
+        if claim.ground != "errata"
     ]
     by_ground = {name: [claim for claim in contradicted if claim.ground == name] for name in GROUNDS}
     return [(name, claims) for name, claims in by_ground.items() if claims]
@@ -115,7 +153,17 @@ def _summary(tier: Tier, papers: list[PaperView], claims: pd.DataFrame) -> str:
         "",
         *_markdown(("paper", "ground", *VERDICTS), summary(claims).itertuples(index=False)),
     ]
-    for verdict in ("contradicted", "inconclusive"):
+    lines += ["", "## False discovery rates", ""]
+    rates = [
+        (row["paper"], row["tests"], row["decided"], percent(row["rate"]))
+        for row in false_discoveries(claims)
+    ]
+    lines += (
+        _markdown(("paper", "tests", "decided", "expected to be wrong, at most"), rates)
+        if rates
+        else ["None."]
+    )
+    for verdict in ("contradicted", "depends", "inconclusive"):
         selected = [claim for paper in papers for claim in paper.having(verdict)]
         lines += ["", f"## {verdict.capitalize()}", "", *(_listed(selected) if selected else ["None."])]
     return "\n".join(lines) + "\n"

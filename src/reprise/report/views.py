@@ -1,11 +1,13 @@
 """The content of the report as plain objects, with all numbers formatted."""
 
 import base64
+import json
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ import pandas as pd
 
 from reprise.errors import RepriseError
 from reprise.evidence.errata import Erratum
-from reprise.evidence.verdicts import GROUNDS, ground, known_false
+from reprise.evidence.verdicts import CERTAIN, GROUNDS, ground, known_false
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Paper
 from reprise.execute.tiers import Tier
+from reprise.report.curves import Reading, curve
 from reprise.storage import store
 from reprise.study.experiment import Artifact
 from reprise.study.settings import assumptions, departures
@@ -34,6 +37,21 @@ class Link:
 
 
 @dataclass(frozen=True)
+class ReadingsView:
+    """A claim's cells or settings.
+
+    Attributes:
+        summary: how many there are of each sort.
+        picture: an SVG; empty if there is nothing to draw.
+        rows: name, verdict, observed with its interval, reference.
+    """
+
+    summary: str
+    picture: str
+    rows: tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True)
 class ClaimView:
     id: str
     statement: str
@@ -48,8 +66,9 @@ class ClaimView:
     compared: str
     published: str
     sample: str
-    stable_in: str
-    margins: str
+    cells: ReadingsView | None
+    settings: ReadingsView | None
+    notes: tuple[str, ...]
     departures: tuple[str, ...]
     assumptions: tuple[str, ...]
     shown_in: tuple[Link, ...]
@@ -228,8 +247,9 @@ def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Sequence[Er
         compared=_compared(row),
         published=_published(row),
         sample=_sample(row),
-        stable_in=row["stable_in"],
-        margins=_margins(row),
+        cells=_readings(row["cells"], _cells_summary),
+        settings=_readings(row["settings"], partial(_settings_summary, verdict=row["verdict"])),
+        notes=tuple(note for note in (_margins(row), *_errors(row)) if note),
         departures=_split(row["departures"]),
         assumptions=_split(row["assumptions"]),
         shown_in=tuple(shown_in),
@@ -253,6 +273,7 @@ def _published(row: Mapping[str, Any]) -> str:
 
 def _sample(row: Mapping[str, Any]) -> str:
     noun = {"identity": "points", "printed": "printed"}.get(row["kind"], "seeds")
+    noun = {"inequality": "points", "always": "runs", "given": "cases"}.get(row["kind"], noun)
     spread = ", no spread" if noun == "seeds" and row["low"] == row["high"] else ""
     return f"{int(row['seeds'])} {noun}{spread}" if row["seeds"] else NONE
 
@@ -260,11 +281,77 @@ def _sample(row: Mapping[str, Any]) -> str:
 def _margins(row: Mapping[str, Any]) -> str:
     """How much the verdict depends on the margin; empty if there is none."""
     half, twice = row["verdict_half_margin"], row["verdict_twice_margin"]
-    if row["verdict"] == "not run" or not (row["margin"] or row["kind"] == "identity"):
+    has_margin = row["margin"] or row["kind"] in ("identity", "inequality")
+    if row["verdict"] in ("not run", "depends") or not has_margin:
         return ""
     if half == twice == row["verdict"]:
         return "the same at ½× and 2× margin"
     return f"{half} at ½× margin, {twice} at 2×"
+
+
+def _errors(row: Mapping[str, Any]) -> list[str]:
+    """What else limits the verdict: its error rates, last bits, another reading, a second look."""
+    notes = []
+    if row["verdict"] != "not run" and row["kind"] not in CERTAIN and not math.isnan(row["false_reproduced"]):
+        wrong = [number(100 * row[name]) for name in ("false_reproduced", "false_contradicted")]
+        notes.append(
+            f"if false, ‘reproduced’ in {wrong[0]} % of draws; if true, ‘contradicted’ in {wrong[1]} %"
+        )
+    notes += [f"fragile: {row['fragile']}"] if row["fragile"] else []
+    notes += [f"measured by {row['reading']}"] if row["reading"] else []
+    notes += [f"set after a look at results: {row['looked']}"] if row["looked"] else []
+    return notes
+
+
+def _readings(joined: str, summary: Callable[[Sequence[str]], str]) -> ReadingsView | None:
+    """The cells or settings of a claim, from the JSON of its row."""
+    if not joined:
+        return None
+    readings = json.loads(joined)
+    drawn = [
+        Reading(
+            each["name"],
+            each["verdict"],
+            *(_less(each[key], each["reference"]) for key in ("observed", "low", "high")),
+        )
+        for each in readings
+    ]
+    rows = [
+        (
+            each["name"],
+            each["verdict"],
+            _interval(*(_float(each[key]) for key in ("observed", "low", "high"))),
+            number(_float(each["reference"])),
+        )
+        for each in readings
+    ]
+    return ReadingsView(summary([each["verdict"] for each in readings]), curve(drawn), tuple(rows))
+
+
+def _float(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _less(value: float | None, reference: float | None) -> float | None:
+    return None if value is None or reference is None else value - reference
+
+
+def _interval(observed: float, low: float, high: float) -> str:
+    return number(observed) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
+
+
+def _cells_summary(verdicts: Sequence[str]) -> str:
+    return f"holds in {verdicts.count('reproduced')} of {len(verdicts)} cells"
+
+
+def _settings_summary(verdicts: Sequence[str], verdict: str) -> str:
+    """How many settings agree, with the verdict or where it depends on them with the statement."""
+    agreeing = verdict if verdict in ("reproduced", "contradicted") else "reproduced"
+    opposite = {"reproduced": "contradicted", "contradicted": "reproduced"}[agreeing]
+    same, opposed = verdicts.count(agreeing), verdicts.count(opposite)
+    words = ("holds", "fails") if verdict not in ("reproduced", "contradicted") else ("same", "opposite")
+    undecided = len(verdicts) - same - opposed
+    return f"{len(verdicts)} other settings: {same} {words[0]}, {opposed} {words[1]}, {undecided} undecided"
 
 
 def _split(joined: str) -> tuple[str, ...]:
