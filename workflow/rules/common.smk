@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import shutil
+import subprocess
 import sys
 
 from snakemake.exceptions import WorkflowError
@@ -201,3 +203,16 @@ def drawing(artifact):
         f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
     )
     return {"pdf": f"{stem}.pdf", "png": image}
+
+
+def check_accounting():
+    """Stops a run on a Slurm whose `sacct` fails, where Snakemake would wait forever for its first job."""
+    asked = getattr(workflow.executor_settings, "status_command", None)
+    if asked != "sacct" or not shutil.which("sacct"):
+        return
+    sacct = subprocess.run(["sacct", "--noheader"], capture_output=True, text=True)
+    if sacct.returncode:
+        raise WorkflowError(
+            f"sacct fails, so that no job's end would be seen: {sacct.stderr.strip()}. If this Slurm keeps no accounts, "
+            "add `slurm-no-account: true` and `slurm-status-command: squeue` to workflow/profiles/slurm/config.yaml"
+        )
