@@ -19,6 +19,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
+    check_accounting()
     estimates = [plan.estimate(e.id, TIER, SHARE_MINUTES) for e in INCLUDED]
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
 

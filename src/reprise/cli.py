@@ -171,8 +171,8 @@ def _plan(options: argparse.Namespace) -> None:
             for claim in each.claims:
                 if claim.published is not None:
                     print(f"{each.id} decides {claim.id}: {claim.published:g} {claim.unit}")
-    for reason in dict.fromkeys(each.missing for each in estimates if each.missing):
-        print(f"missing for {', '.join(each.id for each in estimates if each.missing == reason)}: {reason}")
+    for line in plan.missing_lines({each.id: each.missing for each in estimates}):
+        print(line)
     print(plan.summary(estimates))
     paper = f" paper={options.paper}" if options.paper else ""
     share = f" share_minutes={minutes:g}" if minutes != plan.SHARE_MINUTES else ""

@@ -51,8 +51,8 @@ def test_what_has_run_is_not_counted(tier):
     pipeline.run(id, tier)
     after = plan.estimate(id, tier)
     assert (before.state, after.state) == ("to run", "done")
-    assert plan.summary([before]).startswith("1 experiments to run, in 1 jobs: about ")
-    assert plan.summary([after]).startswith("0 experiments to run")
+    assert plan.summary([before]).startswith("1 experiment to run, in 1 job: about ")
+    assert plan.summary([after]).startswith("0 experiments to run, in 0 jobs")
 
 
 def test_the_command_prints_every_experiment_what_is_missing_and_the_command(capsys):

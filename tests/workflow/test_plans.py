@@ -304,6 +304,7 @@ def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):
     code, printed = blank.snakemake("--cores", "2", config=("tier=paper",))
     assert code != 0
     assert f"data set 'mnist': {blank.root}/data/MNIST/raw lacks train-images-idx3-ubyte" in printed
+    assert "missing for jing2022/projector_spectra, skean2024/early_lead: data set 'imagenet'" in printed
     assert "Traceback" not in printed
     assert not (blank.root / "results").exists()
     blank.put_imagenet()  # all that a run limited to jing2022 needs
@@ -312,3 +313,16 @@ def test_a_data_set_that_is_missing_is_said_before_the_first_job(blank):
     assert code != 0
     for name in ("coco/val2014/", "coco/annotations/captions_train2014.json", "roberta-base/config.json"):
         assert f"{blank.root}/data/{name}: " in printed
+
+
+def test_what_runs_on_request_stops_no_other_run_by_a_missing_data_set(blank):
+    (blank.root / "configs" / "mine.yaml").write_text(
+        "tier: mine\non_request: [tian2023/image_filters]\n"
+        "experiments: {tian2023/image_filters: {data_set: mnist}}\n"
+    )
+    arguments = ("--config", "tier=mine", "paper=tian2023")
+    assert "tian2023_image_filters" not in blank.plan(*arguments)
+    for name in ("tian2023_image_filters", "figures/mine/tian2023/fig12.pdf"):
+        code, printed = blank.call("snakemake", "-n", name, *arguments)
+        assert code != 0
+        assert "missing for tian2023/image_filters: data set 'mnist'" in printed

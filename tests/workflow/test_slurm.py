@@ -142,6 +142,16 @@ def test_two_papers_are_the_same_bytes_and_gpu_jobs_wait_for_the_gpu(node, blank
     assert first[1] <= second[0]
 
 
+def test_a_slurm_without_accounts_is_told_what_to_add_to_the_profile(node, blank):
+    code, printed = blank.call(
+        "snakemake", "--workflow-profile", "slurm", "--config", "tier=smoke", "paper=esser2024", timeout=120
+    )
+    assert code != 0
+    assert "sacct fails, so that no job's end would be seen: Slurm accounting storage is disabled" in printed
+    assert "`slurm-status-command: squeue`" in printed
+    assert not (blank.root / "results").exists()
+
+
 def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_run):
     cluster, one, two = Cluster(blank), "1-of-2", "2-of-2"
     arguments = (rule_of(ID), "--set-scatter", f"{rule_of(ID)}=2")

@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import shutil
+import subprocess
 import sys
 
 from snakemake.exceptions import WorkflowError
@@ -46,8 +48,6 @@ try:
         PAPERS = []
     KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
     NEEDS = {e.id: e.needs(TIER.params[e.id]) for e in EXPERIMENTS}
-    for experiment in EXPERIMENTS:
-        experiment.check(TIER.params[experiment.id])
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
@@ -70,6 +70,28 @@ INCLUDED = [
     for e in EXPERIMENTS
     if e.id not in TIER.on_request or pipeline.has_results(e.id, TIER)
 ]
+
+
+def is_named(experiment):
+    """Whether the command line names the experiment, or one of its figures or tables, by its rule or a file."""
+    names = [
+        name(item.id)
+        for item in (experiment, *experiment.artifacts)
+        for name in (str, rule_name)
+    ]
+    return any(name in word for name in names for word in sys.argv)
+
+
+# What cannot run is reported before the first job.
+if missing := plan.missing_lines(
+    {
+        e.id: plan.missing(e, TIER.params[e.id])
+        for e in EXPERIMENTS
+        if e in INCLUDED or is_named(e)
+    }
+):
+    raise WorkflowError("\n".join(missing))
+
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
 LOGS = f"{RESULTS}/logs"
@@ -181,3 +203,16 @@ def drawing(artifact):
         f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
     )
     return {"pdf": f"{stem}.pdf", "png": image}
+
+
+def check_accounting():
+    """Stops a run on a Slurm whose `sacct` fails, where Snakemake would wait forever for its first job."""
+    asked = getattr(workflow.executor_settings, "status_command", None)
+    if asked != "sacct" or not shutil.which("sacct"):
+        return
+    sacct = subprocess.run(["sacct", "--noheader"], capture_output=True, text=True)
+    if sacct.returncode:
+        raise WorkflowError(
+            f"sacct fails, so that no job's end would be seen: {sacct.stderr.strip()}. If this Slurm keeps no accounts, "
+            "add `slurm-no-account: true` and `slurm-status-command: squeue` to workflow/profiles/slurm/config.yaml"
+        )

@@ -109,7 +109,7 @@ def estimate(id: str, tier: Tier, minutes: float = SHARE_MINUTES) -> Estimate:
         gpu_hours=sum(gpu) / 60,
         disk_gb=together(needs.values()).disk_mb / 1e3,
         claims=experiment.claims,
-        missing=_missing(experiment, params),
+        missing=missing(experiment, params),
     )
 
 
@@ -122,12 +122,26 @@ def _state(id: str, tier: Tier) -> str:
     return "on request" if id in tier.on_request else "to run"
 
 
-def _missing(experiment: Experiment, params: Settings) -> str:
+def missing(experiment: Experiment, params: Settings) -> str:
+    """Why an experiment cannot run here, with the remedy; empty if it can."""
     try:
         experiment.check(params)
     except RepriseError as error:
         return str(error)
     return ""
+
+
+def missing_lines(reasons: Mapping[str, str]) -> list[str]:
+    """One line for each reason, with the experiments that it concerns.
+
+    Args:
+        reasons: why each experiment cannot run, by id; empty if it can.
+    """
+    distinct = dict.fromkeys(reason for reason in reasons.values() if reason)
+    return [
+        f"missing for {', '.join(id for id in reasons if reasons[id] == reason)}: {reason}"
+        for reason in distinct
+    ]
 
 
 def summary(estimates: Iterable[Estimate]) -> str:
@@ -139,6 +153,11 @@ def summary(estimates: Iterable[Estimate]) -> str:
     )
     gpus = f", {gpu:,.0f} hours of one GPU" if gpu else ""
     return (
-        f"{len(remaining)} experiments to run, in {jobs} jobs: about {cpu:.1f} hours of one core{gpus}, and "
+        f"{_number(len(remaining), 'experiment')} to run, in {_number(jobs, 'job')}: "
+        f"about {cpu:.1f} hours of one core{gpus}, and "
         f"{disk:.1f} GB of cache"
     )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
