@@ -59,7 +59,7 @@ def colors(n: int) -> np.ndarray:
 
 
 def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, **line: Any) -> None:
-    """Draws the mean over seeds as a line and its 90 % interval as a band.
+    """Draws the mean over seeds as a line and its 95 % interval as a band.
 
     Args:
         table: one observation per row, with the columns `x`, `y` and `seed`.

@@ -23,7 +23,7 @@ from reprise.study.experiment import BASE, Tables, figure
     2 Var(x); with both views augmented, nothing vanishes. Right: the contribution of the strongly augmented
     inputs to W (largest singular value of their columns outside the span of the others) over the steps,
     measured (lines) and by Theorem 1's closed form with the X of the first step (dashed): X shrinks, so
-    collapse is slower. Mean and 90 % interval over seeds. Lower rows: other losses named in the settings,
+    collapse is slower. Mean and 95 % interval over seeds. Lower rows: other losses named in the settings,
     without the closed form, which holds for InfoNCE only.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:

@@ -19,7 +19,7 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
     backdrops whose hues hardly change from view to view. Left: the loss, averaged over each twentieth of the
     training. Right: accuracy of a linear probe for the shape, at random initialisation and after training;
     dotted: chance. In the control, colour reveals which views belong together: the loss falls lower, and the
-    shape is not learned. Mean and 90 % interval over seeds. Lower rows: other losses named in the
+    shape is not learned. Mean and 95 % interval over seeds. Lower rows: other losses named in the
     settings.""",
 )
 def stand_in(tables: Tables, params: Params) -> Figure:

@@ -22,7 +22,7 @@ from reprise.study.experiment import BASE, Tables, figure
     largest, at the step used by claims: on data with a spread covariance (dotted: the spectrum at
     initialisation, the same for all depths), on isotropic data (control), and from the public code's
     initialisation (control). Values below the grey line count as collapsed. Right: their number against the
-    steps; it falls again as small values grow slowly. Mean and 90 % interval over seeds. Lower rows: other
+    steps; it falls again as small values grow slowly. Mean and 95 % interval over seeds. Lower rows: other
     losses named in the settings.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
@@ -59,7 +59,7 @@ def _depths(
     "Figure 6b",
     caption="""Singular values of the embeddings' covariance with and without ReLU between the layers,
     divided by the largest, at the step used by claims, and the number of collapsed ones against the steps.
-    Dotted: spectrum at initialisation with ReLU. Mean and 90 % interval over seeds. Lower rows: other losses
+    Dotted: spectrum at initialisation with ReLU. Mean and 95 % interval over seeds. Lower rows: other losses
     named in the settings.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:

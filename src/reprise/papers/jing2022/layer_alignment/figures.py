@@ -20,7 +20,7 @@ ARMS = ("balanced", "public")
     initialisation (left) and from the unbalanced one of the authors' public code (second). Right: A's
     off-diagonal mass 1 - mean A_kk² over the steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training
     conserves. Balanced layers with equal singular values must align as soon as these differ, at the first
-    step: only the public initialisation tests Theorem 2. Mean and 90 % interval over seeds. Other losses
+    step: only the public initialisation tests Theorem 2. Mean and 95 % interval over seeds. Other losses
         named in
     the settings have a row of matrices and lines in their own colour.""",
 )
@@ -74,7 +74,7 @@ def _trajectories(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray,
 @figure(
     "Figure 5",
     caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from the
-    balanced initialisation; dark lines are the largest, bands 90 % intervals over seeds. Dashed in (a) and
+    balanced initialisation; dark lines are the largest, bands 95 % intervals over seeds. Dashed in (a) and
     (b): Theorem 3's ODE with the measured X, from the step at which the layers are aligned. Lower rows: other
     losses named in the settings, without the ODE, which holds for InfoNCE only.""",
 )

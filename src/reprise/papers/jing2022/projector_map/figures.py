@@ -35,7 +35,7 @@ PER_ROW = 3
     of the representation's covariance (below a thousandth of the largest) and its effective rank, in % of the
     dimensions. Right: top-1 accuracy of linear probes, by the labels that they predict. Grey ticks: before
     training. Crosses: networks that gain less than 15 points in the first probe, which are no evidence. Bars:
-    90 % intervals, where there is more than one seed.""",
+    95 % intervals, where there is more than one seed.""",
 )
 def sec61_map(tables: Tables, params: Params) -> Figure:
     spectra, probes = (setting(tables, BASE)[name] for name in ("spectra", "probes"))

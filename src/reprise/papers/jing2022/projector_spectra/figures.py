@@ -29,7 +29,7 @@ PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"
 """The networks trained with other losses."""
 METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors, in
     evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets give
-    their number, the mean over seeds. Mean and 90 % interval over seeds; other losses named in the settings
+    their number, the mean over seeds. Mean and 95 % interval over seeds; other losses named in the settings
     are in red."""
 
 
@@ -69,7 +69,7 @@ def fig09(tables: Tables, params: Params) -> Figure:
     "Figure 10",
     caption="""Linear probes of DirectCLR's representation r: of all of it, of the part used by the loss,
     and of the rest, which learns nevertheless; with the last block's identity shortcut, to which the paper
-    attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 90 %
+    attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 95 %
     interval over seeds.""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
@@ -105,7 +105,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
 @table(
     "Table 1",
     caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
-    found here, with the 90 % interval over seeds; the probe's smallest gain over training, among the seeds
+    found here, with the 95 % interval over seeds; the probe's smallest gain over training, among the seeds
     (below 15 points, a network counts as one that did not learn); and the same probe for other labels of the
     same images, if there are any.""",
 )

@@ -26,7 +26,7 @@ STYLES = ("-", "--", "-.")
     (Eq. 8). Left: relative distance of their Gram matrices of K_A and K_B at the ends of Stages 1 and 2 and,
     without contrastive pairs, after the same time; the grey line is m^(-1/2). Right: the largest cosine
     between columns that are orthogonal in the limit, over time, at the smallest width (upper lines) and the
-    largest (lower lines); the dotted line is the boundary of the stages. Mean and 90 % interval over
+    largest (lower lines); the dotted line is the boundary of the stages. Mean and 95 % interval over
     seeds.""",
 )
 def lemma51_width(tables: Tables, params: Params) -> Figure:
@@ -56,7 +56,7 @@ def lemma51_width(tables: Tables, params: Params) -> Figure:
     K_A and K_B over both stages. Left: distance of gradient descent on the exact loss from gradient flow,
     against the step. Right: distance of SGD from gradient descent on the exact loss with the same step,
     against the batch size. Grey lines are proportional to the step and to the batch size to the power -1/2.
-    Mean and 90 % interval over seeds.""",
+    Mean and 95 % interval over seeds.""",
 )
 def appD_descent(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -23,7 +23,7 @@ CURVES = 5
     for that K, and its last value for each K. Small τ² show both stages, slowly; large τ² show no first
     stage, and with K = 1 the second stage is slow. Right: Lemma B.9, the largest relative distance during
     Stage 1 between the dynamics with negatives and those without, whose time is scaled by 2K / (1 + K) or
-    not; the dotted line is proportional to τ². Means and 90 % intervals over random spectra.""",
+    not; the dotted line is proportional to τ². Means and 95 % intervals over random spectra.""",
 )
 def sec5_temperature(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -37,7 +37,7 @@ SMALLEST_DISTANCE = 1e-3
 
 @figure(
     "Figure 1",
-    caption="""Both losses, trained by SGD at width m (lines; mean and 90 % interval over seeds) and in the
+    caption="""Both losses, trained by SGD at width m (lines; mean and 95 % interval over seeds) and in the
     limit of infinite width (markers, Eq. 8), with noise and without, on the linear spectrum of A (upper two
     rows) and on the spiked one (lower two). The dotted vertical line separates Stage 1 (small τ²) from Stage
     2 (large τ²), which only the contrastive loss has. Stable ranks, in both readings of Definition 4.2, and

@@ -26,7 +26,7 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
 @figure(
     "Figure 2",
     caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with the
-    contrastive and the non-contrastive loss, against the step (mean and 90 % interval over seeds); at step 0
+    contrastive and the non-contrastive loss, against the step (mean and 95 % interval over seeds); at step 0
     the heads are random. Zero-shot accuracy on test images: an image counts as correct if the prompt 'This is
     a [LABEL_NAME]' with the largest cosine names a category that is present in it. Grey lines: always naming
     the category most frequent in training; the frozen features themselves, if images and texts have equally

@@ -17,7 +17,7 @@ from reprise.study.experiment import BASE, Tables, figure
     caption="""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
     Barlow Twins in the same setup; an epoch is a hundredth of the steps. Grey: the first 30 epochs, the range
     of the paper's figure. Stars: a final linear probe. Dotted: a linear probe of the random initialisation.
-    Mean and 90 % interval over seeds; other losses named in the settings are in red.""",
+    Mean and 95 % interval over seeds; other losses named in the settings are in red.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -24,7 +24,7 @@ LEAST = 1e-3
     by Eq. 18 as printed (dotted), which takes them to 0; seed 0. Right: the largest difference, over time and
     eigenvalues of view 1's covariance, between random layers and the aligned layers that small random ones
     approach (Proposition D.2), against the initial standard deviation; its floor is due to descent's finite
-    steps; mean and 90 % interval over seeds.""",
+    steps; mean and 95 % interval over seeds.""",
 )
 def appD_closed_form(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

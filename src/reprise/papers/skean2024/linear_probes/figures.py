@@ -99,7 +99,7 @@ def _mean_and_spread(values: pd.Series) -> str:
 @figure(
     "Table 2, learning rates",
     caption="""The grid behind Table 2: accuracy of each method's linear probe at each learning rate of the
-    shared grid, mean and 90 % interval over seeds. A ring marks the chosen rate, a vertical line the probe of
+    shared grid, mean and 95 % interval over seeds. A ring marks the chosen rate, a vertical line the probe of
     the random initialisation. A cross at the left marks a rate at which a seed diverged.""",
 )
 def learning_rates(tables: Tables, params: Params) -> Figure:

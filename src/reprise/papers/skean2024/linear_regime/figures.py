@@ -32,7 +32,7 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
         the
     corrected closed form for each mode's λ, c and initial size (dashed). Bottom: the time at which the 10th
     eigenvalue reaches 0.25, for each kind of views: in t at the same learning rate, a fixed fraction of
-    FroSSL's largest stable one, and in steps at that fraction of each loss's own; mean and 90 % interval over
+    FroSSL's largest stable one, and in steps at that fraction of each loss's own; mean and 95 % interval over
     seeds, each with its own images, views and layers. Open triangles: in some seed the eigenvalue does not
     reach 0.25 before the end, which then counts.
     The largest stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the

@@ -15,7 +15,7 @@ from reprise.study.experiment import BASE, Tables, figure
     "Appendix C",
     caption="""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
     same number of images; our copy of the paper lacks the captions and numbers of these graphs. Dashed: the
-    probe of the random initialisation. Mean and 90 % interval over seeds.""",
+    probe of the random initialisation. Mean and 95 % interval over seeds.""",
 )
 def appC(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]

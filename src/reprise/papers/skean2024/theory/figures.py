@@ -69,7 +69,7 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 @figure(
     "Appendix A",
     caption="""Possible readings of the loss: norm of the invariance term's gradient for both views'
-    embeddings, divided by that of the variance term, at the paper's N and d; mean and 90 % interval over
+    embeddings, divided by that of the variance term, at the paper's N and d; mean and 95 % interval over
     random embeddings of two views with the same covariance, whose k-th principal component has standard
     deviation k^-decay. Left: against the decay, from spread out to nearly collapsed. Right: against the
     views' correlation. On
@@ -103,7 +103,7 @@ def appA_readings(tables: Tables, params: Params) -> Figure:
 @figure(
     "Section 4.3",
     caption="""CPU time of one view's variance term, without its gradient, against the embedding's dimension,
-    at the paper's batch; geometric mean and 90 % interval over repeats, each a median after a warm-up; times
+    at the paper's batch; geometric mean and 95 % interval over repeats, each a median after a warm-up; times
     depend on the machine. Dotted line: dimension equal to the batch size.""",
 )
 def sec43_cost(tables: Tables, params: Params) -> Figure:

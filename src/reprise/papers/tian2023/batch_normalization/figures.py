@@ -52,7 +52,7 @@ def _score(scores: pd.Series) -> str:
     "Figure 11",
     caption="""Matching score χ+ of ReLU filters against over-parameterisation beta, with (mean-backprop)
     BatchNorm and without. Half of the tokens have length 1/zeta and half length zeta, with zeta = 2, 5, 10
-    from top to bottom and P candidate tokens per field. Mean and 90 % interval over seeds; the scores with
+    from top to bottom and P candidate tokens per field. Mean and 95 % interval over seeds; the scores with
     BatchNorm at zeta = 10 are those of Table 1. Other losses, if the settings name any, have colours of their
     own.""",
 )

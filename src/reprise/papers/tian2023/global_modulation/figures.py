@@ -23,7 +23,7 @@ CROSSES: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
     paper. Left: P[E_l] of Eq. 155 (lines) and the share of random draws (crosses). Right: share of random
     unit weights that reach the modulated one of d patterns, integrated with normalisation (lines), and share
     for which Eq. 150, which ignores normalisation, gives that pattern the smallest critical time (dashed).
-    Bands: 90 % interval of the mean over seeds.""",
+    Bands: 95 % interval of the mean over seeds.""",
 )
 def fig07(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

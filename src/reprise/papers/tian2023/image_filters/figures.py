@@ -27,7 +27,7 @@ GREYS = "gray"
     (norm below a thousandth of the field's largest). All tiles share one grey scale, of weights divided by
     their filter's largest; mid-grey is 0 and fills the tiles of filters that learned nothing. Right:
     effective rank of a field's learned filters, scaled to unit length, against the steps, beside that of a
-    linear net trained in the same way (control). Lines average over the fields and show mean and 90 %
+    linear net trained in the same way (control). Lines average over the fields and show mean and 95 %
     interval over the seeds in which every field has learned filters; they start when there are some. Other
     losses, if the settings name any, have their filters below and lines in colours of their own.""",
 )
@@ -41,7 +41,7 @@ def fig12(tables: Tables, params: Params) -> Figure:
     caption="""Filters learned with random resized crops (seed 0), drawn as in Figure 12 and trained from the
     same initial weights. Right: share of a filter's power above half the Nyquist frequency (radial, mean
     included) against the steps, with and without augmentation. Lines average over the learned filters of a
-    field and over the fields, and show mean and 90 % interval over the seeds in which every field has learned
+    field and over the fields, and show mean and 95 % interval over the seeds in which every field has learned
     filters; they start when there are some. Other losses, if the settings name any, have their filters below
     and lines in colours of their own.""",
 )

@@ -25,7 +25,7 @@ ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
     enters the active half, A(w) jumps, and A(w) w is not parallel to w. Full markers: a critical point.
     Right: number of optima for ReLU and uniform α when random rotations of up to the given angle augment the
     data (Appendix B.5). 180 degrees is the whole rotation group, under which the objective is constant, and 0
-    for points of equal length. Random data: mean and 90 % interval over data sets.""",
+    for points of equal length. Random data: mean and 95 % interval over data sets.""",
 )
 def fig08(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -23,7 +23,7 @@ NAMES = {
 }
 SCORES = {"chi_plus": "χ+", "chi_minus": "χ-"}
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
-AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 90 % interval over
+AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 95 % interval over
 seeds. Other losses, if the settings name any, are in rows below."""
 
 

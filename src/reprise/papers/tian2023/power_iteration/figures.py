@@ -22,7 +22,7 @@ ITERATIONS_DRAWN = 60
     middle: length of each step, one line per random U; steps below 1e-17 are drawn at 1e-17. Left: as
     published, with the exact expectation over the discrete y; A(w) is piecewise constant, and the iteration
     may end in a cycle between its pieces. Middle: with Gaussian noise on x, which makes A(w) smooth. Right:
-    share of the runs from all u_m that came to rest and, for discrete y, that ended in a cycle; mean and 90 %
+    share of the runs from all u_m that came to rest and, for discrete y, that ended in a cycle; mean and 95 %
     interval over U.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
