@@ -16,6 +16,10 @@ from reprise.training.schedules import CosineRestarts, Milestones, Schedule
 
 TABLES = ("probes", "online")
 
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "full_width_batch", "probe_every"), "a training of both networks for each value"
+)
+"""Why these fields are in no alternative."""
 PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100
 SHOWN = 30

@@ -17,6 +17,11 @@ from reprise.training.schedules import Constant, Schedule
 
 TABLES = ("eigenvalues", "traces", "probes")
 
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
+    "a training of every network for each value",
+)
+"""Why these fields are in no alternative."""
 SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 

@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from reprise.datasets import catalogue
+from reprise.errors import RepriseError
 from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, ours, place, stated, unstated
 
@@ -47,8 +48,6 @@ class Params(Settings):
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
-        if not self.views or len(set(self.views)) < len(self.views):
-            raise ValueError("views must hold at least one way to make them, each once")
         if self.dim > self.samples:
             raise ValueError("samples must be at least dim")
         return self
@@ -66,11 +65,13 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
 
 
 def check(params: Params) -> None:
-    """Checks that the data set exists.
+    """Checks that the data set exists, and that no views are left out of the figure.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
+    if not set(VIEWS) <= set(params.views):
+        raise RepriseError(f"skean2024/linear_regime: views must hold {list(VIEWS)}, which Figure 2 shows")
     catalogue.check(params.data_set, params.root)
 
 
