@@ -92,8 +92,15 @@ def test_too_few_points_prove_nothing():
 
 def test_a_bound_needs_more_points_than_an_equation():
     some = compute(Params(points=25), Context())
-    verdicts = {kind: {judge(c, some).verdict for c in CLAIMS if c.kind == kind and c.id not in WRONG} for kind in KINDS}
-    assert verdicts == {"identity": {"reproduced"}, "inequality": {"inconclusive"}, "always": {"inconclusive"}}
+    verdicts = {
+        kind: {judge(c, some).verdict for c in CLAIMS if c.kind == kind and c.id not in WRONG}
+        for kind in KINDS
+    }
+    assert verdicts == {
+        "identity": {"reproduced"},
+        "inequality": {"inconclusive"},
+        "always": {"inconclusive"},
+    }
 
 
 def test_the_table_is_tidy(tables):

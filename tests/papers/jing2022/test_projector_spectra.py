@@ -209,7 +209,10 @@ def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0, start_
             for seed in range(3)
         ]
     for net, few in {**COLLAPSED, **dict(collapsed)}.items():
-        for what, count in (("representation", few), ("embedding", embedding if net != "start" else start_embedding)):
+        for what, count in (
+            ("representation", few),
+            ("embedding", embedding if net != "start" else start_embedding),
+        ):
             for seed in range(3):
                 floor = -20.0 - 0.1 * seed if net != "start" else -10.0
                 values = np.where(np.arange(DIMENSIONS[what]) < DIMENSIONS[what] - count, 0.0, floor)
@@ -268,7 +271,10 @@ def untrained(world):
     probes, spectra = world["probes"], world["spectra"]
     at_start = spectra[spectra["net"] == "start"]
     nets = [at_start.assign(net=net) for net in spectra["net"].unique()]
-    return {"probes": probes.assign(accuracy=probes["initial"]), "spectra": pd.concat(nets, ignore_index=True)}
+    return {
+        "probes": probes.assign(accuracy=probes["initial"]),
+        "spectra": pd.concat(nets, ignore_index=True),
+    }
 
 
 @pytest.mark.parametrize("name", COUNTER)

@@ -416,10 +416,21 @@ def alignment_tables():
     trajectory, values, ode = [], [], []
     for step, arm, seed in product((0, 50, 95, 100), ("balanced", "public"), SEEDS):
         coordinates = {"step": step, "arm": arm, "seed": seed}
-        numbers = {0: (0.9, 2.0, 1.0), 50: (0.5, 1.0, 3.0), 95: (0.002, 0.004, 5.9), 100: (0.001, 0.001, 6.0)}[step]
+        numbers = {
+            0: (0.9, 2.0, 1.0),
+            50: (0.5, 1.0, 3.0),
+            95: (0.002, 0.004, 5.9),
+            100: (0.001, 0.001, 6.0),
+        }[step]
         mass, imbalance, norm = numbers
         trajectory.append(
-            {**coordinates, "off_diagonal_mass": mass, "imbalance": imbalance, "norm_w1": norm, "norm_w2": norm}
+            {
+                **coordinates,
+                "off_diagonal_mass": mass,
+                "imbalance": imbalance,
+                "norm_w1": norm,
+                "norm_w2": norm,
+            }
         )
         for layer, index in product(("W1", "W2"), range(1, 17)):
             grown = 0.2 * (1 + step / 100 * (17 - index) / 16) * (1 + step / 1e4 * np.cos(3.0 * seed))
@@ -682,11 +693,7 @@ BREAKING = {
     ],
 }
 
-CLAIMS = {
-    claim.id: (id, claim)
-    for id in SIMULATIONS
-    for claim in registry.experiment(id).claims
-}
+CLAIMS = {claim.id: (id, claim) for id in SIMULATIONS for claim in registry.experiment(id).claims}
 EACH = pytest.mark.parametrize("claim_id", CLAIMS)
 
 

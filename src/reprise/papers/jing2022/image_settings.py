@@ -41,7 +41,9 @@ class Training(ImageTraining):
     projector: MLP = stated(
         MLP(dims=(2048, 128), last_norm=True, last_bias=False),
         "two layers to 128 dimensions, Section 3",
-        code=dict.fromkeys(("dims", "last_norm", "last_bias"), "2048 hidden units, and a BatchNorm at the end"),
+        code=dict.fromkeys(
+            ("dims", "last_norm", "last_bias"), "2048 hidden units, and a BatchNorm at the end"
+        ),
     )
     d0: int = from_code(360, "number of DirectCLR's dimensions, and rank of the fixed projector", ge=1)
     temperature: float = from_code(0.1, "of the loss", gt=0)

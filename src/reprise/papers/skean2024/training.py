@@ -46,7 +46,9 @@ class Training(ImageTraining):
         LARS(trust=0.02, clip=True),
         "Section 6.1; the scripts' weight decay is 1e-4",
         unstated={"momentum": "solo-learn's default"},
-        code=dict.fromkeys(("trust", "clip"), "the scripts', but W-MSE's and MoCo v2's had solo-learn's .001 and none"),
+        code=dict.fromkeys(
+            ("trust", "clip"), "the scripts', but W-MSE's and MoCo v2's had solo-learn's .001 and none"
+        ),
         unused=PER_RUN,
     )
     schedule: Schedule = stated(

@@ -51,7 +51,10 @@ CLAIMS = [
     for_all(
         "jing2022/fig6a/linear-collapsed",
         "With more than one linear layer and small augmentation, dimensions of the embedding collapse.",
-        {f"L = {depth}": _collapses("", "", "Figure 6a, Corollary 2", "linear", depth) for depth in DEPTHS[1:]},
+        {
+            f"L = {depth}": _collapses("", "", "Figure 6a, Corollary 2", "linear", depth)
+            for depth in DEPTHS[1:]
+        },
     ),
     for_all(
         "jing2022/fig6a/more-layers",

@@ -111,7 +111,11 @@ CLAIMS = [
     for_all(
         "jing2022/thm2/norm-grows",
         "The Frobenius norms of W1 and W2 keep growing: each is larger at the last step than at half of the steps.",
-        {f"{layer}, {arm}": _norm_grows(layer, arm) for arm in ("balanced", "public") for layer in ("W1", "W2")},
+        {
+            f"{layer}, {arm}": _norm_grows(layer, arm)
+            for arm in ("balanced", "public")
+            for layer in ("W1", "W2")
+        },
     ),
     limit(
         "jing2022/thm2/imbalance-vanishes",

@@ -237,13 +237,16 @@ CLAIMS = [
         "They do so the more closely the smaller the layers are at first.",
         {
             name: ordering(
-                "", "",
+                "",
+                "",
                 source="Proposition D.2",
                 measure=distance_to_aligned(place),
                 below=distance_to_aligned(place + 1),
                 unit="largest difference of eigenvalues",
             )
-            for place, name in enumerate(("smallest below the next", "third below the second", "second below the largest"))
+            for place, name in enumerate(
+                ("smallest below the next", "third below the second", "second below the largest")
+            )
         },
     ),  # fmt: skip
     # Why Figure 2 comes out as it does.

@@ -108,7 +108,14 @@ def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
     for name, loss in LOSSES.items():
         layers, coarse = (
             np.stack(
-                _recorded(loss, x, w, size * params.learning_rate, steps // size, lambda layers: u_t @ layers[:, 0] @ v),
+                _recorded(
+                    loss,
+                    x,
+                    w,
+                    size * params.learning_rate,
+                    steps // size,
+                    lambda layers: u_t @ layers[:, 0] @ v,
+                ),
                 1,
             )
             for size in (1, 2)

@@ -69,7 +69,9 @@ def rise(views: Which, run: Run, clock: str = "time", *, half: bool = False) -> 
 
 def risen(views: Which, run: Run) -> Measure:
     """Whether it reaches the threshold within the horizon."""
-    eigenvalue = column(lambda tables: of_views(tables["spectrum"], views), "eigenvalue", run=run, index=SHOWN)
+    eigenvalue = column(
+        lambda tables: of_views(tables["spectrum"], views), "eigenvalue", run=run, index=SHOWN
+    )
     return applied(lambda highest: highest >= THRESHOLD, each_seed("max", eigenvalue))
 
 

@@ -57,7 +57,8 @@ CLAIMS: list[Claim] = [
         "nearly collapsed ones than without, however much the views agree.",
         {
             f"correlation {correlation:g}": ordering(
-                "", "",
+                "",
+                "",
                 source="Section 3.1",
                 measure=swing("unit length", correlation),
                 below=swing("no logarithms", correlation),
@@ -73,7 +74,8 @@ CLAIMS: list[Claim] = [
                 f"{says}: its gradient is under 5 % of the variance's.",
                 {
                     f"correlation {correlation:g}, decay {decay:g}": ordering(
-                        "", "",
+                        "",
+                        "",
                         source=source,
                         measure=balance(reading, correlation=correlation, decay=decay),
                         below=NEGLIGIBLE,
