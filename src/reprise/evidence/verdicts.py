@@ -82,7 +82,7 @@ def _row(
             measured = rates(claim, judgement)
             judgement = in_region(claim, held_to(judgement, measured), others)
     scale = "reduced" if missed else "paper"
-    is_algebra = claim.kind in ("identity", "inequality")  # at points of their own, which no simulation's settings touch
+    is_algebra = claim.kind in ("identity", "inequality")  # at points of its own, whatever is simulated
     constant = math.nan if callable(claim.reference) else float(claim.reference)
     reference = constant if math.isnan(judgement.reference) else judgement.reference
     margin = judgement.observation.margin

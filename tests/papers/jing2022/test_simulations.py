@@ -554,7 +554,8 @@ NET = "step == 50 and arm == '{}' and depth == {}"
 
 
 def number(views, k, vanishing):
-    """So many singular values at half of the level under which they count as collapsed, the others at twice of it."""
+    """So many singular values at half of the level under which they count as collapsed, the others at twice
+    of it."""
 
     def change(tables):
         changed = tables["singular_values"].copy()

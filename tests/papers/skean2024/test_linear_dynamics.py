@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
-from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.errata import APPENDIX_D
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, compute, formulas, gradients, points
 from reprise.papers.skean2024.linear_dynamics.claims import CLAIMS

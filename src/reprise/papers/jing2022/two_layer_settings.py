@@ -23,8 +23,8 @@ class TwoLayers(TakesLosses):
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
 
     def plausible(self) -> dict[str, Self]:
-        """Other plausible values of what the paper leaves unstated: half the batch, with fewer but larger steps, which is
-        cheap, and on top of it other times, initial weights and data."""
+        """Other plausible values of what the paper leaves unstated: half the batch, with fewer but larger
+        steps, which is cheap, and on top of it other times, initial weights and data."""
         coarser = {
             "seeds": min(self.seeds, 8),
             "batch_size": self.batch_size // 2,

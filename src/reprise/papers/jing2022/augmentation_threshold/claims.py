@@ -60,15 +60,16 @@ CLAIMS = [
     ),
     for_all(
         "jing2022/sec4/threshold-above",
-        "Augmentation of one view with more than twice the data's variance (k > 1: X has negative eigenvalues "
+        "Augmentation of one view with more than twice the data's variance (k > 1: X has negative "
+        "eigenvalues "
         "at the start) makes the singular values of its block of W, half of all, vanish.",
         _each(collapsed, "Section 4, Theorem 1", OVER, at_least=8),
     ),
     replace(
         _number(collapsed, "Section 4, Theorem 1", 4.0, "both", at_least=8),
         id="jing2022/sec4/both-views-k4",
-        statement="Strong augmentation of both views (k = 4) makes the singular values of its block of W vanish, as it "
-        "does on one view.",
+        statement="Strong augmentation of both views (k = 4) makes the singular values of its block of W "
+        "vanish, as it does on one view.",
     ),
     value(
         "jing2022/thm1/x-stays-fixed",
@@ -82,7 +83,8 @@ CLAIMS = [
     ),
     for_all(
         "jing2022/sec4/corollary1-low-rank",
-        "With strong augmentation of one view (k > 1) the embeddings' covariance becomes low-rank: the strongly "
+        "With strong augmentation of one view (k > 1) the embeddings' covariance becomes low-rank: "
+        "the strongly "
         "augmented half collapses.",
         _each(vanishing_squares, "Corollary 1", OVER, at_least=8),
     ),

@@ -46,7 +46,8 @@ class Params(TakesLosses):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, at the amplitudes used by claims: half the batch, with
+    """Other plausible values of what the paper leaves unstated, at the amplitudes used by claims: half the
+    batch, with
     fewer but larger steps, which is cheap, and on top of it other times, initial weights and weak noise."""
     coarser = {
         "one_view": CLAIMED_ONE_VIEW,

@@ -36,8 +36,10 @@ class Params(TakesLosses):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, for the nets and up to the steps that claims read: half
-    the batch, with fewer but larger steps, which is cheap, and on top of it other times, initial weights and data."""
+    """Other plausible values of what the paper leaves unstated, for the nets and up to the steps that
+    claims read: half
+    the batch, with fewer but larger steps, which is cheap, and on top of it other times, initial weights
+    and data."""
     coarser = {
         "seeds": min(params.seeds, 10),
         "isotropic_depths": params.isotropic_depths[-1:],

@@ -42,8 +42,8 @@ def ode_error(other: str) -> Measure:
 
 
 ode_resolution = applied(lambda error: 2 * error, ode_error("_coarse"))
-"""The ODE's error, which is of first order, is as large as what twice the step changes; and so is the training's, which
-takes the same steps."""
+"""The ODE's error, which is of first order, is as large as what twice the step changes; and so is the
+training's, which takes the same steps."""
 
 
 def growth(layer: str, index: int | Callable) -> Measure:
@@ -110,7 +110,8 @@ CLAIMS = [
     ),
     for_all(
         "jing2022/thm2/norm-grows",
-        "The Frobenius norms of W1 and W2 keep growing: each is larger at the last step than at half of the steps.",
+        "The Frobenius norms of W1 and W2 keep growing: each is larger at the last step than at half "
+        "of the steps.",
         {
             f"{layer}, {arm}": _norm_grows(layer, arm)
             for arm in ("balanced", "public")
@@ -136,7 +137,7 @@ CLAIMS = [
         reaches=0.0,
         resolution=ode_resolution,
         unit="mean relative error",
-        looked="the number of checkpoints: with two thirds of them the singular vectors were too coarse for a limit",
+        looked="the number of checkpoints, of which two thirds told the limit too coarsely",
     ),
     _grows_slower("jing2022/fig5/lowest-grow-slower-w1", "W1", "Figure 5a"),
     _grows_slower("jing2022/fig5/lowest-grow-slower-w2", "W2", "Figure 5b"),

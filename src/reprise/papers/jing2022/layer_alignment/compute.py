@@ -23,7 +23,8 @@ from reprise.training.replicas import sgd
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE for the balanced
-    run, also with steps twice as long and singular vectors from every second checkpoint (`coarse`, at the next of
+    run, also with steps twice as long and singular vectors from every second checkpoint (`coarse`, at the
+    next of
     these), which tells how precise it is; the ODE holds for InfoNCE, and is left out for another loss."""
     seeds, dim = range(params.seeds), params.dim
     public = Streams(seeds, "public weights")

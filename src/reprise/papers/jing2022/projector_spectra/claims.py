@@ -70,7 +70,8 @@ def above(name: str, statement: str, source: str, one: str, other: str) -> Claim
 
 
 def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
-    """The smallest singular value is collapsed, which some are before training too, and has fallen since then."""
+    """The smallest singular value is collapsed, which some are before training too, and has fallen since
+    then."""
     cells = {"collapsed": math.log(COLLAPSED), "below its start": smallest(START, what)}
     return for_all(
         f"jing2022/{name}",
@@ -122,14 +123,16 @@ CLAIMS = [
     ),
     some_collapse(
         "fig2/some-collapse",
-        "Singular values of SimCLR's embedding covariance collapse in training: at least one, and further than before it.",
+        "Singular values of SimCLR's embedding covariance collapse in training: at least one, and "
+        "further than before it.",
         "Abstract, Sections 1 and 3, Figure 2",
         "nonlinear",
         "embedding",
     ),
     some_collapse(
         "fig7/collapse-without-projector",
-        "Without a projector, singular values of SimCLR's representation covariance collapse in training: at least one, "
+        "Without a projector, singular values of SimCLR's representation covariance collapse in "
+        "training: at least one, "
         "and further than before it.",
         "Section 6.1, Figure 7b",
         "none",

@@ -81,18 +81,21 @@ def _catches_up(column: str) -> dict[str, Claim]:
 SENTENCES: list[Claim] = [
     for_all(
         "skean2024/fig4/ahead-after-the-first-epoch",
-        "FroSSL's top-1 and top-5 accuracies are above Barlow Twins' already at the first test of the online probe.",
+        "FroSSL's top-1 and top-5 accuracies are above Barlow Twins' already at the first test of "
+        "the online probe.",
         {k: _lead(column, first(column), above=0.0) for column, k in K.items()},
     ),
     for_all(
         "skean2024/fig4/ahead-for-30-epochs",
-        f"FroSSL's top-1 and top-5 accuracies are above Barlow Twins' at every test in the first {SHOWN} of {EPOCHS} "
+        f"FroSSL's top-1 and top-5 accuracies are above Barlow Twins' at every test in the first "
+        f"{SHOWN} of {EPOCHS} "
         "epochs.",
         {k: _lead(column, early(column), above=0.0) for column, k in K.items()},
     ),
     for_all(
         "skean2024/fig4/barlow-catches-up",
-        "Barlow Twins catches up: at the end FroSSL's lead in top-1 and top-5 accuracy is smaller than its mean over "
+        "Barlow Twins catches up: at the end FroSSL's lead in top-1 and top-5 accuracy is smaller "
+        "than its mean over "
         f"the first {SHOWN} epochs.",
         {name: claim for column in K for name, claim in _catches_up(column).items()},
     ),

@@ -59,7 +59,8 @@ def _claim(name: str, scale: str, rate: str) -> Claim:
     side = "above" if comparison == "larger" else "below"
     return for_all(
         f"skean2024/fig3/{name}-{scale}-{rate}",
-        f"FroSSL's {what} is {comparison} than that of SimCLR, VICReg and Barlow Twins, each {where}; {HOW[scale]}.",
+        f"FroSSL's {what} is {comparison} than that of SimCLR, VICReg and Barlow Twins, each {where}; "
+        f"{HOW[scale]}.",
         {
             METHODS[method].name: ordering(
                 "", "",

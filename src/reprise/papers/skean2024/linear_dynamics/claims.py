@@ -26,8 +26,8 @@ def worst(differences: pd.Series, *by: pd.Series) -> pd.Series:
 
 
 def closed_form_error(loss: str, against: str = "closed_form") -> Measure:
-    """The largest relative error of the closed form's singular values against descent, or of descent's in coarser
-    steps."""
+    """The largest relative error of the closed form's singular values against descent, or of descent's in
+    coarser steps."""
 
     def measure(tables: Tables) -> pd.Series:
         paths = rows(tables["closed_form"], loss=loss)
@@ -37,8 +37,8 @@ def closed_form_error(loss: str, against: str = "closed_form") -> Measure:
 
 
 def descent_error(loss: str) -> Measure:
-    """How precise descent is, as an approximation of gradient flow: its error is of first order, and so as large as what
-    twice the step changes; twice that leaves room for higher orders."""
+    """How precise descent is, as an approximation of gradient flow: its error is of first order, and so as
+    large as what twice the step changes; twice that leaves room for higher orders."""
     return applied(lambda change: 2 * change, closed_form_error(loss, "coarse"))
 
 
@@ -60,8 +60,8 @@ def rounding(tables: Tables) -> pd.Series:
 
 
 def distances(tables: Tables) -> pd.Series:
-    """The largest difference of the eigenvalues, over all and over time, from those of aligned layers, by standard
-    deviation and seed: of gradient flow, by extrapolation from two sizes of steps."""
+    """The largest difference of the eigenvalues, over all and over time, from those of aligned layers, by
+    standard deviation and seed: of gradient flow, by extrapolation from two sizes of steps."""
     paths = tables["small_starts"]
     flow = 2 * paths["eigenvalue"] - paths["coarse"]
     return worst(flow - paths["aligned"], paths["std"], paths["seed"])
@@ -248,7 +248,7 @@ CLAIMS = [
                 ("smallest below the next", "third below the second", "second below the largest")
             )
         },
-    ),  # fmt: skip
+    ),
     # Why Figure 2 comes out as it does.
     remark(
         "growth-ratio",

@@ -160,7 +160,9 @@ def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
         np.stack(
             _recorded(
                 LOSSES["frossl"], x[None], w, size * rate, steps // size,
-                lambda layers: np.linalg.svd(x[None, :, 0] @ layers[:, :, 0].swapaxes(-1, -2), compute_uv=False) ** 2,
+                lambda layers: np.linalg.svd(
+                    x[None, :, 0] @ layers[:, :, 0].swapaxes(-1, -2), compute_uv=False
+                ) ** 2,
             ),
             2,
         )

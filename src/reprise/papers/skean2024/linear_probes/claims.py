@@ -158,14 +158,16 @@ def _printed_number(row: Mapping[str, Any]) -> Claim:
 CLAIMS: list[Claim] = [
     _leads(
         "early-lead",
-        "FroSSL's online accuracy is above every other method's at each of the first three epochs of Table 3 ('for the "
+        "FroSSL's online accuracy is above every other method's at each of the first three epochs of "
+        "Table 3 ('for the "
         "first 30 epochs').",
         [method for method in TABLE3 if method != "frossl"],
         EARLY,
     ),
     _leads(
         "best-dimension-contrastive",
-        "FroSSL's online accuracy is above that of every other dimension-contrastive method at each epoch of Table 3.",
+        "FroSSL's online accuracy is above that of every other dimension-contrastive method at each "
+        "epoch of Table 3.",
         [
             method
             for method in TABLE3

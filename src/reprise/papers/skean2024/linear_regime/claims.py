@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, count, for_all, ordering, ours, value
+from reprise.evidence.claims import Measure, count, for_all, ordering, ours, value
 from reprise.evidence.measures import applied, column, each_seed, ratio, rows
 from reprise.papers.skean2024.linear_regime.params import READ, SHOWN
 from reprise.papers.skean2024.linear_views import closed_form
@@ -182,7 +182,8 @@ QUICKER = {"source": FIGURE, "unit": "t = learning rate * step"}
 CLAIMS = [
     ordering(
         "skean2024/fig2/quicker",
-        f"At the same learning rate the 10th eigenvalue of view 1's covariance reaches {THRESHOLD} earlier under Eq. 8 "
+        f"At the same learning rate the 10th eigenvalue of view 1's covariance reaches {THRESHOLD} "
+        f"earlier under Eq. 8 "
         f"than under {LOSS['barlow']}.",
         measure=rise_beside("frossl", "barlow", "time"),
         below=rise(None, "barlow"),
@@ -208,7 +209,8 @@ CLAIMS = [
     ours(
         for_all(
             "skean2024/fig2/closed-form",
-            "The corrected closed form says when the 10th eigenvalue rises from small random layers, under either loss.",
+            "The corrected closed form says when the 10th eigenvalue rises from small random layers, "
+            "under either loss.",
             {
                 words: value(
                     "", "",
@@ -225,7 +227,8 @@ CLAIMS = [
     ours(
         for_all(
             "skean2024/fig2/sharpness",
-            "At the end of training the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under Eq. 8 and 4 c1 under "
+            "At the end of training the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under Eq. 8 "
+            "and 4 c1 under "
             f"{LOSS['barlow']}, whose inverse doubled is the largest stable learning rate.",
             {
                 words: value(
@@ -243,7 +246,8 @@ CLAIMS = [
     ours(
         for_all(
             "skean2024/fig2/rise-ratio",
-            f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end value as under Eq. 8, "
+            f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end "
+            f"value as under Eq. 8, "
             "twice where both views are the image itself.",
             {
                 views: value(
@@ -268,7 +272,7 @@ CLAIMS = [
                 measure=steps_apart(run),  # type: ignore[arg-type]
                 at_least=SHOWN - 1,
                 unit="eigenvalues",
-                reading="each of the first nine has reached half its end value before the next has a tenth (ours)",
+                reading="each of the first nine is at half its end before the next is at a tenth (ours)",
             )
             for run, words in LOSS.items()
         },

@@ -76,8 +76,8 @@ def check(params: Params) -> None:
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, with five seeds and the authors' views where these are not
-    what varies."""
+    """Other plausible values of what the paper leaves unstated, with five seeds and the authors' views
+    where these are not what varies."""
     grid: dict[str, dict[str, object]] = {
         "views: the same image": {"views": ("same",)},
         "views: noise": {"views": ("noise",)},

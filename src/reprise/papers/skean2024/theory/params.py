@@ -12,8 +12,8 @@ from reprise.study.settings import Settings, ours, stated
 TABLES = ("identities", "gradients", "cost_seconds")
 
 CORRELATIONS, DECAYS = (0.0, 0.5, 0.9, 0.99), (0.0, 0.5, 1.0, 2.0)
-"""The embeddings that claims about gradients read: the two views' correlation, and the decay exponent of their
-principal components' standard deviations."""
+"""The embeddings that claims about gradients read: the two views' correlation, and the decay exponent of
+their principal components' standard deviations."""
 CORRELATION, DECAY = 0.5, 1.0
 """Those at which the figure shows the other."""
 

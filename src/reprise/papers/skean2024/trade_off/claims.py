@@ -22,7 +22,8 @@ def learned(weight: float) -> Measure:
 CLAIMS: list[Claim] = [
     for_all(
         "skean2024/sec31/equal-weights",
-        "FroSSL's linear probe is better with both terms weighted equally than with another weight of the invariance, each "
+        "FroSSL's linear probe is better with both terms weighted equally than with another weight "
+        "of the invariance, each "
         "at its best learning rate.",
         {
             f"weight {weight:g}": ordering(
