@@ -162,6 +162,20 @@ class Outer(Settings):
     )
 
 
+class Mixed(Settings):
+    descent: Annotated[Rate | Steps, Field(discriminator="kind")] = stated(
+        Rate(), "Section 2", code={"decay": "its default"}, unused={"learning_rate": "each run has its own"}
+    )
+
+
+def test_the_paper_is_not_said_to_state_what_it_does_not():
+    """Neither in a field nor in settings of another kind as a whole."""
+    assert departures(Mixed(descent=Rate(decay=0.2))) == ["descent.decay: 0.2 (authors' code: 0.1)"]
+    assert departures(Mixed(descent=Rate(learning_rate=0.9))) == []
+    assert departures(Mixed(descent=Steps())) == ["descent: steps(count=3) (paper: rate)"]
+    assert departures(Outer(descent=Steps())) == ["descent: steps(count=3) (paper: rate(learning_rate=0.5))"]
+
+
 def test_an_override_of_inner_settings_names_what_it_changes():
     changed = Outer.from_overrides({"descent": {"learning_rate": 0.7}}, "here")
     assert changed.descent == Rate(learning_rate=0.7, decay=0.2)

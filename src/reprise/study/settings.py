@@ -6,7 +6,7 @@ hand.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -27,14 +27,25 @@ WHOSE = {
 
 
 def _field(
-    origin: Origin, default: Any, why: str, *, unstated: Mapping[str, str] | None = None, **constraints: Any
+    origin: Origin,
+    default: Any,
+    why: str,
+    *,
+    unstated: Mapping[str, str] | None = None,
+    code: Mapping[str, str] | None = None,
+    unused: Mapping[str, str] | None = None,
+    **constraints: Any,
 ) -> Any:
     """
     Args:
         unstated: if the value is itself `Settings`, the fields of it that the paper leaves unstated, and why
             we chose their values.
+        code: those from the authors' code, and why.
+        unused: those without effect here, and what has theirs.
     """
-    extra = {"origin": origin, "unstated": dict(unstated or {})}
+    inner = {"unstated": unstated or {}, "code": code or {}, "unused": unused or {}}
+    origins = {name: its for its, names in inner.items() for name in names}
+    extra = {"origin": origin, "inner": origins}
     return Field(default, description=why, json_schema_extra=extra, **constraints)  # type: ignore[arg-type]
 
 
@@ -152,9 +163,9 @@ def origin(field: FieldInfo) -> Origin:
     return extra["origin"]  # type: ignore[return-value]
 
 
-def _unstated_fields(field: FieldInfo) -> list[str]:
-    """The fields of a nested `Settings` that the paper leaves unstated."""
-    return list(field.json_schema_extra["unstated"])  # type: ignore[index,arg-type]
+def _inner(field: FieldInfo) -> Mapping[str, str]:
+    """The fields of a nested `Settings` that are not its own origin's, and whose they are instead."""
+    return field.json_schema_extra["inner"]  # type: ignore[index,return-value]
 
 
 def open_fields(params: Settings) -> dict[str, Any]:
@@ -165,7 +176,9 @@ def open_fields(params: Settings) -> dict[str, Any]:
         value = getattr(params, name)
         if origin(field) in ("unstated", "lost"):
             values[name] = value
-        nested = [inner for inner in _unstated_fields(field) if hasattr(value, inner)]
+        nested = [
+            inner for inner, its in _inner(field).items() if its == "unstated" and hasattr(value, inner)
+        ]
         values |= {f"{name}.{inner}": getattr(value, inner) for inner in nested}
     return values
 
@@ -183,10 +196,13 @@ def departures(params: Settings) -> list[str]:
         used, published = getattr(params, name), field.default
         allowed = origin(field) == "place" or (origin(field) == "ours" and _at_least(used, published))
         if used != published and not allowed:
+            inner = _inner(field)
+            unused = [name for name, its in inner.items() if its == "unused"]
             for path, used_value, published_value in _differences(name, used, published):
-                is_stated = path.removeprefix(f"{name}.") not in _unstated_fields(field)
-                whose = WHOSE[origin(field) if is_stated else "unstated"]
-                lines.append(f"{path}: {_show(used_value)} ({whose}: {_show(published_value)})")
+                its = inner.get(path.removeprefix(f"{name}."), origin(field))
+                if its != "unused":
+                    shown = f"{_show(used_value, unused)} ({WHOSE[its]}: {_show(published_value, inner)})"
+                    lines.append(f"{path}: {shown}")
     return lines
 
 
@@ -223,9 +239,9 @@ def _at_least(used: Any, published: Any) -> bool:
     return isinstance(published, (int, float)) and not isinstance(published, bool) and used >= published
 
 
-def _show(value: Any) -> str:
+def _show(value: Any, without: Collection[str] = ()) -> str:
     if isinstance(value, Settings):
-        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        fields = {name: getattr(value, name) for name in type(value).model_fields if name not in without}
         kind = fields.pop("kind", type(value).__name__)
         values = ", ".join(f"{name}={_show(inner)}" for name, inner in fields.items())
         return f"{kind}({values})" if values else str(kind)

@@ -133,6 +133,20 @@ def test_counter_cases(name, changes):
         assert judge(claim, tables).verdict == ("contradicted" if other == name else "reproduced")
 
 
+def test_untrained_nets_reproduce_nothing_but_that_the_short_cut_teaches_no_shape():
+    tables = holding()
+    probes, losses = tables["probes"], tables["losses"]
+    start = probes[probes["step"] == 0].set_index(["arm", "seed"])["accuracy"]
+    first = losses[losses["step"] == 18].set_index(["arm", "seed"])["loss"]
+    untrained = {
+        "probes": probes.assign(accuracy=probes.set_index(["arm", "seed"]).index.map(start)),
+        "losses": losses.assign(loss=losses.set_index(["arm", "seed"]).index.map(first)),
+    }
+    verdicts = {name: judge(claim, untrained).verdict for name, claim in BY_ID.items()}
+    assert verdicts.pop("colour-short-cut") == "reproduced"  # a net that did not learn is what it is about
+    assert set(verdicts.values()) == {"contradicted"}
+
+
 def test_arms_swapped_break_them_all():
     swapped = dict(zip(ARMS, reversed(ARMS), strict=True))
     tables = {name: table.assign(arm=table["arm"].map(swapped)) for name, table in holding().items()}

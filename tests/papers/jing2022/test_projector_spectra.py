@@ -191,10 +191,10 @@ ACCURACY = {
     "nonlinear": 66.5, "linear": 61.1, "none": 51.5, "directclr": 62.7, "low_rank": 62.3, "diagonal": 60.2,
     "directclr, no shortcut": 58.0,
 }  # fmt: skip
-COLLAPSED = {"nonlinear": 0, "linear": 5, "none": 40, "directclr": 2}
+COLLAPSED = {"nonlinear": 0, "linear": 5, "none": 40, "directclr": 2, "start": 20}
 
 
-def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0):
+def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0, start_embedding=20):
     """Three seeds' tables of a world in which the paper's statements hold, bar what is given."""
     probes, spectra = [], []
     of_parts = {
@@ -209,16 +209,20 @@ def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0):
             for seed in range(3)
         ]
     for net, few in {**COLLAPSED, **dict(collapsed)}.items():
-        for what, count in (("representation", few), ("embedding", embedding)):
+        for what, count in (
+            ("representation", few),
+            ("embedding", embedding if net != "start" else start_embedding),
+        ):
             for seed in range(3):
-                values = np.where(np.arange(DIMENSIONS[what]) < DIMENSIONS[what] - count, 0.0, -20.0)
+                floor = -20.0 - 0.1 * seed if net != "start" else -10.0
+                values = np.where(np.arange(DIMENSIONS[what]) < DIMENSIONS[what] - count, 0.0, floor)
                 spectra.append(pd.DataFrame({"net": net, "what": what, "seed": seed, "log_value": values}))
     return {"probes": pd.DataFrame(probes), "spectra": pd.concat(spectra, ignore_index=True)}
 
 
 COUNTER = {
     "fig2/some-collapse": {"embedding": 0},
-    "fig2/collapsed-dimensions": {"embedding": 2},
+    "fig2/collapsed-dimensions": {"embedding": 24},
     "fig7/collapse-without-projector": {"collapsed": {"none": 0}},
     "fig7/projector-prevents-collapse": {"collapsed": {"nonlinear": 41}},
     "fig9/directclr-prevents-collapse": {"collapsed": {"directclr": 40}},
@@ -260,6 +264,27 @@ def test_a_net_that_did_not_learn_is_no_evidence(name):
     judgement = judge(BY_ID[name], tables(start=60.0))
     assert judgement.verdict == "inconclusive"
     assert "did not learn" in judgement.reason
+
+
+def untrained(world):
+    """The same nets, with the numbers of their starts."""
+    probes, spectra = world["probes"], world["spectra"]
+    at_start = spectra[spectra["net"] == "start"]
+    nets = [at_start.assign(net=net) for net in spectra["net"].unique()]
+    return {
+        "probes": probes.assign(accuracy=probes["initial"]),
+        "spectra": pd.concat(nets, ignore_index=True),
+    }
+
+
+@pytest.mark.parametrize("name", COUNTER)
+def test_untrained_nets_reproduce_nothing(name):
+    """Nor do they where the probes are those of trained ones, but for statements about the probes."""
+    world = tables()
+    assert judge(BY_ID[name], untrained(world)).verdict != "reproduced"
+    if name.startswith(("fig2", "fig7", "fig9")):
+        mixed = {**world, "spectra": untrained(world)["spectra"]}
+        assert judge(BY_ID[name], mixed).verdict == "contradicted"
 
 
 def test_only_the_papers_own_scale_decides_on_its_numbers():

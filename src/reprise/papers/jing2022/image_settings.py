@@ -35,11 +35,15 @@ class Training(ImageTraining):
     root: str = place("data/imagenet", "folder that holds train/ and val/", min_length=1)
     encoder: ResNet = stated(
         ResNet(block="bottleneck", blocks=(3, 4, 6, 3), zero_init_residual=True),
-        "ResNet50, Section 6.2; residual branches start at zero in the authors' code",
+        "ResNet50, Section 6.2",
+        code={"zero_init_residual": "residual branches start at zero"},
     )
     projector: MLP = stated(
         MLP(dims=(2048, 128), last_norm=True, last_bias=False),
-        "two layers to 128 dimensions, Section 3; 2048 hidden units and the last BatchNorm are from the code",
+        "two layers to 128 dimensions, Section 3",
+        code=dict.fromkeys(
+            ("dims", "last_norm", "last_bias"), "2048 hidden units, and a BatchNorm at the end"
+        ),
     )
     d0: int = from_code(360, "number of DirectCLR's dimensions, and rank of the fixed projector", ge=1)
     temperature: float = from_code(0.1, "of the loss", gt=0)

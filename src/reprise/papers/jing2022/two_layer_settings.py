@@ -23,10 +23,28 @@ class TwoLayers(TakesLosses):
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
 
     def plausible(self) -> dict[str, Self]:
-        """Other plausible values of what the paper leaves unstated, with three seeds."""
-        common = {"seeds": min(self.seeds, 3)}
-        grid = {
-            "init halved": {"init_scale": self.init_scale / 2},
-            "noise halved": {"noise_std": self.noise_std / 2},
+        """Other plausible values of what the paper leaves unstated: half the batch, with fewer but larger
+        steps, which is cheap, and on top of it other times, initial weights and data."""
+        coarser = {
+            "seeds": min(self.seeds, 8),
+            "batch_size": self.batch_size // 2,
+            "learning_rate": 2 * self.learning_rate,
+            "steps": self.steps // 2,
         }
-        return {name: self.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+        grid: dict[str, dict[str, float]] = {
+            "coarser": {},
+            "coarser, twice the time": {"steps": self.steps},
+            "coarser, init and noise halved": {
+                "init_scale": self.init_scale / 2, "noise_std": self.noise_std / 2,
+            },
+            "coarser, init doubled, more noise": {
+                "init_scale": 2 * self.init_scale, "noise_std": 1.5 * self.noise_std,
+            },
+            "coarser, init doubled, less spread": {
+                "init_scale": 2 * self.init_scale, "covariance_span": self.covariance_span**0.5,
+            },
+            "coarser, noise halved, spread doubled": {
+                "noise_std": self.noise_std / 2, "covariance_span": 2 * self.covariance_span,
+            },
+        }  # fmt: skip
+        return {name: self.model_copy(update={**coarser, **changes}) for name, changes in grid.items()}

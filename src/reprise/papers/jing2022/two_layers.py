@@ -80,4 +80,4 @@ def train(
 def checkpoints_of(steps: int) -> list[int]:
     """Steps from 0 to `steps`, evenly spaced in the square root, plus `steps // 2`, where claims read
     growth."""
-    return sorted({round(steps * (k / 80) ** 2) for k in range(81)} | {steps // 2})
+    return sorted({round(steps * (k / 120) ** 2) for k in range(121)} | {steps // 2})

@@ -13,6 +13,7 @@ from reprise.training.image_settings import ImageTraining, Probe
 from reprise.training.optimisers import LARS, OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
 
+PER_RUN = {"learning_rate": "each run has its own"}
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 
@@ -43,9 +44,12 @@ class Training(ImageTraining):
     )
     optimiser: OptimiserSpec = stated(
         LARS(trust=0.02, clip=True),
-        "Section 6.1; η = 0.02 and clipping are the authors' scripts', but W-MSE's and MoCo v2's runs had "
-        "solo-learn's 0.001 and none; the scripts' weight decay is 1e-4",
+        "Section 6.1; the scripts' weight decay is 1e-4",
         unstated={"momentum": "solo-learn's default"},
+        code=dict.fromkeys(
+            ("trust", "clip"), "the scripts', but W-MSE's and MoCo v2's had solo-learn's .001 and none"
+        ),
+        unused=PER_RUN,
     )
     schedule: Schedule = stated(
         WarmupCosine(warmup=0.01), "Section 6.1", unstated={"warmup": "solo-learn's 10 of 1000 epochs"}

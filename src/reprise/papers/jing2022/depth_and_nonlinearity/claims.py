@@ -2,11 +2,13 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, collapsed, count, ordering, value
-from reprise.evidence.measures import column, each_seed
+from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all
+from reprise.evidence.measures import column, difference, each_seed
 from reprise.study.experiment import Tables
 
 UNIT = "collapsed values of 16"
+READING = "collapsed: under 1e-3 of the largest (ours)"
+DEPTHS = (1, 2, 3, 4)
 
 
 def at_reading(tables: Tables) -> pd.DataFrame:
@@ -19,37 +21,21 @@ def collapsed_count(arm: str, depth: int) -> Measure:
     return each_seed(collapsed, column(at_reading, "singular_value", arm=arm, depth=depth))
 
 
-def _linear_collapses(depth: int) -> Claim:
+def _collapses(id: str, statement: str, source: str, arm: str, depth: int) -> Claim:
     return count(
-        f"jing2022/fig6a/linear-L{depth}-collapsed",
-        f"With {depth} linear layers and small augmentation, dimensions of the embedding collapse.",
-        source="Figure 6a, Corollary 2",
-        measure=collapsed_count("linear", depth),
-        at_least=1,
-        unit=UNIT,
-    )
-
-
-def _more_layers(shallow: int, deep: int) -> Claim:
-    return ordering(
-        f"jing2022/fig6a/more-layers-L{shallow}-L{deep}",
-        f"More layers collapse more: {deep} linear layers more than {shallow}.",
-        source="Figure 6a",
-        measure=collapsed_count("linear", deep),
-        above=collapsed_count("linear", shallow),
-        unit=UNIT,
-    )
-
-
-def _relu_collapses(depth: int, source: str) -> Claim:
-    return count(
-        f"jing2022/fig6b/relu-L{depth}-collapsed",
-        f"With {depth} layers and ReLU between them, dimensions of the embedding collapse.",
+        id,
+        statement,
         source=source,
-        measure=collapsed_count("relu", depth),
+        measure=collapsed_count(arm, depth),
         at_least=1,
         unit=UNIT,
+        reading=READING,
     )
+
+
+def _one_more_layer(shallow: int) -> Claim:
+    more = difference(collapsed_count("linear", shallow + 1), collapsed_count("linear", shallow))
+    return count("", "", source="Figure 6a", measure=more, at_least=1, unit=f"more {UNIT}", reading=READING)
 
 
 CLAIMS = [
@@ -60,27 +46,41 @@ CLAIMS = [
         measure=collapsed_count("linear", 1),
         at_most=0,
         unit=UNIT,
+        reading=READING,
     ),
-    *(_linear_collapses(depth) for depth in (2, 3, 4)),
-    *(_more_layers(depth, depth + 1) for depth in (1, 2, 3)),
-    count(
+    for_all(
+        "jing2022/fig6a/linear-collapsed",
+        "With more than one linear layer and small augmentation, dimensions of the embedding collapse.",
+        {
+            f"L = {depth}": _collapses("", "", "Figure 6a, Corollary 2", "linear", depth)
+            for depth in DEPTHS[1:]
+        },
+    ),
+    for_all(
+        "jing2022/fig6a/more-layers",
+        "Each further linear layer collapses more dimensions.",
+        {f"L = {depth + 1} after {depth}": _one_more_layer(depth) for depth in DEPTHS[:-1]},
+    ),
+    _collapses(
         "jing2022/fig6a/isotropic-L4-collapsed",
         "Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the "
         "data: isotropic data collapse too.",
-        source="Corollary 2",
-        measure=collapsed_count("isotropic", 4),
-        at_least=1,
-        unit=UNIT,
+        "Corollary 2",
+        "isotropic",
+        4,
     ),
-    _relu_collapses(2, "Figure 6b"),
-    _relu_collapses(3, "Section 5.4: the theory extends to multilayer and nonlinear cases"),
-    value(
+    for_all(
+        "jing2022/fig6b/relu-collapsed",
+        "With ReLU between the layers, dimensions of the embedding collapse as well.",
+        {f"L = {depth}": _collapses("", "", "Section 5.4, Figure 6b", "relu", depth) for depth in (2, 3)},
+    ),
+    count(
         "jing2022/fig6b/relu-like-linear",
         "ReLU (L = 2) leads to a similar collapse as no nonlinearity: as many collapsed dimensions.",
         source="Figure 6b",
-        quantity="count",
-        measure=collapsed_count("relu", 2),
-        published=collapsed_count("linear", 2),
-        unit=UNIT,
+        measure=difference(collapsed_count("relu", 2), collapsed_count("linear", 2)),
+        exactly=0,
+        unit=f"more {UNIT}",
+        reading=f"similar: as many; {READING}",
     ),
 ]

@@ -3,10 +3,11 @@
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering
+from reprise.evidence.claims import IDENTITY_TOLERANCE, always
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "jing2022")
+bound = partial(identities.bound, "jing2022")
 misprint = partial(identities.misprint, "jing2022")
 falsehood = partial(identities.falsehood, "jing2022")
 
@@ -37,19 +38,19 @@ CLAIMS = [
         "X is the weighted data covariance minus the weighted augmentation covariance.",
         "Lemma 2, Eq. 7",
     ),
-    holds("lemma2/data-psd", "The weighted data covariance is positive semi-definite.", "Lemma 2"),
-    holds(
+    bound("lemma2/data-psd", "The weighted data covariance is positive semi-definite.", "Lemma 2"),
+    bound(
         "lemma2/augmentation-psd",
         "The weighted augmentation covariance is positive semi-definite.",
         "Lemma 2",
     ),
-    holds(
+    bound(
         "lemma2/small-augmentation",
         "X is positive semi-definite while the augmentation's amplitude is under the one at which its "
         "weighted covariance stops being under that of the data (which span all inputs).",
         "Section 4.2, after Lemma 2",
     ),
-    holds(
+    bound(
         "lemma2/strong-augmentation",
         "Beyond that amplitude, X has a negative eigenvalue.",
         "Section 4.2, after Lemma 2",
@@ -120,7 +121,7 @@ CLAIMS = [
         "|W1|² and |W2|² both change at the rate 2 tr(W2 W1 X W1ᵀ W2ᵀ).",
         "Appendix B.5",
     ),
-    holds("thm2/norm-never-shrinks", "While X is positive definite, both norms grow.", "Appendix B.5"),
+    bound("thm2/norm-never-shrinks", "While X is positive definite, both norms grow.", "Appendix B.5"),
     *falsehood(
         "thm2-limit",
         "W1 W1ᵀ - W2ᵀ W2 is gone when |W1|² has grown a hundredfold under a fixed positive definite X.",
@@ -137,12 +138,12 @@ CLAIMS = [
         "Where W1 W1ᵀ = W2ᵀ W2 has groups of equal eigenvalues, A is block-diagonal, a block a group.",
         "Section 5.3, after Theorem 2",
     ),
-    ordering(
+    always(
         "jing2022/thm2/degenerate-not-aligned",
         "Within a group of equal singular values the vectors are not unique, and |A| is not the identity.",
         source="Appendix B.5, Remark",
         measure=error_of("thm2/degenerate-identity"),
-        above=IDENTITY_TOLERANCE,
+        at_least=IDENTITY_TOLERANCE,
         unit="relative distance of |A| from I",
     ),
     *misprint(

@@ -23,7 +23,9 @@ from reprise.training.replicas import sgd
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE for the balanced
-    run; the ODE holds for InfoNCE, and is left out for another loss."""
+    run, also with steps twice as long and singular vectors from every second checkpoint (`coarse`, at the
+    next of
+    these), which tells how precise it is; the ODE holds for InfoNCE, and is left out for another loss."""
     seeds, dim = range(params.seeds), params.dim
     public = Streams(seeds, "public weights")
     all_entries = torch.ones(dim, dim)
@@ -79,16 +81,28 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     mass, s1, s2, v1 = (over_time(name)[:, balanced] for name in ("off_diagonal_mass", "W1", "W2", "V1"))
     unaligned = (mass >= params.aligned_below).any(-1).nonzero()
     aligned = min(int(unaligned.max()) + 1 if len(unaligned) else 0, len(checkpoints) - 1)
-    ode1, ode2 = theorem3_ode(
-        lambda product: infonce_distance(pairs.view1 @ product.mT, pairs.view2 @ product.mT),
-        s1[aligned:],
-        s2[aligned:],
-        v1[aligned:],
-        checkpoints[aligned:],
-        params.learning_rate,
+
+    def loss(product: Tensor) -> Tensor:
+        return infonce_distance(pairs.view1 @ product.mT, pairs.view2 @ product.mT)
+
+    steps = checkpoints[aligned:]
+    ode1, ode2 = theorem3_ode(loss, s1[aligned:], s2[aligned:], v1[aligned:], steps, params.learning_rate)
+    every_second = slice((len(checkpoints) - aligned - 1) % 2 + aligned, None, 2)  # and the last
+    coarse1, coarse2 = theorem3_ode(
+        loss,
+        s1[every_second],
+        s2[every_second],
+        v1[every_second],
+        [step // 2 for step in checkpoints[every_second]],
+        2 * params.learning_rate,
     )
-    axes: Axes = {"step": checkpoints[aligned:], "seed": seeds, **index}
-    theorem3 = tidy(axes, w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:])
+    nearest = np.searchsorted(checkpoints[every_second], steps)
+    axes: Axes = {"step": steps, "seed": seeds, **index}
+    theorem3 = tidy(
+        axes,
+        w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:],
+        w1_coarse=coarse1[nearest], w2_coarse=coarse2[nearest],
+    )  # fmt: skip
     return {**tables, "theorem3": theorem3}
 
 

@@ -14,5 +14,10 @@ class Params(TwoLayers):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated."""
-    return params.plausible()
+    """Other plausible values of what the paper leaves unstated; with half the noise, half the rank too."""
+    return {
+        name: each.model_copy(update={"low_rank": max(1, params.low_rank // 2)})
+        if each.noise_std < params.noise_std
+        else each
+        for name, each in params.plausible().items()
+    }

@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.training import Rate, Training, check_data
+from reprise.papers.skean2024.training import PER_RUN, Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, place, stated, unstated
@@ -16,6 +16,10 @@ from reprise.training.schedules import CosineRestarts, Milestones, Schedule
 
 TABLES = ("probes", "online")
 
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "full_width_batch", "probe_every"), "a training of both networks for each value"
+)
+"""Why these fields are in no alternative."""
 PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100
 SHOWN = 30
@@ -31,7 +35,7 @@ class Params(Training, TakesLosses):
     full_width_batch: int = unstated(224, "the batch at which widths are as published", ge=8)
     augmentation: Literal["per method", "shared"] = stated("shared", "Chen et al.'s, Section 6.2")
     optimiser: OptimiserSpec = stated(
-        SGD(weight_decay=5e-4), "Section 6.2", unstated={"momentum": "solo-learn's default"}
+        SGD(weight_decay=5e-4), "Section 6.2", unstated={"momentum": "solo-learn's default"}, unused=PER_RUN
     )
     schedule: Schedule = stated(CosineRestarts(period=0.15), "every 15 of 100 epochs, Section 6.2")
     steps: int = stated(571_900, "100 epochs of 5719 batches", ge=1)

@@ -7,7 +7,7 @@ from pydantic import model_validator
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import FIGURE3
-from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import PER_RUN, SAME_IMAGES, Rate, Training, check_data, check_methods
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
@@ -17,6 +17,11 @@ from reprise.training.schedules import Constant, Schedule
 
 TABLES = ("eigenvalues", "traces", "probes")
 
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
+    "a training of every network for each value",
+)
+"""Why these fields are in no alternative."""
 SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 
@@ -30,6 +35,7 @@ class Params(Training, TakesLosses):
         SGD(weight_decay=1e-6),
         "Section 5.2",
         unstated={"momentum": "solo-learn's default", "weight_decay": "that of Section 6.1"},
+        unused=PER_RUN,
     )
     schedule: Schedule = unstated(Constant(), "5 epochs are the beginning of a longer schedule")
     learning_rates: tuple[Rate, ...] = stated((1e-4, 1e-3, 1e-2, 1e-1), "Section 5.2", min_length=1)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
 from reprise.evidence.identities import tried
@@ -15,7 +15,11 @@ from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
 from reprise.study.experiment import Context
 from reprise.study.tidy import tidy
 
-CHECKS = (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS)
+BOUNDS = (gradients.layers,)
+"""The checks of bounds and signs, which need more points than equations."""
+EQUATIONS = tuple(
+    check for check in (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS) if check not in BOUNDS
+)
 SIZES = ("samples", "inputs", "outputs")
 
 Layers = Float[Array, "*run 2 output input"]
@@ -30,14 +34,17 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `equation_18`: the singular values by Eq. 18 as printed, one row per time and mode.
     `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 10, in descent from random layers of each standard
     deviation and by the closed form of the aligned layers they approach, one row per time and eigenvalue.
+    `coarse` is descent with steps twice as long, which tells how precise it is.
     """
-    points = range(params.first_point, params.first_point + params.points)
-    identities = tried(CHECKS, points, params.largest, SIZES, context)
+    identities = [
+        tried(checks, range(params.first_point, params.first_point + count), params.largest, SIZES, context)
+        for checks, count in ((EQUATIONS, params.points), (BOUNDS, params.bounds))
+    ]
     data = [_data(params, seed) for seed in range(params.seeds)]
     views, u, v = (np.stack(arrays) for arrays in zip(*data, strict=True))
     from_aligned = _from_aligned(params, views, u, v)
     return {
-        "identities": identities,
+        "identities": pd.concat(identities, ignore_index=True),
         "closed_form": from_aligned,
         "equation_18": _by_equation_18(params, np.unique(from_aligned["time"])),
         "small_starts": _from_random(params, views, v),
@@ -73,40 +80,53 @@ def descent_of_layers(
 
 
 def _recorded(
-    path: Iterator[Layers],
+    loss: Loss,
+    x: Float[Array, "*run 2 sample input"],
+    w: Layers,
     learning_rate: float,
-    horizon: float,
-    records: int,
+    steps: Int[Array, " record"],
     measure: Callable[[Layers], Array],
-) -> tuple[Array, list[Array]]:
-    """Evenly spaced times, and the measure of the layers at each."""
-    steps = np.unique(np.rint(np.linspace(0, horizon / learning_rate, records)).astype(int))
+) -> list[Array]:
+    """The measure of the layers at each of the steps."""
     selected = set(steps.tolist())
-    measured = [measure(w) for step, w in zip(range(steps[-1] + 1), path, strict=False) if step in selected]
-    return steps * learning_rate, measured
+    path = zip(range(steps[-1] + 1), descent_of_layers(loss, x, w, learning_rate), strict=False)
+    return [measure(layers) for step, layers in path if step in selected]
+
+
+def _even_steps(learning_rate: float, horizon: float, records: int) -> Int[Array, " record"]:
+    """Steps at evenly spaced times, which half as many steps of twice the size come to as well."""
+    return 2 * np.unique(np.rint(np.linspace(0, horizon / learning_rate / 2, records)).astype(int))
 
 
 def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
     variances, cross = _modes(params)
     start = np.full(len(variances), params.start)
-    w = np.stack([params.start * u @ v.swapaxes(1, 2)] * 2, 1)
+    w, u_t = np.stack([params.start * u @ v.swapaxes(1, 2)] * 2, 1), u.swapaxes(1, 2)
+    steps = _even_steps(params.learning_rate, params.horizon, params.records)
+    time = steps * params.learning_rate
     tables = []
     for name, loss in LOSSES.items():
-        path = descent_of_layers(loss, x, w, params.learning_rate)
-        time, measured = _recorded(
-            path,
-            params.learning_rate,
-            params.horizon,
-            params.records,
-            lambda layers: u.swapaxes(1, 2) @ layers[:, 0] @ v,
+        layers, coarse = (
+            np.stack(
+                _recorded(
+                    loss,
+                    x,
+                    w,
+                    size * params.learning_rate,
+                    steps // size,
+                    lambda layers: u_t @ layers[:, 0] @ v,
+                ),
+                1,
+            )
+            for size in (1, 2)
         )
-        products = np.stack(measured, 1)
-        values = np.einsum("...ii->...i", products).copy()
-        rotation = np.abs(products - np.eye(len(variances)) * values[..., None]).max((-2, -1))
+        values = np.einsum("...ii->...i", layers).copy()
+        rotation = np.abs(layers - np.eye(len(variances)) * values[..., None]).max((-2, -1))
         ones = np.ones(values.shape)
         table = tidy(
             {"seed": range(params.seeds), "time": time.tolist(), "mode": range(1, len(variances) + 1)},
             descent=values,
+            coarse=np.einsum("...ii->...i", coarse),
             closed_form=ones * np.sqrt(closed_form(name, variances, cross, start, time)),
             off_diagonal=ones * rotation[..., None],
         )
@@ -134,14 +154,21 @@ def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
     w = stds[:, None, None, None, None] * normals
     columns = (w.mean(2) @ v)[..., order]
     starts = np.abs(np.einsum("...ii->...i", np.linalg.qr(columns)[1]))
-    path = descent_of_layers(LOSSES["frossl"], x[None], w, params.random_learning_rate)
-    time, measured = _recorded(
-        path,
-        params.random_learning_rate,
-        params.random_horizon,
-        params.records,
-        lambda layers: np.linalg.svd(x[None, :, 0] @ layers[:, :, 0].swapaxes(-1, -2), compute_uv=False) ** 2,
-    )
+    rate = params.random_learning_rate
+    steps = _even_steps(rate, params.random_horizon, params.records)
+    fine, coarse = (
+        np.stack(
+            _recorded(
+                LOSSES["frossl"], x[None], w, size * rate, steps // size,
+                lambda layers: np.linalg.svd(
+                    x[None, :, 0] @ layers[:, :, 0].swapaxes(-1, -2), compute_uv=False
+                ) ** 2,
+            ),
+            2,
+        )
+        for size in (1, 2)
+    )  # fmt: skip
+    time = steps * rate
     predicted = [
         [
             variances[order] * closed_form("frossl", variances[order], cross[order], s, time)
@@ -156,6 +183,7 @@ def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
             "time": time.tolist(),
             "index": range(1, len(variances) + 1),
         },
-        eigenvalue=np.stack(measured, 2),
+        eigenvalue=fine,
+        coarse=coarse,
         aligned=-np.sort(-np.array(predicted), axis=-1),
     )

@@ -16,6 +16,9 @@ from reprise.training.image_settings import Source
 
 TABLES = ("probes", "online")
 
+EXCUSED = {"optimiser.momentum": "a training of every network for each value"}
+"""Why this field is in no alternative."""
+
 Steps = Annotated[int, Field(ge=1)]
 
 

@@ -5,20 +5,16 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, count, ordering, value
+from reprise.evidence.claims import Measure, count, for_all, ordering, ours, value
 from reprise.evidence.measures import applied, column, each_seed, ratio, rows
-from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS
+from reprise.papers.skean2024.linear_regime.params import READ, SHOWN
 from reprise.papers.skean2024.linear_views import closed_form
 from reprise.study.experiment import Tables
 
 Run = Literal["frossl", "barlow", "barlow-own"]
 
-WORDS = {
-    "same": "both views the image itself",
-    "noise": "views with noise",
-    "crops": "weak crops and jitter",
-    "strong": "the authors' augmentation",
-}
+Which = str | None
+"""One of the ways to make views, or None for those that claims read."""
 LOSS = {"frossl": "Eq. 8", "barlow": "Barlow Twins' variant"}
 LONGEST: dict[Run, str] = {"frossl": LOSS["frossl"], "barlow-own": LOSS["barlow"]}
 """The run of each loss that goes farthest in t."""
@@ -30,9 +26,16 @@ FIGURE = "Section 5.1, Figure 2"
 THEORY = "Section 5.1, Appendix D, corrected"
 
 
-def course(tables: Tables, table: str, column: str, views: str, run: Run, **which: int) -> pd.DataFrame:
+def of_views(table: pd.DataFrame, views: Which) -> pd.DataFrame:
+    """The rows of some views. Claims read the authors' (`READ`), or in a setting without them its own."""
+    if views is None:
+        views = READ if table["views"].eq(READ).any() else table["views"].iloc[0]
+    return table[table["views"] == views]
+
+
+def course(tables: Tables, table: str, column: str, views: Which, run: Run, **which: int) -> pd.DataFrame:
     """Rows in the order of the steps with `time`, `step` and `y`, and their `seed`."""
-    records = rows(tables[table], views=views, run=run, **which)
+    records = rows(of_views(tables[table], views), run=run, **which)
     return records.sort_values(["seed", "step"]).rename(columns={column: "y"})
 
 
@@ -47,7 +50,7 @@ def crossing(times: np.ndarray, y: np.ndarray, level: float) -> float:
     return float(times[0] if k == 0 else np.interp(np.log(level), np.log(y[around]), times[around]))
 
 
-def rise(views: str, run: Run, clock: str = "time", *, half: bool = False) -> Measure:
+def rise(views: Which, run: Run, clock: str = "time", *, half: bool = False) -> Measure:
     """When the last shown eigenvalue reaches the threshold, or half its end value."""
 
     def measure(tables: Tables) -> pd.Series:
@@ -64,30 +67,32 @@ def rise(views: str, run: Run, clock: str = "time", *, half: bool = False) -> Me
     return measure
 
 
-def risen(views: str, run: Run) -> Measure:
+def risen(views: Which, run: Run) -> Measure:
     """Whether it reaches the threshold within the horizon."""
-    eigenvalue = column("spectrum", "eigenvalue", views=views, run=run, index=SHOWN)
+    eigenvalue = column(
+        lambda tables: of_views(tables["spectrum"], views), "eigenvalue", run=run, index=SHOWN
+    )
     return applied(lambda highest: highest >= THRESHOLD, each_seed("max", eigenvalue))
 
 
-def rise_beside(views: str, run: Run, other: Run, clock: str) -> Measure:
+def rise_beside(run: Run, other: Run, clock: str) -> Measure:
     """When it reaches the threshold in one run, unless it is unknown whether that is before it does in the
     other: where neither comes to it, or one ends before the other has."""
 
     def measure(tables: Tables) -> pd.Series:
-        ours, theirs = (rise(views, each, clock)(tables) for each in (run, other))
-        we, they = (risen(views, each)(tables) for each in (run, other))
-        return ours.where(we & they | we & (ours < theirs) | they & (theirs < ours))
+        first, second = (rise(None, each, clock)(tables) for each in (run, other))
+        one, both = (risen(None, each)(tables) for each in (run, other))
+        return first.where(one & both | one & (first < second) | both & (second < first))
 
     return measure
 
 
-def convergence(views: str, run: Run) -> Measure:
+def convergence(run: Run) -> Measure:
     """When the loss has all but a hundredth of its fall behind it; the end, which is then a lower bound,
     where that is in the last tenth of the time."""
 
     def measure(tables: Tables) -> pd.Series:
-        paths = course(tables, "loss", "loss", views, run).groupby("seed")
+        paths = course(tables, "loss", "loss", None, run).groupby("seed")
         return pd.Series({seed: _converged(path) for seed, path in paths}, dtype=float)
 
     return measure
@@ -101,19 +106,19 @@ def _converged(path: pd.DataFrame) -> float:
     return float(converged if converged <= 0.9 * time[-1] else time[-1])
 
 
-def convergence_within(views: str, run: Run) -> Measure:
+def convergence_within(run: Run) -> Measure:
     """No number where it is only a bound."""
-    ends = each_seed("max", column("loss", "time", views=views, run=run))
-    return applied(lambda time, end: time.where(time < end), convergence(views, run), ends)
+    ends = each_seed("max", column(lambda tables: of_views(tables["loss"], None), "time", run=run))
+    return applied(lambda time, end: time.where(time < end), convergence(run), ends)
 
 
-def predicted_rise(views: str, run: Run) -> Measure:
+def predicted_rise(run: Run) -> Measure:
     """When the closed form has the last shown eigenvalue at the threshold; no number where descent does not
     come to it."""
 
     def measure(tables: Tables) -> pd.Series:
         modes, paths = (
-            dict(iter(rows(tables[name], views=views, run=run).groupby("seed")))
+            dict(iter(rows(of_views(tables[name], None), run=run).groupby("seed")))
             for name in ("modes", "spectrum")
         )
         times = {}
@@ -156,7 +161,7 @@ def steps_apart(run: Run) -> Measure:
 
     def measure(tables: Tables) -> pd.Series:
         counts = {}
-        for seed, spectrum in course(tables, "spectrum", "eigenvalue", "same", run).groupby("seed"):
+        for seed, spectrum in course(tables, "spectrum", "eigenvalue", None, run).groupby("seed"):
             paths = [path["y"].to_numpy() for _, path in spectrum.groupby("index")]
             time = np.unique(spectrum["time"])
             half, tenth = (
@@ -169,92 +174,107 @@ def steps_apart(run: Run) -> Measure:
     return measure
 
 
-def _fig2(name: str) -> str:
-    return f"skean2024/fig2/{name}"
+def _at(table: str, name: str, run: Run) -> Measure:
+    return column(lambda tables: of_views(tables[table], None), name, run=run)
 
 
-def _of_views(views: str) -> list[Claim]:
-    where = WORDS[views]
-    return [
-        ordering(
-            _fig2(f"quicker-{views}"),
-            f"At the same learning rate the 10th eigenvalue of view 1's covariance reaches {THRESHOLD} "
-            f"earlier under Eq. 8 than under {LOSS['barlow']} ({where}).",
-            source=FIGURE,
-            measure=rise_beside(views, "frossl", "barlow", "time"),
-            below=rise(views, "barlow"),
-            unit="t = learning rate * step",
-        ),
-        ordering(
-            _fig2(f"quicker-own-rate-{views}"),
-            f"So it does in steps where each loss has its own largest stable learning rate ({where}).",
-            source=FIGURE,
-            measure=rise_beside(views, "frossl", "barlow-own", "step"),
-            below=rise(views, "barlow-own", "step"),
-            unit="steps",
-        ),
-        ordering(
-            _fig2(f"loss-quicker-{views}"),
-            f"At the same learning rate the loss of Eq. 8 has converged earlier ({where}).",
-            source=FIGURE,
-            measure=convergence_within(views, "frossl"),
-            below=convergence(views, "barlow"),
-            unit="t = learning rate * step",
-        ),
-        *(
-            value(
-                _fig2(f"closed-form-{run.removesuffix('-own')}-{views}"),
-                f"The corrected closed form says when the 10th eigenvalue rises under {words} from small "
-                f"random layers ({where}).",
-                source=THEORY,
-                quantity="singular value",
-                measure=rise(views, run),
-                published=predicted_rise(views, run),
-                unit="t = learning rate * step",
-            )
-            for run, words in LONGEST.items()
-        ),
-        *(
-            value(
-                _fig2(f"sharpness-{run}-{views}"),
-                f"The Hessian of {words} at the end of training has the largest eigenvalue {formula}, whose "
-                f"inverse doubled is the largest stable learning rate ({where}).",
-                source=THEORY,
-                quantity="singular value",
-                measure=column("runs", "sharpness", views=views, run=run),
-                published=column("runs", "predicted_sharpness", views=views, run=run),
-                unit="sharpness",
-            )
-            for (run, words), formula in zip(LOSS.items(), ("4 λ1 + 8 c1", "4 c1"), strict=True)
-        ),
-    ]
-
-
+QUICKER = {"source": FIGURE, "unit": "t = learning rate * step"}
 CLAIMS = [
-    *(claim for views in VIEWS for claim in _of_views(views)),
-    *(
-        value(
-            _fig2(f"rise-ratio-{views}{'-views' if views == 'same' else ''}"),
-            f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end value "
-            f"as under Eq. 8{': twice' if views == 'same' else ''} ({WORDS[views]}).",
-            source=THEORY,
-            quantity="singular value",
-            measure=rise_ratio(views),
-            published=predicted_ratio(views),
-            unit="ratio of times",
-        )
-        for views in ("same", "noise", "crops")
+    ordering(
+        "skean2024/fig2/quicker",
+        f"At the same learning rate the 10th eigenvalue of view 1's covariance reaches {THRESHOLD} "
+        f"earlier under Eq. 8 "
+        f"than under {LOSS['barlow']}.",
+        measure=rise_beside("frossl", "barlow", "time"),
+        below=rise(None, "barlow"),
+        **QUICKER,  # type: ignore[arg-type]
     ),
-    *(
-        count(
-            f"skean2024/sec51/stepwise-{run}",
-            f"Under {words} one eigendirection is learned at a time: each of the first nine has reached half "
-            "its end value before the next has a tenth of its own (our reading).",
-            source="Section 5.1",
-            measure=steps_apart(run),  # type: ignore[arg-type]
-            at_least=SHOWN - 1,
-            unit="eigenvalues",
-        )
-        for run, words in LOSS.items()
+    ordering(
+        "skean2024/fig2/quicker-own-rate",
+        "So it does in steps where each loss has its own largest stable learning rate.",
+        source=FIGURE,
+        measure=rise_beside("frossl", "barlow-own", "step"),
+        below=rise(None, "barlow-own", "step"),
+        unit="steps",
+        reading="quicker: in steps, each loss at its own learning rate (ours)",
     ),
-]
+    ordering(
+        "skean2024/fig2/loss-quicker",
+        "At the same learning rate the loss of Eq. 8 has converged earlier.",
+        measure=convergence_within("frossl"),
+        below=convergence("barlow"),
+        reading="converged: all but a hundredth of its fall (ours)",
+        **QUICKER,  # type: ignore[arg-type]
+    ),
+    ours(
+        for_all(
+            "skean2024/fig2/closed-form",
+            "The corrected closed form says when the 10th eigenvalue rises from small random layers, "
+            "under either loss.",
+            {
+                words: value(
+                    "", "",
+                    source=THEORY,
+                    quantity="singular value",
+                    measure=rise(None, run),
+                    published=predicted_rise(run),
+                    unit="t = learning rate * step",
+                )
+                for run, words in LONGEST.items()
+            },
+        )
+    ),
+    ours(
+        for_all(
+            "skean2024/fig2/sharpness",
+            "At the end of training the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under Eq. 8 "
+            "and 4 c1 under "
+            f"{LOSS['barlow']}, whose inverse doubled is the largest stable learning rate.",
+            {
+                words: value(
+                    "", "",
+                    source=THEORY,
+                    quantity="singular value",
+                    measure=_at("runs", "sharpness", run),
+                    published=_at("runs", "predicted_sharpness", run),
+                    unit="sharpness",
+                )
+                for run, words in LOSS.items()
+            },
+        )
+    ),
+    ours(
+        for_all(
+            "skean2024/fig2/rise-ratio",
+            f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end "
+            f"value as under Eq. 8, "
+            "twice where both views are the image itself.",
+            {
+                views: value(
+                    "", "",
+                    source=THEORY,
+                    quantity="singular value",
+                    measure=rise_ratio(views),
+                    published=predicted_ratio(views),
+                    unit="ratio of times",
+                )
+                for views in ("same", "noise", "crops")
+            },
+        )
+    ),
+    for_all(
+        "skean2024/sec51/stepwise",
+        "Under either loss one eigendirection is learned at a time.",
+        {
+            words: count(
+                "", "",
+                source="Section 5.1",
+                measure=steps_apart(run),  # type: ignore[arg-type]
+                at_least=SHOWN - 1,
+                unit="eigenvalues",
+                reading="each of the first nine is at half its end before the next is at a tenth (ours)",
+            )
+            for run, words in LOSS.items()
+        },
+    ),
+]  # fmt: skip

@@ -9,10 +9,11 @@ import pandas as pd
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from reprise.datasets import catalogue
 from reprise.datasets.catalogue import load
 from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.linear_regime import problem
-from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, check, task_name
+from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, task_name
 from reprise.papers.skean2024.linear_views import LOSSES, descent
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import tidy
@@ -47,7 +48,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One task per kind of views and seed."""
-    check(params)
+    catalogue.check(params.data_set, params.root)
     images, _ = load(params.data_set, params.root)
     return [
         Task(task_name(views, seed), partial(_trained, images, params, views, seed))

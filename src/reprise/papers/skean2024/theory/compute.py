@@ -7,7 +7,10 @@ from reprise.papers.skean2024.theory import cost, duality, entropy, losses, read
 from reprise.papers.skean2024.theory.params import Params
 from reprise.study.experiment import Context
 
-CHECKS = (*losses.CHECKS, *duality.CHECKS, *entropy.CHECKS, *table1.CHECKS, *readings.CHECKS, *cost.CHECKS)
+BOUNDS = (duality.proposition33, entropy.collision_entropy, entropy.spread, table1.rotations)
+"""The checks of bounds, signs and changes, which need more points than equations."""
+EVERY = (*losses.CHECKS, *duality.CHECKS, *entropy.CHECKS, *table1.CHECKS, *readings.CHECKS, *cost.CHECKS)
+EQUATIONS = tuple(check for check in EVERY if check not in BOUNDS)
 SIZES = ("samples", "dims")
 
 
@@ -19,9 +22,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     one row per reading of the loss, correlation of the views, decay of the spectrum, and seed.
     `cost_seconds`: CPU time of one view's term, one row per term, dimension and repeat (`seed`).
     """
-    points = range(params.first_point, params.first_point + params.points)
+    identities = [
+        tried(checks, range(params.first_point, params.first_point + count), params.largest, SIZES, context)
+        for checks, count in ((EQUATIONS, params.points), (BOUNDS, params.bounds))
+    ]
     return {
-        "identities": tried(CHECKS, points, params.largest, SIZES, context),
+        "identities": pd.concat(identities, ignore_index=True),
         "gradients": readings.gradients(
             params, lambda done, total: context.progress(done, total, "gradients of five readings")
         ),

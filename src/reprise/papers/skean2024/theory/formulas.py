@@ -3,10 +3,11 @@
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, ordering
+from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, always, inequality, ours
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "skean2024")
+bound = partial(identities.bound, "skean2024")
 remark = partial(identities.remark, "skean2024")
 misprint = partial(identities.misprint, "skean2024")
 falsehood = partial(identities.falsehood, "skean2024")
@@ -18,12 +19,12 @@ def rotation_claim(name: str, says: str, *, stays: bool) -> Claim:
     id, where = f"table1/rotation-{name}", "Section 3, Table 1"
     if stays:
         return holds(id, f"A rotation of the embeddings leaves {says} unchanged.", where)
-    return ordering(
+    return always(
         f"skean2024/{id}",
         f"A rotation of the embeddings changes {says}.",
         source=where,
         measure=error_of(id),
-        above=IDENTITY_TOLERANCE,
+        at_least=IDENTITY_TOLERANCE,
         unit="relative change of the loss",
     )
 
@@ -94,7 +95,7 @@ FORMULAS: list[Claim] = [
         "For unit-length embeddings, the collision entropy is minus the log of their mean squared cosine.",
         "Section 3.1",
     ),
-    holds(
+    bound(
         "sec31/collapse-without-entropy",
         "It is 0 if all embeddings lie on one line, and never above log min(N, D).",
         "Section 3.1",
@@ -169,11 +170,14 @@ FORMULAS: list[Claim] = [
         "Among doubly stochastic matrices, the one with the least |ZᵀZ|²_F has the least L_nc and L_c.",
         "This holds among matrices with equal row norms and equal column norms.",
         "Proposition 3.3",
+        make=inequality,
     ),
-    remark(
-        "prop33/doubly-stochastic-collapse",
-        "No doubly stochastic matrix has a smaller |ZᵀZ|²_F than the one whose embeddings all coincide.",
-        "our remark on Proposition 3.3",
+    ours(
+        bound(
+            "prop33/doubly-stochastic-collapse",
+            "No doubly stochastic matrix has a smaller |ZᵀZ|²_F than the one whose embeddings all coincide.",
+            "our remark on Proposition 3.3",
+        )
     ),
     holds(
         "prop33/equal-norms",
@@ -212,7 +216,7 @@ FORMULAS: list[Claim] = [
     holds(
         "sec52/entropy-largest", "Equal eigenvalues have the largest Shannon entropy, log 14.", "Section 5.2"
     ),
-    holds(
+    bound(
         "sec52/metrics-best-when-equal",
         "No spectrum has a larger entropy, or a condition number below 1.",
         "Section 5.2",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, ordering
+from reprise.evidence.claims import Claim, Measure, for_all, ordering
 from reprise.evidence.measures import column, rows
 from reprise.papers.skean2024.rates import at_own_rates, gains
 from reprise.papers.skean2024.trade_off.params import OTHERS
@@ -20,15 +20,21 @@ def learned(weight: float) -> Measure:
 
 
 CLAIMS: list[Claim] = [
-    ordering(
-        f"skean2024/sec31/equal-weights-above-{weight:g}",
-        f"FroSSL's linear probe is better with both terms weighted equally than with {weight:g} times the "
-        "invariance, each at its best learning rate.",
-        source="Section 3.1",
-        measure=at_weight(1.0),
-        above=at_weight(weight),
-        unit="% top-1 of a linear probe",
-        learned=learned(weight),
+    for_all(
+        "skean2024/sec31/equal-weights",
+        "FroSSL's linear probe is better with both terms weighted equally than with another weight "
+        "of the invariance, each "
+        "at its best learning rate.",
+        {
+            f"weight {weight:g}": ordering(
+                "", "",
+                source="Section 3.1",
+                measure=at_weight(1.0),
+                above=at_weight(weight),
+                unit="% top-1 of a linear probe",
+                learned=learned(weight),
+            )
+            for weight in OTHERS
+        },
     )
-    for weight in OTHERS
-]
+]  # fmt: skip
