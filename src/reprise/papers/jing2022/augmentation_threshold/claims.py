@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -32,7 +33,7 @@ step."""
 
 
 def _number(
-    reduce: Callable[[pd.Series], float], source: str, amplitude: float, views: str = "one", **needed: int
+    reduce: Callable[[pd.Series], float], source: str, amplitude: float, views: str = "one", **needed: Any
 ) -> Claim:
     """A number of singular values at the end, `at_least` or `at_most` so many."""
     return count(
@@ -46,7 +47,7 @@ def _number(
 
 
 def _each(
-    reduce: Callable[[pd.Series], float], source: str, amplitudes: Iterable[float], **needed: int
+    reduce: Callable[[pd.Series], float], source: str, amplitudes: Iterable[float], **needed: Any
 ) -> dict[str, Claim]:
     return {f"k = {k:g}": _number(reduce, source, k, **needed) for k in amplitudes}
 

@@ -35,8 +35,8 @@ def ode_error(other: str) -> Measure:
 
     def measure(tables: Tables) -> pd.Series:
         end = rows(tables["theorem3"], step=lambda step: (step > step.min()) & last(step))
-        error = sum((end[f"{w}_ode"] / end[f"{w}{other}"] - 1).abs() for w in ("w1", "w2"))
-        return (error / 2).groupby(end["seed"]).mean()
+        errors = ((end[f"{w}_ode"] / end[f"{w}{other}"] - 1).abs() for w in ("w1", "w2"))
+        return pd.concat(errors, axis=1).mean(axis=1, skipna=False).groupby(end["seed"]).mean()
 
     return measure
 

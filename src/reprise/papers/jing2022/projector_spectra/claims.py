@@ -72,7 +72,10 @@ def above(name: str, statement: str, source: str, one: str, other: str) -> Claim
 def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
     """The smallest singular value is collapsed, which some are before training too, and has fallen since
     then."""
-    cells = {"collapsed": math.log(COLLAPSED), "below its start": smallest(START, what)}
+    cells: dict[str, float | Measure] = {
+        "collapsed": math.log(COLLAPSED),
+        "below its start": smallest(START, what),
+    }
     return for_all(
         f"jing2022/{name}",
         statement,

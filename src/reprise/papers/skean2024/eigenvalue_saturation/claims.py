@@ -69,7 +69,7 @@ def _claim(name: str, scale: str, rate: str) -> Claim:
                 unit=unit,
                 learned=learned(select, "frossl", method),
                 reading=f"ours: {HOW[scale]}, {where}",
-                **{side: metric(scaled, select, method)},  # type: ignore[arg-type]
+                **{side: metric(scaled, select, method)},
             )
             for method in FIGURE3_PUBLISHED
         },

@@ -15,7 +15,7 @@ Run = Literal["frossl", "barlow", "barlow-own"]
 
 Which = str | None
 """One of the ways to make views, or None for those that claims read."""
-LOSS = {"frossl": "Eq. 8", "barlow": "Barlow Twins' variant"}
+LOSS: dict[Run, str] = {"frossl": "Eq. 8", "barlow": "Barlow Twins' variant"}
 LONGEST: dict[Run, str] = {"frossl": LOSS["frossl"], "barlow-own": LOSS["barlow"]}
 """The run of each loss that goes farthest in t."""
 THRESHOLD = 0.25

@@ -17,7 +17,7 @@ NEGLIGIBLE = 0.05
 RATIO = "norm of the invariance's gradient over the variance's"
 
 
-def balance(reading: str, **where: float) -> Measure:
+def balance(reading: str, **where: Any) -> Measure:
     """The norm of the invariance's gradient over that of the variance's."""
     norms = (column("gradients", term, reading=reading, **where) for term in ("invariance", "variance"))
     return ratio(*norms)
