@@ -269,7 +269,7 @@ CLAIMS = [
             words: count(
                 "", "",
                 source="Section 5.1",
-                measure=steps_apart(run),  # type: ignore[arg-type]
+                measure=steps_apart(run),
                 at_least=SHOWN - 1,
                 unit="eigenvalues",
                 reading="each of the first nine is at half its end before the next is at a tenth (ours)",
