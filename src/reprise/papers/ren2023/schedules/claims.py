@@ -1,5 +1,6 @@
 """Theorem 4.3 (b), an existence: somewhere in the region of schedules it holds on every A."""
 
+from functools import partial
 from itertools import product
 
 import pandas as pd
@@ -7,10 +8,9 @@ import pandas as pd
 from reprise.evidence.claims import MARGINS, Measure, always, for_all, for_some, given, ours, value
 from reprise.evidence.measures import column, rows
 from reprise.papers.ren2023.model import EVERY_SPECTRUM, SPECTRA
-from reprise.papers.ren2023.schedules.params import Params
+from reprise.papers.ren2023.schedules.params import SCHEDULE, Params, words
 from reprise.study.experiment import Tables
 
-SCHEDULE = ("stage1_tau2", "stage1_steps", "stage2_tau2", "stage2_steps")
 GRID = {name: Params.model_fields[name].default for name in SCHEDULE}
 """A run with fewer schedules has no observations of the others."""
 BALANCED = 1 - MARGINS["singular value"]
@@ -31,18 +31,14 @@ CORNERS = {
 }
 
 
-def ends(schedule: tuple[float, ...]) -> Measure:
-    """Of a schedule, the balance score in every case, as a share of r; 0 where the learners are not aligned."""
+def ends(schedule: str) -> Measure:
+    """In every case, the balance score as a share of r; 0 where the learners are not aligned."""
 
     def measure(tables: Tables) -> pd.Series:
-        table = rows(tables["region"], **dict(zip(SCHEDULE, schedule, strict=True)))
+        table = rows(tables["region"], schedule=schedule)
         return table["balance"].where(table["alignment"] > 0, 0.0).reset_index(drop=True)
 
     return measure
-
-
-def words(schedule: tuple[float, ...]) -> str:
-    return "τ² = {:g} for {}, then {:g} for {}".format(*schedule)
 
 
 def growth(spectrum: str, noise: bool) -> Measure:
@@ -55,18 +51,19 @@ def growth(spectrum: str, noise: bool) -> Measure:
     return measure
 
 
+each, near = (partial(make, "", "") for make in (always, value))
+"""Claims in a cell, which have no id and statement of their own."""
+
 CLAIMS = [
     for_some(
         "ren2023/thm43/schedule",
-        "There are temperatures and lengths of the two stages with which learners with negatives end aligned and "
-        "balanced, whatever A is (four spectra, with noise and without).",
+        "There are temperatures and lengths of the two stages with which learners with negatives end aligned "
+        "and balanced, whatever A is (four spectra, with noise and without).",
         {
-            words(schedule): given(
-                always(
-                    "",
-                    "",
+            words(*schedule): given(
+                each(
                     source="Theorem 4.3 (b)",
-                    measure=ends(schedule),
+                    measure=ends(words(*schedule)),
                     at_least=BALANCED,
                     unit="stable rank as a share of r",
                     reading="balanced: a stable rank within a tenth of r; at infinite width",
@@ -77,13 +74,11 @@ CLAIMS = [
     ),
     for_all(
         "ren2023/sec54/linear-rate",
-        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further power of "
-        f"ten than for the one before, as under a power law it would (t^-{SLOWEST_POWER:g} is told from it).",
+        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further power "
+        f"of ten than for the one before, as under a power law it would (t^-{SLOWEST_POWER:g} is told from it).",
         {
             f"{spectrum} spectrum" + ("" if noise else ", no noise"): given(
-                always(
-                    "",
-                    "",
+                each(
                     source="Section 5.4",
                     measure=growth(spectrum, noise),
                     at_most=10 ** (1 / SLOWEST_POWER),
@@ -100,9 +95,7 @@ CLAIMS = [
             "At the corners of the region descent at finite width ends as balanced as the limit.",
             {
                 name: given(
-                    value(
-                        "",
-                        "",
+                    near(
                         source="Theorem 4.3 (b)",
                         quantity="score",
                         measure=column("corners", "balance", by="spectrum", **corner),

@@ -1,4 +1,4 @@
-"""Follows Eq. 8 through both stages with every schedule, and descends at finite width with those at the corners."""
+"""Follows Eq. 8 through both stages with every schedule, and descends at finite width with a few."""
 
 from itertools import product
 
@@ -11,7 +11,7 @@ from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Path, Stage, solve
 from reprise.papers.ren2023.learners import Learner, contrastive, descended, gram_root, initial
 from reprise.papers.ren2023.model import EVERY_SPECTRUM, positive_pairs, scales, signal_variances
-from reprise.papers.ren2023.schedules.params import Params
+from reprise.papers.ren2023.schedules.params import SCHEDULE, Params, words
 from reprise.study.experiment import Context
 from reprise.study.tidy import tidy
 
@@ -22,9 +22,9 @@ DECADES = 5
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `region`, the end of every schedule in every case; `corners`, the same by descent, for the smallest
-    and largest τ² of either stage and the shortest Stage 1, with noise; `decay`, in how many steps of Stage 2 the
-    condition number less 1 falls through each power of ten from 0.1 on, with the middle schedule.
+    """Tables: `region`, the end of every schedule in every case; `corners`, the same by descent, for the
+    smallest and largest τ² of either stage and the shortest Stage 1, with noise; `decay`, in how many steps of
+    Stage 2 the condition number less 1 falls through each power of ten from 0.1 on, with the middle schedule.
 
     Balance scores (`balance`) are shares of r, of the output's exact covariance.
     """
@@ -65,7 +65,8 @@ def region(params: Params) -> pd.DataFrame:
         "distance": moment.distance,
     }
     table = tidy(axes, **{name: values.reshape(shape) for name, values in columns.items()})
-    return _with_case_columns(table)
+    schedules = zip(*(table[name] for name in SCHEDULE), strict=True)
+    return _with_case_columns(table.assign(schedule=[words(*schedule) for schedule in schedules]))
 
 
 def decay(params: Params) -> pd.DataFrame:

@@ -11,12 +11,15 @@ from reprise.papers.ren2023.variations import variations
 from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, lost, ours
 
+SCHEDULE = ("stage1_tau2", "stage1_steps", "stage2_tau2", "stage2_steps")
+"""What the theorem leaves to choose."""
+
 TABLES = ("region", "corners", "decay")
 RESOURCES = Resources(minutes=1)
 
 
 class Params(Settings):
-    """A grid of schedules at infinite width, on four spectra with noise and without; its corners by descent."""
+    """Schedules at infinite width, on four spectra, with noise and without; its corners by descent."""
 
     dim: int = lost(30, "d, as in Figure 1", ge=3)
     signals: int = lost(10, "r, as in Figure 1", ge=2)
@@ -41,10 +44,15 @@ class Params(Settings):
         return self
 
 
+def words(stage1_tau2: float, stage1_steps: int, stage2_tau2: float, stage2_steps: int) -> str:
+    """A schedule's name."""
+    return f"τ² = {stage1_tau2:g} for {stage1_steps}, then {stage2_tau2:g} for {stage2_steps}"
+
+
 EXCUSED = {
     "step_size": "the limit of infinite width has the time of gradient flow alone, and the steps are varied",
-    "width": "matters to the descents at the corners alone, which the claims about the theorem do not read",
-    "batch_size": "matters to the descents at the corners alone, which the claims about the theorem do not read",
+    "width": "matters to the descents at the corners alone, not to the claims about the theorem",
+    "batch_size": "matters to the descents at the corners alone, not to the claims about the theorem",
 }
 
 
