@@ -67,6 +67,6 @@ def alternatives(params: Params) -> dict[str, Params]:
         "step_sizes": params.step_sizes[:2],
         "batch_sizes": params.batch_sizes[:2],
         "seeds": min(params.seeds, 5),
-        "width_seeds": min(params.width_seeds, 5),
+        "width_seeds": min(params.width_seeds, 10),
     }
     return variations(params, values, **few)

@@ -74,8 +74,8 @@ CLAIMS = [
     ),
     for_all(
         "ren2023/sec54/linear-rate",
-        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further power "
-        f"of ten than for the one before, as under a power law it would (t^-{SLOWEST_POWER:g} is told from it).",
+        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further "
+        f"power of ten than for the one before, as under a power law it would (up to t^-{SLOWEST_POWER:g}).",
         {
             f"{spectrum} spectrum" + ("" if noise else ", no noise"): given(
                 each(

@@ -23,8 +23,8 @@ DECADES = 5
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `region`, the end of every schedule in every case; `corners`, the same by descent, for the
-    smallest and largest τ² of either stage and the shortest Stage 1, with noise; `decay`, in how many steps of
-    Stage 2 the condition number less 1 falls through each power of ten from 0.1 on, with the middle schedule.
+    smallest and largest τ² of either stage and the shortest Stage 1, with noise; `decay`, in how many steps
+    of Stage 2 the condition number less 1 falls through each power of ten from 0.1 on, with the middle schedule.
 
     Balance scores (`balance`) are shares of r, of the output's exact covariance.
     """
@@ -84,7 +84,7 @@ def decay(params: Params) -> pd.DataFrame:
     rows = []
     for case, condition in zip(CASES, path.moment.condition.T, strict=True):
         log = np.log(np.maximum(condition - 1, np.finfo(float).tiny))
-        times = np.interp(-levels, -log, looks, right=np.nan)
+        times = np.interp(-levels, -log, looks, left=np.nan, right=np.nan)
         rows += [
             {"case": case, "decade": decade, "steps": steps}
             for decade, steps in enumerate(np.diff(times), start=1)

@@ -23,7 +23,10 @@ def both_stages(tau2: float) -> Measure:
     """1 where the condition number at one τ² first rises plainly and then falls to about 1, else 0."""
 
     def measure(tables: Tables) -> pd.Series:
-        turns = stages(rows(tables["uniform"], claimed=True, tau2=tau2)).droplevel(["negatives", "tau2"])
+        table = rows(tables["uniform"], claimed=True, tau2=tau2)
+        if table.empty:
+            return pd.Series(dtype=float)
+        turns = stages(table).droplevel(["negatives", "tau2"])
         both = (turns["largest"] >= PLAINLY * turns["first"]) & (turns["last"] <= PLAINLY)
         return both.astype(float).where(turns.notna().all(axis=1))
 

@@ -80,27 +80,28 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
 
 EXCUSED = {
     "together": "batch_size and step_size matter to descent alone, where a run takes seconds: they are "
-    "varied with K and the stages' lengths; all others are varied in pairs at infinite width"
+    "varied with each other and the stages' lengths; all others are varied in pairs at infinite width"
 }
 
 
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the settings that our text has lost: a few by descent, and many at infinite
     width, where a run takes no time and all seeds agree."""
-    half, seeds = params.batch_size // 2, min(params.seeds, 5)
+    seeds = min(params.seeds, 5)
     longer = _whole(params, params.stage2_steps * 17 / 7)
     grid = {
         f"τ² of Stage 1 = {params.stage1_tau2 / 10:g}, steps of Stage 2 = {longer}": {
             "stage1_tau2": params.stage1_tau2 / 10,
             "stage2_steps": longer,
         },
-        "step halved, for as long": {
+        "batch halved": {"batch_size": params.batch_size // 2},
+        "batch and step halved, for as long": {
+            "batch_size": params.batch_size // 2,
             "step_size": params.step_size / 2,
             "stage1_steps": 2 * params.stage1_steps,
             "stage2_steps": 2 * params.stage2_steps,
             "record_every": 2 * params.record_every,
         },
-        "batch and K halved": {"batch_size": half, "negatives": half - 1.0},
     }
     values = {
         "dim": ("d", 2 * params.dim // 3, 2 * params.dim),
