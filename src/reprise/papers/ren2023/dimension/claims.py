@@ -40,8 +40,8 @@ def slope(measure: Measure) -> Measure:
 
 
 def settled(power: float, factor: float) -> Measure:
-    """How far a quantity may be from its limit, when the time to rest is doubled until ρ and log κ change by less
-    than the tolerance: a factor times a power of it."""
+    """How far a quantity may be from its limit, when time is doubled until ρ and log κ change by less than the
+    tolerance: a factor times a power of it."""
     return applied(lambda tolerance: factor * tolerance**power, at("stage 2", "tolerance"))
 
 
@@ -54,9 +54,9 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/thm43/spike-exponent",
-            "Without negatives, one signal with σ_1² of the order of ln d among others with σ² = 1 ends with a "
-            "condition number that grows as a power of d, which at the start it does not: √ln d. (Our text of the paper "
-            "has lost its power.)",
+            "Without negatives, one signal with σ_1² of the order of ln d among others with σ² = 1 ends with "
+            "a condition number that grows as a power of d, which at the start it does not: √ln d. (Our text "
+            "of the paper has lost its power.)",
             source="Theorem 4.3 (a), Lemma B.17",
             measure=slope(at("without negatives", "condition")),
             above=slope(at("start", "condition")),

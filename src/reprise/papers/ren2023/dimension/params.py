@@ -34,7 +34,7 @@ class Params(Settings):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of the settings that our text of the paper has lost, for the smaller dimensions."""
+    """Other plausible values of the settings that our text has lost, for the smaller dimensions."""
     values = {
         "spike": ("σ_1² / ln d", 1.5 * params.spike, 2 * params.spike),
         "negatives": ("K", params.negatives // 8, 8 * params.negatives + 7),

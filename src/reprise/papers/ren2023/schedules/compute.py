@@ -24,7 +24,8 @@ DECADES = 5
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `region`, the end of every schedule in every case; `corners`, the same by descent, for the
     smallest and largest τ² of either stage and the shortest Stage 1, with noise; `decay`, in how many steps
-    of Stage 2 the condition number less 1 falls through each power of ten from 0.1 on, with the middle schedule.
+    of Stage 2 the condition number less 1 falls through each power of ten from 0.1 on, with the middle
+    schedule.
 
     Balance scores (`balance`) are shares of r, of the output's exact covariance.
     """

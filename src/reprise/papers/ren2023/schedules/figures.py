@@ -14,7 +14,7 @@ from reprise.study.experiment import BASE, Tables, figure
     "Theorem 4.3 (b)",
     caption="""The schedules with which Algorithm 3.1 ends balanced, at infinite width: the stable rank as a
     share of r, the smallest over four spectra of A, with noise and without. A panel for each τ² and length of
-    Stage 1; in it, τ² and length of Stage 2. A number in bold is at least 0.9. All these learners are aligned.""",
+    Stage 1; in it, τ² and length of Stage 2. Numbers in bold are at least 0.9. All learners are aligned.""",
 )
 def thm43_schedules(tables: Tables, params: Params) -> Figure:
     region = setting(tables, BASE)["region"]

@@ -14,8 +14,8 @@ from reprise.study.tidy import tidy
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `uniform`, each setting over the steps; `stage1`, the largest relative distance during Stage 1
-    from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`), where `figure1`
-    says which τ² is that of Figure 1."""
+    from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`), where
+    `figure1` says which τ² is that of Figure 1."""
     spectra = np.array([variances(params, seed) for seed in range(params.seeds)])
     parts = []
     for index, negatives in enumerate(params.every_negatives):

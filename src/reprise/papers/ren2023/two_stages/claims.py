@@ -384,8 +384,8 @@ CLAIMS = [
         ours(
             for_all(
                 f"ren2023/{slug}/tracks-limit",
-                "The condition number of descent with Figure 1's settings is close to that of infinite width all "
-                f"through Stage {stage}.",
+                "The condition number of descent with Figure 1's settings is close to that of infinite width "
+                f"all through Stage {stage}.",
                 in_cells(
                     lambda cell, stage=stage, lemma=lemma: near(
                         source=lemma,

@@ -114,6 +114,7 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
 
 
 EXCUSED = {
+    "image_size": "another size asks for the features of all images anew, and a stand-in's is its own",
     "pooling": "only RoBERTa's states are pooled, and its features take hours",
     "together": "every setting trains two nets on all features; the rate and the epochs go together",
 }
