@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from reprise.study.settings import Settings, replaced
 
@@ -11,7 +11,7 @@ Values = Mapping[str, tuple[str, float, float]]
 """By field: its symbol, a smaller value and a larger one."""
 
 
-def variations(params: S, values: Values, *, where: str = "", **common: object) -> dict[str, S]:
+def variations(params: S, values: Values, *, where: str = "", **common: Any) -> dict[str, S]:
     """Settings by name: each field at its smaller and at its larger value, and every two fields together.
 
     Which of their two values they then have alternates over the pairs.

@@ -40,8 +40,8 @@ def slope(measure: Measure) -> Measure:
 
 
 def settled(power: float, factor: float) -> Measure:
-    """How far a quantity may be from its limit, when time is doubled until ρ and log κ change by less than the
-    tolerance: a factor times a power of it."""
+    """How far a quantity may be from its limit, when time is doubled until ρ and log κ change by less than
+    the tolerance: a factor times a power of it."""
     return applied(lambda tolerance: factor * tolerance**power, at("stage 2", "tolerance"))
 
 

@@ -4,7 +4,7 @@ No other loss can be shown: learners are compared with exact expectations of Eqs
 which a loss on batches does not have.
 """
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import model_validator
 
@@ -62,7 +62,7 @@ def alternatives(params: Params) -> dict[str, Params]:
         "negatives": ("K", params.negatives // 8, 8 * params.negatives + 7),
         "stage1_tau2": ("τ² of Stage 1", params.stage1_tau2 / 10, 3 * params.stage1_tau2),
     }
-    few = {
+    few: dict[str, Any] = {
         "widths": params.widths[::2],
         "step_sizes": params.step_sizes[:2],
         "batch_sizes": params.batch_sizes[:2],

@@ -3,7 +3,7 @@
 No other loss can be shown: Eq. 8, the limit of infinite width, is derived for the losses of Eqs. 3 and 4.
 """
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import model_validator
 
@@ -71,5 +71,5 @@ def alternatives(params: Params) -> dict[str, Params]:
         "figure1_tau2": ("τ² of Stage 1", params.figure1_tau2 / 10, 3 * params.figure1_tau2),
         "stage1_steps": ("steps of Stage 1", params.stage1_steps // 2, 2 * params.stage1_steps),
     }
-    few = {"negatives": (), "looks": min(params.looks, 60), "tau2": params.tau2[1::2]}
+    few: dict[str, Any] = {"negatives": (), "looks": min(params.looks, 60), "tau2": params.tau2[1::2]}
     return variations(params, values, **few)

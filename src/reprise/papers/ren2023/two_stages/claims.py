@@ -180,6 +180,26 @@ def _exact_balance(cell: str) -> Claim:
     )
 
 
+def _less_noise(cell: str, start: When, end: When) -> Claim:
+    return higher_or_lower(
+        source="",
+        measure=at(end, "noise_to_signal", cell=cell),
+        below=at(start, "noise_to_signal", cell=cell),
+        unit="noise-to-signal ratio",
+    )
+
+
+def _near_limit(cell: str, stage: int) -> Claim:
+    return near(
+        source="",
+        quantity="score",
+        measure=limit_distance(stage, cell),
+        published=0.0,
+        unit="largest relative difference",
+        bounds=(0.0, math.inf),
+    )
+
+
 SIGNALS = each_seed("first", column("trajectory", "signals"))
 SHARED = applied(lambda signals: 0.5 ** (signals + 1), SIGNALS)
 """Half the share of negatives that have the anchor's z. Of aligned learners these leave the score open: it is
@@ -191,6 +211,9 @@ SAMPLING = applied(
     each_seed("first", column("trajectory", "fresh_pairs")),
 )
 """What these negatives leave open, and two standard errors of a score on fresh pairs."""
+
+STAGES: tuple[tuple[int, When, When], ...] = ((1, "start", "stage 1"), (2, "stage 1", "stage 2"))
+"""Each with its start and its end."""
 
 CLAIMS = [
     for_all(
@@ -349,17 +372,10 @@ CLAIMS = [
         for_all(
             _fig1(f"noise-to-signal-stage{stage}"),
             f"At the end of Stage {stage} the noise-to-signal ratio is smaller than at its start.",
-            in_cells(
-                lambda cell, end=end, start=start, section=stage + 2: higher_or_lower(
-                    source=f"Section 5.{section}, Figure 1",
-                    measure=at(end, "noise_to_signal", cell=cell),
-                    below=at(start, "noise_to_signal", cell=cell),
-                    unit="noise-to-signal ratio",
-                ),
-                NOISY,
-            ),
+            in_cells(partial(_less_noise, start=start, end=end), NOISY),
+            source=f"Section 5.{stage + 2}, Figure 1",
         )
-        for stage, start, end in ((1, "start", "stage 1"), (2, "stage 1", "stage 2"))
+        for stage, start, end in STAGES
     ),
     for_all(
         "ren2023/thm43/noncontrastive-aligned",
@@ -386,16 +402,8 @@ CLAIMS = [
                 f"ren2023/{slug}/tracks-limit",
                 "The condition number of descent with Figure 1's settings is close to that of infinite width "
                 f"all through Stage {stage}.",
-                in_cells(
-                    lambda cell, stage=stage, lemma=lemma: near(
-                        source=lemma,
-                        quantity="score",
-                        measure=limit_distance(stage, cell),
-                        published=0.0,
-                        unit="largest relative difference",
-                        bounds=(0.0, math.inf),
-                    )
-                ),
+                in_cells(partial(_near_limit, stage=stage)),
+                source=lemma,
             )
         )
         for stage, slug, lemma in ((1, "lemma-51", "Lemma 5.1"), (2, "lemma-53", "Lemma 5.3"))

@@ -59,7 +59,7 @@ def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) ->
     """Runs Algorithm 3.1 in every cell and with either loss, from the same start and on the same data."""
     keep_freed_memory()
     scale = torch.stack([_scale(params, spectrum, noisy) for spectrum, noisy in CELLS])
-    root = gram_root(Streams([seed], "initial weights"), params.width, params.dim)
+    root = gram_root(Streams([seed], "initial weights"), int(params.width), params.dim)
     start = initial(root.expand(len(CELLS), -1, -1), scale)
     learners = dict.fromkeys(LOSSES, start)
     minibatches = Streams([seed], "minibatches")

@@ -5,7 +5,7 @@ No other loss can be shown: learners of width m are reduced to 2d outputs, exact
 width is not known.
 """
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -89,7 +89,7 @@ def alternatives(params: Params) -> dict[str, Params]:
     width, where a run takes no time and all seeds agree."""
     seeds = min(params.seeds, 5)
     longer = _whole(params, params.stage2_steps * 17 / 7)
-    grid = {
+    grid: dict[str, dict[str, Any]] = {
         f"τ² of Stage 1 = {params.stage1_tau2 / 10:g}, steps of Stage 2 = {longer}": {
             "stage1_tau2": params.stage1_tau2 / 10,
             "stage2_steps": longer,
@@ -117,7 +117,7 @@ def alternatives(params: Params) -> dict[str, Params]:
         "stage2_tau2": ("τ² of Stage 2", params.stage2_tau2 / 2, 2 * params.stage2_tau2),
         "stage2_steps": ("steps of Stage 2", _whole(params, params.stage2_steps * 22 / 35), longer),
     }
-    limit = {"width": "infinite", "seeds": min(params.seeds, 3)}
+    limit: dict[str, Any] = {"width": "infinite", "seeds": min(params.seeds, 3)}
     return {
         **{name: replaced(params, {"seeds": seeds, **changes}) for name, changes in grid.items()},
         "m = ∞": replaced(params, limit),
