@@ -63,7 +63,7 @@ def alternatives(params: Params) -> dict[str, Params]:
         "stage1_tau2": ("τ² of Stage 1", params.stage1_tau2 / 10, 3 * params.stage1_tau2),
     }
     few: dict[str, Any] = {
-        "widths": params.widths[::2],
+        "widths": params.widths[::2] if len(params.widths) > 2 else params.widths,
         "step_sizes": params.step_sizes[:2],
         "batch_sizes": params.batch_sizes[:2],
         "seeds": min(params.seeds, 5),

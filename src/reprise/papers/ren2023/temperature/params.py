@@ -27,7 +27,7 @@ class Params(Settings):
     claimed_negatives: float = lost(255.0, "K that claims read, as in Figure 1", gt=0)
     negatives: tuple[float, ...] = ours((1.0, 31.0, 255.0, 2047.0), "K, beside that which claims read")
     tau2: tuple[float, ...] = ours(
-        (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0, 12.0, 24.0, 48.0, 96.0), "uniform τ²", min_length=3
+        (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0, 12.0, 24.0, 48.0, 96.0), "uniform τ²", min_length=1
     )
     steps: int = unstated(10_000, "ten times as many as in Figure 1, because small τ² is slow", ge=10)
     looks: int = ours(120, "logarithmically spaced steps", ge=10)
