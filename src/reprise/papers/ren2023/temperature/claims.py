@@ -54,6 +54,7 @@ CLAIMS = [
             )
             for tau2 in Params.model_fields["tau2"].default
         },
+        looked="16 spectra after a look at 10, with which no alternative could be decided",
     ),
     trend(
         "ren2023/lemma-b9/power",
@@ -74,5 +75,6 @@ CLAIMS = [
         published=0,
         unit="largest relative distance of (k, h)",
         bounds=(0.0, math.inf),
+        looked="16 spectra after a look at 10",
     ),
 ]

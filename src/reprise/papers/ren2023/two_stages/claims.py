@@ -381,6 +381,7 @@ CLAIMS = [
         "ren2023/thm43/noncontrastive-aligned",
         "Non-contrastive descent ends aligned: the alignment score is as high as its definition allows.",
         in_cells(lambda cell: _score(cell, "stage 2", "non-contrastive"), NOISY),
+        looked="what negatives with the same z leave open was worked out after a look at the scores",
         source="Theorem 4.3 (a)",
     ),
     for_all(
