@@ -71,7 +71,7 @@ CLAIMS = [
             )
             for schedule in product(*GRID.values())
         },
-        looked="the grid was thinned after a look at a finer one: three of six τ² of Stage 1 made no difference",
+        looked="the grid was thinned after a look at a finer one: three τ² of Stage 1 made no difference",
     ),
     for_all(
         "ren2023/sec54/linear-rate",
