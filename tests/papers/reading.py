@@ -44,6 +44,7 @@ READS = {
     "tian2023/fig12": ("filters", "statistics"),
     "tian2023/fig13": ("filters", "statistics"),
     "ren2023/thm43_dimension": ("ends", "closed_form"),
+    "ren2023/thm43_schedules": ("region",),
     "ren2023/sec5_temperature": ("uniform", "stage1"),
     "skean2024/learning_rates": ("probes",),
     "skean2024/fig03": ("eigenvalues", "traces"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.claims import CLAIMS
@@ -20,7 +20,7 @@ NEEDED = "ren2023/lemma-44/needs-condition"
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(Params(points=MIN_POINTS), Context())
+    return compute(Params(points=MIN_POINTS, bound_points=MIN_RUNS), Context())
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -39,20 +39,29 @@ def test_counter_case(tables, id):
 
 
 def test_too_few_points_prove_nothing():
-    few = compute(Params(points=2), Context())
+    few = compute(Params(points=2, bound_points=2), Context())
     assert {judge(claim, few).verdict for claim in CLAIMS} == {"inconclusive"}
+
+
+def test_one_point_refutes_a_bound(tables):
+    table = tables["identities"].copy()
+    hit = (table["identity"] == "lemma-45/bound") & (table["seed"] == 3)
+    table.loc[hit, "relative_error"] = 1e-3
+    assert judge(BY_ID["ren2023/lemma-45/bound"], {"identities": table}).verdict == "contradicted"
+    fewer = tables["identities"].query(f"seed < {MIN_RUNS - 1}")
+    assert judge(BY_ID["ren2023/lemma-45/bound"], {"identities": fewer}).verdict == "inconclusive"
 
 
 def test_the_table_is_tidy(tables):
     table = tables["identities"]
     assert not table.duplicated(["identity", "form", "seed"]).any()
     assert table.notna().all(axis=None)
-    assert (table.groupby(["identity", "form"])["seed"].nunique() == MIN_POINTS).all()
+    assert set(table.groupby(["identity", "form"])["seed"].nunique()) == {MIN_POINTS, MIN_RUNS}
     assert {f"ren2023/{name}" for name in table["identity"]} == set(BY_ID)
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, first_point=7), Context())["identities"]
+    alone = compute(Params(points=1, bound_points=1, first_point=7), Context())["identities"]
     among = tables["identities"].query("seed == 7")
     assert alone.to_dict("list") == among.to_dict("list")
 

@@ -222,8 +222,9 @@ def solve(
             [speed * (pull - push_column), -speed * (pull + push_column), noise[:, None]], -1
         )
 
-    gap = np.maximum(start.k - start.h, np.finfo(float).tiny)  # avoids log 0 if aligned to full precision
-    logs = np.log(np.concatenate([start.k + start.h, gap, start.v[:, None]], -1))
+    tiny = np.finfo(float).tiny  # avoids log 0 if aligned, or without noise, to full precision
+    gap, v = np.maximum(start.k - start.h, tiny), np.maximum(start.v, tiny)
+    logs = np.log(np.concatenate([start.k + start.h, gap, v[:, None]], -1))
     pieces, tau2s, begin = [], [], 0.0
     for number, stage in enumerate(stages):
         end = begin + stage.steps

@@ -1,16 +1,16 @@
 """Theorem 4.3 and Lemma B.17, for the spiked spectrum, in the limit of infinite width.
 
-There is no randomness: observations are dimensions, or the slopes between neighbouring ones, and their
-spread says how far from one power law, or from one limit, they are.
+There is no randomness: observations are dimensions, or the slopes between neighbouring ones, and each must
+satisfy what is said. Part (a) says that there is a spectrum: the spike's size is searched.
 """
 
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Measure, ordering, trend
+from reprise.evidence.claims import Measure, given, limit, ordering
 from reprise.evidence.measures import applied, column, ratio
 
-SLOPE = "slope against log d, an observation a pair of neighbouring d"
+SLOPE = "slope against log d, for every two neighbouring d"
 
 
 def at(moment: str, name: str) -> Measure:
@@ -39,82 +39,117 @@ def slope(measure: Measure) -> Measure:
     return applied(slopes, measure)
 
 
+def settled(power: float, factor: float) -> Measure:
+    """How far a quantity may be from its limit, when time is doubled until ρ and log κ change by less than
+    the tolerance: a factor times a power of it."""
+    return applied(lambda tolerance: factor * tolerance**power, at("stage 2", "tolerance"))
+
+
+DISTANCE = settled(0.5, 2**0.5)
+"""The distance of K_A and K_B is √(2 (1 - ρ)) without noise."""
+RANK = settled(1.0, 4.0)
+"""The stable rank is made of fourth powers of singular values."""
+
 CLAIMS = [
-    ordering(
-        "ren2023/thm43/spike-exponent",
-        "Without negatives, one signal with σ_1² = ln d among others with σ² = 1 ends with a condition "
-        "number that grows as a power of d, which at the start it does not: √ln d. (Our text of the paper "
-        "has lost its power.)",
-        source="Theorem 4.3 (a), Lemma B.17",
-        measure=slope(at("without negatives", "condition")),
-        above=slope(at("start", "condition")),
-        unit=f"log condition number: {SLOPE}",
+    given(
+        ordering(
+            "ren2023/thm43/spike-exponent",
+            "Without negatives, one signal with σ_1² of the order of ln d among others with σ² = 1 ends with "
+            "a condition number that grows as a power of d, which at the start it does not: √ln d. (Our text "
+            "of the paper has lost its power.)",
+            source="Theorem 4.3 (a), Lemma B.17",
+            measure=slope(at("without negatives", "condition")),
+            above=slope(at("start", "condition")),
+            unit=f"log condition number: {SLOPE}",
+            exists=True,
+        )
     ),
-    ordering(
-        "ren2023/lemma-b17/stage1-exponent",
-        "So it does at the end of Stage 1 with negatives.",
-        source="Lemma B.17",
-        measure=slope(at("stage 1", "condition")),
-        above=slope(at("start", "condition")),
-        unit=f"log condition number: {SLOPE}",
+    given(
+        ordering(
+            "ren2023/lemma-b17/stage1-exponent",
+            "So it does at the end of Stage 1 with negatives.",
+            source="Lemma B.17",
+            measure=slope(at("stage 1", "condition")),
+            above=slope(at("start", "condition")),
+            unit=f"log condition number: {SLOPE}",
+            exists=True,
+        )
     ),
-    trend(
-        "ren2023/thm43/spike-aligned",
-        "Without negatives the two modalities end aligned: K_A = K_B.",
-        source="Theorem 4.3 (a)",
-        quantity="score",
-        measure=at("without negatives", "distance"),
-        published=0,
-        unit="|K_A - K_B| / |K_A|, an observation a d",
+    given(
+        limit(
+            "ren2023/thm43/spike-aligned",
+            "Without negatives the two modalities end aligned: K_A = K_B.",
+            source="Theorem 4.3 (a)",
+            measure=at("without negatives", "distance"),
+            reaches=0,
+            resolution=DISTANCE,
+            unit="|K_A - K_B| / |K_A|",
+        )
     ),
-    ordering(
-        "ren2023/thm43/spike-not-balanced",
-        "Without negatives they end unbalanced: the balance score, as a share of r, vanishes as d grows.",
-        source="Theorem 4.3 (a), Definition 4.2",
-        measure=slope(share("without negatives", "stable_rank")),
-        below=0.0,
-        unit=f"log(|C|_F² / |C|_2² / r): {SLOPE}",
+    given(
+        ordering(
+            "ren2023/thm43/spike-not-balanced",
+            "Without negatives they end unbalanced: the balance score, as a share of r, vanishes as d grows.",
+            source="Theorem 4.3 (a), Definition 4.2",
+            measure=slope(share("without negatives", "stable_rank")),
+            below=0.0,
+            unit=f"log(|C|_F² / |C|_2² / r): {SLOPE}",
+            exists=True,
+        )
     ),
-    ordering(
-        "ren2023/thm43/spike-not-balanced-trace",
-        "So it does in the other reading of the stable rank.",
-        source="Theorem 4.3 (a), Definition 4.2",
-        measure=slope(share("without negatives", "intrinsic_dimension")),
-        below=0.0,
-        unit=f"log(tr C / |C|_2 / r): {SLOPE}",
+    given(
+        ordering(
+            "ren2023/thm43/spike-not-balanced-trace",
+            "So it does in the other reading of the stable rank.",
+            source="Theorem 4.3 (a), Definition 4.2",
+            measure=slope(share("without negatives", "intrinsic_dimension")),
+            below=0.0,
+            unit=f"log(tr C / |C|_2 / r): {SLOPE}",
+            exists=True,
+        )
     ),
-    ordering(
-        "ren2023/thm43/spike-rank-one",
-        "Without negatives the representation tends to a rank-one solution.",
-        source="Section 1, contribution 4; Section 7",
-        measure=slope(above_one("stable_rank")),
-        below=0.0,
-        unit=f"log(|C|_F² / |C|_2² - 1): {SLOPE}",
+    given(
+        ordering(
+            "ren2023/thm43/spike-rank-one",
+            "Without negatives the representation tends to a rank-one solution.",
+            source="Section 1, contribution 4; Section 7",
+            measure=slope(above_one("stable_rank")),
+            below=0.0,
+            unit=f"log(|C|_F² / |C|_2² - 1): {SLOPE}",
+            exists=True,
+        )
     ),
-    ordering(
-        "ren2023/thm43/spike-rank-one-trace",
-        "So it does in the other reading of the stable rank, for the spectrum of the proof.",
-        source="Section 1, contribution 4; Section 7",
-        measure=slope(above_one("intrinsic_dimension")),
-        below=0.0,
-        unit=f"log(tr C / |C|_2 - 1): {SLOPE}",
+    given(
+        ordering(
+            "ren2023/thm43/spike-rank-one-trace",
+            "So it does in the other reading of the stable rank, for some multiple of ln d as the spike.",
+            source="Section 1, contribution 4; Section 7",
+            measure=slope(above_one("intrinsic_dimension")),
+            below=0.0,
+            unit=f"log(tr C / |C|_2 - 1): {SLOPE}",
+            exists=True,
+        )
     ),
-    trend(
-        "ren2023/thm43/contrast-aligns-spike",
-        "With negatives they end aligned as well.",
-        source="Theorem 4.3 (b)",
-        quantity="score",
-        measure=at("stage 2", "distance"),
-        published=0,
-        unit="|K_A - K_B| / |K_A|, an observation a d",
+    given(
+        limit(
+            "ren2023/thm43/contrast-aligns-spike",
+            "With negatives they end aligned as well.",
+            source="Theorem 4.3 (b)",
+            measure=at("stage 2", "distance"),
+            reaches=0,
+            resolution=DISTANCE,
+            unit="|K_A - K_B| / |K_A|",
+        )
     ),
-    trend(
-        "ren2023/thm43/contrast-balances-spike",
-        "With negatives they end balanced: the balance score is about r.",
-        source="Theorem 4.3 (b)",
-        quantity="singular value",
-        measure=share("stage 2", "stable_rank"),
-        published=1,
-        unit="|C|_F² / |C|_2² / r, an observation a d",
+    given(
+        limit(
+            "ren2023/thm43/contrast-balances-spike",
+            "With negatives they end balanced: the balance score is about r.",
+            source="Theorem 4.3 (b)",
+            measure=share("stage 2", "stable_rank"),
+            reaches=1,
+            resolution=RANK,
+            unit="|C|_F² / |C|_2² / r",
+        )
     ),
 ]

@@ -17,7 +17,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     rows = []
     for index, dim in enumerate(params.dims):
         context.progress(index, len(params.dims), f"d = {dim}")
-        rows += [{"dim": dim, "signals": dim // 2, **row} for row in _ends(params, dim)]
+        rows += [
+            {"dim": dim, "signals": dim // 2, "tolerance": params.tolerance, **row}
+            for row in _ends(params, dim)
+        ]
     closed_form = [float(final_condition(variances(dim, params.spike))) for dim in params.dims]
     return {
         "ends": pd.DataFrame(rows),

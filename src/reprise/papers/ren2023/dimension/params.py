@@ -7,6 +7,7 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.papers.ren2023.variations import variations
 from reprise.study.settings import Settings, lost, ours, unstated
 
 TABLES = ("ends", "closed_form")
@@ -33,12 +34,13 @@ class Params(Settings):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of the settings that our text of the paper has lost."""
-    grid: dict[str, dict[str, float]] = {
-        "σ_1² = 1.5 ln d": {"spike": 1.5},
-        "σ_1² = 2 ln d": {"spike": 2.0},
-        "K = 31": {"negatives": 31.0},
-        "gap 0.1": {"alignment_gap": 0.1},
+    """Other plausible values of the settings that our text has lost, for the smaller dimensions."""
+    values = {
+        "spike": ("σ_1² / ln d", 1.5 * params.spike, 2 * params.spike),
+        "negatives": ("K", params.negatives // 8, 8 * params.negatives + 7),
+        "tau2_stage1": ("τ² of Stage 1", params.tau2_stage1 / 10, 3 * params.tau2_stage1),
+        "tau2_stage2": ("τ² of Stage 2", params.tau2_stage2 / 2, 2 * params.tau2_stage2),
+        "alignment_gap": ("gap", params.alignment_gap / 3, 10 * params.alignment_gap),
+        "tolerance": ("tolerance", params.tolerance / 10, 10 * params.tolerance),
     }
-    common: dict[str, object] = {"dims": tuple(dim for dim in params.dims if dim <= 1000)}
-    return {name: params.model_copy(update=common | changes) for name, changes in grid.items()}
+    return variations(params, values, dims=params.dims[:4])

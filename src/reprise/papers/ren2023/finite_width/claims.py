@@ -1,10 +1,16 @@
 """What the paper's lemmas and Appendix D say of finite width, and of descent beside gradient flow."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, count, ordering, trend
-from reprise.evidence.measures import applied, largest, last, log_log_slope, rows, wide
+from reprise.evidence.claims import Claim, Measure, always, for_all, ordering, trend
+from reprise.evidence.measures import largest, last, log_log_slope, rows
+from reprise.papers.ren2023.finite_width.params import Params
+from reprise.study.experiment import Tables
 
+STEPS, BATCHES = (Params.model_fields[name].default for name in ("step_sizes", "batch_sizes"))
 KINDS = {
     "signals": ("two signals", "Lemma B.15", "Lemma C.12"),
     "signal_noise": ("a signal and a noise", "Lemma B.16", "Lemma C.13"),
@@ -40,10 +46,14 @@ def cosine_exponent(stage: int, name: str) -> Measure:
     return lambda tables: log_log_slope(largest_over_time(in_stage(tables["widths"], stage), "width", name))
 
 
-def growth(name: str, stage: int) -> Measure:
-    """The largest error over a stage, in units of that at its start, at the largest width."""
-    looks = wide(lambda tables: in_stage(tables["widths"], stage), name, "time", width=last)
-    return applied(lambda errors: errors.max(axis=1, skipna=False) / errors[errors.columns.min()], looks)
+def growth(name: str) -> Measure:
+    """The largest error over Stage 2, in units of that at its start: a number a seed and width."""
+
+    def measure(tables: Tables) -> pd.Series:
+        looks = in_stage(tables["widths"], 2).pivot(index=["seed", "width"], columns="time", values=name)
+        return looks.max(axis=1, skipna=False) / looks[looks.columns.min()]
+
+    return measure
 
 
 def descent_exponent(table: str, by: str) -> Measure:
@@ -51,9 +61,24 @@ def descent_exponent(table: str, by: str) -> Measure:
     return lambda tables: log_log_slope(largest_over_time(tables[table], by))
 
 
-def at_extreme(table: str, by: str, *, smallest: bool) -> Measure:
-    """The largest distance over both stages at the smallest or largest step or batch size."""
-    return lambda tables: largest_over_time(tables[table], by).iloc[:, 0 if smallest else -1]
+def at_value(table: str, by: str, value: float) -> Measure:
+    """The largest distance over both stages at one step or batch size."""
+    return lambda tables: rows(tables[table], **{by: value}).groupby("seed")["distance"].agg(largest)
+
+
+def _closer(table: str, by: str, words: str, values: Sequence[float]) -> dict[str, Claim]:
+    """That each of the values brings descent closer than the next one."""
+    return {
+        f"{words} {closer:g} and {farther:g}": ordering(
+            "",
+            "",
+            source="Appendix D",
+            measure=at_value(table, by, closer),
+            below=at_value(table, by, farther),
+            unit="largest relative distance",
+        )
+        for closer, farther in pairwise(values)
+    }
 
 
 def _orthogonal(column: str) -> list[Claim]:
@@ -75,13 +100,13 @@ def _orthogonal(column: str) -> list[Claim]:
             ),
             *(
                 [
-                    count(
+                    always(
                         f"ren2023/lemma-c1/{slug}-doubles",
                         f"In Stage 2 the cosine between columns of {kind} at most doubles.",
                         source=f"{source}, proof of Lemma C.1",
-                        measure=growth(column, 2),
+                        measure=growth(column),
                         at_most=2.0,
-                        unit="times that at the boundary",
+                        unit="times that at the boundary, a run a seed and width",
                     )
                 ]
                 if stage == 2
@@ -110,13 +135,10 @@ CLAIMS = [
         )
     ),
     *(claim for column in KINDS for claim in _orthogonal(column)),
-    ordering(
+    for_all(
         "ren2023/appD/smaller-step-closer",
         "Gradient descent is closer to gradient flow the smaller its step.",
-        source="Appendix D",
-        measure=at_extreme("steps", "step_size", smallest=True),
-        below=at_extreme("steps", "step_size", smallest=False),
-        unit="largest relative distance",
+        _closer("steps", "step_size", "steps", sorted(STEPS)),
     ),
     trend(
         "ren2023/appD/step-exponent",
@@ -127,13 +149,10 @@ CLAIMS = [
         published=1.0,
         unit="power of the step",
     ),
-    ordering(
+    for_all(
         "ren2023/appD/larger-batch-closer",
         "SGD is closer to descent on the expected loss the larger its batches.",
-        source="Appendix D",
-        measure=at_extreme("batches", "batch_size", smallest=False),
-        below=at_extreme("batches", "batch_size", smallest=True),
-        unit="largest relative distance",
+        _closer("batches", "batch_size", "batches", sorted(BATCHES, reverse=True)),
     ),
     trend(
         "ren2023/appD/batch-exponent",

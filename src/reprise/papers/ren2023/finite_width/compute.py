@@ -57,9 +57,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def widths(params: Params) -> pd.DataFrame:
     """Gradient flow at all widths and seeds; one row per loss, width, seed and look."""
-    roots = [gram_root(_streams(params, f"width {width}"), width, params.dim) for width in params.widths]
+    seeds = range(params.width_seeds)
+    roots = [gram_root(Streams(seeds, f"width {width}"), width, params.dim) for width in params.widths]
     start = initial(torch.stack(roots), scale(params))
-    axes = {"width": params.widths, "seed": range(params.seeds)}
+    axes = {"width": params.widths, "seed": seeds}
     flows = {"contrastive": exact(params), "non-contrastive": non_contrastive(params)}
     tables = []
     for loss, stage_objectives in flows.items():

@@ -4,10 +4,11 @@ No other loss can be shown: learners are compared with exact expectations of Eqs
 which a loss on batches does not have.
 """
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import model_validator
 
+from reprise.papers.ren2023.variations import variations
 from reprise.study.experiment import Resources
 from reprise.study.settings import Settings, lost, ours
 
@@ -38,6 +39,7 @@ class Params(Settings):
     batch_step: float = ours(0.2, "step size of SGD, as in Figure 1", gt=0)
     descent_width: int = ours(1000, "m for descent, as in Figure 1", ge=1)
     seeds: int = ours(10, "independent starts and data", ge=1)
+    width_seeds: int = ours(30, "independent starts of each width, for 150 runs", ge=1)
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
@@ -55,6 +57,16 @@ class Params(Settings):
 
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the settings that our text has lost."""
-    common = {"step_sizes": params.step_sizes[:3], "batch_sizes": params.batch_sizes[:4]}
-    grid = {"noise halved": {"noise": params.noise / 2}, "K of 2^d / 4": {"negatives": 2.0**params.dim / 4}}
-    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+    values = {
+        "noise": ("σ_ξ", params.noise / 2, 1.4 * params.noise),
+        "negatives": ("K", params.negatives // 8, 8 * params.negatives + 7),
+        "stage1_tau2": ("τ² of Stage 1", params.stage1_tau2 / 10, 3 * params.stage1_tau2),
+    }
+    few: dict[str, Any] = {
+        "widths": params.widths[::2] if len(params.widths) > 2 else params.widths,
+        "step_sizes": params.step_sizes[:2],
+        "batch_sizes": params.batch_sizes[:2],
+        "seeds": min(params.seeds, 5),
+        "width_seeds": min(params.width_seeds, 10),
+    }
+    return variations(params, values, **few)

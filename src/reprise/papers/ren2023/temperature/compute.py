@@ -14,11 +14,12 @@ from reprise.study.tidy import tidy
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `uniform`, each setting over the steps; `stage1`, the largest relative distance during Stage 1
-    from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`)."""
+    from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`), where
+    `figure1` says which τ² is that of Figure 1."""
     spectra = np.array([variances(params, seed) for seed in range(params.seeds)])
     parts = []
-    for index, negatives in enumerate(params.negatives):
-        context.progress(index, len(params.negatives) + 1, f"K = {negatives:g}")
+    for index, negatives in enumerate(params.every_negatives):
+        context.progress(index, len(params.every_negatives) + 1, f"K = {negatives:g}")
         parts.append(_uniform(params, spectra, negatives))
     return {"uniform": pd.concat(parts, ignore_index=True), "stage1": _stage1(params, spectra)}
 
@@ -67,16 +68,18 @@ def _stage1(params: Params, spectra: Array) -> pd.DataFrame:
     """Compares Stage 1 with Eq. 4: for small τ², 1 - S = K / (1 + K), which makes c larger by 2 K / (1 +
     K)."""
     steps, k = np.linspace(0, params.stage1_steps, 61), params.claimed_negatives
-    tau2 = np.repeat(params.stage1_tau2, len(spectra))
-    limit = _limit(params, np.tile(spectra, (len(params.stage1_tau2), 1)), k)
-    contrast = solve(limit, steps, [Stage(params.stage1_steps, tau2)], step_size=params.step_size).moment
+    every = sorted({*params.stage1_tau2, params.figure1_tau2})
+    limit = _limit(params, np.tile(spectra, (len(every), 1)), k)
+    stage1 = [Stage(params.stage1_steps, np.repeat(every, len(spectra)))]
+    contrast = solve(limit, steps, stage1, step_size=params.step_size).moment
     plain_limit = _limit(params, spectra, k, contrastive=False)
     distances = {}
     for name, scale in (("distance", 2 * k / (1 + k)), ("distance_unscaled", 1.0)):
         stage = [Stage(params.stage1_steps, 0.0)]
         plain = solve(plain_limit, steps, stage, step_size=params.step_size * scale).moment
-        distances[name] = _largest_distance(contrast, plain, len(params.stage1_tau2))
-    return tidy({"tau2": params.stage1_tau2, "seed": range(len(spectra))}, **distances)
+        distances[name] = _largest_distance(contrast, plain, len(every))
+    table = tidy({"tau2": every, "seed": range(len(spectra))}, **distances)
+    return table.assign(figure1=table["tau2"] == params.figure1_tau2)
 
 
 def _largest_distance(moment: Moment, reference: Moment, repeats: int) -> Float[Array, "tau2 seed"]:

@@ -6,10 +6,10 @@ Our text of the paper has lost its formulas: each is stated here as it was deriv
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering, restated
+from reprise.evidence.claims import IDENTITY_TOLERANCE, always, restated
 from reprise.evidence.identities import error_of
 
-holds = partial(identities.holds, "ren2023")
+holds, bound = (partial(make, "ren2023") for make in (identities.holds, identities.bound))
 
 STATEMENTS = [
     # Sections 3 and 4: learners and scores.
@@ -20,7 +20,7 @@ STATEMENTS = [
         "Definition 4.1",
     ),
     holds("def42/recovered", "They have the balance score r, in either reading.", "Definition 4.2"),
-    holds(
+    bound(
         "def42/effective-condition",
         "Where the largest cr singular values of K_A lie within a factor κ, the balance score is at least "
         "cr / κ⁴ (cr / κ² in its other reading).",
@@ -36,27 +36,27 @@ STATEMENTS = [
         "Their balance score is about 1.",
         "Section 4, why balanced representations are important",
     ),
-    holds(
+    bound(
         "lemma-44/sufficient",
         "Little noise, little difference between K_A / N_A and K_B / N_B, and a smallest singular value well "
         "above both suffice: every negative of another signal is farther off than the positive.",
         "Lemma 4.4",
     ),
-    ordering(
+    always(
         "ren2023/lemma-44/needs-condition",
         "The same noise and difference leave the learners unaligned where the condition number is large.",
         source="Lemma 4.4",
         measure=error_of("lemma-44/needs-condition"),
-        above=IDENTITY_TOLERANCE,
+        at_least=IDENTITY_TOLERANCE,
         unit="share of negatives of another signal that are no farther off",
     ),
-    holds(
+    bound(
         "def41/at-least",
         "The alignment score of the learners of Lemma 4.4 is at least 1 - 2^-r.",
         "Lemma 4.4, Definition 4.1",
     ),
     holds("sec4/covariance", "Aligned, C = K_A K_Aᵀ / (d N_A²).", "Section 4, before Lemma 4.5"),
-    holds(
+    bound(
         "lemma-45/bound",
         "Aligned, the balance score is at least r / κ⁴ (r / κ² in its other reading), κ being the condition "
         "number.",
@@ -145,10 +145,10 @@ STATEMENTS = [
         "Section 3: a normalised output does not change with its scale",
     ),
     holds("lemma-52/solution", "Where A' = -X A and E' = X A E, E(T) = E(0) exp(A(0) - A(T)).", "Lemma B.2"),
-    holds("lemma-52/bound", "So E(T) <= E(0) exp(A(0)), whatever X > 0 and T.", "Lemmas 5.2 and B.2"),
+    bound("lemma-52/bound", "So E(T) <= E(0) exp(A(0)), whatever X > 0 and T.", "Lemmas 5.2 and B.2"),
     holds("lemma-51/noise", "Without negatives the noise-to-signal ratio vanishes.", "Lemma 5.1, Eq. 9"),
     holds("lemma-51/aligned", "Without negatives K_A - K_B vanishes.", "Lemmas 5.1 and B.1"),
-    holds(
+    bound(
         "lemma-51/condition-bounded",
         "Without negatives the condition number never exceeds √(2d) σ_max / σ_min (our constant).",
         "Lemma 5.1, Eq. 9",
@@ -159,24 +159,24 @@ STATEMENTS = [
         "Aligned and noiseless, Eq. 8 is k_p' = c σ_p² k_p (T̄ - T_p).",
         "Section 5.4",
     ),
-    holds(
+    bound(
         "sec54/alignment-kept",
         "Every h_p / k_p grows, with negatives or without, at any τ².",
         "Section 5.4: alignment is maintained",
     ),
-    holds("lemma-c19/falls", "There the largest k_p falls beside the smallest.", "Section 5.4"),
-    holds(
+    bound("lemma-c19/falls", "There the largest k_p falls beside the smallest.", "Section 5.4"),
+    bound(
         "lemma-c19/bound",
         "There (k_p / k_q)' <= -c σ_min² (T_p - T_q) k_p / k_q for the largest k_p and the smallest k_q.",
         "Section 5.4, Lemma C.19",
     ),
-    holds(
+    bound(
         "cor-c20/time",
         "So k_p / k_q is under 1 + δ after a time of at most log(k_p(0) / k_q(0) / (1 + δ)) over the slowest "
         "c σ_min² (T_p - T_q) on the way.",
         "Corollary C.20",
     ),
-    holds(
+    bound(
         "lemma-c18/never-grows",
         "Aligned, with noise: v / k_p of the smallest k_p does not grow.",
         "Lemma C.18",

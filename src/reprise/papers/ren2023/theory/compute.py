@@ -7,7 +7,10 @@ from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.params import Params
 from reprise.study.experiment import Context
 
-CHECKS = (*gradients.CHECKS, *limit.CHECKS, *scores.CHECKS, *stages.CHECKS)
+EQUATIONS = (*gradients.CHECKS, *limit.EQUATIONS, *stages.EQUATIONS)
+BOUNDS = (*limit.BOUNDS, *scores.CHECKS, *stages.BOUNDS)
+"""Those with bounds and signs among their statements, which need more points."""
+CHECKS = (*EQUATIONS, *BOUNDS)
 SIZES = ("signals", "noises", "width")
 
 
@@ -16,5 +19,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     Its sizes are r, d - r and the width m; a size that the formula does not have is 0.
     """
-    points = range(params.first_point, params.first_point + params.points)
-    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}
+    parts = [
+        tried(checks, range(params.first_point, params.first_point + points), params.largest, SIZES, context)
+        for checks, points in ((EQUATIONS, params.points), (BOUNDS, params.bound_points))
+    ]
+    return {"identities": pd.concat(parts, ignore_index=True)}

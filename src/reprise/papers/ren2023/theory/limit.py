@@ -217,4 +217,5 @@ def _share(part: Array, total: Array) -> float:
     return float(np.linalg.norm(part) / np.linalg.norm(total))
 
 
-CHECKS = (lemma_a7, with_noise, stage1_rates, lemma_b14, stage2_rates, stage2_noise, lemma_c2)
+EQUATIONS = (lemma_a7, stage1_rates, lemma_b14, lemma_c2)
+BOUNDS = (with_noise, stage2_rates, stage2_noise)

@@ -1,12 +1,26 @@
 """What Figure 1, its text, Theorem 4.3 and Lemmas 5.1 and 5.3 say of the simulation."""
 
+import math
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import MARGINS, Claim, Measure, ordering, trend, value
-from reprise.evidence.measures import column, each_seed, rows
+from reprise.evidence.claims import (
+    MARGINS,
+    SHARE,
+    Claim,
+    Measure,
+    for_all,
+    for_some,
+    limit,
+    ordering,
+    ours,
+    value,
+)
+from reprise.evidence.measures import applied, column, each_seed, rows
 from reprise.papers.ren2023.two_stages.params import TIME_SCALE
 from reprise.study.experiment import Tables
 
@@ -25,8 +39,11 @@ WORDS = {
     "spiked": "spiked spectrum",
     "spiked-noiseless": "spiked spectrum, no noise",
 }
+NOISY = ("linear", "spiked")
 ABOUT_ONE = 1 + MARGINS["singular value"]
 """A condition number under this is about 1."""
+POWER = 2
+"""Of the law that a linear rate is compared with."""
 
 
 def course(tables: Tables, column: str, loss: str, cell: str, table: str = "trajectory") -> pd.DataFrame:
@@ -36,14 +53,14 @@ def course(tables: Tables, column: str, loss: str, cell: str, table: str = "traj
     return looks.assign(seed=looks.get("seed", 0)).pivot(index="step", columns="seed", values=column)
 
 
-def at(
-    when: When, column: str, loss: str = "contrastive", cell: str = "linear", table: str = "trajectory"
-) -> Measure:
+def at(when: When, column: str, loss: str = "contrastive", cell: str = "linear") -> Measure:
     """A column at the start or at the end of a stage."""
 
     def measure(tables: Tables) -> pd.Series:
         steps = {"start": 0, "stage 1": boundary(tables), "stage 2": tables["trajectory"]["step"].max()}
-        return course(tables, column, loss, cell, table).loc[steps[when]]
+        spectrum, noise = CELLS[cell]
+        looks = rows(tables["trajectory"], step=steps[when], loss=loss, noise=noise, spectrum=spectrum)
+        return looks.set_index("seed")[column]
 
     return measure
 
@@ -74,215 +91,322 @@ def limit_distance(stage: int, cell: str = "linear") -> Measure:
         last = boundary(tables)
         steps = slice(None, last) if stage == 1 else slice(last, None)
         ours = course(tables, "condition", "contrastive", cell).loc[steps]
+        if tables["limit"].empty:  # where there is nothing but the limit
+            return pd.Series(dtype=float)
         limit = course(tables, "condition", "contrastive", cell, "limit").loc[ours.index].iloc[:, 0]
         return ours.div(limit, axis=0).sub(1).abs().max(skipna=False)
 
     return measure
 
 
-def rate(cell: str, *, linearity: bool = False) -> Measure:
-    """Slope of log(condition number - 1) in Stage 2 against the step, while it is not yet about 1; or the
-    share of the variance that the straight line explains."""
+def in_stage2(cell: str, fit: Callable[[pd.Series], float]) -> Measure:
+    """What a fit says of log(condition number - 1) against the steps of Stage 2, until the condition number
+    is about 1; NaN where that is within three measurements."""
 
     def measure(tables: Tables) -> pd.Series:
         stage2 = course(tables, "condition", "contrastive", cell).loc[boundary(tables) :]
-        return pd.Series({seed: _fit(condition, linearity) for seed, condition in stage2.items()})
+        stage2.index -= stage2.index[0]
+        return pd.Series({seed: _fitted(condition, fit) for seed, condition in stage2.items()})
 
     return measure
 
 
-def _fit(condition: pd.Series, linearity: bool) -> float:
+def _fitted(condition: pd.Series, fit: Callable[[pd.Series], float]) -> float:
     arrived = (condition <= ABOUT_ONE).to_numpy()
     before = condition.iloc[: arrived.argmax()] if arrived.any() else condition
-    if len(before) < 3 or not np.isfinite(before).all():
-        return float("nan")
-    excess = np.log(before - 1)
-    line = np.polyfit(before.index, excess, 1)
-    if not linearity:
-        return float(line[0])
-    return float(1 - np.var(excess - np.polyval(line, before.index)) / np.var(excess))
+    return fit(np.log(before - 1)) if len(before) > 3 and np.isfinite(before).all() else math.nan
+
+
+def rate(log: pd.Series) -> float:
+    """The slope, per step."""
+    return float(np.polyfit(log.index, log, 1)[0])
+
+
+def against_power(log: pd.Series) -> float:
+    """How much worse an exponential than the law c (t + t_0)^-2 fits condition number - 1.
+
+    It is the log of the ratio of what they leave of the logarithm's variance, with two parameters each.
+    """
+    return float(np.log(_left_by_exponential(log) / _left_by_power(log)))
+
+
+def _left_by_exponential(log: pd.Series) -> float:
+    steps = log.index.to_numpy(dtype=float)
+    return float(np.var(log - np.polyval(np.polyfit(steps, log, 1), steps)))
+
+
+def _left_by_power(log: pd.Series) -> float:
+    steps = log.index.to_numpy(dtype=float)
+    offsets = np.geomspace(1e-3, 1e3, 601) * steps[-1]
+    return float(np.var(log.to_numpy() + POWER * np.log(steps + offsets[:, None]), axis=1).min())
 
 
 UNIT = "condition number"
 RANK = "stable rank"
 
 
+higher_or_lower, near, at_limit = (partial(make, "", "") for make in (ordering, value, limit))
+"""Claims in a cell, which have no id and statement of their own."""
+
+
 def _fig1(name: str) -> str:
     return f"ren2023/fig1/{name}"
 
 
-def _of_cell(cell: str) -> list[Claim]:
-    """What Section 5 says of every A, here of one spectrum with or without noise."""
-    where = WORDS[cell]
-    grows = "contrastive-condition-stage1" + ("" if cell == "linear" else f"-{cell}")
-    return [
-        ordering(
-            _fig1(grows),
-            f"At the end of Stage 1 the condition number of K_A is larger than at the start ({where}).",
-            source="Section 5.3, Figure 1",
-            measure=at("stage 1", "condition", cell=cell),
-            above=at("start", "condition", cell=cell),
-            unit=UNIT,
-        ),
-        trend(
-            _fig1(f"contrastive-condition-one-{cell}"),
-            f"Stage 2 brings the condition number to about 1 ({where}).",
-            source="Section 5.4, Lemma 5.3",
-            quantity="singular value",
-            measure=at("stage 2", "condition", cell=cell),
-            published=1.0,
-            unit=UNIT,
-        ),
-        ordering(
-            _fig1(f"alignment-stage1-{cell}"),
-            f"Stage 1 improves the alignment score ({where}).",
-            source="Section 5.3, Figure 1",
-            measure=at("stage 1", "alignment", cell=cell),
-            above=at("start", "alignment", cell=cell),
-            unit="alignment score",
-        ),
-        value(
-            _fig1(f"alignment-stage2-{cell}"),
-            f"The alignment score is maintained through Stage 2 ({where}).",
-            source="Section 5.4, Figure 1",
-            quantity="score",
-            measure=at("stage 2", "alignment", cell=cell),
-            published=at("stage 1", "alignment", cell=cell),
-            unit="alignment score",
-        ),
-        ordering(
-            _fig1(f"stage2-rate-{cell}"),
-            f"In Stage 2 log(condition number - 1) falls ({where}; fitted until the condition number is "
-            "about 1).",
-            source="Section 5.4, Corollary C.20",
-            measure=rate(cell),
-            below=0.0,
-            unit="per step",
-        ),
-        trend(
-            _fig1(f"stage2-straight-{cell}"),
-            f"The rate is linear: a straight line explains log(condition number - 1) ({where}).",
-            source="Section 5.4, Corollary C.20",
-            quantity="score",
-            measure=rate(cell, linearity=True),
-            published=1.0,
-            unit="share of variance",
-        ),
-        value(
-            f"ren2023/sec53/stage1-noncontrastive-{cell}",
-            "Stage 1 goes through the condition numbers of non-contrastive descent, in half as many steps "
-            f"({where}).",
-            source="Section 5.3, Lemma B.9",
-            quantity="score",
-            measure=stage1_distance(cell),
-            published=0.0,
-            unit="largest relative difference",
-        ),
-    ]
+def in_cells(cell_claim: Callable[[str], Claim], cells: Iterable[str] = CELLS) -> dict[str, Claim]:
+    """A claim in each cell, by the cell's words."""
+    return {WORDS[cell]: cell_claim(cell) for cell in cells}
 
 
-def _theorem(cell: str) -> list[Claim]:
-    """Theorem 4.3 on one spectrum, with noise."""
-    where = WORDS[cell]
-    aligned = [
-        value(
-            f"ren2023/thm43/{name}-aligned-{cell}",
-            f"{words} ends aligned: an alignment score near 1 ({where}).",
-            source=f"Theorem 4.3 ({part})",
-            quantity="score",
-            measure=at("stage 2", "alignment", loss, cell),
-            published=1.0,
-            unit="alignment score",
-        )
-        for name, words, loss, part in (
-            ("noncontrastive", "Non-contrastive descent", "non-contrastive", "a"),
-            ("contrastive", "Contrastive descent", "contrastive", "b"),
-        )
-    ]
-    return [
-        *aligned,
-        value(
-            f"ren2023/thm43/contrastive-balanced-{cell}",
-            "Contrastive descent ends balanced: the stable rank of the output's exact covariance is r "
-            f"({where}).",
-            source="Theorem 4.3 (b)",
-            quantity="singular value",
-            measure=at("stage 2", "exact_stable_rank", cell=cell),
-            published=each_seed("first", column("trajectory", "signals")),
-            unit=RANK,
-        ),
-    ]
+def _score(cell: str, when: When, loss: str = "contrastive") -> Claim:
+    """That the alignment score is as high as Definition 4.1 allows."""
+    return at_limit(
+        source="",
+        measure=at(when, "alignment", loss, cell),
+        reaches=CEILING,
+        resolution=SAMPLING,
+        unit="alignment score",
+        bounds=SHARE,
+    )
 
+
+def _exact_balance(cell: str) -> Claim:
+    return near(
+        source="",
+        quantity="singular value",
+        measure=at("stage 2", "exact_stable_rank", cell=cell),
+        published=SIGNALS,
+        unit=RANK,
+    )
+
+
+def _less_noise(cell: str, start: When, end: When) -> Claim:
+    return higher_or_lower(
+        source="",
+        measure=at(end, "noise_to_signal", cell=cell),
+        below=at(start, "noise_to_signal", cell=cell),
+        unit="noise-to-signal ratio",
+    )
+
+
+def _near_limit(cell: str, stage: int) -> Claim:
+    return near(
+        source="",
+        quantity="score",
+        measure=limit_distance(stage, cell),
+        published=0.0,
+        unit="largest relative difference",
+        bounds=(0.0, math.inf),
+    )
+
+
+SIGNALS = each_seed("first", column("trajectory", "signals"))
+SHARED = applied(lambda signals: 0.5 ** (signals + 1), SIGNALS)
+"""Half the share of negatives that have the anchor's z. Of aligned learners these leave the score open: it is
+1 - 2^-r where they are as far off as the positive, as in the limit, and higher where noise decides."""
+CEILING = applied(lambda shared: 1 - shared, SHARED)
+SAMPLING = applied(
+    lambda shared, pairs: shared + 2 * np.sqrt(shared / pairs),
+    SHARED,
+    each_seed("first", column("trajectory", "fresh_pairs")),
+)
+"""What these negatives leave open, and two standard errors of a score on fresh pairs."""
+
+STAGES: tuple[tuple[int, When, When], ...] = ((1, "start", "stage 1"), (2, "stage 1", "stage 2"))
+"""Each with its start and its end."""
 
 CLAIMS = [
-    *(claim for cell in CELLS for claim in _of_cell(cell)),
-    ordering(
+    for_all(
+        _fig1("contrastive-condition-stage1"),
+        "Stage 1 aligns at the cost of the condition number of K_A, which is larger at its end than at its "
+        "start.",
+        in_cells(
+            lambda cell: higher_or_lower(
+                source="Abstract, Section 5.3, Figure 1",
+                measure=at("stage 1", "condition", cell=cell),
+                above=at("start", "condition", cell=cell),
+                unit=UNIT,
+            )
+        ),
+    ),
+    for_all(
+        _fig1("contrastive-condition-one"),
+        "Stage 2 brings the condition number to about 1.",
+        in_cells(
+            lambda cell: near(
+                source="Section 5.4, Lemma 5.3",
+                quantity="singular value",
+                measure=at("stage 2", "condition", cell=cell),
+                published=1.0,
+                unit=UNIT,
+                bounds=(1.0, math.inf),
+                reading="about 1: within a tenth",
+            )
+        ),
+    ),
+    for_all(
+        _fig1("alignment-stage1"),
+        "Stage 1 improves the alignment score.",
+        in_cells(
+            lambda cell: higher_or_lower(
+                source="Section 5.3, Figure 1",
+                measure=at("stage 1", "alignment", cell=cell),
+                above=at("start", "alignment", cell=cell),
+                unit="alignment score",
+                bounds=SHARE,
+            )
+        ),
+    ),
+    for_all(
+        _fig1("alignment-stage2"),
+        "The alignment score is maintained through Stage 2.",
+        in_cells(
+            lambda cell: near(
+                source="Section 5.4, Figure 1",
+                quantity="score",
+                measure=at("stage 2", "alignment", cell=cell),
+                published=at("stage 1", "alignment", cell=cell),
+                unit="alignment score",
+                bounds=SHARE,
+            )
+        ),
+    ),
+    for_all(
+        _fig1("stage2-rate"),
+        "In Stage 2 the condition number converges at a linear rate: until it is about 1, log(condition "
+        "number - 1) falls, and a straight line fits it better than the law (t + t_0)^-2.",
+        {
+            f"{WORDS[cell]}: {what}": higher_or_lower(
+                source="Section 5.4, Corollary C.20",
+                measure=in_stage2(cell, fit),
+                reading="condition number - 1, until it is 0.1",
+                below=0.0,
+                unit=unit,
+            )
+            for cell in CELLS
+            for what, fit, unit in (
+                ("falls", rate, "per step"),
+                ("exponentially", against_power, "log ratio of the variances left"),
+            )
+        },
+    ),
+    for_all(
+        "ren2023/sec53/stage1-noncontrastive",
+        "Stage 1 goes through the condition numbers of non-contrastive descent, in half as many steps.",
+        in_cells(
+            lambda cell: near(
+                source="Section 5.3, Lemma B.9",
+                quantity="score",
+                measure=stage1_distance(cell),
+                published=0.0,
+                unit="largest relative difference",
+                bounds=(0.0, math.inf),
+            )
+        ),
+    ),
+    for_all(
         _fig1("contrastive-condition-stage2"),
-        "Stage 2 reduces the condition number (linear spectrum).",
-        source="Section 5.4, Figure 1",
-        measure=at("stage 2", "condition"),
-        below=at("stage 1", "condition"),
-        unit=UNIT,
+        "Stage 2 reduces the condition number.",
+        in_cells(
+            lambda cell: higher_or_lower(
+                source="Section 5.4, Figure 1",
+                measure=at("stage 2", "condition", cell=cell),
+                below=at("stage 1", "condition", cell=cell),
+                unit=UNIT,
+            )
+        ),
     ),
-    value(
+    for_all(
         _fig1("contrastive-balance-stage2"),
-        "At the end of Stage 2 the output on fresh pairs is as balanced as the latent signal on them "
-        "(linear spectrum).",
-        source="Section 5.4, Figure 1",
-        quantity="singular value",
-        measure=at("stage 2", "stable_rank"),
-        published=at("stage 2", "best_stable_rank"),
-        unit=RANK,
+        "At the end of Stage 2 the output on fresh pairs is as balanced as the latent signal on them.",
+        in_cells(
+            lambda cell: near(
+                source="Section 5.4, Figure 1",
+                quantity="singular value",
+                measure=at("stage 2", "stable_rank", cell=cell),
+                published=at("stage 2", "best_stable_rank", cell=cell),
+                unit=RANK,
+            )
+        ),
     ),
-    ordering(
-        _fig1("noncontrastive-balance-linear"),
-        "Without negative pairs the output ends less balanced than at the start (linear spectrum).",
-        source="Section 5.3, Figure 1",
-        measure=at("stage 2", "stable_rank", "non-contrastive"),
-        below=at("start", "stable_rank", "non-contrastive"),
-        unit=RANK,
+    for_all(
+        _fig1("noncontrastive-balance"),
+        "Without negative pairs the output ends less balanced than at the start.",
+        in_cells(
+            lambda cell: higher_or_lower(
+                source="Section 5.3, Figure 1",
+                measure=at("stage 2", "stable_rank", "non-contrastive", cell),
+                below=at("start", "stable_rank", "non-contrastive", cell),
+                unit=RANK,
+            )
+        ),
     ),
-    trend(
-        _fig1("noncontrastive-balance-spiked"),
-        "Without negative pairs the output comes close to rank one (spiked spectrum).",
-        source="Section 1, Theorem 4.3 (a)",
-        quantity="singular value",
-        measure=at("stage 2", "stable_rank", "non-contrastive", "spiked"),
-        published=1.0,
-        unit=RANK,
+    for_some(
+        _fig1("noncontrastive-rank-one"),
+        "Without negative pairs the output comes close to rank one, for some A.",
+        in_cells(
+            lambda cell: near(
+                source="Section 1, Theorem 4.3 (a)",
+                quantity="singular value",
+                measure=at("stage 2", "stable_rank", "non-contrastive", cell),
+                published=1.0,
+                unit=RANK,
+                bounds=(1.0, math.inf),
+                reading="close to 1: within a tenth; stable rank |C|_F² / |C|_2²",
+            )
+        ),
     ),
-    ordering(
+    for_all(
         _fig1("contrastive-more-balanced"),
-        "With negative pairs the output ends more balanced than without them (linear spectrum).",
-        source="Section 4, Figure 1",
-        measure=at("stage 2", "stable_rank"),
-        above=at("stage 2", "stable_rank", "non-contrastive"),
-        unit=RANK,
+        "With negative pairs the output ends more balanced than without them.",
+        in_cells(
+            lambda cell: higher_or_lower(
+                source="Section 4, Figure 1",
+                measure=at("stage 2", "stable_rank", cell=cell),
+                above=at("stage 2", "stable_rank", "non-contrastive", cell),
+                unit=RANK,
+            )
+        ),
     ),
     *(
-        ordering(
+        for_all(
             _fig1(f"noise-to-signal-stage{stage}"),
-            f"At the end of Stage {stage} the noise-to-signal ratio is smaller than at its start (linear "
-            "spectrum).",
+            f"At the end of Stage {stage} the noise-to-signal ratio is smaller than at its start.",
+            in_cells(partial(_less_noise, start=start, end=end), NOISY),
             source=f"Section 5.{stage + 2}, Figure 1",
-            measure=at(f"stage {stage}", "noise_to_signal"),  # type: ignore[arg-type]
-            below=at("start" if stage == 1 else "stage 1", "noise_to_signal"),
-            unit="noise-to-signal ratio",
         )
-        for stage in (1, 2)
+        for stage, start, end in STAGES
     ),
-    *(claim for cell in ("linear", "spiked") for claim in _theorem(cell)),
+    for_all(
+        "ren2023/thm43/noncontrastive-aligned",
+        "Non-contrastive descent ends aligned: the alignment score is as high as its definition allows.",
+        in_cells(lambda cell: _score(cell, "stage 2", "non-contrastive"), NOISY),
+        looked="what negatives with the same z leave open was worked out after a look at the scores",
+        source="Theorem 4.3 (a)",
+    ),
+    for_all(
+        "ren2023/thm43/contrastive",
+        "Some τ² and lengths of the two stages let contrastive descent end aligned and balanced on every A: "
+        "its alignment score as high as the definition allows, and the stable rank of the output's exact "
+        "covariance r.",
+        {
+            f"{WORDS[cell]}: {what}": claim
+            for cell in NOISY
+            for what, claim in (("aligned", _score(cell, "stage 2")), ("balanced", _exact_balance(cell)))
+        },
+        source="Theorem 4.3 (b)",
+        exists=True,
+    ),
     *(
-        value(
-            f"ren2023/lemma-5{1 if stage == 1 else 3}/tracks-limit",
-            f"The condition number at finite width is close to that of infinite width all through Stage "
-            f"{stage} (linear spectrum, m as in Figure 1).",
-            source=f"Lemma 5.{1 if stage == 1 else 3}",
-            quantity="score",
-            measure=limit_distance(stage),
-            published=0.0,
-            unit="largest relative difference",
+        ours(
+            for_all(
+                f"ren2023/{slug}/tracks-limit",
+                "The condition number of descent with Figure 1's settings is close to that of infinite width "
+                f"all through Stage {stage}.",
+                in_cells(partial(_near_limit, stage=stage)),
+                source=lemma,
+            )
         )
-        for stage in (1, 2)
+        for stage, slug, lemma in ((1, "lemma-51", "Lemma 5.1"), (2, "lemma-53", "Lemma 5.3"))
     ),
 ]

@@ -1,7 +1,7 @@
 """Trains the learners of Figure 1 through both stages, and solves their infinite-width limit."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
@@ -15,7 +15,7 @@ from reprise.diagnostics.balance import (
     stable_rank,
 )
 from reprise.numerics.streams import Streams
-from reprise.papers.ren2023.infinite_width import InfiniteWidth, Stage, solve
+from reprise.papers.ren2023.infinite_width import InfiniteWidth, Path, Stage, solve
 from reprise.papers.ren2023.learners import (
     Learner,
     Objective,
@@ -41,22 +41,25 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     and seed; `limit`, the same at infinite width.
 
     Stable ranks are those of the output on fresh pairs, of its exact covariance (`exact_`), and of the latent
-    z itself on the same fresh pairs (`best_`). The loss at the stage boundary is that of Stage 1.
+    z itself on the same fresh pairs (`best_`). The loss at the stage boundary is that of Stage 1. At infinite
+    width, `trajectory` is the limit itself, and `limit` is empty, so that nothing is compared with itself.
     """
     trajectory = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    return {"trajectory": trajectory, "limit": limit(params)}
+    table = limit(params)
+    return {"trajectory": trajectory, "limit": table[:0] if params.width == "infinite" else table}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """A task for each seed."""
-    return [Task(task_name(seed), partial(_trajectory, params, seed)) for seed in range(params.seeds)]
+    follow = _in_the_limit if params.width == "infinite" else _trajectory
+    return [Task(task_name(seed), partial(follow, params, seed)) for seed in range(params.seeds)]
 
 
 def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:
     """Runs Algorithm 3.1 in every cell and with either loss, from the same start and on the same data."""
     keep_freed_memory()
     scale = torch.stack([_scale(params, spectrum, noisy) for spectrum, noisy in CELLS])
-    root = gram_root(Streams([seed], "initial weights"), params.width, params.dim)
+    root = gram_root(Streams([seed], "initial weights"), int(params.width), params.dim)
     start = initial(root.expand(len(CELLS), -1, -1), scale)
     learners = dict.fromkeys(LOSSES, start)
     minibatches = Streams([seed], "minibatches")
@@ -90,6 +93,7 @@ def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) ->
                     stage=1 if step <= params.stage1_steps else 2,
                     best_stable_rank=float(stable_rank(best)),
                     signals=params.signals,
+                    fresh_pairs=params.fresh_pairs,
                 )
             )
             progress(step / params.steps)
@@ -129,8 +133,45 @@ def measures(learner: Learner, signals: int, fresh: tuple[Latents, Latents]) -> 
     }
 
 
+def _in_the_limit(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:
+    """The columns of `_trajectory` at infinite width and on infinitely many pairs, the same for all seeds.
+
+    There |f_B| does not depend on the latents, and <f_A, f_B> = Σ h_p z_p z'_p / N². So a negative is farther
+    off than the positive unless it has the same z, where all h_p > 0, and never where they are 0.
+    """
+    table = limit(params).rename(columns={"stable_rank": "exact_stable_rank"})
+    aligned = _path(params).moment.h.min(-1) > 0
+    return table.assign(
+        alignment=np.where(aligned, 1 - 0.5**params.signals, 0.0).ravel(),
+        stable_rank=table["exact_stable_rank"],
+        best_stable_rank=float(params.signals),
+        stage=np.where(table["step"] <= params.stage1_steps, 1, 2),
+        signals=params.signals,
+        fresh_pairs=params.fresh_pairs,
+        seed=seed,
+    )
+
+
 def limit(params: Params) -> pd.DataFrame:
     """The solution of Eq. 8 in every cell and with either loss, at the recorded steps."""
+    path = _path(params)
+    noisy = np.array([noisy for _ in LOSSES for _, noisy in CELLS])
+    shape = (len(params.recorded), len(LOSSES), len(CELLS))
+    table = tidy(
+        {"step": params.recorded, "loss": LOSSES, "cell": CELLS},
+        condition=path.moment.condition.reshape(shape),
+        noise_to_signal=np.where(noisy, path.moment.noise_to_signal, 0.0).reshape(shape),
+        distance=path.moment.distance.reshape(shape),
+        stable_rank=path.moment.stable_rank.reshape(shape),
+        intrinsic_dimension=path.moment.intrinsic_dimension.reshape(shape),
+        loss_value=path.loss.reshape(shape),
+    )
+    return _with_cell_columns(table)
+
+
+@lru_cache(maxsize=1)
+def _path(params: Params) -> Path:
+    """The limit with either loss in every cell, at the recorded steps."""
     cells = list(product(LOSSES, CELLS))
     infinite = InfiniteWidth.of(
         np.array([signal_variances(spectrum, params.dim, params.signals) for _, (spectrum, _) in cells]),
@@ -143,19 +184,7 @@ def limit(params: Params) -> pd.DataFrame:
         Stage(params.stage1_steps, params.stage1_tau2),
         Stage(params.stage2_steps, params.stage2_tau2),
     ]
-    path = solve(infinite, params.recorded, stages, step_size=params.step_size)
-    noisy = np.array([noisy for _, (_, noisy) in cells])
-    shape = (len(params.recorded), len(LOSSES), len(CELLS))
-    table = tidy(
-        {"step": params.recorded, "loss": LOSSES, "cell": CELLS},
-        condition=path.moment.condition.reshape(shape),
-        noise_to_signal=np.where(noisy, path.moment.noise_to_signal, 0.0).reshape(shape),
-        distance=path.moment.distance.reshape(shape),
-        stable_rank=path.moment.stable_rank.reshape(shape),
-        intrinsic_dimension=path.moment.intrinsic_dimension.reshape(shape),
-        loss_value=path.loss.reshape(shape),
-    )
-    return _with_cell_columns(table)
+    return solve(infinite, params.recorded, stages, step_size=params.step_size)
 
 
 def _scale(params: Params, spectrum: str, noisy: bool) -> torch.Tensor:

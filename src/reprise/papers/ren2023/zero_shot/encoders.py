@@ -33,7 +33,6 @@ DIM = RESNET10_W16.dim
 """Number of features of both of our encoders, equal so that images and texts can be compared."""
 SEED = 0
 """Seed of our encoders' weights and batches; all seeds of the heads share them, as they would ResNet101."""
-BATCH, LEARNING_RATE = 128, 3e-3
 
 Progress = Callable[[float], None]
 
@@ -80,7 +79,8 @@ def text_encoder(params: Params, root: Path, progress: Progress = lambda share: 
 
 
 def _key(params: Params, function: str) -> str:
-    return key_of(data_key(params), params.encoder_steps, params.device, code_of((__name__, function)))
+    training = params.encoder_steps, params.encoder_learning_rate, params.encoder_batch
+    return key_of(data_key(params), *training, params.device, code_of((__name__, function)))
 
 
 def _trained_on_images(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
@@ -92,7 +92,7 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
 
     def train() -> dict[str, Tensor]:
         data = captioned(params, root, "pretrain")
-        images = torch.cat(list(chunks(Files(data.files, params.image_size), BATCH)))
+        images = torch.cat(list(chunks(Files(data.files, params.image_size), params.encoder_batch)))
         present = torch.from_numpy(data.present)
         encoder = _train(
             params, make, lambda index: normalised(images[index], normalisation), present, progress
@@ -132,7 +132,8 @@ def _train(
 ) -> nn.Module:
     return train_on_presence(
         make, DIM, inputs, present,
-        steps=params.encoder_steps, batch=BATCH, learning_rate=LEARNING_RATE, seed=SEED, progress=progress,
+        steps=params.encoder_steps, batch=params.encoder_batch,
+        learning_rate=params.encoder_learning_rate, seed=SEED, progress=progress,
     )  # fmt: skip
 
 

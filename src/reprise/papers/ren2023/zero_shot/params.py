@@ -52,6 +52,8 @@ class Params(TakesLosses):
         (8000, 8000, 2000), "numbers of scenes for training the encoders, training the heads, and testing"
     )
     encoder_steps: int = ours(1000, "training steps of our encoders", ge=1)
+    encoder_learning_rate: float = ours(3e-3, "Adam's, of our encoders", gt=0)
+    encoder_batch: int = ours(128, "items per training step of our encoders", ge=1)
     seeds: int = ours(10, "independent heads and pair orders", ge=1)
 
     @model_validator(mode="after")
@@ -111,12 +113,22 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
     }
 
 
+EXCUSED = {
+    "image_size": "another size asks for the features of all images anew, and a stand-in's is its own",
+    "pooling": "only RoBERTa's states are pooled, and its features take hours",
+    "together": "every setting trains two nets on all features; the rate and the epochs go together",
+}
+
+
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the unstated settings, with three seeds."""
     common = {"seeds": min(params.seeds, 3)}
     grid: dict[str, dict[str, object]] = {
         "learning rate / 3": {"learning_rate": params.learning_rate / 3},
-        "learning rate * 3": {"learning_rate": params.learning_rate * 3},
+        "learning rate * 3, half the epochs": {
+            "learning_rate": params.learning_rate * 3,
+            "epochs": max(params.epochs // 2, 1),
+        },
         "half the width": {"width": params.width // 2},
         "half the batch": {"batch_size": params.batch_size // 2},
         "outputs at unit length": {"normalisation": "unit"},

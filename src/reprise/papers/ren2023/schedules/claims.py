@@ -1,0 +1,114 @@
+"""Theorem 4.3 (b), an existence: somewhere in the region of schedules it holds on every A."""
+
+from functools import partial
+from itertools import product
+
+import pandas as pd
+
+from reprise.evidence.claims import MARGINS, Measure, always, for_all, for_some, given, ours, value
+from reprise.evidence.measures import column, rows
+from reprise.papers.ren2023.model import EVERY_SPECTRUM, SPECTRA
+from reprise.papers.ren2023.schedules.params import SCHEDULE, Params, words
+from reprise.study.experiment import Tables
+
+GRID = {name: Params.model_fields[name].default for name in SCHEDULE}
+"""A run with fewer schedules has no observations of the others."""
+BALANCED = 1 - MARGINS["singular value"]
+"""A balance score from this share of r on counts as r."""
+SLOWEST_POWER = 10.0
+"""A power law with this exponent takes 10^(1/10) times as long for each further power of ten."""
+CORNERS = {
+    f"τ² = {first:g}, then {second:g}, {steps} steps of Stage 2": {
+        "stage1_tau2": first,
+        "stage2_tau2": second,
+        "stage1_steps": min(GRID["stage1_steps"]),
+        "stage2_steps": steps,
+    }
+    for first in (min(GRID["stage1_tau2"]), max(GRID["stage1_tau2"]))
+    for second in (min(GRID["stage2_tau2"]), max(GRID["stage2_tau2"]))
+    for steps in GRID["stage2_steps"]
+    if steps <= Params.model_fields["corner_steps"].default
+}
+
+
+def ends(schedule: str) -> Measure:
+    """In every case, the balance score as a share of r; 0 where the learners are not aligned."""
+
+    def measure(tables: Tables) -> pd.Series:
+        table = rows(tables["region"], schedule=schedule)
+        return table["balance"].where(table["alignment"] > 0, 0.0).reset_index(drop=True)
+
+    return measure
+
+
+def growth(spectrum: str, noise: bool) -> Measure:
+    """How many times as long the last power of ten takes as the one before it."""
+
+    def measure(tables: Tables) -> pd.Series:
+        steps = rows(tables["decay"], spectrum=spectrum, noise=noise).sort_values("decade")["steps"]
+        return pd.Series([steps.iloc[-1] / steps.iloc[-2]])
+
+    return measure
+
+
+each, near = (partial(make, "", "") for make in (always, value))
+"""Claims in a cell, which have no id and statement of their own."""
+
+CLAIMS = [
+    for_some(
+        "ren2023/thm43/schedule",
+        "There are temperatures and lengths of the two stages with which learners with negatives end aligned "
+        "and balanced, whatever A is (four spectra, with noise and without).",
+        {
+            words(*schedule): given(
+                each(
+                    source="Theorem 4.3 (b)",
+                    measure=ends(words(*schedule)),
+                    at_least=BALANCED,
+                    unit="stable rank as a share of r",
+                    reading="balanced: a stable rank within a tenth of r; at infinite width",
+                )
+            )
+            for schedule in product(*GRID.values())
+        },
+        looked="the grid was thinned after a look at a finer one: three τ² of Stage 1 made no difference",
+    ),
+    for_all(
+        "ren2023/sec54/linear-rate",
+        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further "
+        f"power of ten than for the one before, as under a power law it would (up to t^-{SLOWEST_POWER:g}).",
+        {
+            f"{spectrum} spectrum" + ("" if noise else ", no noise"): given(
+                each(
+                    source="Section 5.4",
+                    measure=growth(spectrum, noise),
+                    at_most=10 ** (1 / SLOWEST_POWER),
+                    unit="ratio of times, from 1e-3 to 1e-4 and from 1e-4 to 1e-5",
+                    reading="at infinite width, and near the end",
+                )
+            )
+            for spectrum, noise in product(EVERY_SPECTRUM, (True, False))
+        },
+        looked="the powers of ten and the largest ratio were set after a look at the times",
+    ),
+    ours(
+        for_all(
+            "ren2023/thm43/schedule-corners",
+            "At the corners of the region descent at finite width ends as balanced as the limit.",
+            {
+                name: given(
+                    near(
+                        source="Theorem 4.3 (b)",
+                        quantity="score",
+                        measure=column("corners", "balance", by="spectrum", **corner),
+                        published=column(
+                            "region", "balance", by="spectrum", spectrum=SPECTRA, noise=True, **corner
+                        ),
+                        unit="stable rank as a share of r",
+                    )
+                )
+                for name, corner in CORNERS.items()
+            },
+        )
+    ),
+]
