@@ -193,7 +193,7 @@ def labels(panel):
 
 def assert_mean(panel, label, rows, x, y, *, log=True):
     """The line of that label is the mean over seeds of `y` at every `x`, geometric where the axis is
-    logarithmic; the band around it is the 90 % interval of Student's t, of the seeds that have a number."""
+    logarithmic; the band around it is the 95 % interval of Student's t, of the seeds that have a number."""
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)
     assert wide.shape == (rows[x].nunique(), 3)
