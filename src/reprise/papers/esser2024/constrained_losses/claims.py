@@ -93,7 +93,7 @@ def _holds(measure: Measure, unit: str, **wanted: float) -> Claim:
 def _converges(problem: str, outputs: int, where: str) -> Claim:
     return for_all(
         f"esser2024/fig1/{problem}-converges-z{outputs}",
-        f"With {SCALED[problem]} gradient descent converges, z = {outputs}: the loss comes to rest, at {where}.",
+        f"With {SCALED[problem]} gradient descent converges, z = {outputs}: it comes to rest, at {where}.",
         {
             "comes to rest": _holds(rests(problem, outputs), "1 if at rest", exactly=1),
             "at this value": _holds(off_optimum(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),

@@ -36,8 +36,8 @@ PANELS = {
     is the smallest eigenvalue of C, the minimum of both scaled losses. Middle: the output at one anchor for z
     = 1; if the loss is scaled by a norm, the weights are scaled to norm 1. Right: for z = 2, the second
     singular value of the outputs as a share of the first; below the dotted line (0.1 %) they count as
-    collapsed to one dimension. A cross marks the step at which a run stops being finite. Values outside an axis are
-    drawn at its edge.""",
+    collapsed to one dimension. A cross marks the step at which a run stops being finite. Values outside an
+    axis are drawn at its edge.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -72,6 +72,6 @@ def alternatives(params: Params) -> dict[str, Params]:
         }
         slower = params.learning_rate / changes["learning_rate"] * changes["init_scale"] ** 2
         changes["steps"] = round(params.steps * slower / params.init_scale**2)
-        name = ", ".join(f"{NAMES[field]} {value:.3g}" for field, value in changes.items())
+        name = ", ".join(f"{NAMES[field]} {round(value, 3)}" for field, value in changes.items())
         settings[name] = params.model_copy(update=changes)
     return settings

@@ -27,9 +27,9 @@ METHODS = {
     "Figure 4",
     caption="""Left: CPU time on this machine of a step of projected gradient descent (11) and of the ODE (12)
     against the width of the hidden layer, both with C given. Each time is a median after a warm-up; lines and
-    bands are the geometric mean and 90 % interval over repeats. Dotted: a fit over the wider half of the
+    bands are the geometric mean and 95 % interval over repeats. Dotted: a fit over the wider half of the
     widths, with its slope. Right: accuracy of a linear support vector machine on the embeddings against their
-    dimension, mean and 90 % interval over seeds. The two classes are those that such a machine confuses most
+    dimension, mean and 95 % interval over seeds. The two classes are those that such a machine confuses most
     on raw pixels; the grey band is its accuracy on their raw pixels. Other losses, if the settings name any,
     have colours of their own; they were trained by projected gradient descent.""",
 )

@@ -24,7 +24,7 @@ ODES = {"printed": "o", "corrected": "x"}
     from the same start; top row z = 1, bottom row z = 2 (not in the paper). Left: loss, mean over seeds;
     markers show solve_ivp at the same times. Middle: first output on the eigenvector v_1 of the smallest
     eigenvalue, for the first seed that ends above 0 and the first that ends below; dotted: the limits ±e_1 of
-    Theorem 3. Right: distance of the ODEs' outputs from those of descent, geometric mean and 90 % interval
+    Theorem 3. Right: distance of the ODEs' outputs from those of descent, geometric mean and 95 % interval
     over seeds.""",
 )
 def fig03(tables: Tables, params: Params) -> Figure:
