@@ -158,7 +158,7 @@ def descend(
     Yields the state at each step from 0 to `steps`, or until no run is finite. A run that has diverged stays
     diverged and does not affect the others.
     """
-    current = [weight.clone() for weight in weights]
+    current = list(weights)
     diverged = torch.zeros(len(c), dtype=torch.bool)
     for _ in range(steps + 1):
         loss, scaled_map, gradients = problem.at(current, c)
@@ -169,9 +169,11 @@ def descend(
         yield Moment(loss, scaled_map)
         if diverged.all():
             return
-        for weight, gradient, initial in zip(current, gradients, weights, strict=True):
-            weight -= learning_rate * gradient
-            if diverged.any():
+        current = [
+            weight - learning_rate * gradient for weight, gradient in zip(current, gradients, strict=True)
+        ]
+        if diverged.any():
+            for weight, initial in zip(current, weights, strict=True):
                 weight[diverged] = initial[diverged]
 
 
