@@ -229,7 +229,7 @@ def test_outputs_are_one_and_two():
 
 def test_other_settings_change_what_is_unstated_and_leave_as_long_to_settle():
     others = list(alternatives(Params()).values())
-    assert len({str(changed) for changed in others} | {str(Params())}) == 9
+    assert len({str(changed) for changed in others} | {str(Params())}) == 5
     for changed in others:
         time = changed.learning_rate * changed.steps / changed.init_scale**2
         assert time == pytest.approx(Params().learning_rate * Params().steps)

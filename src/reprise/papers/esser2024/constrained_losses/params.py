@@ -52,7 +52,8 @@ NAMES = {
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """The unstated settings lower and higher, all together: each pair of values of each two settings twice.
+    """The unstated settings lower and higher, all together: each pair of values of start and rate once, with
+    which width and samples go along.
 
     The number of steps follows, so that all runs have as long to settle: the gradient of a scaled loss falls
     with the weights, and steps with the rate.
@@ -65,8 +66,8 @@ def alternatives(params: Params) -> dict[str, Params]:
         "learning_rate": (params.learning_rate / 2, params.learning_rate * 2),
     }
     settings = {}
-    for a, b, c in product((0, 1), repeat=3):
-        levels = (a, b, c, a ^ b, a ^ c)
+    for a, b in product((0, 1), repeat=2):
+        levels = (a, b, a ^ b, a, b)
         changes: dict[str, Any] = {
             name: both[level] for (name, both), level in zip(values.items(), levels, strict=True)
         }
