@@ -71,7 +71,7 @@ def alternatives(params: Params) -> dict[str, Params]:
         "seeds": min(params.seeds, 6),
         "widths": tuple(sorted(params.widths)[: max(3, len(params.widths) - 2)]),
     }
-    samples = (params.samples // 2, params.samples * 4)
+    samples = (params.samples // 2, params.samples * 2)
     noise = (params.moons_noise / 2, params.moons_noise * 2)
     dims = (params.output_dim + 1, params.output_dim + 3)
     return {
