@@ -108,7 +108,9 @@ def test_divergence_is_recorded_at_the_step_where_it_appears():
     assert 0 < gone.mean() < 1
     for column in ("loss", "output", "second_share"):
         np.testing.assert_array_equal(trajectory[column].isna(), gone)
-    assert np.isfinite(runs.drop(columns="optimum")).all(axis=None)
+    assert np.isfinite(runs.drop(columns=["optimum", "moved", "moved_before", "alignment_moved"])).all(
+        axis=None
+    )
 
 
 def test_a_run_that_diverges_does_not_disturb_the_others():
@@ -139,25 +141,23 @@ def test_with_no_run_left_descent_ends():
 def test_the_least_loss_is_reached_and_never_passed(name):
     """By the eigenvectors, and not by any of 2000 random weights (Propositions 2 and 3)."""
     problem = PROBLEMS[name]
-    for seed, eigenvalues in enumerate(
-        ([-1.0, -0.4, 0.7], [-2.0, 0.3, 1.0], [0.2, 0.5, 0.6], [-3.0, -2.0, -1.0])
-    ):
+    for seed, eigenvalues in enumerate(([-1.0, -0.4], [-2.0, 0.3], [0.2, 0.5], [-3.0, -2.0])):
         values = torch.tensor(eigenvalues, dtype=torch.float64)
-        basis = torch.linalg.qr(Streams([seed], "basis").normal(3, 3).double()[0])[0]
+        basis = torch.linalg.qr(Streams([seed], "basis").normal(2, 2).double()[0])[0]
         c = basis @ torch.diag(values) @ basis.T
         for outputs in (1, 2):
             least = problem.optimum(values[None], outputs).item()
             random = Streams(range(2000), f"weights {seed}")
-            weights = [random.normal(6, columns).double() for columns in (3, outputs)]
-            (moment,) = descend(problem, weights, c.expand(2000, 3, 3), 0.1, 0)
+            weights = [random.normal(6, columns).double() for columns in (2, outputs)]
+            (moment,) = descend(problem, weights, c.expand(2000, 2, 2), 0.1, 0)
             assert moment.loss.min() >= least
             if name == "orthogonal":
                 count = min(outputs, int((values < 0).sum()))
-                w1 = torch.eye(6, 3).double() @ basis.T
+                w1 = torch.eye(6, 2).double() @ basis.T
                 w2 = torch.zeros(6, outputs).double()
                 w2[:count, :count] = torch.eye(count)
                 if count < outputs:  # an output of nothing, from a hidden unit without input
-                    w2[range(3, 3 + outputs - count), range(count, outputs)] = 1.0
+                    w2[range(2, 2 + outputs - count), range(count, outputs)] = 1.0
             else:
                 w1 = torch.eye(6, 1).double() @ basis[:, :1].T
                 w2 = torch.eye(6, 1).double() @ torch.eye(1, outputs).double()
@@ -198,7 +198,9 @@ def test_a_seed_does_not_depend_on_the_others():
     for table in both[0]:
         fewer, more = (tables[table] for tables in both)
         rest = more[more["seed"] < 2].reset_index(drop=True)
-        keys = fewer.columns.difference(["loss", "output", "second_share", "alignment"]).tolist()
+        keys = fewer.columns.intersection(
+            ["problem", "output_dim", "seed", "start", "step", "diverged_at"]
+        ).tolist()
         pd.testing.assert_frame_equal(fewer[keys], rest[keys])
         pd.testing.assert_frame_equal(fewer, rest, rtol=1e-9)
 
@@ -225,9 +227,23 @@ def test_outputs_are_one_and_two():
         Params(output_dims=(1, 3))
 
 
-def test_other_settings_change_what_is_unstated():
-    assert all(changed.seeds == 3 for changed in alternatives(Params()).values())
-    assert len({str(changed) for changed in alternatives(Params()).values()} | {str(Params())}) == 4
+def test_other_settings_change_what_is_unstated_and_leave_as_long_to_settle():
+    others = list(alternatives(Params()).values())
+    assert len({str(changed) for changed in others} | {str(Params())}) == 5
+    for changed in others:
+        time = changed.learning_rate * changed.steps / changed.init_scale**2
+        assert time == pytest.approx(Params().learning_rate * Params().steps)
+
+
+def test_what_a_run_moves_is_the_range_of_its_loss_in_a_quarter_of_the_steps():
+    params = TINY.model_copy(update={"records": 300})
+    tables = constrained.compute(params, Context())
+    losses = tables["trajectory"].query("problem == 'orthogonal' and output_dim == 2")
+    losses = losses.pivot(index=["seed", "start"], columns="step", values="loss")
+    runs = tables["runs"].query("problem == 'orthogonal' and output_dim == 2").set_index(["seed", "start"])
+    for column, steps in (("moved_before", range(16, 23)), ("moved", range(23, 31))):
+        expected = losses[list(steps)].max(axis=1) - losses[list(steps)].min(axis=1)
+        np.testing.assert_allclose(runs[column], expected, rtol=1e-12)
 
 
 # Claims.
@@ -239,55 +255,59 @@ HELD = {
     "frobenius": (False, -0.8, -0.8, 0.0, 1.0),
     "one_layer": (False, -1e40, -1e40, 0.0, 1.0),
 }
+SEEDS, STARTS = 50, 4
 
 
-def tables_with(**changes):
-    """`changes`: problem -> columns to set, in rows of the given number of outputs if a pair."""
-    rows = []
+def tables_with(only=slice(None), **changes):
+    """`changes`: problem and number of outputs -> columns to set, in the runs `only`."""
+    parts = []
     for problem, (diverged, one, two, share, alignment) in HELD.items():
         for outputs, loss in ((1, one), (2, two)):
             least = {"orthogonal": (-0.8, -1.0), "frobenius": (-0.8, -0.8)}.get(problem, (-np.inf,) * 2)
-            row = {
-                "problem": problem,
-                "output_dim": outputs,
-                "diverged_at": 50.0 if diverged else np.nan,
-                "optimum": least[outputs - 1],
-                "second_share": share if outputs == 2 else 0.0,
-                "alignment": alignment,
-                "loss": loss,
-            }
-            row |= changes.get(f"{problem}{outputs}", {})
-            for seed in range(4):
-                for start in range(3):
-                    exact = row["loss"] * (1 + (row.get("spread", 0.002) * (start - 1)))
-                    rows.append({**row, "loss": exact, "seed": seed, "start": start})
-    return {"runs": pd.DataFrame(rows)}
+            runs = pd.MultiIndex.from_product([range(STARTS), range(SEEDS)], names=["start", "seed"])
+            part = runs.to_frame(index=False).assign(
+                problem=problem,
+                output_dim=outputs,
+                diverged_at=50.0 if diverged else np.nan,
+                optimum=least[outputs - 1],
+                second_share=share if outputs == 2 else 0.0,
+                alignment=alignment,
+                alignment_moved=0.0,
+                loss=loss,
+                moved_before=1e-4,
+                moved=1e-7,
+            )
+            for name, value in changes.get(f"{problem}{outputs}", {}).items():
+                part.loc[part.index[only], name] = value
+            parts.append(part)
+    return {"runs": pd.concat(parts, ignore_index=True)}
 
 
 CLAIMS = {
     claim.id.removeprefix("esser2024/"): claim
     for claim in registry.experiment("esser2024/constrained_losses").claims
 }
+RESTLESS = {"moved_before": 0.018, "moved": 0.018}
 BREAKING = {
     "fig1/unconstrained-diverges": {"unconstrained1": {"diverged_at": np.nan}},
     "fig1/orthogonal-stays-finite": {"orthogonal2": {"diverged_at": 3.0}},
     "fig1/frobenius-stays-finite": {"frobenius1": {"diverged_at": 3.0}},
-    "fig1/orthogonal-converges-z1": {"orthogonal1": {"loss": -0.7}},
-    "fig1/orthogonal-converges-z2": {"orthogonal2": {"loss": -0.8}},
-    "fig1/frobenius-converges-z1": {"frobenius1": {"loss": -0.7}},
+    "fig1/orthogonal-converges-z1": {"orthogonal1": {"loss": -0.799}},
+    "fig1/orthogonal-converges-z2": {"orthogonal2": RESTLESS},
+    "fig1/frobenius-converges-z1": {"frobenius1": {"loss": -0.801}},
     "fig1/frobenius-converges-z2": {"frobenius2": {"loss": -1.0}},
-    "fig1/orthogonal-independent-of-start-z1": {"orthogonal1": {"spread": 0.06}},
-    "fig1/orthogonal-independent-of-start-z2": {"orthogonal2": {"spread": 0.06}},
-    "fig1/frobenius-independent-of-start-z1": {"frobenius1": {"spread": 0.06}},
-    "fig1/frobenius-independent-of-start-z2": {"frobenius2": {"spread": 0.06}},
-    "fig1/orthogonal-most-negative-eigenvector": {"orthogonal1": {"alignment": 0.88}},
-    "fig1/frobenius-most-negative-eigenvector": {"frobenius1": {"alignment": 0.88}},
-    "fig1/rank-orthogonal": {"orthogonal2": {"second_share": 0.049}},
-    "fig1/rank-frobenius": {"frobenius2": {"second_share": 0.051}},
-    "prop1/rank-two-layers": {"unconstrained2": {"second_share": 0.051}},
-    "prop1/rank-one-layer": {"one_layer2": {"second_share": 0.051}},
-    "prop2/second-output-adds-nothing": {"frobenius2": {"loss": -1.0}},
-    "prop3/second-output-adds": {"orthogonal2": {"loss": -0.79}},
+    "fig1/orthogonal-independent-of-start-z1": {"orthogonal1": {"loss": -0.799}},
+    "fig1/orthogonal-independent-of-start-z2": {"orthogonal2": {"loss": -0.999}},
+    "fig1/frobenius-independent-of-start-z1": {"frobenius1": RESTLESS},
+    "fig1/frobenius-independent-of-start-z2": {"frobenius2": {"loss": -0.799}},
+    "fig1/orthogonal-most-negative-eigenvector": {"orthogonal1": {"alignment": 0.999}},
+    "fig1/frobenius-most-negative-eigenvector": {"frobenius1": {"alignment": 0.999}},
+    "fig1/rank-orthogonal": {"orthogonal2": {"second_share": 0.9e-3}},
+    "fig1/rank-frobenius": {"frobenius2": {"second_share": 1.1e-3}},
+    "prop1/rank-two-layers": {"unconstrained2": {"second_share": 1.1e-3}},
+    "prop1/rank-one-layer": {"one_layer2": {"second_share": 1.1e-3}},
+    "prop2/second-output-adds-nothing": {"frobenius2": {"loss": -0.801}},
+    "prop3/second-output-adds": {"orthogonal2": {"loss": -0.8}},
 }
 
 
@@ -296,9 +316,9 @@ def test_every_claim_has_a_counter_case():
 
 
 @pytest.mark.parametrize("name", BREAKING)
-def test_a_claim_holds_where_it_should_and_not_where_it_should_not(name):
+def test_a_claim_holds_where_it_should_and_one_run_refutes_it(name):
     assert judge(CLAIMS[name], tables_with()).verdict == "reproduced"
-    assert judge(CLAIMS[name], tables_with(**BREAKING[name])).verdict == "contradicted"
+    assert judge(CLAIMS[name], tables_with([-1], **BREAKING[name])).verdict == "contradicted"
 
 
 @pytest.mark.parametrize("name", BREAKING)
@@ -310,13 +330,21 @@ def test_and_no_other_is_moved_by_what_it_does_not_read(name):
         **{f"{other}{z}": {"loss": -7.0, "second_share": 0.3, "alignment": 0.1} for z in (1, 2)}
     )
     before, after = (judge(CLAIMS[name], tables) for tables in (tables_with(), moved))
-    assert before == after
+    assert (before.verdict, before.observed, before.low, before.high) == (
+        after.verdict,
+        after.observed,
+        after.low,
+        after.high,
+    )
 
 
-def test_a_rank_is_a_mean_over_starts():
-    tables = tables_with()
-    runs = tables["runs"]
-    runs.loc[(runs["problem"] == "frobenius") & (runs["start"] == 0), "second_share"] = 0.2
-    found = judge(CLAIMS["fig1/rank-frobenius"], tables)
-    assert found.observed == pytest.approx(4 / 3)
-    assert found.verdict == "contradicted"
+def test_a_loss_that_still_moves_is_no_limit():
+    """Near its value, and still to come closer: undecided while more than 1 % of it is open."""
+    claim = CLAIMS["fig1/orthogonal-converges-z1"]
+    near = {"loss": -0.795, "moved_before": 0.02, "moved": 0.007}
+    assert judge(claim, tables_with(orthogonal1=near)).verdict == "reproduced"
+    coarse = {"loss": -0.79, "moved_before": 0.05, "moved": 0.02}
+    assert judge(claim, tables_with([-1], orthogonal1=coarse)).verdict == "inconclusive"
+    restless = judge(claim, tables_with([-1], orthogonal1={**coarse, "moved_before": 0.03}))
+    assert restless.verdict == "contradicted"
+    assert restless.reason == "holds in 0 of 2 cells; not: comes to rest; undecided: at this value"

@@ -15,7 +15,7 @@ FIG2 = ("tanh", "ReLU", "sigmoid σ", "σ - 1/2", "4σ - 2")
 
 def test_figure_1(smoke):
     panels, base, params = drawn("esser2024/fig01", smoke)
-    columns = [("loss", 1, (-1e6, 1)), ("output", 1, (-1e4, 1e4)), ("second_share", 2, (1e-4, 2))]
+    columns = [("loss", 1, (-1e6, 1)), ("output", 1, (-1e4, 1e4)), ("second_share", 2, (1e-6, 2))]
     crosses = 0
     for panel, (column, outputs, limits) in zip(panels, columns, strict=True):
         lines = iter([line for line in panel.lines if line.get_transform() == panel.transData])
@@ -41,14 +41,14 @@ def test_figure_1(smoke):
     dotted = [line.get_ydata()[0] for line in panels[0].lines if line.get_linestyle() == ":"]
     least = where(base["runs"], problem="orthogonal", output_dim=1, seed=0)["optimum"].iloc[0]
     np.testing.assert_allclose(dotted, [least])
-    assert [line.get_ydata()[0] for line in panels[2].lines if list(line.get_xdata()) == [0, 1]] == [0.05]
+    assert [line.get_ydata()[0] for line in panels[2].lines if list(line.get_xdata()) == [0, 1]] == [1e-3]
     assert labels(panels[2]) == list(FIG1.values())
     (legend,) = panels[0].figure.legends
     assert [text.get_text() for text in legend.get_texts()] == list(FIG1.values())
 
 
 def jackknife(rows, column):
-    """Slope of the means and half its 90 % interval, by leaving out a seed at a time."""
+    """Slope of the means and half its 95 % interval, by leaving out a seed at a time."""
     wide = rows.pivot(index="seed", columns="width", values=column)
 
     def slope(part):
@@ -57,7 +57,7 @@ def jackknife(rows, column):
     without = np.array([slope(wide.drop(seed)) for seed in wide.index])
     n = len(wide)
     error = ((n - 1) / n * ((without - without.mean()) ** 2).sum()) ** 0.5
-    return slope(wide), stats.t.ppf(0.95, n - 1) * error
+    return slope(wide), stats.t.ppf(0.975, n - 1) * error
 
 
 def test_figure_2(smoke):

@@ -6,10 +6,20 @@ import torch
 from scipy import stats
 from scipy.optimize import minimize
 
-from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.claims import COLLAPSED as COLLAPSE
+from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.esser2024.errata import ERRATA
-from reprise.papers.esser2024.theory import collapse, constraints, outputs, points, trace_loss, wide_networks
+from reprise.papers.esser2024.limiting_dynamics import dynamics
+from reprise.papers.esser2024.theory import (
+    collapse,
+    constraints,
+    output_dynamics,
+    outputs,
+    points,
+    trace_loss,
+    wide_networks,
+)
 from reprise.papers.esser2024.theory import compute as room
 from reprise.papers.esser2024.theory.claims import CLAIMS
 from reprise.papers.esser2024.theory.compute import compute
@@ -21,12 +31,26 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 COUPLED = "esser2024/remark2/spectral"
 COLLAPSED = "esser2024/remark2/infonce-collapse"
 IDENTITIES = [id for id in BY_ID if id not in (COUPLED, COLLAPSED)]
-WRONG = {id for id in BY_ID if id.endswith("/printed")} | {COLLAPSED}
+OF_ODE_9 = "esser2024/thm2/paper-ode-velocity-gap-h2"
+WRONG = {id for id in BY_ID if id.endswith("/printed")} | {COLLAPSED, OF_ODE_9}
+
+
+FEW = Params(points=MIN_POINTS, many_points=MIN_RUNS)
+READ_IN_CELLS = {
+    "thm2/velocity-h2",
+    *(f"prop1/{name}-kernel" for name in ("contrastive", "non-contrastive")),
+    *(f"thm1/{step}-{name}" for step in ("eq13", "proof") for name in wide_networks.ACTIVATIONS),
+}
+NOT_TRIED_THEMSELVES = {
+    "thm1/eq13",
+    "thm1/proof",
+    *(f"thm2/{form}-gap-h2" for form in ("paper-ode-velocity", "corrected-ode")),
+}
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(Params(points=MIN_POINTS), Context())
+    return compute(FEW, Context())
 
 
 def rng(seed=0):
@@ -57,10 +81,14 @@ def test_a_loss_that_decouples_contradicts_the_coupling(tables):
 
 
 def test_outputs_that_collapse_would_reproduce_what_the_paper_says_of_infonce(tables):
-    """Those of the contrastive loss, in place of InfoNCE's."""
-    table = tables["identities"]
-    collapsed = table.query("identity == 'prop1/collapse'").assign(identity="remark2/infonce-collapse")
-    assert judge(BY_ID[COLLAPSED], {"identities": collapsed}).verdict == "reproduced"
+    many = (
+        tables["identities"]
+        .query("identity == 'remark2/spectral'")
+        .assign(identity="remark2/infonce-collapse")
+    )
+    for share, verdict in ((0.9, "reproduced"), (1.1, "contradicted")):
+        table = many.assign(relative_error=share * COLLAPSE)
+        assert judge(BY_ID[COLLAPSED], {"identities": table}).verdict == verdict
 
 
 @pytest.mark.parametrize("id", sorted(id for id in BY_ID if id.endswith("/corrected")))
@@ -79,27 +107,46 @@ def test_every_misprint_is_among_the_errata():
 
 
 def test_too_few_points_prove_nothing():
-    few = compute(Params(points=2), Context())
-    assert {judge(BY_ID[id], few).verdict for id in BY_ID} == {"inconclusive"}
+    few = compute(Params(points=2, many_points=2), Context())
+    for id, claim in BY_ID.items():
+        assert judge(claim, few).verdict == ("contradicted" if id in WRONG else "inconclusive")
+
+
+@pytest.mark.parametrize(
+    "id",
+    sorted(
+        id
+        for id, claim in BY_ID.items()
+        if "inequality" in {claim.kind, *(cell.kind for cell in claim.cells.values())}
+    ),
+)
+def test_a_bound_is_shown_by_many_points_and_refuted_by_one(tables, id):
+    table = tables["identities"].assign(relative_error=0.0)
+    assert judge(BY_ID[id], {"identities": table}).verdict == "reproduced"
+    assert judge(BY_ID[id], {"identities": table.query("seed < 100")}).verdict == "inconclusive"
+    one = table.assign(relative_error=1e-3 * (table["seed"] == 50))
+    assert judge(BY_ID[id], {"identities": one}).verdict == "contradicted"
 
 
 def test_the_table_is_tidy(tables):
     table = tables["identities"]
     assert not table.duplicated(["identity", "form", "seed"]).any()
     assert table.notna().all(axis=None)
-    assert (table.groupby(["identity", "form"])["seed"].nunique() == MIN_POINTS).all()
-    tried = {f"esser2024/{name}" for name in table["identity"]}
-    assert tried == {id.removesuffix("/printed").removesuffix("/corrected") for id in BY_ID}
+    assert set(table.groupby(["identity", "form"])["seed"].nunique()) == {MIN_POINTS, MIN_RUNS}
+    names = {
+        id.removeprefix("esser2024/").removesuffix("/printed").removesuffix("/corrected") for id in BY_ID
+    }
+    assert set(table["identity"]) - READ_IN_CELLS == names - NOT_TRIED_THEMSELVES
 
 
 def test_sizes_vary(tables):
-    sizes = tables["identities"].query("~identity.str.contains('conditions|eq13|scaled-sigmoid')")
+    sizes = tables["identities"].query("~identity.str.contains('conditions|eq13|scaled-sigmoid|velocity-h2')")
     grouped = sizes.drop(columns=["form", "seed", "relative_error"]).groupby("identity")
     assert (grouped.nunique().max(axis=1) > 1).all()
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, first_point=7), Context())["identities"]
+    alone = compute(Params(points=1, many_points=1, first_point=7), Context())["identities"]
     among = tables["identities"].query("seed == 7")
     assert alone.to_dict("list") == among.to_dict("list")
 
@@ -114,7 +161,7 @@ def contradicted_by(monkeypatch, module, name, other, checks):
     """The right statements that a changed function contradicts, among those of a module's checks."""
     monkeypatch.setattr(module, name, other)
     monkeypatch.setattr(room, "CHECKS", checks)
-    tables = compute(Params(points=MIN_POINTS), Context())
+    tables = compute(FEW, Context())
     tried = {f"esser2024/{name}" for name in tables["identities"]["identity"]}
     ids = [id for id in BY_ID if id not in WRONG and id.removesuffix("/corrected") in tried]
     verdicts = {id.removeprefix("esser2024/"): judge(BY_ID[id], tables).verdict for id in ids}
@@ -128,7 +175,7 @@ def test_a_loss_without_negatives_breaks_the_contrastive_dynamics_alone(monkeypa
     broken = contradicted_by(
         monkeypatch, points.Triplets, "contrastive", forgetful, (outputs.self_supervised,)
     )
-    assert broken == {"eq5/dynamics", "prop1/contrastive", "prop1/contrastive-kernel"}
+    assert broken == {"eq5/dynamics", "prop1/contrastive"}
 
 
 def test_a_descent_that_stops_early_finds_no_minimum(monkeypatch):
@@ -146,6 +193,28 @@ def test_a_relu_is_not_nearly_linear():
         for name, phi in (("tanh", torch.tanh), ("relu", torch.relu))
     }
     assert gap["relu"] > 100 * gap["tanh"]
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("thm2-ode", "corrected"),
+        ("thm3-limit", "corrected"),
+        ("thm3-zero", "corrected"),
+        ("thm3-positive", "corrected"),
+    ],
+)
+def test_with_another_corrected_ode_the_corrections_fail(monkeypatch, name, ids):
+    monkeypatch.setitem(
+        dynamics.ODES, "corrected", lambda q, values: dynamics.printed(q, values) * 0.9 + 0.01
+    )
+    check = {
+        "thm2-ode": output_dynamics.theorem_2,
+        "thm3-limit": output_dynamics.theorem_3_negative,
+        "thm3-zero": output_dynamics.theorem_3_zero,
+        "thm3-positive": output_dynamics.theorem_3_positive,
+    }[name]
+    assert check(rng(1), 4).errors[name][ids] > IDENTITY_TOLERANCE
 
 
 # Independent looks at what the checks stand on.

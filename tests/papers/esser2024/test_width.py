@@ -175,14 +175,14 @@ def test_the_mean_is_the_slope_of_the_means_and_the_error_the_jackknifes():
 
 
 def test_its_interval_covers_the_true_slope_as_often_as_it_says():
-    """Of 400 samples of ten seeds, about 90 %: within what chance and ten seeds allow."""
+    """Of 400 samples of ten seeds, about 95 %: within what chance and ten seeds allow."""
     rng, widths = np.random.default_rng(1), np.array([10, 30, 100, 300])
     covered = 0
     for _ in range(400):
         values = pd.DataFrame(widths**-0.5 * rng.gamma(4, size=(10, 4)), columns=widths)
         interval = mean_interval(slope_of_means(values))
         covered += interval.low <= -0.5 <= interval.high
-    assert 0.84 < covered / 400 < 0.95
+    assert 0.89 < covered / 400 < 0.98
 
 
 def test_slopes_at_the_edges():
@@ -245,32 +245,40 @@ CLAIMS = {
 
 def activation_of(name):
     word = name.partition("/")[2].replace("-", "_")
-    return next(known for known in sorted(SLOPES, key=len)[::-1] if word.startswith(known))
+    return next((known for known in sorted(SLOPES, key=len)[::-1] if word.startswith(known)), "tanh")
 
 
 def broken(name):
-    """Tables on which, of all that the claim reads, just its own statement is wrong."""
-    start, end = dict(SLOPES), dict(SLOPES)
-    for activation, (first, last) in SLOPES.items():
-        start[activation], end[activation] = (-first, last), (first, -last)
+    """Tables on which, of all that the claim reads, just one of its cells is wrong."""
     which = activation_of(name)
+    start, end = SLOPES[which]
     if name.startswith("thm1/"):
-        return tables_with(bound=-2.0)
+        return tables_with({**SLOPES, "scaled_sigmoid": (-0.1, -1.0)})
     if name.startswith("conj1/"):
-        return tables_with(middle=2.0)
+        return tables_with({**SLOPES, "scaled_sigmoid": (-1.4, 0.1)})
     if "slower" in name:
-        changed = {**SLOPES, "relu": tuple(slope - 2 for slope in SLOPES["relu"])}
-        return tables_with(changed)
+        return tables_with({**SLOPES, "relu": (start, -1.5)})
     if "relative" in name:
-        return tables_with(norm=(-2.0, -2.0))  # the absolute difference still falls
-    side = start if name.endswith("init") else end
-    return tables_with({**SLOPES, which: side[which]})
+        return tables_with(norm=(-0.1, -2.0))  # the absolute difference still falls
+    return tables_with({**SLOPES, which: (start, -end)})
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_holds_where_it_should_and_not_where_it_should_not(name):
     assert judge(CLAIMS[name], tables_with()).verdict == "reproduced"
-    assert judge(CLAIMS[name], broken(name)).verdict == "contradicted"
+    found = judge(CLAIMS[name], broken(name))
+    assert found.verdict == "contradicted"
+    assert sum(cell.verdict == "contradicted" for cell in found.cells.values()) == min(1, len(found.cells))
+
+
+def test_what_rises_does_not_fall_more_slowly():
+    found = judge(CLAIMS["fig2/relu-slower-than-tanh"], tables_with({**SLOPES, "relu": (0.1, -0.4)}))
+    assert found.verdict == "contradicted"
+    assert found.reason == "holds in 3 of 4 cells; not: falls, at initialisation"
+
+
+def observations(judgement):
+    return [cell.observation.interval for cell in (judgement.cells or {"": judgement}).values()]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -284,8 +292,11 @@ def test_what_is_observed_comes_from_the_tables(name):
         difference=table["difference"] * more, relative=table["relative"] * more
     )
     after = judge(CLAIMS[name], tables)
-    assert after.observed > before.observed
-    assert after.high - after.low > before.high - before.low
+    for old, new in zip(observations(before), observations(after), strict=True):
+        if activation_of(name) == "tanh" and new == old:  # the cell of another activation
+            continue
+        assert new.mean > old.mean
+        assert new.high - new.low > old.high - old.low
 
 
 def test_one_flipped_initialisation_widens_the_interval():
@@ -295,7 +306,7 @@ def test_one_flipped_initialisation_widens_the_interval():
     table.loc[
         (table["activation"] == "tanh") & (table["seed"] == 2) & (table["width"] == 300), "difference"
     ] = 1.6
-    claim = CLAIMS["fig2/tanh-slope-end"]
+    claim = CLAIMS["fig2/tanh-slope"].cells["after the last epoch"]
     calm, shaken = judge(claim, tables_with()), judge(claim, tables)
     assert shaken.high - shaken.low > 10 * (calm.high - calm.low)
 
@@ -307,13 +318,14 @@ def test_without_a_loss_there_is_no_verdict_on_it():
         assert judge(claim, tables).verdict == ("inconclusive" if name.endswith("-sum") else "reproduced")
 
 
-def test_every_id_of_figure_2_is_there():
-    wanted = {f"fig2/{name}-slope-{when}" for name in ("tanh", "relu", "sigmoid") for when in ("init", "end")}
-    assert wanted | {"fig2/relu-relative-slope-end"} <= set(CLAIMS)
+def test_every_sentence_about_figure_2_is_there():
+    wanted = {f"fig2/{name}-slope" for name in ("tanh", "relu", "sigmoid")} | {"fig2/relu-slower-than-tanh"}
+    assert wanted <= set(CLAIMS)
 
 
 def test_other_settings_change_what_is_unstated_and_no_more():
+    published = Params().model_dump()
     for changed in alternatives(Params()).values():
-        assert changed.seeds == 3
-        assert changed.widths == (10, 30, 100, 300, 1000)
-        assert len(set(changed.model_dump().items()) - set(Params().model_dump().items())) == 3
+        assert (changed.seeds, changed.widths) == (6, (10, 30, 100, 300))
+        others = {name for name, value in changed.model_dump().items() if value != published[name]}
+        assert others - {"seeds", "widths"} == {"samples", "moons_noise", "output_dim"}

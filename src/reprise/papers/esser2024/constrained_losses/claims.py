@@ -1,97 +1,143 @@
-"""What the paper says of Figure 1 and in Propositions 1 to 3, as training shows it."""
+"""What the paper says of Figure 1 and in Propositions 1 to 3, as training shows it in every run.
 
-from reprise.evidence.claims import Claim, Measure, count, ordering, value
-from reprise.evidence.measures import applied, column, each_seed
+A limit is measured to within what still moves over the last quarter of the steps, and to
+`IDENTITY_TOLERANCE`, within which numbers count as equal.
+"""
 
-NEGLIGIBLE = 0.05
-"""A singular value of the outputs under this share of the largest does not count as a dimension."""
+import pandas as pd
+
+from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, Claim, Measure, always, for_all
+from reprise.evidence.measures import applied, difference, ratio, rows
+from reprise.papers.esser2024.limits import beyond
+
 SCALED = {"orthogonal": "L_orth (spectral norms)", "frobenius": "the loss scaled by Frobenius norms"}
+DIMS = (1, 2)
+"""Numbers of outputs."""
+FIGURE_1 = "Example 1, Figure 1"
+RESOLUTION = "beyond what still moves, as a share"
 
 
 def of_runs(name: str, problem: str, outputs: int) -> Measure:
-    """A column, a number a start."""
-    return column("runs", name, problem=problem, output_dim=outputs)
+    """A column, a number a run."""
+    return lambda tables: rows(tables["runs"], problem=problem, output_dim=outputs).set_index(
+        ["seed", "start"]
+    )[name]
 
 
-def mean_of(name: str, problem: str, outputs: int) -> Measure:
-    """A column, mean over starts."""
-    return each_seed("mean", of_runs(name, problem, outputs))
+def diverged(problem: str, outputs: int) -> Measure:
+    """1 for a run that is not finite at the end, else 0."""
+    return applied(lambda step: step.notna().astype(float), of_runs("diverged_at", problem, outputs))
 
 
 def rank(problem: str) -> Measure:
-    """Singular values of two outputs over the data above 5 % of the largest, where a run ended or was last
-    finite; mean over starts."""
-    second = of_runs("second_share", problem, 2)
-    return each_seed("mean", applied(lambda share: 1.0 + (share > NEGLIGIBLE), second))
+    """Singular values of two outputs over the data that have not collapsed, where a run ended or was last
+    finite."""
+    return applied(lambda share: 1.0 + (share > COLLAPSED), of_runs("second_share", problem, 2))
 
 
-def diverged(problem: str) -> Measure:
-    """Share of the runs, of one output and of two, that are not finite at the end."""
-    runs = (of_runs("diverged_at", problem, outputs) for outputs in (1, 2))
-    shares = (each_seed("mean", applied(lambda step: step.notna().astype(float), each)) for each in runs)
-    return applied(lambda one, two: (one + two) / 2, *shares)
+def rests(problem: str, outputs: int) -> Measure:
+    """1 for a run whose loss, in the last quarter of the steps, moves over at most half the range of the
+    quarter before, or within rounding; 0 for one that goes on moving."""
+
+    def at_rest(loss: pd.Series, before: pd.Series, after: pd.Series) -> pd.Series:
+        return ((after <= before / 2) | (after <= IDENTITY_TOLERANCE * loss.abs())).astype(float)
+
+    return applied(at_rest, *(of_runs(name, problem, outputs) for name in ("loss", "moved_before", "moved")))
 
 
-def spread(problem: str, outputs: int) -> Measure:
-    """Largest less smallest last loss over the starts on the same data, relative to their mean."""
-    losses = of_runs("loss", problem, outputs)
-    largest, smallest, mean = (each_seed(reduce, losses) for reduce in ("max", "min", "mean"))
-    return applied(lambda high, low, middle: (high - low) / middle.abs(), largest, smallest, mean)
+def relative_to(scale: Measure, *measures: Measure) -> list[Measure]:
+    size = applied(pd.Series.abs, scale)
+    return [ratio(measure, size) for measure in measures]
+
+
+def off_optimum(problem: str, outputs: int) -> Measure:
+    """Distance of a run's last loss from the minimum."""
+    loss, least, moved = (of_runs(name, problem, outputs) for name in ("loss", "optimum", "moved"))
+    return beyond(*relative_to(least, difference(loss, least), moved))
+
+
+def off_first_start(problem: str, outputs: int) -> Measure:
+    """Distance of a run's last loss from that of the first start on the same data."""
+
+    def from_first(values: pd.Series) -> pd.Series:
+        return values.xs(0, level="start").reindex(values.index, level="seed")
+
+    loss, moved = (of_runs(name, problem, outputs) for name in ("loss", "moved"))
+    first_loss, first_moved = (applied(from_first, each) for each in (loss, moved))
+    apart = beyond(*relative_to(first_loss, difference(loss, first_loss), moved, first_moved))
+    return applied(lambda values: values[values.index.get_level_values("start") > 0], apart)
+
+
+def off_eigenvector(problem: str) -> Measure:
+    """1 - |cos| of a run's output and the eigenvector of the smallest eigenvalue."""
+    alignment, moved = (of_runs(name, problem, 1) for name in ("alignment", "alignment_moved"))
+    return beyond(applied(lambda cosine: 1 - cosine, alignment), moved)
+
+
+def gain(problem: str) -> Measure:
+    """By how much two outputs end at a lower loss than one from the same W1."""
+    return difference(*(of_runs("loss", problem, outputs) for outputs in DIMS))
+
+
+def off_one_output(problem: str) -> Measure:
+    """Distance of the last losses of two outputs and of one."""
+    moved = (of_runs("moved", problem, outputs) for outputs in DIMS)
+    return beyond(*relative_to(of_runs("loss", problem, 1), gain(problem), *moved))
+
+
+def _holds(measure: Measure, unit: str, **wanted: float) -> Claim:
+    """In every run."""
+    return always("", "", source="", measure=measure, unit=unit, **wanted)
 
 
 def _converges(problem: str, outputs: int, where: str) -> Claim:
-    return value(
+    return for_all(
         f"esser2024/fig1/{problem}-converges-z{outputs}",
-        f"With {SCALED[problem]} gradient descent converges, z = {outputs}: to {where}.",
+        f"With {SCALED[problem]} gradient descent converges, z = {outputs}: it comes to rest, at {where}.",
+        {
+            "comes to rest": _holds(rests(problem, outputs), "1 if at rest", exactly=1),
+            "at this value": _holds(off_optimum(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),
+        },
         source="Example 1, Figure 1; Propositions 2 and 3",
-        quantity="singular value",
-        measure=mean_of("loss", problem, outputs),
-        published=mean_of("optimum", problem, outputs),
-        unit="loss",
     )
 
 
 def _independent(problem: str, outputs: int) -> Claim:
-    return value(
+    return for_all(
         f"esser2024/fig1/{problem}-independent-of-start-z{outputs}",
         f"With {SCALED[problem]} the loss converges to the same value whatever the start, z = {outputs}.",
-        source="Example 1, Figure 1",
-        quantity="score",
-        measure=spread(problem, outputs),
-        published=0.0,
-        unit="relative range over starts",
-        kind="trend",
+        {
+            "comes to rest": _holds(rests(problem, outputs), "1 if at rest", exactly=1),
+            "same value": _holds(off_first_start(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),
+        },
+        source=FIGURE_1,
     )
 
 
 def _collapses(problem: str, id: str, what: str, source: str) -> Claim:
-    return count(
+    return always(
         id,
         f"{what}: two outputs collapse to one dimension.",
         source=source,
         measure=rank(problem),
         at_most=1,
-        unit="singular values above 5 % of the largest",
+        unit="singular values not collapsed",
     )
 
 
 CLAIMS = [
-    count(
+    for_all(
         "esser2024/fig1/unconstrained-diverges",
         "Gradient descent on the unconstrained contrastive loss diverges, to numbers that are not finite.",
-        source="Example 1, Figure 1",
-        measure=diverged("unconstrained"),
-        at_least=1,
-        unit="share of runs",
+        {f"z = {z}": _holds(diverged("unconstrained", z), "1 if not finite", exactly=1) for z in DIMS},
+        source=FIGURE_1,
     ),
     *(
-        count(
+        for_all(
             f"esser2024/fig1/{problem}-stays-finite",
             f"With {SCALED[problem]} no run diverges.",
-            source="Example 1, Figure 1",
-            measure=diverged(problem),
-            at_most=0,
-            unit="share of runs",
+            {f"z = {z}": _holds(diverged(problem, z), "1 if not finite", exactly=0) for z in DIMS},
+            source=FIGURE_1,
         )
         for problem in SCALED
     ),
@@ -99,27 +145,25 @@ CLAIMS = [
     _converges("orthogonal", 2, "the sum of the negative eigenvalues of C"),
     _converges("frobenius", 1, "the smallest eigenvalue of C"),
     _converges("frobenius", 2, "the smallest eigenvalue of C, as with one output"),
-    *(_independent(problem, outputs) for problem in SCALED for outputs in (1, 2)),
+    *(_independent(problem, outputs) for problem in SCALED for outputs in DIMS),
     *(
-        value(
+        always(
             f"esser2024/fig1/{problem}-most-negative-eigenvector",
             f"With {SCALED[problem]} one output converges to C's most negative eigenvector.",
             source="Example 1; Section 3 after Proposition 3",
-            quantity="score",
-            measure=mean_of("alignment", problem, 1),
-            published=1.0,
-            unit="|cos|",
-            kind="trend",
+            measure=off_eigenvector(problem),
+            at_most=IDENTITY_TOLERANCE,
+            unit="1 - |cos|, " + RESOLUTION,
         )
         for problem in SCALED
     ),
-    count(
+    always(
         "esser2024/fig1/rank-orthogonal",
         "With L_orth (spectral norms) two outputs do not collapse: they span two dimensions.",
         source="Proposition 3",
         measure=rank("orthogonal"),
         at_least=2,
-        unit="singular values above 5 % of the largest",
+        unit="singular values not collapsed",
     ),
     _collapses(
         "frobenius",
@@ -131,21 +175,20 @@ CLAIMS = [
         "unconstrained", "esser2024/prop1/rank-two-layers", "Unconstrained, two layers", "Proposition 1"
     ),
     _collapses("one_layer", "esser2024/prop1/rank-one-layer", "Unconstrained, u = Θx", "Proposition 1"),
-    value(
+    always(
         "esser2024/prop2/second-output-adds-nothing",
         "With Frobenius norms the least loss of two outputs is that of one.",
         source="Proposition 2",
-        quantity="singular value",
-        measure=mean_of("loss", "frobenius", 2),
-        published=mean_of("loss", "frobenius", 1),
-        unit="loss",
+        measure=off_one_output("frobenius"),
+        at_most=IDENTITY_TOLERANCE,
+        unit="loss, " + RESOLUTION,
     ),
-    ordering(
+    always(
         "esser2024/prop3/second-output-adds",
         "With L_orth two outputs reach a lower loss than one.",
         source="Proposition 3",
-        measure=mean_of("loss", "orthogonal", 2),
-        below=mean_of("loss", "orthogonal", 1),
+        measure=gain("orthogonal"),
+        at_least=IDENTITY_TOLERANCE,
         unit="loss",
     ),
 ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -19,9 +18,24 @@ from reprise.study.experiment import Context
 from reprise.study.tidy import Axes, tidy
 
 Weights = Sequence[Float[Tensor, "run h columns"]]
+Norm = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""From weights [*run, h, k], k one or two, to the square of their norm and P, where 2 W P is its gradient."""
 
-frobenius: Callable[[Tensor], Tensor] = partial(torch.linalg.matrix_norm, ord="fro")
-spectral: Callable[[Tensor], Tensor] = partial(torch.linalg.matrix_norm, ord=2)
+
+def frobenius(w: Float[Tensor, "*run h k"]) -> tuple[Float[Tensor, "*run"], Float[Tensor, "*run k k"]]:
+    return w.square().sum((-2, -1)), torch.eye(w.shape[-1], dtype=w.dtype).expand(*w.shape[:-2], -1, -1)
+
+
+def spectral(w: Float[Tensor, "*run h k"]) -> tuple[Float[Tensor, "*run"], Float[Tensor, "*run k k"]]:
+    """P is the projector on the first right singular vector, by the eigenvalues of Wᵀ W."""
+    gram = w.mT @ w
+    if w.shape[-1] == 1:
+        return gram[..., 0, 0], torch.ones_like(gram)
+    mean = (gram[..., 0, 0] + gram[..., 1, 1]) / 2
+    deviation = gram - mean[..., None, None] * torch.eye(2, dtype=w.dtype)
+    radius = deviation[..., 0].norm(dim=-1).clamp(min=torch.finfo(w.dtype).tiny)
+    projector = (deviation / radius[..., None, None] + torch.eye(2, dtype=w.dtype)) / 2
+    return mean + radius, projector
 
 
 @dataclass(frozen=True)
@@ -34,20 +48,31 @@ class Problem:
         layers: two, W1 and W2; or one, which starts from the same product W1ᵀ W2 (Proposition 1).
     """
 
-    norm: Callable[[Tensor], Tensor] | None = None
+    norm: Norm | None = None
     layers: int = 2
 
     def linear_map(self, weights: Weights) -> Float[Tensor, "run d z"]:
         """Q in u = Qᵀ x."""
         return weights[0] if self.layers == 1 else weights[0].mT @ weights[1]
 
-    def scale(self, weights: Weights) -> Float[Tensor, " run"]:
-        """‖W1‖ ‖W2‖."""
-        return (
-            torch.stack([self.norm(w) for w in weights]).prod(0)
-            if self.norm
-            else torch.ones(len(weights[0])).double()
-        )
+    def at(self, weights: Weights, c: Float[Tensor, "run d d"]) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """The loss Tr(Qᵀ C Q) of the scaled weights, their Q, and the loss's gradients."""
+        q = self.linear_map(weights)
+        cq = c @ q
+        loss = (q * cq).sum((-2, -1))
+        if self.layers == 1:
+            return loss, q, [2 * cq]
+        w1, w2 = weights
+        gradients = [2 * w2 @ cq.mT, 2 * w1 @ cq]
+        if self.norm is None:
+            return loss, q, gradients
+        squares, projectors = zip(*(self.norm(w) for w in weights), strict=True)
+        square = (squares[0] * squares[1])[:, None, None]
+        loss = loss / square[:, 0, 0]
+        for index, w in enumerate(weights):
+            along = 2 * w @ (projectors[index] * (loss / squares[index])[:, None, None])
+            gradients[index] = gradients[index] / square - along
+        return loss, q / square.sqrt(), gradients
 
     def optimum(self, eigenvalues: Float[Tensor, "run d"], outputs: int) -> Float[Tensor, " run"]:
         """The minimum of the loss (Propositions 2 and 3); -inf without a norm.
@@ -87,7 +112,8 @@ class Moment:
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `trajectory`, loss and outputs at the recorded steps, NaN once they are not finite; `runs`, the
-    step when that happened, and the last finite values."""
+    step when that happened, the last finite values, and over what range the loss moved in the third quarter
+    of the steps (`moved_before`) and in the last (`moved`; `alignment_moved`: how far the alignment went)."""
     data = draw(
         range(params.seeds),
         samples=params.samples,
@@ -132,25 +158,23 @@ def descend(
     Yields the state at each step from 0 to `steps`, or until no run is finite. A run that has diverged stays
     diverged and does not affect the others.
     """
-    current = [weight.clone().requires_grad_() for weight in weights]
+    current = list(weights)
     diverged = torch.zeros(len(c), dtype=torch.bool)
     for _ in range(steps + 1):
-        q, scale = problem.linear_map(current), problem.scale(current)
-        loss = (q * (c @ q)).sum((-2, -1)) / scale**2
-        scaled_map = (q / scale[:, None, None]).detach()
+        loss, scaled_map, gradients = problem.at(current, c)
         diverged |= ~(loss.isfinite() & scaled_map.isfinite().all((-2, -1)))
-        yield Moment(
-            loss.detach().masked_fill(diverged, torch.nan),
-            scaled_map.masked_fill(diverged[:, None, None], torch.nan),
-        )
+        if diverged.any():
+            loss = loss.masked_fill(diverged, torch.nan)
+            scaled_map = scaled_map.masked_fill(diverged[:, None, None], torch.nan)
+        yield Moment(loss, scaled_map)
         if diverged.all():
             return
-        gradients = torch.autograd.grad(loss.sum(), current)
-        with torch.no_grad():
-            for weight, gradient, initial in zip(current, gradients, weights, strict=True):
-                weight -= learning_rate * gradient
-                if diverged.any():
-                    weight[diverged] = initial[diverged]
+        current = [
+            weight - learning_rate * gradient for weight, gradient in zip(current, gradients, strict=True)
+        ]
+        if diverged.any():
+            for weight, initial in zip(current, weights, strict=True):
+                weight[diverged] = initial[diverged]
 
 
 def _train(
@@ -168,15 +192,24 @@ def _train(
     diverged_state = Moment(c.new_full((len(c),), torch.nan), c.new_full((len(c), 2, outputs), torch.nan))
     moments, last_finite = dict.fromkeys(records(params), diverged_state), diverged_state
     diverged_at = diverged_state.loss.clone()
+    late: dict[bool, list[Tensor]] = {False: [], True: []}
+    earlier = diverged_state
     for step, moment in enumerate(descend(problem, weights, c, params.learning_rate, params.steps)):
         finite = moment.finite
-        diverged_at[~finite & diverged_at.isnan()] = step
-        last_finite = Moment(
-            torch.where(finite, moment.loss, last_finite.loss),
-            torch.where(finite[:, None, None], moment.linear_map, last_finite.linear_map),
-        )
+        if finite.all():
+            last_finite = moment
+        else:
+            diverged_at[~finite & diverged_at.isnan()] = step
+            last_finite = Moment(
+                torch.where(finite, moment.loss, last_finite.loss),
+                torch.where(finite[:, None, None], moment.linear_map, last_finite.linear_map),
+            )
         if step in moments:
             moments[step] = moment
+        if step == params.steps * 3 // 4:
+            earlier = moment
+        if 2 * step > params.steps:
+            late[4 * step > 3 * params.steps].append(moment.loss)
     run_axes: Axes = {"seed": range(params.seeds), "start": range(params.starts)}
     shape = tuple(map(len, run_axes.values()))
     columns = {
@@ -189,17 +222,34 @@ def _train(
         **{name: torch.stack(column).unflatten(1, shape) for name, column in columns.items()},
     )
     eigenvalues, eigenvectors = torch.linalg.eigh(c)
-    direction = _unit_scale(last_finite.linear_map)
-    direction = direction / direction.norm(dim=(1, 2), keepdim=True)
+    first_vector = eigenvectors[..., :1]
+    alignment = _alignment(last_finite.linear_map, first_vector)
     runs = {
         "diverged_at": diverged_at,
         "loss": last_finite.loss,
+        "moved_before": _range(late[False] or [diverged_state.loss]),
+        "moved": _range(late[True] or [diverged_state.loss]),
         "output": (anchor[:, :1] @ last_finite.linear_map)[:, 0, 0],
         "optimum": problem.optimum(eigenvalues, outputs),
         "second_share": second_share(anchor, last_finite.linear_map),
-        "alignment": (direction.mT @ eigenvectors[..., :1]).norm(dim=(1, 2)),
+        "alignment": alignment,
+        "alignment_moved": (alignment - _alignment(earlier.linear_map, first_vector)).abs(),
     }
     return trajectory, tidy(run_axes, **{name: column.view(shape) for name, column in runs.items()})
+
+
+def _alignment(
+    linear_map: Float[Tensor, "run d z"], vector: Float[Tensor, "run d 1"]
+) -> Float[Tensor, " run"]:
+    """|cos| of the angle between Q, as one long vector, and a unit vector."""
+    direction = _unit_scale(linear_map)
+    return (direction.mT @ vector).norm(dim=(1, 2)) / direction.norm(dim=(1, 2))
+
+
+def _range(losses: list[Float[Tensor, " run"]]) -> Float[Tensor, " run"]:
+    """Largest less smallest; NaN once a run has diverged."""
+    values = torch.stack(losses)
+    return values.amax(0) - values.amin(0)
 
 
 def second_share(

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.errors import RepriseError
+from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
-from reprise.papers.esser2024.constrained_losses.claims import NEGLIGIBLE
 from reprise.papers.esser2024.constrained_losses.params import Params
 from reprise.plotting.style import LINES, WIDTH, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
@@ -24,7 +24,7 @@ NAMES = {
 PANELS = {
     "loss": ("loss, z = 1", 1, (-1e6, 1.0)),
     "output": ("outputs, z = 1", 1, (-1e4, 1e4)),
-    "second_share": ("rank, z = 2", 2, (1e-4, 2.0)),
+    "second_share": ("rank, z = 2", 2, (1e-6, 2.0)),
 }
 """Maps a column to its title, number of outputs, and drawing range; values outside are drawn at the edge."""
 
@@ -35,9 +35,9 @@ PANELS = {
     the weights; one line per start, all on the first seed's data. Left: the loss for z = 1. The dotted line
     is the smallest eigenvalue of C, the minimum of both scaled losses. Middle: the output at one anchor for z
     = 1; if the loss is scaled by a norm, the weights are scaled to norm 1. Right: for z = 2, the second
-    singular value of the outputs as a share of the first; below the dotted line (5 %) they count as collapsed
-    to one dimension. A cross marks the step at which a run stops being finite. Values outside an axis are
-    drawn at its edge.""",
+    singular value of the outputs as a share of the first; below the dotted line (0.1 %) they count as
+    collapsed to one dimension. A cross marks the step at which a run stops being finite. Values outside an
+    axis are drawn at its edge.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -102,5 +102,5 @@ def _scales(loss: Axes, output: Axes, share: Axes, *, optimum: float) -> None:
     output.set_yscale("symlog", linthresh=1)
     output.set(ylabel="output at one anchor", ylim=(-2e4, 2e4))
     output.set_yticks([-1e4, -1e2, -1, 0, 1, 1e2, 1e4])
-    share.set(yscale="log", ylabel="second singular value / first", ylim=(7e-5, 2))
-    share.axhline(NEGLIGIBLE, ls=":", color="0.4", lw=0.8, zorder=0)
+    share.set(yscale="log", ylabel="second singular value / first", ylim=(7e-7, 2))
+    share.axhline(COLLAPSED, ls=":", color="0.4", lw=0.8, zorder=0)

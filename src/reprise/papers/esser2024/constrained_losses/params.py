@@ -4,7 +4,8 @@ No other loss can be shown: descent is on Tr(Qᵀ C Q), scaled by norms of the w
 3 apply, and only the contrastive loss (1) defines the matrix C.
 """
 
-from typing import Self
+from itertools import product
+from typing import Any, Self
 
 from pydantic import model_validator
 
@@ -28,9 +29,9 @@ class Params(Settings):
         1.0, "W = normal x scale / √h: the columns' lengths are close to the scale", gt=0
     )
     learning_rate: float = unstated(0.01, "as in Figures 2 and 3", gt=0)
-    steps: int = unstated(5000, "enough for the scaled losses to pass their saddles and settle", ge=2)
-    seeds: int = ours(10, "data sets", ge=1)
-    starts: int = ours(5, "initial weights per data set", ge=2)
+    steps: int = unstated(5000, "enough for the scaled losses to pass their saddles and settle", ge=4)
+    seeds: int = ours(50, "data sets", ge=1)
+    starts: int = ours(4, "initial weights per data set", ge=2)
     records: int = ours(120, "recorded steps after the start, evenly spaced in the logarithm", ge=2)
 
     @model_validator(mode="after")
@@ -40,12 +41,38 @@ class Params(Settings):
         return self
 
 
+NAMES = {
+    "width": "h =",
+    "samples": "n =",
+    "moons_noise": "moons noise",
+    "init_scale": "init",
+    "learning_rate": "rate",
+    "steps": "steps",
+}
+
+
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of the unstated settings, with three seeds."""
-    common = {"seeds": min(params.seeds, 3)}
-    grid: dict[str, dict[str, float]] = {
-        "width 100": {"width": 100},
-        "moons noise 0.2": {"moons_noise": 0.2},
-        "init halved": {"init_scale": params.init_scale / 2},
+    """The unstated settings lower and higher, all together: each pair of values of start and rate once, with
+    which width and samples go along.
+
+    The number of steps follows, so that all runs have as long to settle: the gradient of a scaled loss falls
+    with the weights, and steps with the rate.
+    """
+    values = {
+        "width": (params.width // 2, params.width * 10),
+        "samples": (params.samples // 4, params.samples * 5),
+        "moons_noise": (params.moons_noise / 2, params.moons_noise * 2),
+        "init_scale": (params.init_scale / 2**0.5, params.init_scale * 2**0.5),
+        "learning_rate": (params.learning_rate / 2, params.learning_rate * 2),
     }
-    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+    settings = {}
+    for a, b in product((0, 1), repeat=2):
+        levels = (a, b, a ^ b, a, b)
+        changes: dict[str, Any] = {
+            name: both[level] for (name, both), level in zip(values.items(), levels, strict=True)
+        }
+        slower = params.learning_rate / changes["learning_rate"] * changes["init_scale"] ** 2
+        changes["steps"] = round(params.steps * slower / params.init_scale**2)
+        name = ", ".join(f"{NAMES[field]} {round(value, 3)}" for field, value in changes.items())
+        settings[name] = params.model_copy(update=changes)
+    return settings

@@ -64,8 +64,10 @@ def euler_step(ode: Velocity, q: Any, eigenvalues: Any, learning_rate: float) ->
     return q + learning_rate * ode(q, eigenvalues)
 
 
-def flow(ode: Velocity, q0: Float[Array, "d z"], eigenvalues: Float[Array, " d"], times: Array) -> Array:
-    """The solution at each time, by an adaptive Runge-Kutta method. Shape [time, d, z].
+def flow(
+    ode: Velocity, q0: Float[Array, "*run d z"], eigenvalues: Float[Array, "*run d"], times: Array
+) -> Float[Array, "time *run d z"]:
+    """The solution at each time, by an adaptive Runge-Kutta method.
 
     Raises:
         RepriseError: if there is no solution up to the last time, as from some starts outside ‖q‖₂ <= 1.

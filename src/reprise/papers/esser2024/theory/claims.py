@@ -1,20 +1,38 @@
-"""Every lemma, remark, proposition and formula before the ODE that can be tried at random points."""
+"""Every lemma, remark, proposition, theorem and formula that can be tried at random points."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, ordering
-from reprise.evidence.identities import error_of
+from reprise.evidence.claims import (
+    COLLAPSED,
+    IDENTITY_TOLERANCE,
+    Claim,
+    always,
+    for_all,
+    identity,
+    inequality,
+    ours,
+)
+from reprise.evidence.identities import Formula, error_of
 
 holds = partial(identities.holds, "esser2024")
+bound = partial(identities.bound, "esser2024")
 remark = partial(identities.remark, "esser2024")
 misprint = partial(identities.misprint, "esser2024")
 falsehood = partial(identities.falsehood, "esser2024")
 
-NEGLIGIBLE = 0.05
-"""A singular value under this share of the largest does not count as a dimension."""
 SMOOTH = {"tanh": "tanh", "scaled-sigmoid": "4 (σ(x) - σ(0))", "softplus": "2 (softplus(x) - log 2)"}
 """The activations on which Theorem 1 is tried; the last is curved at 0."""
+
+
+def _in_each(
+    name: str, statement: str, source: str, cells: Mapping[str, str], make: Formula = identity
+) -> Claim:
+    """A formula in several models: cell -> the name of what was tried there."""
+    formulas = {cell: make("", "", source=source, measure=error_of(tried)) for cell, tried in cells.items()}
+    return for_all(f"esser2024/{name}", statement, formulas)
+
 
 CLAIMS = [
     # Section 2: outputs along the gradient flow.
@@ -51,13 +69,13 @@ CLAIMS = [
     ),
     # Section 2: collapse.
     *(
-        holds(
-            f"prop1/{name}{suffix}",
-            f"In a {model} the outputs move as Proposition 1 says for the {name} loss.",
+        _in_each(
+            f"prop1/{name}",
+            f"In linear models and kernel machines outputs move as Proposition 1 says for the {name} loss.",
             "Proposition 1",
+            {"linear model": f"prop1/{name}", "kernel machine": f"prop1/{name}-kernel"},
         )
         for name in ("non-contrastive", "contrastive")
-        for suffix, model in (("", "linear model"), ("-kernel", "kernel machine"))
     ),
     holds(
         "prop1/identical",
@@ -96,13 +114,13 @@ CLAIMS = [
         "Only with its softmax weights, which depend on all outputs, held fixed.",
         "Remark 2",
     ),
-    ordering(
+    always(
         "esser2024/remark2/infonce-collapse",
         "Under InfoNCE, as under (1), the outputs of a linear model collapse to one dimension: at the "
-        "minimum their second singular value is under 5 % of the first.",
+        "minimum their second singular value has collapsed.",
         source="Remark 2",
         measure=error_of("remark2/infonce-collapse"),
-        below=NEGLIGIBLE,
+        at_most=COLLAPSED,
         unit="second singular value over the first",
     ),
     *falsehood(
@@ -111,13 +129,13 @@ CLAIMS = [
         "Only with the dot product in its place, i.e. under Eq. 2.",
         "Remark 2, footnote 2",
     ),
-    ordering(
+    always(
         "esser2024/remark2/spectral",
         "Under the spectral contrastive loss the outputs of a linear model stay coupled: its Hessian has "
         "entries between weights of two outputs.",
         source="Remark 2",
         measure=error_of("remark2/spectral"),
-        above=IDENTITY_TOLERANCE,
+        at_least=IDENTITY_TOLERANCE,
         unit="share of the Hessian's norm",
     ),
     holds(
@@ -181,23 +199,28 @@ CLAIMS = [
     ),
     # Section 4: wide networks.
     *(
-        claim
-        for name, formula in SMOOTH.items()
-        for claim in (
-            holds(
-                f"thm1/conditions-{name}",
-                f"{formula} fulfils φ(0) = 0, φ'(0) = 1, |φ''| ≤ c.",
-                "Theorem 1, Section 4",
-            ),
-            holds(f"thm1/eq13-{name}", f"|φ(x) - x| ≤ c x²/2 for {formula}.", "Eq. 13"),
-            holds(
-                f"thm1/proof-{name}",
-                f"‖u^φ - u^I‖ ≤ ‖ε‖ ≤ c ‖(W1 x)²‖/2 at orthonormal weights, for {formula}.",
-                "Theorem 1, proof",
-            ),
+        bound(
+            f"thm1/conditions-{name}",
+            f"{formula} fulfils φ(0) = 0, φ'(0) = 1, |φ''| ≤ c.",
+            "Theorem 1, Section 4",
         )
+        for name, formula in SMOOTH.items()
     ),
-    holds(
+    _in_each(
+        "thm1/eq13",
+        "|φ(x) - x| ≤ c x²/2.",
+        "Eq. 13",
+        {formula: f"thm1/eq13-{name}" for name, formula in SMOOTH.items()},
+        inequality,
+    ),
+    _in_each(
+        "thm1/proof",
+        "‖u^φ - u^I‖ ≤ ‖ε‖ ≤ c ‖(W1 x)²‖/2 at orthonormal weights.",
+        "Theorem 1, proof",
+        {formula: f"thm1/proof-{name}" for name, formula in SMOOTH.items()},
+        inequality,
+    ),
+    bound(
         "lemma2/tail",
         "P(max |Q_ij| ≥ L log h / √h) vanishes for wide h (tried: a union bound, L of 1 to 3, h of 20,000 to "
         "100,000).",
@@ -254,7 +277,7 @@ CLAIMS = [
         "after Theorem 3",
     ),
     holds("sec5/expectation-centred", "E[C~] = -n E[x xᵀ] for centred x.", "after Theorem 3"),
-    holds(
+    bound(
         "sec5/negative-definite",
         "E[C] is negative definite (1 where an eigenvalue is not negative), if x fills the space.",
         "after Theorem 3",
@@ -264,5 +287,79 @@ CLAIMS = [
         "E[C] = -E[x xᵀ], for centred x.",
         "E[C] = -n E[x xᵀ], for centred x.",
         "Proposition 3, proof, last sentence",
+    ),
+    # Section 5.1 and 5.2: the outputs' dynamics.
+    identity(
+        "esser2024/thm2/paper-ode-velocity-gap-h2",
+        "The outputs of projected gradient descent with a step to 0 follow the ODE (9) (h = d = 2, z = 1).",
+        source="Theorem 2, Eq. 9",
+        measure=error_of("thm2/velocity-h2"),
+    ),
+    ours(
+        identity(
+            "esser2024/thm2/corrected-ode-gap-h2",
+            "They follow dQ/dt = -[4 C Q - 3 Q Qᵀ C Q - C Q Qᵀ Q] (h = d = 2, z = 1).",
+            source="Theorem 2, Eq. 9, corrected",
+            measure=error_of("thm2/velocity-h2", "corrected"),
+        )
+    ),
+    *falsehood(
+        "thm2-ode",
+        "The outputs of gradient flow on (8) obey dq/dt = -2 [2 Λ q - Λ q qᵀ q - q qᵀ Λ q].",
+        "They obey dq/dt = -[4 Λ q - Λ q qᵀ q - 3 q qᵀ Λ q], whatever the width.",
+        "Theorem 2, Eqs. 9 and 12",
+    ),
+    holds(
+        "thm2/proof-flow",
+        "Eq. 9 is the flow in which (I - W Wᵀ) times the gradient moves W1 and W2.",
+        "Proof of Theorem 2",
+    ),
+    *falsehood(
+        "thm2-grassmann",
+        "The loss (8) lives on Grassmann manifolds: it is the same for W1 R, R orthogonal.",
+        "It is the same for W2 R; for W1 it is not, which lives on a Stiefel manifold.",
+        "Section 'Learning Dynamics of Linear SSL Models', proof of Theorem 2",
+    ),
+    holds("eq10/one-output", "Eq. 10 is Eq. 9 for z = 1.", "Theorem 3, Eq. 10"),
+    holds("thm3/norm", "Along Eq. 10, d(qᵀ q)/dt = -8 (1 - qᵀ q) qᵀ Λ q.", "Proof of Theorem 3"),
+    holds(
+        "thm3/first-component",
+        "Along Eq. 10, d(e_1ᵀ q)/dt = 2 [(1 - qᵀ q) (-λ_1) + (qᵀ Λ q - λ_1)] e_1ᵀ q.",
+        "Proof of Theorem 3",
+    ),
+    *falsehood(
+        "thm3-positive",
+        "If all eigenvalues are positive, the outputs go to 0 (tried: h = d, where |q| = 1).",
+        "If all eigenvalues are positive, they go to 0 from |q| < 1, by Eq. 9 and by the corrected ODE.",
+        "Theorem 3, first case",
+    ),
+    *misprint(
+        "thm3-limit",
+        "If an eigenvalue is negative, q goes to e_1: its derivative along e_1 is always positive (tried: "
+        "e_1ᵀ q_0 < 0).",
+        "If an eigenvalue is negative, q goes to e_1 or -e_1 by the sign of e_1ᵀ q_0 (not 0), by Eq. 9 and "
+        "by the corrected ODE.",
+        "Theorem 3, second case, and its proof",
+    ),
+    *misprint(
+        "thm3-zero",
+        "There are two cases: q goes to 0, or to the smallest eigenvector (tried: smallest eigenvalue 0).",
+        "If the smallest eigenvalue is 0, q goes to a multiple of e_1 that depends on the start.",
+        "Theorem 3",
+    ),
+    holds(
+        "prop3/most-negative-eigenvectors",
+        "Under the orthogonality constraints descent extracts the eigenvectors of C with the most negative "
+        "eigenvalues, as many as there are outputs or negative eigenvalues: Q Qᵀ goes to their projector "
+        "(h = d + z).",
+        "After Proposition 3",
+    ),
+    holds("new-datapoint/output", "At a new point u_t(x̂) = q_tᵀ Vᵀ x̂.", "Paragraph 'New Datapoint'"),
+    *misprint(
+        "eq11",
+        "A short step W + η ∇L, projected, lowers the loss (1 where it raises it).",
+        "A short step W - η ∇L, projected, lowers the loss (1 where it raises it).",
+        "Eq. 11",
+        make=inequality,
     ),
 ]

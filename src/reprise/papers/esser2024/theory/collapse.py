@@ -136,7 +136,6 @@ def other_losses(rng: Random, largest: int) -> Checked:
             "remark2/infonce-collapse": as_printed(
                 second(triplets.x.numpy() @ minimised(infonce, theta, triplets).T)
             ),
-            "remark2/spectral": as_printed(coupling(lambda w: spectral(w, triplets), theta)),
             "remark2-infonce": {
                 "printed": coupling(lambda w: infonce(w, triplets), theta),
                 "corrected": max(
@@ -146,6 +145,15 @@ def other_losses(rng: Random, largest: int) -> Checked:
             "remark2-cosine": {"printed": cosine, "corrected": dot},
         },
     )
+
+
+def spectral_loss(rng: Random, largest: int) -> Checked:
+    """Remark 2's exception: how strongly the spectral contrastive loss couples the outputs."""
+    triplets = random_triplets(rng, size(rng, 2, largest))
+    dim, outputs = triplets.x.shape[1], size(rng, 2, largest)
+    coupled = coupling(lambda w: spectral(w, triplets), 0.5 * normal(rng, outputs, dim))
+    sizes = {"samples": len(triplets.x), "inputs": dim, "outputs": outputs}
+    return Checked(sizes, {"remark2/spectral": as_printed(coupled)})
 
 
 def minimised(loss: Callable[[Tensor, Triplets], Tensor], theta: Tensor, triplets: Triplets) -> Array:
@@ -224,4 +232,4 @@ def fixed_projector(rng: Random, largest: int) -> Checked:
     )
 
 
-CHECKS = (growing, resting, other_losses, fixed_projector)
+CHECKS = (growing, resting, other_losses, spectral_loss, fixed_projector)

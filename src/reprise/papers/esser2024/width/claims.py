@@ -1,8 +1,11 @@
 """What the paper says of Figure 2, Theorem 1 and Conjecture 1."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, ordering
+from reprise.evidence.claims import Claim, Measure, for_all, ordering, ours
 from reprise.evidence.measures import Source, applied, last, rows, wide
 from reprise.papers.esser2024.width.slopes import slope_of_means
 from reprise.study.experiment import Tables
@@ -46,65 +49,49 @@ def slope_of_bound(activation: str) -> Measure:
     return fit("bounds", "bound", activation=activation)
 
 
-def _vanishes(activation: str, when: str, column: str = "difference", reduction: str = "mean") -> Claim:
-    what = "relative-slope" if column == "relative" else "slope"
-    named = {"difference": "", "relative": ", relative to the linear output,"}[column]
-    loss = " (summed loss)" if reduction == "sum" else ""
-    return ordering(
-        f"esser2024/fig2/{_word(activation)}-{what}-{when}{'-sum' if reduction == 'sum' else ''}",
-        f"{NAMES[activation][0].upper()}{NAMES[activation][1:]}: the difference between nonlinear and linear "
-        f"output{named} falls with width {WHEN[when]}{loss}.",
+def _falls(measure: Measure) -> Claim:
+    return ordering("", "", source="", measure=measure, below=0.0, unit=UNIT)
+
+
+def _grows(measure: Measure) -> Claim:
+    return ordering("", "", source="", measure=measure, above=0.0, unit=UNIT)
+
+
+def _at_both_ends(cell: Callable[[str], Claim]) -> dict[str, Claim]:
+    """The cells of a sentence about initialisation and the last epoch."""
+    return {words: cell(when) for when, words in WHEN.items()}
+
+
+def _vanishes(activation: str, **rest: str) -> Claim:
+    return for_all(
+        f"esser2024/fig2/{_word(activation)}-slope",
+        f"{_named(activation)}: the difference between nonlinear and linear output falls with width, at "
+        "initialisation and after the last epoch.",
+        _at_both_ends(lambda when: _falls(slope(activation, when))),
         source=SOURCE,
-        measure=slope(activation, when, column, reduction),
-        below=0.0,
-        unit=UNIT,
+        **rest,
     )
 
 
-def _sigmoid_grows(when: str, reduction: str = "mean") -> Claim:
-    return ordering(
-        f"esser2024/fig2/sigmoid-slope-{when}{'-sum' if reduction == 'sum' else ''}",
-        f"Sigmoid: the difference between nonlinear and linear output grows with width {WHEN[when]}"
-        f"{' (summed loss)' if reduction == 'sum' else ''}.",
+def _vanishes_relatively(activation: str) -> Claim:
+    return for_all(
+        f"esser2024/fig2/{_word(activation)}-relative-slope",
+        f"{_named(activation)}: relative to the linear output, the difference from it falls with width, at "
+        "initialisation and after the last epoch.",
+        _at_both_ends(lambda when: _falls(slope(activation, when, "relative"))),
         source=SOURCE,
-        measure=slope("sigmoid", when, reduction=reduction),
-        above=0.0,
-        unit=UNIT,
+        reading="ours: relative to the linear output, which itself falls with width at initialisation",
     )
 
 
-def _slower(when: str) -> Claim:
-    return ordering(
-        f"esser2024/fig2/relu-slower-than-tanh-{when}",
-        f"The difference falls more slowly with width for ReLU than for tanh {WHEN[when]}.",
+def _with_summed_loss(activation: str, verb: str, cell: Callable[[Measure], Claim]) -> Claim:
+    return replace(
+        cell(slope(activation, "end", reduction="sum")),
+        id=f"esser2024/fig2/{activation}-slope-end-sum",
+        statement=f"{_named(activation)}: the difference between nonlinear and linear output {verb} with "
+        "width after the last epoch (summed loss).",
         source=SOURCE,
-        measure=slope("relu", when),
-        above=slope("tanh", when),
-        unit=UNIT,
-    )
-
-
-def _theorem(activation: str) -> Claim:
-    return ordering(
-        f"esser2024/thm1/{_word(activation)}-rate",
-        f"{NAMES[activation][0].upper()}{NAMES[activation][1:]}: at initialisation the difference falls with "
-        "width at least as fast as √(log⁴ h / h) does over these widths.",
-        source="Theorem 1",
-        measure=slope(activation, "init"),
-        below=slope_of_bound(activation),
-        unit=UNIT,
-    )
-
-
-def _conjecture(activation: str) -> Claim:
-    return ordering(
-        f"esser2024/conj1/{_word(activation)}",
-        f"{NAMES[activation][0].upper()}{NAMES[activation][1:]}: the largest difference over all of training "
-        "falls with width.",
-        source="Conjecture 1",
-        measure=slope_of_largest(activation),
-        below=0.0,
-        unit=UNIT,
+        reading=SUM,
     )
 
 
@@ -112,17 +99,64 @@ def _word(activation: str) -> str:
     return activation.replace("_", "-")
 
 
+def _named(activation: str) -> str:
+    return f"{NAMES[activation][0].upper()}{NAMES[activation][1:]}"
+
+
 COVERED = ("tanh", "scaled_sigmoid")
 """The activations that meet Theorem 1's conditions φ(0) = 0 and φ'(0) = 1."""
+MEAN = "the loss is a mean over anchors, where Eq. 1 has their sum"
+SUM = "the loss is a sum over anchors, as in Eq. 1"
 
 CLAIMS = [
-    *(_vanishes(name, when) for name in ("tanh", "relu") for when in WHEN),
-    *(_sigmoid_grows(when) for when in WHEN),
-    *(_vanishes(name, "end", reduction="sum") for name in ("tanh", "relu")),
-    _sigmoid_grows("end", "sum"),
-    *(_vanishes(name, when, "relative") for name in ("tanh", "relu") for when in WHEN),
-    *(_slower(when) for when in WHEN),
-    *(_vanishes(name, when) for name in ("centred_sigmoid", "scaled_sigmoid") for when in WHEN),
-    *(_theorem(name) for name in COVERED),
-    *(_conjecture(name) for name in COVERED),
+    *(_vanishes(name, reading=MEAN) for name in ("tanh", "relu")),
+    for_all(
+        "esser2024/fig2/sigmoid-slope",
+        "Sigmoid: the difference between nonlinear and linear output grows with width, at initialisation and "
+        "after the last epoch.",
+        _at_both_ends(lambda when: _grows(slope("sigmoid", when))),
+        source=SOURCE,
+        reading=MEAN,
+    ),
+    *(_with_summed_loss(name, "falls", _falls) for name in ("tanh", "relu")),
+    _with_summed_loss("sigmoid", "grows", _grows),
+    *(_vanishes_relatively(name) for name in ("tanh", "relu")),
+    for_all(
+        "esser2024/fig2/relu-slower-than-tanh",
+        "The difference falls with width for ReLU as for tanh, but more slowly, at initialisation and after "
+        "the last epoch.",
+        {
+            f"{name}, {words}": cell
+            for when, words in WHEN.items()
+            for name, cell in {
+                "falls": _falls(slope("relu", when)),
+                "more slowly": ordering(
+                    "", "", source="", measure=slope("relu", when), above=slope("tanh", when), unit=UNIT
+                ),
+            }.items()
+        },
+        source=SOURCE,
+        reading=MEAN,
+    ),
+    *(ours(_vanishes(name, reading=MEAN)) for name in ("centred_sigmoid", "scaled_sigmoid")),
+    for_all(
+        "esser2024/thm1/rate",
+        "With an activation that meets the conditions the difference falls with width, at initialisation, at "
+        "least as fast as √(log⁴ h / h) does over these widths.",
+        {
+            NAMES[name]: ordering(
+                "", "", source="", measure=slope(name, "init"), below=slope_of_bound(name), unit=UNIT
+            )
+            for name in COVERED
+        },
+        source="Theorem 1",
+    ),
+    for_all(
+        "esser2024/conj1/largest",
+        "With an activation that meets the conditions the largest difference over all of training falls with "
+        "width.",
+        {NAMES[name]: _falls(slope_of_largest(name)) for name in COVERED},
+        source="Conjecture 1",
+        reading=MEAN,
+    ),
 ]

@@ -35,7 +35,7 @@ class Point:
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {"inputs": self.w1.shape[1], "outputs": self.w2.shape[1], "width": len(self.w1)}
+        return {"inputs": self.w1.shape[1], "outputs": self.w2.shape[1], "hidden": len(self.w1)}
 
     def loss(self, w1: Array, w2: Array) -> float:
         return float(np.trace(w2.T @ w1 @ self.c @ w1.T @ w2))
@@ -62,11 +62,12 @@ def random_point(rng: Random, inputs: int, outputs: int, width: int) -> Point:
     return Point(eigenvalues, v, w1, w2)
 
 
-def velocity_gaps(rng: Random) -> dict[str, float]:
-    """Relative distance of each ODE's dq/dt from that of descent, at a start with h = d = 2 and z = 1."""
+def square_layers(rng: Random, largest: int) -> Checked:
+    """The velocity of each ODE against that of descent where h = d = 2 and z = 1."""
     point = random_point(rng, 2, 1, 2)
-    expected = point.descent_velocity
-    return {form: relative_error(ode(point.q, point.eigenvalues), expected) for form, ode in ODES.items()}
+    descent = point.descent_velocity
+    gaps = {form: relative_error(ode(point.q, point.eigenvalues), descent) for form, ode in ODES.items()}
+    return Checked(point.sizes, {"thm2/velocity-h2": gaps})
 
 
 def theorem_2(rng: Random, largest: int) -> Checked:
@@ -128,7 +129,7 @@ def theorem_3_positive(rng: Random, largest: int) -> Checked:
     interior_start = rng.uniform(0.1, 0.9) * square.q
     ends = [_end(ode, interior_start, values, 10 / values.min()) for ode in ODES.values()]
     return Checked(
-        {"inputs": inputs, "outputs": 1, "width": inputs},
+        {"inputs": inputs, "outputs": 1, "hidden": inputs},
         {
             "thm3-positive": {
                 "printed": float(np.linalg.norm(limit)),
@@ -236,6 +237,7 @@ def _away_from_zero(rng: Random, inputs: int) -> Array:
 
 
 CHECKS: tuple[Check, ...] = (
+    square_layers,
     theorem_2,
     theorem_3_proof,
     theorem_3_positive,
