@@ -200,7 +200,7 @@ def assert_mean(panel, label, rows, x, y, *, log=True):
     wide = wide.dropna(how="all").astype(float)
     values = wide.apply(transform)
     mean, spread, n = values.mean(axis=1), values.std(axis=1), values.count(axis=1)
-    half = (stats.t.ppf(0.95, n - 1) * spread / n**0.5).fillna(0)  # one seed has no interval
+    half = (stats.t.ppf(0.975, n - 1) * spread / n**0.5).fillna(0)  # one seed has no interval
     found_x, found_y = series(panel)[label]
     np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float))
     np.testing.assert_allclose(found_y, back(mean), rtol=1e-6, atol=1e-12)

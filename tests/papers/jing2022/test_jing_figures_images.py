@@ -64,7 +64,7 @@ def test_figure_10(smoke):
             ("all", "subvector", "rest"), points.get_ydata(), errors.get_segments(), strict=True
         ):
             values = rows.loc[rows["part"] == part, column]
-            half = stats.t.ppf(0.95, 2) * values.std() / 3**0.5
+            half = stats.t.ppf(0.975, 2) * values.std() / 3**0.5
             np.testing.assert_allclose([y, low[1], high[1]], values.mean() + np.array([0, -half, half]))
 
 
@@ -81,7 +81,7 @@ def test_tables(id, places, smoke):
     row = listed[listed["projector"] == {"table1": "1-layer linear", "sec63": "fixed low-rank"}[id]].iloc[0]
     rows = where(probes, net={"table1": "linear", "sec63": "low_rank"}[id], setting=BASE)
     assert row["found"] == pytest.approx(rows["accuracy"].mean(), abs=0.05)
-    half = stats.t.ppf(0.95, 2) * rows["accuracy"].std() / 3**0.5
+    half = stats.t.ppf(0.975, 2) * rows["accuracy"].std() / 3**0.5
     assert row["high"] - row["low"] == pytest.approx(2 * half, abs=0.1)
     assert row["before training"] == pytest.approx(rows["initial"].mean(), abs=0.05)
     gain = (rows["accuracy"] - rows["initial"]).min()
