@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence import identities
-from reprise.evidence.claims import Measure, ordering, value
+from reprise.evidence.claims import Measure, inequality, ordering, value
 from reprise.evidence.measures import applied, column, each_seed, ratio, wide
 from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIM, CLAIMED_MODULATION
 
 holds = partial(identities.holds, "tian2023")
+bound = partial(identities.bound, "tian2023")
 falsehood = partial(identities.falsehood, "tian2023")
 
 SHARE = "share of starts"
@@ -43,7 +44,7 @@ CLAIMS = [
     holds("thm6/critical-time", "From y(0) > 0 it blows up at t* = ln(1 + b/y(0))/b.", "Eq. 150, Figure 7"),
     holds("eq149/critical-time", "At that time y(0)/(y(0) + b) exp(b t*) = 1.", "Eq. 149"),
     holds("eq151/derivative", "Eq. 151 is the derivative of t* by b.", "Eq. 151"),
-    holds("eq151/sign", "A larger b and a larger y(0) make t* smaller.", "After Eq. 151"),
+    bound("eq151/sign", "A larger b and a larger y(0) make t* smaller.", "After Eq. 151"),
     holds(
         "thm6/equal-winner",
         "Without modulation, a unit weight goes to the pattern with the smallest critical time (share of "
@@ -106,15 +107,16 @@ CLAIMS = [
         "Without modulation P[E_l] is 1/d, but for the 2⁻ᵈ of starts without a positive component.",
         "Remark after Theorem 6",
     ),
-    holds("eq155/positive", "For 0 < ε <= 1, P[E_l] is at least ε/2.", "Remark, positive modulation"),
+    bound("eq155/positive", "For 0 < ε <= 1, P[E_l] is at least ε/2.", "Remark, positive modulation"),
     *falsehood(
         "eq155-positive",
         "P[E_l] is at least ε/2 for any ε > 0 (tried: above 1).",
         "P[E_l] is at least min(ε, 1)/2 for any ε > 0 (tried: above 1).",
         "Remark, positive modulation",
+        make=inequality,
     ),
-    holds("eq155/negative", "For ε < 0, P[E_l] is at most (1 + ε/2)ᵈ/d.", "Remark, negative modulation"),
-    holds(
+    bound("eq155/negative", "For ε < 0, P[E_l] is at most (1 + ε/2)ᵈ/d.", "Remark, negative modulation"),
+    bound(
         "eq156/bound",
         "The largest advantage leads to a probability of at least half its gap to the second, of at most 1.",
         "Eq. 156",
@@ -124,12 +126,14 @@ CLAIMS = [
         "P[E_c(1)] is at least half the gap between the two largest ε (tried: gaps above 1).",
         "P[E_c(1)] is at least half the gap, or 1/2 if that is less (tried: gaps above 1).",
         "Eq. 156",
+        make=inequality,
     ),
-    holds("eq157/bound", "Eq. 157 bounds P[E_c(r)] where no gap is above 2.", "Eq. 157"),
+    bound("eq157/bound", "Eq. 157 bounds P[E_c(r)] where no gap is above 2.", "Eq. 157"),
     *falsehood(
         "eq157",
         "P[E_c(r)] is at most the least of (1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",
         "P[E_c(r)] is at most the least of max(0, 1 - gap/2)^(r'+1)/(r'+1) (tried: gaps above 2).",
         "Eq. 157",
+        make=inequality,
     ),
 ]

@@ -6,12 +6,13 @@ from functools import partial
 import pandas as pd
 
 from reprise.evidence import identities
-from reprise.evidence.claims import Claim, Measure, count, identity, ordering, value
+from reprise.evidence.claims import Claim, Measure, count, identity, inequality, ordering, value
 from reprise.evidence.measures import applied, column, each_seed
 from reprise.papers.tian2023.power_iteration.params import CLAIMED_SMALL
 from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "tian2023")
+bound = partial(identities.bound, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
 falsehood = partial(identities.falsehood, "tian2023")
 
@@ -133,13 +134,13 @@ CLAIMS = [
         source="Eq. 9",
         measure=applied(lambda threshold: (threshold / THRESHOLD - 1).abs(), thresholds),
     ),
-    holds(
+    bound(
         "thm3/converges",
         "From a start at which the irregularity is at most γ < 1 on B_γ, power iteration comes to rest.",
         "Theorem 3",
     ),
     holds("thm3/critical-point", "It comes to rest at a critical point of Eq. 7.", "Theorem 3"),
-    holds("thm3/inside-ball", "It never leaves B_γ.", "Theorem 3, Lemma 11"),
+    bound("thm3/inside-ball", "It never leaves B_γ.", "Theorem 3, Lemma 11"),
     holds(
         "thm3/indefinite",
         "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w) = A(w) - "
@@ -157,6 +158,7 @@ CLAIMS = [
         "1 - d ≤ μ (1 - c) for a step with c > 0 if no other eigenvalue's magnitude is over λ2, as in a "
         "positive definite A.",
         "Lemma 7, Eqs. 182 to 186",
+        make=inequality,
     ),
     *misprint(
         "lemma7-parseval",
@@ -164,21 +166,21 @@ CLAIMS = [
         "By Parseval's identity the sum of (ϕ_iᵀ w)² over i > 1 is 1 - c².",
         "Lemma 7, proof",
     ),
-    holds("lemma8/step", "A step has at most the length √(2 (1 + μc)(1 - c)).", "Lemma 8, Eqs. 187 to 189"),
+    bound("lemma8/step", "A step has at most the length √(2 (1 + μc)(1 - c)).", "Lemma 8, Eqs. 187 to 189"),
     holds(
         "lemma9/first-order",
         "Δϕ1 is the first order of the change of the first eigenvector.",
         "Lemma 9, Eq. 190",
     ),
-    holds(
+    bound(
         "lemma9/rest",
         "What is left is at most κ‖δA‖₂², with κ = 2/(g (g - 2e)) + 1/(2 (g - 2e)²) for ‖δA‖₂ = e under half "
         "the gap g.",
         "Lemma 9, Eq. 191",
     ),
-    holds("lemma10/bound", "|d(t) - c(t+1)| ≤ ν(t) (1 - c(t)).", "Lemma 10, Eqs. 192 and 193"),
-    holds("lemma11/rate", "1 - c(t) ≤ γ^t (1 - c(0)).", "Lemma 11, Eq. 216"),
-    holds("lemma11/monotone", "c(t) never falls.", "Lemma 11"),
+    bound("lemma10/bound", "|d(t) - c(t+1)| ≤ ν(t) (1 - c(t)).", "Lemma 10, Eqs. 192 and 193"),
+    bound("lemma11/rate", "1 - c(t) ≤ γ^t (1 - c(0)).", "Lemma 11, Eq. 216"),
+    bound("lemma11/monotone", "c(t) never falls.", "Lemma 11"),
     holds(
         "lemma11/first-eigenvector",
         "The limit is the first eigenvector of its own A(w).",

@@ -31,6 +31,7 @@ class Params(Settings):
     points: int = ours(
         25, "random points at which formulas are checked and Eq. 9's threshold is computed", ge=1
     )
+    bound_points: int = ours(150, "the same of formulas that are bounds, which may fail at few points", ge=1)
     largest: int = ours(6, "largest dimension at these points", ge=4)
 
     @model_validator(mode="after")
