@@ -11,8 +11,8 @@ from reprise.study.settings import Settings, ours
 
 TABLES = ("identities", "flow", "basins", "probabilities")
 
-CLAIMED_DIM = 8
-CLAIMED_MODULATION = 0.4
+CLAIMED_DIMS = (2, 4, 8)
+CLAIMED_MODULATIONS = (0.0, 0.1, 0.2, 0.4, 0.8)
 
 
 class Params(Settings):
@@ -25,8 +25,8 @@ class Params(Settings):
     flow_starts: tuple[float, ...] = ours(
         (-1.8, -1.3, -0.8, -0.3, -0.03, 0.03, 0.3, 1.0), "y(0)/b of the solutions that Figure 7 shows"
     )
-    dims: tuple[int, ...] = ours((2, 4, 8), "numbers of patterns; the first pattern is modulated")
-    modulations: tuple[float, ...] = ours((0.0, 0.1, 0.2, 0.4, 0.8), "c; the slope of g is 1")
+    dims: tuple[int, ...] = ours(CLAIMED_DIMS, "numbers of patterns; the first pattern is modulated")
+    modulations: tuple[float, ...] = ours(CLAIMED_MODULATIONS, "c; the slope of g is 1")
     starts: int = ours(500, "weights drawn uniformly from the sphere, per seed and number of patterns", ge=20)
     duration: float = ours(60.0, "long enough for starts near a basin's boundary to leave it", gt=0)
     time_step: float = ours(0.1, "for Runge-Kutta of order 4; rates are of order 1", gt=0, le=0.1)
@@ -34,15 +34,15 @@ class Params(Settings):
     epsilons: tuple[float, ...] = ours(
         (-0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2), "modulation factors of Eq. 155"
     )
-    draws: int = ours(20_000, "draws of Y per seed and d", ge=100)
+    draws: int = ours(100_000, "draws of Y per seed and d", ge=100)
     seeds: int = ours(10, "independent b, starts and draws", ge=1)
 
     @model_validator(mode="after")
     def _claims_have_their_settings(self) -> Self:
         for name, needed in (
-            ("dims", {2, CLAIMED_DIM}),
-            ("modulations", {0.0, CLAIMED_MODULATION}),
-            ("probability_dims", {CLAIMED_DIM}),
+            ("dims", set(CLAIMED_DIMS)),
+            ("modulations", set(CLAIMED_MODULATIONS)),
+            ("probability_dims", {2, 8}),
         ):
             if not needed <= set(getattr(self, name)):
                 raise ValueError(f"{name} must hold {sorted(needed)}, which claims read")
