@@ -25,8 +25,8 @@ CHANCE = 0.95
 
 
 def compared(cells: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell: our mean (`ours`), the printed one, their difference in standard errors (`errors`) and as a
-    normal score (`score`), which allows for spreads of few repetitions.
+    """A row a cell: our mean (`ours`), the printed one, their difference in standard errors (`errors`) and as
+    a normal score (`score`), which allows for spreads of few repetitions.
 
     Args:
         cells: a row a seed, a column a cell.
@@ -47,8 +47,8 @@ def _against(ours: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> dict[s
 
 
 def by_chance(cells: pd.DataFrame) -> pd.DataFrame:
-    """A row a way to take three of our seeds for the printed ones: how many cells lie beyond `FAR` standard errors
-    (`outliers`), and the sum of the squared normal scores (`chi_square`)."""
+    """A row a way to take three of our seeds for the printed ones: how many cells lie beyond `FAR` standard
+    errors (`outliers`), and the sum of the squared normal scores (`chi_square`)."""
     return pd.DataFrame(list(_splits(cells.to_numpy(dtype=float))), columns=["outliers", "chi_square"])
 
 
@@ -65,7 +65,7 @@ def outliers(errors: np.ndarray | pd.Series) -> float:
 
 
 def chi_square(score: np.ndarray | pd.Series) -> float:
-    """The sum of the squared normal scores: with as many degrees of freedom as cells, if these were independent."""
+    """The sum of the squared normal scores, with a degree of freedom a cell if these were independent."""
     return float(np.square(score).sum())
 
 
@@ -84,8 +84,8 @@ def slopes(cells: pd.DataFrame) -> pd.Series:
 
 
 def unexplained(cells: pd.DataFrame) -> pd.Series:
-    """The mean square, over the cells, of the difference from print that repetitions do not explain: the square of the
-    difference less that of its standard error. A jackknife pseudo-value a seed."""
+    """The mean square, over the cells, of the difference from print that repetitions do not explain: the
+    square of the difference less that of its standard error. A jackknife pseudo-value a seed."""
     printed = table1()
     means, spreads = (np.array([getattr(printed[cell], name) for cell in cells]) for name in ("mean", "std"))
 

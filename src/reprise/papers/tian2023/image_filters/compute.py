@@ -33,7 +33,8 @@ Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The final filters, statistics of the filters during training, and how they compare with untrained ones."""
+    """The final filters, statistics of the filters during training, and `patterns`: the final filters beside
+    untrained ones."""
     seeds, checkpoints = range(params.seeds), checkpoints_of(params.steps)
     (filter_table,) = context.results(tasks(params, context))
     size = math.isqrt(filter_table.shape[1])

@@ -59,7 +59,7 @@ def effective_rank(
 def match(
     filters: Float[Tensor, "*rest field unit size size"], patches: Float[Tensor, "field sample size size"]
 ) -> Float[Tensor, "*rest field unit"]:
-    """Magnitude of a filter's correlation, over pixels, with the image patch of its field that it fits best."""
+    """Magnitude of a filter's correlation, over pixels, with the patch of its field that it fits best."""
 
     def standardised(images: Tensor) -> Tensor:
         pixels = images.flatten(-2)

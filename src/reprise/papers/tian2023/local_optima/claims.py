@@ -114,8 +114,8 @@ CLAIMS = [
     given(
         count(
             "tian2023/fig8/maxima-are-critical-points",
-            "Critical points of Eq. 7 include the local optima: at none of Figure 8's (ReLU) does the velocity "
-            "stay away from 0.",
+            "Critical points of Eq. 7 include the local optima: at none of Figure 8's (ReLU) does the "
+            "velocity stay away from 0.",
             source="Appendix F, on Lemma 3",
             measure=by_seed("speed", moving, "E.1", "relu"),
             at_most=0,
@@ -163,7 +163,7 @@ CLAIMS = [
     given(
         ordering(
             "tian2023/cor2/gaussian-more-optima-fig8",
-            "A Gaussian α gives one ReLU unit more local optima than a uniform one on Figure 8's nine points.",
+            "A Gaussian α gives one ReLU unit more local optima than a uniform one on Figure 8's points.",
             source=SECTION_5_1,
             measure=number("E.1", "relu", "gaussian"),
             above=number("E.1", "relu"),

@@ -83,7 +83,7 @@ def _above_linear(figure: str, activation: str) -> Claim:
 def _gains(figure: str) -> Claim:
     return _in_cells(
         f"{figure}/relu-gains-with-beta",
-        "ReLU filters benefit from over-parameterisation: they match better at any beta > 1 than at beta = 1.",
+        "ReLU filters benefit from over-parameterisation: they match better at beta > 1 than at beta = 1.",
         "Section 5.1, Figure 4",
         lambda cell: _ordering(
             score("plus", "relu", cell, figure), above=score("plus", "relu", (cell[0], 1), figure)

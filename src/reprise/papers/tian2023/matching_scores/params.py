@@ -32,7 +32,9 @@ class Params(TokenSequences):
     )
     seeds: int = ours(5, "pools, data and initial weights", ge=1)
     seeds_single: int = ours(
-        10, "at one candidate, where pools differ more, of the activations that the text compares there", ge=1
+        10,
+        "of InfoNCE at one candidate, where pools differ more: the activations that are compared there",
+        ge=1,
     )
     compared_losses: tuple[Literal["infonce_cosine", "quadratic_cosine"], ...] = ours(
         LOSSES, "the losses of Figures 9 and 10", min_length=1
@@ -66,8 +68,9 @@ def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
         cell = Cell(beta, candidates, params.batch_norm)
         by_seeds: dict[int, list[Arm]] = {}
         for arm in arms:
-            single = candidates == 1 and arm.activation in SHOWN
-            by_seeds.setdefault(params.seeds_single if single else params.seeds, []).append(arm)
+            is_compared = arm.activation in SHOWN and arm.objective != LOSSES[1]
+            seeds = params.seeds_single if candidates == 1 and is_compared else params.seeds
+            by_seeds.setdefault(seeds, []).append(arm)
         for seeds, group in by_seeds.items():
             yield Block(f"{cell}, {seeds} seeds", cell, group, range(seeds))
 
@@ -85,16 +88,19 @@ EXCUSED = {"together": "a net without BatchNorm has no variance for a gradient t
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible variants of BatchNorm and another temperature, in all cells, for the activations that the text
-    compares."""
+    """Other plausible variants of BatchNorm and another temperature, in all cells of InfoNCE, for the
+    activations that the text compares."""
     common = {
         "activations": tuple(name for name in params.activations if name in SHOWN),
         "compared_losses": LOSSES[:1],
         "seeds_single": params.seeds,
     }
     grid: dict[str, dict[str, object]] = {
-        "usual BatchNorm": {"variance_gradient": True},
         "no BatchNorm": {"batch_norm": False},
-        "BatchNorm over both views, temperature 0.2": {"pooled_statistics": True, "temperature": 0.2},
+        "usual BatchNorm over both views, temperature 0.2": {
+            "variance_gradient": True,
+            "pooled_statistics": True,
+            "temperature": 0.2,
+        },
     }
     return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

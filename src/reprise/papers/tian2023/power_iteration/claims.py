@@ -102,8 +102,8 @@ CLAIMS = [
     ours(
         count(
             "tian2023/thm3/covers-fig1-locally",
-            f"Theorem 3 covers more than half of Figure 1's runs (‖UᵀU - I‖₂ = {CLAIMED_SMALL[-1]:g}) if L is taken "
-            "over B_γ alone: A(w) is constant there (latent summation model as published).",
+            f"Theorem 3 covers more than half of Figure 1's runs (‖UᵀU - I‖₂ = {CLAIMED_SMALL[-1]:g}) if L "
+            "is taken over B_γ alone: A(w) is constant there (latent summation model as published).",
             source="Figure 1, Section 3.3 after Theorem 3",
             measure=at_start("covered", "discrete", CLAIMED_SMALL[-1]),
             at_least=1,
@@ -121,7 +121,8 @@ CLAIMS = [
     ),
     identity(
         "tian2023/eq9/threshold-exact",
-        "The largest q at which u_m is the distinct first eigenvector of A(u_m) is (3 - √5)/2, whatever M, the orthogonal U and the other patterns' probabilities.",
+        "The largest q at which u_m is the distinct first eigenvector of A(u_m) is (3 - √5)/2, whatever "
+        "M, the orthogonal U and the other patterns' probabilities.",
         source="Eq. 9",
         measure=applied(lambda threshold: (threshold / THRESHOLD - 1).abs(), thresholds),
     ),
