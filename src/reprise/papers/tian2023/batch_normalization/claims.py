@@ -176,7 +176,7 @@ CLAIMS = [
         given(
             count(
                 "tian2023/table1/outliers",
-                f"No more cells lie beyond {FAR:g} standard errors from print than in {100 * CHANCE:.0f} % of "
+                f"No more cells lie beyond {FAR:g} standard errors from print than in {100 * CHANCE:g} % of "
                 "all ways to take three of our own seeds for the printed ones.",
                 source="Table 1",
                 measure=lambda tables: pd.Series([outliers(compared(table_cells(tables))["errors"])]),
