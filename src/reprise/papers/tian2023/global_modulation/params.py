@@ -34,7 +34,7 @@ class Params(Settings):
     epsilons: tuple[float, ...] = ours(
         (-0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2), "modulation factors of Eq. 155"
     )
-    draws: int = ours(100_000, "draws of Y per seed and d", ge=100)
+    draws: int = ours(500_000, "draws of Y per seed and d", ge=100)
     seeds: int = ours(10, "independent b, starts and draws", ge=1)
 
     @model_validator(mode="after")

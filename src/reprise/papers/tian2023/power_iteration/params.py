@@ -28,7 +28,7 @@ class Params(Settings):
         0.3, "ours: without noise A(w) lacks the Lipschitz constant that Theorem 3 needs", gt=0
     )
     iterations: int = unstated(100, "enough for converging runs to come to rest", ge=1)
-    seeds: int = ours(80, "random U: Theorem 3 covers over 149 of the runs from their u_1", ge=1)
+    seeds: int = ours(150, "random U, as many as statements on every run need", ge=1)
     points: int = ours(
         25, "random points at which formulas are checked and Eq. 9's threshold is computed", ge=1
     )
