@@ -73,7 +73,8 @@ def mean_difference(tables: Tables) -> pd.Series:
 
 def by_mean(flows: bool) -> Measure:
     """χ+ without the variance's gradient, mean over all cells with the mean's, or without."""
-    return lambda tables: table_cells(tables).xs((flows, False), axis=1, level=CELL[2:]).mean(1, skipna=False)
+    flags = {"level": CELL[2:], "axis": 1}
+    return lambda tables: table_cells(tables).xs((flows, False), **flags).mean(axis=1, skipna=False)
 
 
 def shown(zeta: float, beta: int, candidates: int, *, batch_norm: bool) -> Measure:
