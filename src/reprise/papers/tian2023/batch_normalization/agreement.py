@@ -10,12 +10,13 @@ the others.
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reprise.evidence.statistics import welch_error
-from reprise.papers.tian2023.published import REPETITIONS, table1
+from reprise.papers.tian2023.published import REPETITIONS, Score, table1
 
 ROUNDING = 0.01 / np.sqrt(12)
 """Standard deviation of rounding to two digits."""
@@ -31,16 +32,22 @@ def compared(cells: pd.DataFrame) -> pd.DataFrame:
     Args:
         cells: a row a seed, a column a cell.
     """
-    printed = table1()
-    means, spreads = (np.array([getattr(printed[cell], name) for cell in cells]) for name in ("mean", "std"))
-    against = _against(cells.to_numpy(dtype=float), means, np.hypot(spreads, ROUNDING))
+    means, spreads = _printed(cells)
+    against = _against(cells.to_numpy(dtype=float), means, spreads)
     return pd.DataFrame({"ours": cells.mean(), "printed": means, **against}, index=cells.columns)
+
+
+def _printed(cells: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The printed means and deviations of the cells."""
+    scores: dict[Any, Score] = {**table1()}
+    found = [scores[cell] for cell in cells]
+    return np.array([score.mean for score in found]), np.hypot([score.std for score in found], ROUNDING)
 
 
 def _against(ours: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> dict[str, np.ndarray]:
     from scipy import special
 
-    error, freedom = welch_error(ours.var(0, ddof=1), len(ours), spreads, REPETITIONS)
+    error, freedom = welch_error(ours.var(0, ddof=1), len(ours), spreads, REPETITIONS)  # type: ignore[arg-type]
     errors = (ours.mean(0) - means) / error
     tail = special.stdtr(freedom, -np.abs(errors))
     return {"errors": errors, "score": -np.sign(errors) * special.ndtri(tail)}
@@ -78,7 +85,7 @@ def p_value(chi_square: float, cells: int) -> float:
 
 def slopes(cells: pd.DataFrame) -> pd.Series:
     """Of the regression of our scores on the printed ones over all cells, a number a seed."""
-    printed = np.array([table1()[cell].mean for cell in cells])
+    printed, _ = _printed(cells)
     deviations = printed - printed.mean()
     return cells @ deviations / (deviations @ deviations)
 
@@ -86,11 +93,10 @@ def slopes(cells: pd.DataFrame) -> pd.Series:
 def unexplained(cells: pd.DataFrame) -> pd.Series:
     """The mean square, over the cells, of the difference from print that repetitions do not explain: the
     square of the difference less that of its standard error. A jackknife pseudo-value a seed."""
-    printed = table1()
-    means, spreads = (np.array([getattr(printed[cell], name) for cell in cells]) for name in ("mean", "std"))
+    means, spreads = _printed(cells)
 
     def estimate(ours: np.ndarray) -> float:
-        noise = ours.var(0, ddof=1) / len(ours) + np.hypot(spreads, ROUNDING) ** 2 / REPETITIONS
+        noise = ours.var(0, ddof=1) / len(ours) + spreads**2 / REPETITIONS
         return float(np.mean((ours.mean(0) - means) ** 2 - noise))
 
     ours = cells.to_numpy(dtype=float)

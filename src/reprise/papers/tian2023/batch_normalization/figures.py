@@ -88,9 +88,10 @@ def table1_whole(tables: Tables, params: Params) -> pd.DataFrame:
         ("chi-square of the cells", f"{total:.1f} (p = {p_value(total, len(against)):.2g})",
          _range(chance, "chi_square")),
     ]  # fmt: skip
-    for cell, row in against[against["errors"].abs() > FAR].iterrows():
-        beta, candidates, *flags = cell
-        name = f"beta {beta}, P {candidates}, gradient through {FLOWS[tuple(flags)]}"
+    far = against[against["errors"].abs() > FAR]
+    for cell, row in zip(far.index.to_list(), far.to_dict("records"), strict=True):
+        beta, candidates, mean, variance = cell
+        name = f"beta {beta}, P {candidates}, gradient through {FLOWS[mean, variance]}"
         rows.append(
             (name, f"{row['ours']:.3f} against {published.table1()[cell]}", f"{row['errors']:+.1f} errors")
         )

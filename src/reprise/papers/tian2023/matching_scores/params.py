@@ -14,7 +14,7 @@ TABLES = ("matching", "filters")
 LOSSES = ("infonce_cosine", "quadratic_cosine")
 """InfoNCE and the quadratic loss of the author's code: the outputs in the text's Eq. 1 are not normalised."""
 SHOWN = ("relu", "linear")
-"""The activations whose filters Figure 5 draws, and that the text compares at one candidate."""
+"""The activations whose filters Figure 5 draws, and that most sentences of the text compare."""
 FILTERS = "filters"
 """The name of the task for Figure 5."""
 Activation = Literal["linear", "relu", "leaky_relu", "quadratic", "sigmoid"]
@@ -31,11 +31,7 @@ class Params(TokenSequences):
         False, "mean-backprop BatchNorm, as in Definition 5 and in that command"
     )
     seeds: int = ours(5, "pools, data and initial weights", ge=1)
-    seeds_single: int = ours(
-        10,
-        "of InfoNCE at one candidate, where pools differ more: the activations that are compared there",
-        ge=1,
-    )
+    seeds_compared: int = ours(10, "of the activations that most sentences of the text compare", ge=1)
     compared_losses: tuple[Literal["infonce_cosine", "quadratic_cosine"], ...] = ours(
         LOSSES, "the losses of Figures 9 and 10", min_length=1
     )
@@ -68,8 +64,7 @@ def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
         cell = Cell(beta, candidates, params.batch_norm)
         by_seeds: dict[int, list[Arm]] = {}
         for arm in arms:
-            is_compared = arm.activation in SHOWN and arm.objective != LOSSES[1]
-            seeds = params.seeds_single if candidates == 1 and is_compared else params.seeds
+            seeds = params.seeds_compared if arm.activation in SHOWN else params.seeds
             by_seeds.setdefault(seeds, []).append(arm)
         for seeds, group in by_seeds.items():
             yield Block(f"{cell}, {seeds} seeds", cell, group, range(seeds))
@@ -93,7 +88,7 @@ def alternatives(params: Params) -> dict[str, Params]:
     common = {
         "activations": tuple(name for name in params.activations if name in SHOWN),
         "compared_losses": LOSSES[:1],
-        "seeds_single": params.seeds,
+        "seeds_compared": params.seeds,
     }
     grid: dict[str, dict[str, object]] = {
         "no BatchNorm": {"batch_norm": False},
