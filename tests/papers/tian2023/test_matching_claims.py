@@ -47,7 +47,7 @@ CELLS_READ = {
     },
     NORMALIZATION: {
         "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10),
-        "nonuniformity": (2.0, 5.0, 10.0), "figure_seeds": 3, "text_seeds": 3,
+        "nonuniformity": (2.0, 5.0, 10.0), "seeds": 5, "figure_seeds": 3, "text_seeds": 3,
         "text_over_parameterisation": 5, "steps": 2, "tokens": 12,
     },
 }  # fmt: skip

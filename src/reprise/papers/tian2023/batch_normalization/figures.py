@@ -23,7 +23,6 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
 from reprise.papers.tian2023.batch_normalization.claims import table_cells
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
-from reprise.papers.tian2023.published import REPETITIONS
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
@@ -73,7 +72,7 @@ def table1_whole(tables: Tables, params: Params) -> pd.DataFrame:
         drawable(cells[cell], "Table 1")
     against = compared(cells)
     difference = against["ours"] - against["printed"]
-    slope, chance = mean_interval(slopes(cells)), by_chance(cells) if len(cells) > REPETITIONS + 1 else None
+    slope, chance = mean_interval(slopes(cells)), by_chance(cells)
     beyond = np.sqrt(max(0.0, unexplained(cells).mean()))
     total = chi_square(against["score"])
     rows = [
@@ -98,8 +97,8 @@ def table1_whole(tables: Tables, params: Params) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["quantity", "ours", "by chance"])
 
 
-def _range(chance: pd.DataFrame | None, column: str) -> str:
-    if chance is None:
+def _range(chance: pd.DataFrame, column: str) -> str:
+    if chance.empty:
         return "too few seeds"
     low, middle, high = chance[column].quantile([0.025, 0.5, 0.975])
     return f"{middle:.0f} [{low:.0f}, {high:.0f}]"
