@@ -55,8 +55,8 @@ def _against(ours: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> dict[s
 
 def by_chance(cells: pd.DataFrame) -> pd.DataFrame:
     """A row a way to take three of our seeds for the printed ones: how many cells lie beyond `FAR` standard
-    errors (`outliers`), and the sum of the squared normal scores (`chi_square`). None where fewer than two seeds
-    are left."""
+    errors (`outliers`), and the sum of the squared normal scores (`chi_square`). None where
+    fewer than two seeds are left."""
     if len(cells) < REPETITIONS + 2:
         return pd.DataFrame(columns=["outliers", "chi_square"], dtype=float)
     return pd.DataFrame(list(_splits(cells.to_numpy(dtype=float))), columns=["outliers", "chi_square"])
