@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
 
-from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
 from reprise.papers.tian2023.global_modulation.claims import CLAIMS
@@ -15,17 +15,16 @@ from reprise.study.experiment import Context
 from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
-IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind == "identity"]
+IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind in ("identity", "inequality")]
 ORDERINGS = [id for id, claim in BY_ID.items() if claim.kind == "ordering"]
 SMALL = Params(
     points=MIN_POINTS,
-    dims=(2, 8),
-    modulations=(0.0, 0.4),
-    starts=150,
-    draws=2000,
-    probability_dims=(8,),
-    epsilons=(-0.2, 0.0, 0.4),
-    seeds=4,
+    bound_points=MIN_RUNS,
+    starts=200,
+    draws=500_000,
+    probability_dims=(2, 8),
+    epsilons=(-0.8, -0.4, 0.0, 0.4, 0.8),
+    seeds=6,
 )
 
 
@@ -36,8 +35,11 @@ def tables():
 
 @pytest.mark.parametrize("id", BY_ID)
 def test_verdicts(tables, id):
-    expected = "contradicted" if id.endswith("/printed") else "reproduced"
-    assert judge(BY_ID[id], tables).verdict == expected
+    """At few starts, some of the sentences about every number of patterns and modulation are undecided."""
+    found = judge(BY_ID[id], tables)
+    assert found.verdict == ("contradicted" if id.endswith("/printed") else "reproduced") or (
+        id in ORDERINGS and (found.verdict, "not:" in found.reason) == ("inconclusive", False)
+    )
 
 
 @pytest.mark.parametrize("id", IDENTITIES)
@@ -57,24 +59,47 @@ def test_the_misprint_swapped_for_its_correction(tables, id):
     assert judge(BY_ID[id.replace("corrected", "printed")], swapped).verdict == "reproduced"
 
 
-@pytest.mark.parametrize("id", ORDERINGS)
-def test_counter_case_of_an_ordering(tables, id):
-    """The shares with and without modulation, or of the modulated pattern and another, change places."""
+def smooth(tables, **shares):
+    """Tables with shares of starts that are functions of d and c, and a little spread."""
     basins = tables["basins"]
-    if id.endswith("wins"):
-        changed = basins.rename(columns={"reached": "largest_other", "largest_other": "reached"})
-    else:
-        changed = basins.assign(modulation=SMALL.modulations[-1] - basins["modulation"])
-    before, after = judge(BY_ID[id], tables), judge(BY_ID[id], {**tables, "basins": changed})
-    assert after.verdict == "contradicted"
-    assert after.observed != before.observed
+    spread = 1e-4 * np.sin(7.0 * basins["seed"] + 11 * basins["dim"] + 50 * basins["modulation"])
+    changed = {name: share(basins["dim"], basins["modulation"]) + spread for name, share in shares.items()}
+    return {**tables, "basins": basins.assign(**changed)}
+
+
+TRUE = {"reached": lambda d, c: (1 + c) / d, "largest_other": lambda d, c: (1 - c) / d}
+FALSE_IN_ONE_CELL = {
+    "tian2023/thm6/basin": {"reached": lambda d, c: (1 + c * (1 - 2 * ((d == 4) & (c == 0.1)))) / d},
+    "tian2023/thm6/monotone": {"reached": lambda d, c: (1 + c - 0.5 * ((d == 4) & (c == 0.8))) / d},
+    "tian2023/thm6/modulated-wins": {"largest_other": lambda d, c: (1 - c + 3 * c * (d == 8)) / d},
+}
+
+
+@pytest.mark.parametrize("id", ORDERINGS)
+def test_a_sentence_about_all_modulations_fails_in_one_cell(tables, id):
+    assert judge(BY_ID[id], smooth(tables, **TRUE)).verdict == "reproduced"
+    found = judge(BY_ID[id], smooth(tables, **{**TRUE, **FALSE_IN_ONE_CELL[id]}))
+    assert found.verdict == "contradicted"
+    assert [cell.verdict for cell in found.cells.values()].count("reproduced") > len(found.cells) / 2
+
+
+def test_no_modulation_at_all_is_not_reproduced(tables):
+    """A world in which c changes nothing."""
+    rng = np.random.default_rng(0)
+    basins = tables["basins"].assign(
+        reached=lambda table: 1 / table["dim"] + 0.01 * rng.normal(size=len(table)),
+        largest_other=lambda table: 1 / table["dim"] + 0.01 * rng.normal(size=len(table)),
+    )
+    for id in ORDERINGS:
+        assert judge(BY_ID[id], {**tables, "basins": basins}).verdict != "reproduced"
 
 
 def test_counter_case_of_the_drawn_probabilities(tables):
-    doubled = tables["probabilities"].assign(simulated=2 * tables["probabilities"]["simulated"])
-    found = judge(BY_ID["tian2023/eq155/drawn"], {**tables, "probabilities": doubled})
-    assert found.verdict == "contradicted"
-    assert found.observed == pytest.approx(2 * judge(BY_ID["tian2023/eq155/drawn"], tables).observed)
+    """Twice the probability, and one that is off by 2 %, which the margin of scores let pass."""
+    for factor in (2.0, 1.02, 0.98):
+        table = tables["probabilities"].assign(simulated=factor * tables["probabilities"]["simulated"])
+        found = judge(BY_ID["tian2023/eq155/drawn"], {**tables, "probabilities": table})
+        assert found.verdict == "contradicted"
 
 
 def test_the_tables_are_tidy(tables):
@@ -92,7 +117,9 @@ def test_the_tables_are_tidy(tables):
 
 
 def test_a_seed_does_not_depend_on_the_others(tables):
-    alone = compute(SMALL.model_copy(update={"points": 1, "first_point": 5, "seeds": 1}), Context())
+    alone = compute(
+        SMALL.model_copy(update={"points": 1, "bound_points": 1, "first_point": 5, "seeds": 1}), Context()
+    )
     for name, query in (("identities", "seed == 5"), ("basins", "seed == 0"), ("probabilities", "seed == 0")):
         among = tables[name].query(query)
         pd.testing.assert_frame_equal(alone[name].reset_index(drop=True), among.reset_index(drop=True))
@@ -109,8 +136,8 @@ def test_no_assumption_and_no_departure():
     [
         ("dims", (4,), "dims must hold"),
         ("modulations", (0.1, 0.4), "modulations must hold"),
-        ("modulations", (0.4, 0.0), "must increase"),
-        ("probability_dims", (2,), "probability_dims must hold"),
+        ("modulations", (0.8, 0.4, 0.2, 0.1, 0.0), "must increase"),
+        ("probability_dims", (4,), "probability_dims must hold"),
     ],
 )
 def test_settings_at_which_no_claim_could_read(field, value, said):

@@ -9,15 +9,16 @@ import pytest
 from scipy import stats
 
 from reprise.errors import RepriseError
-from reprise.evidence.claims import MARGINS
 from reprise.evidence.judgement import judge
-from reprise.evidence.verdicts import judge_all
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import load_tier
 from reprise.papers.tian2023 import printed
+from reprise.papers.tian2023.batch_normalization import agreement
 from reprise.papers.tian2023.batch_normalization import compute as normalization
-from reprise.papers.tian2023.batch_normalization.figures import table1
+from reprise.papers.tian2023.batch_normalization.claims import table_cells
+from reprise.papers.tian2023.batch_normalization.figures import table1, table1_whole
 from reprise.papers.tian2023.matching_scores import compute as matching
+from reprise.papers.tian2023.published import CELL
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
 from reprise.storage import store
@@ -32,8 +33,7 @@ TINY = {
 """A replica's numbers fill whole vectors of the processor: torch's exponentials round the rest otherwise."""
 SMALL = {
     MATCHING: {
-        **TINY, "seeds": 2, "seeds_single": 3, "seeds_unread": 2, "shown_over_parameterisation": 2,
-        "shown_candidates": 2,
+        **TINY, "seeds": 2, "seeds_compared": 3, "shown_over_parameterisation": 2, "shown_candidates": 2,
     },
     NORMALIZATION: {
         **TINY, "nonuniformity": (2.0, 10.0), "seeds": 3, "figure_seeds": 2, "text_seeds": 1,
@@ -42,12 +42,12 @@ SMALL = {
 }  # fmt: skip
 CELLS_READ = {
     MATCHING: {
-        "over_parameterisation": (1, 5), "candidates": (1, 3, 5), "seeds": 3, "seeds_single": 4,
-        "shown_over_parameterisation": 5,
+        "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10), "seeds": 3, "seeds_compared": 4,
+        "shown_over_parameterisation": 5, "steps": 1, "tokens": 12,
     },
     NORMALIZATION: {
         "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10),
-        "nonuniformity": (2.0, 5.0, 10.0), "figure_seeds": 3, "text_seeds": 3,
+        "nonuniformity": (2.0, 5.0, 10.0), "seeds": 5, "figure_seeds": 3, "text_seeds": 3,
         "text_over_parameterisation": 5, "steps": 2, "tokens": 12,
     },
 }  # fmt: skip
@@ -86,21 +86,18 @@ def spread(table):
 
 
 def score(objective, activation, beta, candidates):
-    """(χ+, χ-) of a cell. What no claim reads would break those that read it."""
-    if beta not in (1, 5) or candidates == 10:
-        return (0.9, 0.1) if activation == "linear" else (0.1, 0.9)
-    at = {1: 0, 3: 1, 5: 2}[candidates]
-    many = int(beta == 5)
-    plus = {
-        "linear": [(0.80, 0.82), (0.70, 0.72), (0.60, 0.62)],
-        "relu": [(0.30, 0.65), (0.65, 0.90), (0.60, 0.88)],
-        "leaky_relu": [(0.30, 0.64), (0.64, 0.89), (0.60, 0.87)],
-        "quadratic": [(0.40, 0.70), (0.50, 0.86), (0.55, 0.85)],
-        "sigmoid": [(0.20, 0.50), (0.40, 0.60), (0.40, 0.55)],
-    }[activation][at][many]
-    minus = {"linear": 0.50, "relu": 0.30, "leaky_relu": 0.36, "quadratic": 0.45, "sigmoid": 0.60}[activation]
+    """(χ+, χ-) of a cell: linear filters are best at P = 1, where ReLU needs many, and only there."""
+    more = {1: 0, 2: 1, 5: 2, 10: 3}[beta]
+    start, gain = {
+        "linear": (0.80, 0.005) if candidates == 1 else (0.60, 0.005),
+        "relu": (0.30, 0.08) if candidates == 1 else (0.62, 0.06),
+        "leaky_relu": (0.32, 0.08) if candidates == 1 else (0.61, 0.06),
+        "quadratic": (0.40, 0.08) if candidates == 1 else (0.58, 0.06),
+        "sigmoid": (0.20, 0.08) if candidates == 1 else (0.40, 0.06),
+    }[activation]
+    minus = {"linear": 0.24, "relu": 0.10, "leaky_relu": 0.15, "quadratic": 0.20, "sigmoid": 0.30}[activation]
     less = 0.08 if objective == "quadratic_cosine" else 0.0
-    return plus - less, minus + 0.02 * many + 0.05 * at
+    return start + gain * more - less, minus + 0.01 * more
 
 
 def matching_tables():
@@ -112,7 +109,7 @@ def matching_tables():
         (1, 3, 5, 10),
     ):
         plus, minus = score(objective, activation, beta, candidates)
-        for seed in MORE_SEEDS if candidates == 1 else SEEDS:
+        for seed in MORE_SEEDS if activation in ("relu", "linear") else SEEDS:
             rows.append(
                 {
                     "seed": seed, "chi_plus": plus, "chi_minus": minus, "objective": objective,
@@ -155,13 +152,21 @@ CLAIMS = {claim.id: (id, claim) for id in HOLDING for claim in registry.experime
 EACH = pytest.mark.parametrize("claim_id", CLAIMS)
 
 
-# What each claim reads: the cells that it has on the one side, and those that it compares them with.
+# What a world must be like for a sentence to fail, by as little as one of its cells.
 
 
-def cells(activation, beta, *candidates, objective="infonce_cosine"):
+def changed(tables, query, column="chi_plus", by=0.0):
+    table = tables["matching"].copy()
+    hit = table.query(query).index
+    assert 0 < len(hit) < len(table)
+    table.loc[hit, column] += by
+    return {**tables, "matching": table}
+
+
+def cell(activation, candidates, beta, objective="infonce_cosine"):
     return (
         f"objective == '{objective}' and activation == '{activation}' and beta == {beta} "
-        f"and candidates in {candidates}"
+        f"and candidates == {candidates}"
     )
 
 
@@ -175,109 +180,10 @@ MEAN = {False: "not mean_gradient", True: "mean_gradient"}
 VARIANCE = {False: "not variance_gradient", True: "variance_gradient"}
 TABLE = "zeta == 10 and batch_norm and learning_rate == 0.02"
 AT_TEXT = "zeta == 10 and batch_norm and learning_rate == 0.002"
-SHOWN = "beta > 1 and candidates > 1 and mean_gradient and not variance_gradient and learning_rate == 0.02"
-
-
-def shown(zeta, batch_norm):
-    """Figure 11's, of the seeds that both sides have."""
-    return f"{SHOWN} and zeta == {zeta} and {'' if batch_norm else 'not '}batch_norm and seed < {len(SEEDS)}"
-
-
-QUADRATIC = {"objective": "quadratic_cosine"}
-ORDER = {
-    # Claim: (what is higher, what is lower, which score).
-    "tian2023/fig9/relu-beta5-P1-chi-plus": (cells("linear", 5, 1), cells("relu", 5, 1), "chi_plus"),
-    **{
-        f"tian2023/fig9/relu-beta5-P{p}-chi-plus": (cells("relu", 5, p), cells("linear", 5, p), "chi_plus")
-        for p in (3, 5)
-    },
-    **{
-        f"tian2023/fig9/relu-beta5-P{p}-chi-minus": (cells("linear", 5, p), cells("relu", 5, p), "chi_minus")
-        for p in (1, 3, 5)
-    },
-    **{
-        f"tian2023/fig9/relu-chi-minus-below-{name.replace('_', '-')}": (
-            cells(name, 5, 1, 3, 5),
-            cells("relu", 5, 1, 3, 5),
-            "chi_minus",
-        )
-        for name in ("linear", "leaky_relu", "quadratic", "sigmoid")
-    },
-    **{
-        f"tian2023/fig9/{name.replace('_', '-')}-above-linear": (
-            cells(name, 5, 3, 5),
-            cells("linear", 5, 3, 5),
-            "chi_plus",
-        )
-        for name in ("leaky_relu", "quadratic")
-    },
-    **{
-        f"tian2023/fig10/{name.replace('_', '-')}-above-linear": (
-            cells(name, 5, 3, 5, **QUADRATIC),
-            cells("linear", 5, 3, 5, **QUADRATIC),
-            "chi_plus",
-        )
-        for name in ("relu", "leaky_relu", "quadratic")
-    },
-    "tian2023/fig9/relu-gains-with-beta": (cells("relu", 5, 3, 5), cells("relu", 1, 3, 5), "chi_plus"),
-    "tian2023/fig10/relu-gains-with-beta": (
-        cells("relu", 5, 3, 5, **QUADRATIC),
-        cells("relu", 1, 3, 5, **QUADRATIC),
-        "chi_plus",
-    ),
-    **{
-        f"tian2023/fig10/{name}-below-infonce": (
-            cells(name, 5, 3, 5),
-            cells(name, 5, 3, 5, **QUADRATIC),
-            "chi_plus",
-        )
-        for name in ("relu", "linear")
-    },
-    "tian2023/fig9/relu-gains-at-one-candidate": (cells("relu", 5, 1), cells("relu", 1, 1), "chi_plus"),
-    "tian2023/table1/variance-detached-better": (
-        f"{TABLE} and not variance_gradient",
-        f"{TABLE} and variance_gradient",
-        "chi_plus",
-    ),
-    "tian2023/table1/variance-detached-worse-beta10-P10": (
-        table_cell(10, 10, True, True),
-        table_cell(10, 10, True, False),
-        "chi_plus",
-    ),
-    **{
-        f"tian2023/fig11/batch-norm-helps-zeta{zeta}": (shown(zeta, True), shown(zeta, False), "chi_plus")
-        for zeta in (5, 10)
-    },
-}
-DIFFERENCES = {
-    # Claim: (what makes it truer as it grows, what does as it falls).
-    "tian2023/fig9/linear-gains-less": (
-        [cells("relu", 5, 3, 5), cells("linear", 1, 3, 5)],
-        [cells("relu", 1, 3, 5), cells("linear", 5, 3, 5)],
-    ),
-    "tian2023/fig11/help-grows-with-zeta": (
-        [shown(10, True), shown(2, False)],
-        [shown(10, False), shown(2, True)],
-    ),
-    "tian2023/fig11/batch-norm-little-at-zeta2": ([shown(2, False)], [shown(2, True)]),
-}
-EQUAL = {
-    # Claim: (what is as high, as what, which score).
-    **{
-        f"tian2023/fig9/linear-beta5-P{p}-chi-{which}": (
-            cells("linear", 5, p),
-            cells("linear", 1, p),
-            f"chi_{which}",
-        )
-        for p in (1, 3, 5)
-        for which in ("plus", "minus")
-    },
-    "tian2023/table1/mean-matters-little": (
-        f"{TABLE} and mean_gradient and not variance_gradient",
-        f"{TABLE} and not mean_gradient and not variance_gradient",
-        "chi_plus",
-    ),
-}
+FIGURE_11 = (
+    "mean_gradient and not variance_gradient and learning_rate == 0.02 and beta == 5 and candidates == 3"
+)
+QUADRATIC = "quadratic_cosine"
 ONE_CELL = {
     f"tian2023/table1/beta{beta}-P{candidates}-mean{mean:d}-var{variance:d}": table_cell(
         beta, candidates, mean, variance
@@ -286,68 +192,76 @@ ONE_CELL = {
         (1, 2, 5, 10), (1, 3, 5, 10), (False, True), (False, True)
     )
 }
-NUMBERS = {
-    # Claims of a number: what they read.
-    **ONE_CELL,
-    "tian2023/table1/all-cells": TABLE,
-    "tian2023/table1-learning-rate/corrected": f"{TABLE} and beta == 5",
-    "tian2023/table1-learning-rate/printed": f"{AT_TEXT} and beta == 5",
-}
-
-
-MIXED = {
-    # Claims that compare χ+ with χ-.
-    "tian2023/fig5/candidates-not-noise": (
-        (cells("relu", 5, 3), "chi_plus"),
-        (cells("relu", 5, 3), "chi_minus"),
+LOSS_OF = {"fig9": "infonce_cosine", "fig10": QUADRATIC}
+FAILING = {
+    # Claim: the rows of one of its cells, the column, and a change that makes it false there.
+    **{
+        f"tian2023/{figure}/linear-above-relu-at-one-candidate": (cell("relu", 1, 10, loss), "chi_plus", 0.5)
+        for figure, loss in LOSS_OF.items()
+    },
+    **{
+        f"tian2023/{figure}/{name.replace('_', '-')}-above-linear": (
+            cell(name, candidates, beta, loss),
+            "chi_plus",
+            -0.4,
+        )
+        for (figure, loss), (name, candidates, beta) in product(
+            LOSS_OF.items(), (("relu", 3, 2), ("leaky_relu", 10, 10), ("quadratic", 3, 2))
+        )
+    },
+    **{
+        f"tian2023/{figure}/relu-gains-with-beta": (cell("relu", 10, 2, loss), "chi_plus", -0.3)
+        for figure, loss in LOSS_OF.items()
+    },
+    **{
+        f"tian2023/{figure}/relu-larger-beta-better": (cell("relu", 10, 10, loss), "chi_plus", -0.2)
+        for figure, loss in LOSS_OF.items()
+    },
+    **{
+        f"tian2023/{figure}/linear-affected-less": (cell("linear", 5, 10, loss), "chi_plus", -0.5)
+        for figure, loss in LOSS_OF.items()
+    },
+    "tian2023/fig9/linear-chi-plus-unaffected": (cell("linear", 10, 10), "chi_plus", -0.3),
+    "tian2023/fig9/linear-chi-minus-unaffected": (cell("linear", 10, 10), "chi_minus", 0.3),
+    "tian2023/fig9/relu-lowest-chi-minus": (cell("leaky_relu", 10, 1), "chi_minus", -0.2),
+    "tian2023/fig10/below-infonce": (cell("sigmoid", 1, 5, QUADRATIC), "chi_plus", 0.2),
+    "tian2023/fig9/candidates-not-noise": (cell("relu", 1, 1), "chi_minus", 0.4),
+    "tian2023/fig5/candidates-not-noise": (cell("relu", 3, 5), "chi_minus", 0.8),
+    **{id: (query, "chi_plus", 0.5) for id, query in ONE_CELL.items()},
+    "tian2023/table1/whole-table": (f"{TABLE} and candidates == 3", "chi_plus", 0.5),
+    "tian2023/table1-learning-rate/corrected": (f"{TABLE} and beta == 5", "chi_plus", 0.4),
+    "tian2023/table1-learning-rate/printed": (f"{AT_TEXT} and beta == 5", "chi_plus", 0.4),
+    "tian2023/table1/variance-detached-better": (table_cell(2, 3, True, False), "chi_plus", -0.9),
+    "tian2023/table1/variance-detached-worse-beta10-P10": (table_cell(10, 10, True, False), "chi_plus", 0.3),
+    "tian2023/table1/mean-matters-little": (
+        f"{TABLE} and mean_gradient and not variance_gradient", "chi_plus", 0.3,
     ),
-}
-
-
-def sides(claim_id):
-    """What a claim reads, as pairs (query, column): what makes the measure larger against what it is compared
-    with (or truer) as it grows, and what does as it falls."""
-    if claim_id in MIXED:
-        return tuple([side] for side in MIXED[claim_id])
-    if claim_id in NUMBERS:
-        return [(NUMBERS[claim_id], "chi_plus")], []
-    if claim_id in DIFFERENCES:
-        return tuple([(query, "chi_plus") for query in side] for side in DIFFERENCES[claim_id])
-    first, second, column = {**ORDER, **EQUAL}[claim_id]
-    return [(first, column)], [(second, column)]
-
-
-def shifted(tables, query, column, by):
-    table = tables["matching"].copy()
-    hit = table.query(query).index
-    assert 0 < len(hit) < len(table)
-    table.loc[hit, column] += by
-    return {**tables, "matching": table}
-
-
-def breaking(claim_id):
-    """Tables that break a claim by a little more than its margin and its spread, from either side."""
-    id, claim = CLAIMS[claim_id]
-    tables, (higher, lower) = HOLDING[id], sides(claim_id)
-    found = judge(claim, tables)
-    far = claim.margin + abs(found.observed - found.reference) + (found.high - found.low) / 2 + 0.003
-    if claim_id.startswith("tian2023/table1-learning-rate"):
-        far += 0.1  # a seed's part lies on either side of the published score
-    assert far < 0.8
-    for by in (-far, far) if claim.relation == "near" else (-far,):
-        yield from (shifted(tables, *side, by) for side in higher)
-        yield from (shifted(tables, *side, -by) for side in lower)
+    **{
+        f"tian2023/fig11/batch-norm-helps-zeta{zeta}": (
+            f"{FIGURE_11} and zeta == {zeta} and not batch_norm", "chi_plus", 0.7,
+        )
+        for zeta in (5, 10)
+    },
+    "tian2023/fig11/batch-norm-little-at-zeta2": (
+        f"{FIGURE_11} and zeta == 2 and not batch_norm", "chi_plus", -0.3,
+    ),
+    "tian2023/fig11/help-grows-with-zeta": (
+        f"{FIGURE_11} and zeta == 2 and not batch_norm", "chi_plus", -0.9,
+    ),
+}  # fmt: skip
+AGAINST_PRINT = {"tian2023/table1/variance-detached-better"}
+"""What the printed table, from which the numbers here are made, contradicts."""
 
 
 def wide(claim):
     """Whether three published numbers differ so much that their mean is known less well than the margin."""
     if not claim.published_std:
         return False
-    return stats.t.ppf(0.95, 2) * claim.published_std / claim.published_n**0.5 > 1.1 * claim.margin
+    return stats.t.ppf(0.975, 2) * claim.published_std / claim.published_n**0.5 > 1.1 * claim.margin
 
 
-def test_every_claim_is_in_one_of_the_lists():
-    assert sorted([*ORDER, *DIFFERENCES, *EQUAL, *MIXED, *NUMBERS]) == sorted(CLAIMS)
+def test_every_claim_is_in_the_list():
+    assert sorted([*FAILING, "tian2023/table1/outliers"]) == sorted(CLAIMS)
     assert len(ONE_CELL) == 64
 
 
@@ -371,139 +285,75 @@ def test_a_claim_is_reproduced_by_data_that_hold_it(claim_id):
     """Save the cells of Table 1 whose three repetitions differ so much that no number of ours could."""
     id, claim = CLAIMS[claim_id]
     found = judge(claim, HOLDING[id])
-    assert found.verdict == ("inconclusive" if wide(claim) else "reproduced")
+    if claim_id in AGAINST_PRINT:
+        assert {name for name, cell in found.cells.items() if cell.verdict == "contradicted"} >= {
+            f"beta = 10, P = 10, mean {flow} gradient" for flow in ("with", "without")
+        }
+    else:
+        assert found.verdict == ("inconclusive" if wide(claim) else "reproduced")
     assert found.observed == pytest.approx(claim.published, abs=0.01) or claim_id not in ONE_CELL
 
 
-def test_of_table_1_nineteen_cells_are_too_loose_to_be_reproduced():
-    loose = [id for id in ONE_CELL if wide(CLAIMS[id][1])]
-    spreads = published()["std"]
-    assert len(loose) == 19 == (spreads > 0.06).sum()
-
-
-@EACH
-def test_a_claim_is_contradicted_by_data_that_break_it(claim_id):
-    _, claim = CLAIMS[claim_id]
-    cases = list(breaking(claim_id))
-    assert len(cases) >= 2
-    assert [judge(claim, tables).verdict for tables in cases] == ["contradicted"] * len(cases)
-
-
-@EACH
-def test_a_claim_reads_the_cells_it_names_and_no_others(claim_id):
-    """All other numbers may be anything; every single one of its cells counts."""
+@pytest.mark.parametrize("claim_id", FAILING)
+def test_one_cell_that_fails_refutes_a_sentence(claim_id):
+    """And it alone, of a sentence about many."""
     id, claim = CLAIMS[claim_id]
-    tables, named = HOLDING[id], read_by(claim_id)
-    found = judge(claim, tables)
-    table = tables["matching"].copy()
-    for column in ("chi_plus", "chi_minus"):
-        rest = table.index.difference(named.get(column, []))
-        table.loc[rest, column] = np.random.default_rng(1).uniform(-1, 1, len(rest))
-    assert judge(claim, {**tables, "matching": table}) == found
-    for column, rows in named.items():
-        of = tables["matching"].loc[rows]
-        for _, cell in of.groupby(list(of.columns.difference(["chi_plus", "chi_minus", "seed"]))):
-            moved = tables["matching"].copy()
-            moved.loc[cell.index[:1], column] += 0.01
-            now = judge(claim, {**tables, "matching": moved})
-            assert (now.observed, now.reference) != (found.observed, found.reference)
+    before, after = (
+        judge(claim, tables) for tables in (HOLDING[id], changed(HOLDING[id], *FAILING[claim_id]))
+    )
+    assert after.verdict == "contradicted"
+    if len(claim.cells) > 3 and claim_id not in AGAINST_PRINT:
+        failing = [name for name, cell in after.cells.items() if cell.verdict == "contradicted"]
+        assert 1 <= len(failing) <= len(claim.cells) / 4
+        assert failing[0] in after.reason
+    if claim_id not in AGAINST_PRINT:
+        assert before.verdict != "contradicted"
 
 
-def read_by(claim_id):
-    """The rows that a claim reads, by column."""
-    id, _ = CLAIMS[claim_id]
+SENTENCES_ON_MANY = sorted(
+    id for id, (_, claim) in CLAIMS.items() if len(claim.cells) > 3 and claim.kind == "ordering"
+)
+
+
+@pytest.mark.parametrize("claim_id", SENTENCES_ON_MANY)
+def test_a_world_without_the_effect_does_not_reproduce_it(claim_id):
+    """Scores that depend on the seed alone, up to noise."""
+    id, claim = CLAIMS[claim_id]
     table = HOLDING[id]["matching"]
-    if id == MATCHING and claim_id not in P1_ALONE:
-        table = table[table["seed"].isin(SEEDS)]
-    rows = {}
-    for query, column in (*sides(claim_id)[0], *sides(claim_id)[1]):
-        rows[column] = rows.get(column, pd.Index([])).union(table.query(query).index)
-    return rows
-
-
-P1_ALONE = {
-    "tian2023/fig9/relu-beta5-P1-chi-plus",
-    "tian2023/fig9/relu-beta5-P1-chi-minus",
-    "tian2023/fig9/linear-beta5-P1-chi-plus",
-    "tian2023/fig9/linear-beta5-P1-chi-minus",
-    "tian2023/fig9/relu-gains-at-one-candidate",
-}
-
-
-@EACH
-def test_a_claim_has_the_seeds_that_all_its_cells_have(claim_id):
-    """Those that P = 1 has in addition count at P = 1 alone, and Table 1's not in Figure 11."""
-    id, claim = CLAIMS[claim_id]
-    if id == MATCHING:
-        expected = MORE_SEEDS if claim_id in P1_ALONE else SEEDS
-    elif claim_id.endswith("/printed"):
-        expected = TEXT_SEEDS
+    found = []
+    for draw in range(20):
+        rng = np.random.default_rng(draw)
+        noise = {name: 0.5 + 0.03 * rng.normal(size=len(table)) for name in ("chi_plus", "chi_minus")}
+        found.append(judge(claim, {**HOLDING[id], "matching": table.assign(**noise)}).verdict)
+    if claim_id.endswith("little-at-zeta2"):  # whose margin is there for no effect
+        assert "contradicted" not in found
     else:
-        expected = SEEDS if "/fig11/" in claim_id else MORE_SEEDS
-    assert sorted(claim.measure(HOLDING[id]).index) == list(expected)
-    assert judge(claim, HOLDING[id]).seeds == len(expected)
-
-
-@pytest.mark.parametrize("claim_id", [*ORDER, *DIFFERENCES, *EQUAL])
-def test_seeds_are_paired(claim_id):
-    """What raises all scores of a seed alike raises no doubt about their differences."""
-    id, claim = CLAIMS[claim_id]
-    table = HOLDING[id]["matching"]
-    luck = 0.4 * np.sin(5.0 * table["seed"])
-    lucky = table.assign(chi_plus=table["chi_plus"] + luck, chi_minus=table["chi_minus"] + luck)
-    before, after = judge(claim, HOLDING[id]), judge(claim, {**HOLDING[id], "matching": lucky})
-    assert after.verdict == "reproduced"
-    assert after.observed != pytest.approx(before.observed, abs=1e-3) or claim_id in DIFFERENCES
-    for edge in ("low", "high"):
-        distances = [getattr(found, edge) - found.reference for found in (before, after)]
-        assert distances[0] == pytest.approx(distances[1], abs=1e-9)
+        assert "reproduced" not in found
 
 
 @EACH
 def test_the_order_of_rows_does_not_matter(claim_id):
     id, claim = CLAIMS[claim_id]
     shuffled = {name: table.sample(frac=1, random_state=0) for name, table in HOLDING[id].items()}
-    ours, theirs = vars(judge(claim, shuffled)), vars(judge(claim, HOLDING[id]))
-    for name in ("observed", "low", "high", "reference"):
-        assert ours.pop(name) == pytest.approx(theirs.pop(name), rel=1e-12, abs=1e-14)
-    assert ours == theirs
+    ours, theirs = judge(claim, shuffled), judge(claim, HOLDING[id])
+    assert (ours.verdict, ours.reason) == (theirs.verdict, theirs.reason)
+    assert ours.observed == pytest.approx(theirs.observed, rel=1e-9)
 
 
 @EACH
-@pytest.mark.parametrize("seeds", ["seed >= 0", "seed == 2"], ids=["all seeds", "one seed"])
-def test_training_that_diverged_is_no_evidence(claim_id, seeds):
-    """Not in any one of the cells either."""
+def test_training_that_diverged_is_no_evidence(claim_id):
     id, claim = CLAIMS[claim_id]
-    for column, rows in read_by(claim_id).items():
-        hit = HOLDING[id]["matching"].loc[rows].query(seeds)
-        for part in (
-            hit,
-            hit[(hit["beta"] == hit["beta"].max()) & (hit["candidates"] == hit["candidates"].max())],
-        ):
-            table = HOLDING[id]["matching"].copy()
-            table.loc[part.index, column] = np.nan
-            found = judge(claim, {**HOLDING[id], "matching": table})
-            assert (found.verdict, found.reason) == ("inconclusive", "non-finite observations")
+    table = HOLDING[id]["matching"].assign(chi_plus=np.nan, chi_minus=np.nan)
+    assert judge(claim, {**HOLDING[id], "matching": table}).verdict == "inconclusive"
 
 
-@EACH
-def test_other_settings_do_not_decide(claim_id):
-    id, claim = CLAIMS[claim_id]
-    held, broken = HOLDING[id], next(breaking(claim_id))
-    tables = {
-        name: pd.concat([held[name].assign(setting=BASE), broken[name].assign(setting="other")])
-        for name in held
-    }
-    default = registry.experiment(id).params()
-    (row,) = judge_all([claim], tables, default).to_dict("records")
-    assert row["verdict"] == judge(claim, held).verdict
-    assert row["scale"] == "paper"
-    assert row["stable_in"] == ("0 of 1" if row["assumptions"] else "")
-
-
-def test_margins_are_those_of_scores():
-    for _, claim in CLAIMS.values():
-        assert claim.margin == (0.0 if claim.kind == "ordering" else MARGINS["score"])
+def test_all_seeds_that_both_have_are_paired():
+    """ReLU and linear nets have more seeds."""
+    _, claim = CLAIMS["tian2023/fig9/linear-above-relu-at-one-candidate"]
+    found = judge(claim, HOLDING[MATCHING])
+    assert {cell.seeds for cell in found.cells.values()} == {len(MORE_SEEDS)}
+    _, claim = CLAIMS["tian2023/fig9/relu-lowest-chi-minus"]
+    assert judge(claim, HOLDING[MATCHING]).cells["leaky_relu, P = 1, beta = 2"].seeds == len(SEEDS)
 
 
 @pytest.mark.parametrize("cell_id", ONE_CELL)
@@ -519,36 +369,23 @@ def test_a_cells_claim_has_the_printed_number(cell_id):
 
 
 def test_the_mean_distance_takes_every_cell_for_itself():
-    """Cells that are too high do not make up for others that are too low."""
+    """Cells that are too high do not make up for others that are too low; nor do they in the whole table."""
     tables = HOLDING[NORMALIZATION]
     for which, by in (("", 0.3), ("not ", -0.3)):
-        query = f"{TABLE} and beta == 5 and {which}mean_gradient"
-        tables = shifted(tables, query, "chi_plus", by)
+        tables = changed(tables, f"{TABLE} and beta == 5 and {which}mean_gradient", "chi_plus", by)
     found = judge(CLAIMS["tian2023/table1-learning-rate/corrected"][1], tables)
     assert found.verdict == "contradicted"
     assert found.observed == pytest.approx(0.3, abs=0.01)
-    assert judge(CLAIMS["tian2023/table1/all-cells"][1], tables).verdict == "reproduced"
+    whole = judge(CLAIMS["tian2023/table1/whole-table"][1], tables)
+    assert whole.cells["mean difference"].verdict == "reproduced"
+    assert whole.cells["mean square beyond repetitions"].verdict == "contradicted"
 
 
-def test_other_settings_have_the_cells_that_claims_read():
+def test_other_settings_have_all_the_cells():
     chosen = registry.experiment(MATCHING).params()
-    others = registry.experiment(MATCHING).alternatives(chosen)
-    assert len(others) == 2
-    for other in others.values():
-        assert {1, 5} <= set(other.over_parameterisation)
-        assert {1, 3, 5} <= set(other.candidates)
-        assert min(other.seeds, other.seeds_single) >= 3
-        assert (other.batch_norm, other.variance_gradient) != (chosen.batch_norm, chosen.variance_gradient)
-
-
-def test_other_settings_leave_out_only_what_no_claim_reads():
-    chosen = params(MATCHING, **CELLS_READ[MATCHING])
-    every = computed(MATCHING, **CELLS_READ[MATCHING])["matching"]
     for other in registry.experiment(MATCHING).alternatives(chosen).values():
-        tables = evaluate(matching.compute, {BASE: other}, Context())
-        assert_all_claims_can_be_judged(MATCHING, tables)
-        arms = ["objective", "activation", "beta", "candidates"]
-        assert len(tables["matching"][arms].drop_duplicates()) < len(every[arms].drop_duplicates())
+        for name in ("over_parameterisation", "candidates", "seeds", "steps"):
+            assert getattr(other, name) == getattr(chosen, name)
 
 
 # Table 1.
@@ -585,15 +422,83 @@ def test_table_1_without_numbers_is_an_error(damage):
         table1({"matching": table}, registry.experiment(NORMALIZATION).params())
 
 
+def test_errors_of_cells_are_welchs():
+    cells = table_cells(HOLDING[NORMALIZATION])
+    against = agreement.compared(cells)
+    for place, row in against.iterrows():
+        theirs = published().loc[place]
+        spread = np.hypot(theirs["std"], 0.01 / 12**0.5)
+        expected = stats.ttest_ind_from_stats(
+            cells[place].mean(), cells[place].std(), len(cells), theirs["value"], spread, 3, equal_var=False
+        )
+        assert row["errors"] == pytest.approx(expected.statistic)
+        assert 2 * stats.norm.sf(abs(row["score"])) == pytest.approx(expected.pvalue)
+        assert np.sign(row["score"]) == np.sign(row["errors"])
+
+
+def test_the_slope_of_a_seed_is_that_of_its_regression_on_print():
+    cells = table_cells(HOLDING[NORMALIZATION])
+    printed = [published().loc[place, "value"] for place in cells]
+    for seed, slope in agreement.slopes(cells).items():
+        assert slope == pytest.approx(stats.linregress(printed, cells.loc[seed]).slope)
+
+
+def test_the_p_value_is_that_of_a_chi_square():
+    assert agreement.p_value(83.7, 64) == pytest.approx(stats.chi2.sf(83.7, 64))
+    assert agreement.chi_square(np.array([1.0, -2.0])) == 5
+
+
+def test_repetitions_of_a_table_differ_from_it_by_no_more_than_repetitions_do():
+    """Of 40 made-up pairs of tables with the printed spreads, one of which is .15 off in every cell."""
+    rng = np.random.default_rng(0)
+    unexplained, beyond = [], []
+    for _ in range(40):
+        table = {
+            place: row["value"] + row["std"] * rng.normal(size=10) for place, row in published().iterrows()
+        }
+        cells = pd.DataFrame(table).rename_axis(columns=CELL)
+        for off in (0.0, 0.15):
+            unexplained.append(agreement.unexplained(cells + off).mean())
+            beyond.append(agreement.outliers(agreement.compared(cells + off)["errors"]))
+    assert abs(np.mean(unexplained[::2])) < 0.003 < 0.02 < np.mean(unexplained[1::2])
+    assert np.mean(unexplained[1::2]) == pytest.approx(0.15**2, abs=0.004)
+    assert np.mean(beyond[1::2]) > 3 * np.mean(beyond[::2])
+
+
+def test_more_outliers_than_by_chance_are_noticed():
+    """Of cells that are independent, 16 of which are .3 off."""
+    _, claim = CLAIMS["tian2023/table1/outliers"]
+    tables = HOLDING[NORMALIZATION]
+    rows = tables["matching"].query(TABLE).index
+    noise = 0.05 * np.random.default_rng(0).normal(size=len(rows))
+    independent = tables["matching"].copy()
+    spread = independent.loc[rows, "chi_plus"].groupby(independent["seed"]).transform("mean")
+    independent.loc[rows, "chi_plus"] += noise + spread.mean() - spread
+    held = {**tables, "matching": independent}
+    assert judge(claim, held).verdict == "reproduced"
+    assert (
+        judge(claim, changed(held, f"{TABLE} and candidates == 3", "chi_plus", 0.3)).verdict == "contradicted"
+    )
+
+
+def test_the_table_as_a_whole_names_its_outliers():
+    tables = changed(HOLDING[NORMALIZATION], table_cell(2, 3, False, True), "chi_plus", 0.157)
+    made = table1_whole(
+        {"matching": tables["matching"].assign(setting=BASE)}, registry.experiment(NORMALIZATION).params()
+    )
+    assert "beta 2, P 3, gradient through σ²" in list(made["quantity"])
+    far = made[made["quantity"].str.startswith("cells beyond")]["ours"].item()
+    assert int(far) == made["quantity"].str.contains("gradient through").sum()
+
+
 # What is computed.
 
 
 def test_matching_scores_are_complete():
-    """Every combination once, with the more seeds where claims read."""
+    """Every combination once, with more seeds of ReLU and linear nets."""
 
     def seeds_of(objective, activation, beta, candidates):
-        read = beta == 2 or activation in ("relu", "linear")
-        return 3 if candidates == 1 and objective == "infonce_cosine" and read else 2
+        return 3 if activation in ("relu", "linear") else 2
 
     table = computed(MATCHING)["matching"]
     expected = {

@@ -28,3 +28,19 @@ def test_compiled_batch_norm_is_that_of_automatic_differentiation(dtype):
         torch.testing.assert_close(
             of, to, rtol=1e-9 if dtype == torch.float64 else 1e-3, atol=1e-3 * (dtype == torch.float32)
         )
+
+
+def test_pooled_statistics_are_those_of_both_views_together():
+    """As `torch` normalises the samples of both views in one batch, gradients included."""
+    draw = torch.Generator().manual_seed(0)
+    table = torch.randn(1, 1, 1, 4, 3, generator=draw, dtype=torch.float64, requires_grad=True)
+    token = torch.randint(4, (2, 16), generator=draw)
+    share = torch.nn.functional.one_hot(token, 4).double().mean(1)[None, None]
+    flows = torch.tensor([True])
+    found = batch_norm(table, share, mean_gradient=flows, variance_gradient=flows, pooled=True)
+    expected = torch.nn.functional.batch_norm(table[0, 0, 0][token.flatten()], None, None, training=True)
+    samples = torch.stack([found[0, 0, 0, view][token[view]] for view in (0, 1)]).flatten(0, 1)
+    torch.testing.assert_close(samples, expected)
+    weights = torch.randn(samples.shape, generator=draw, dtype=torch.float64)
+    gradients = [torch.autograd.grad((each * weights).sum(), table)[0] for each in (samples, expected)]
+    torch.testing.assert_close(*gradients)

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import pandas as pd
 
 CELL = ["beta", "P", "backprop_mean", "backprop_variance"]
+REPETITIONS = 3
+"""Of every printed number."""
 
 
 class Score(NamedTuple):
-    """Mean and standard deviation of χ+ over 3 repetitions."""
+    """Mean and standard deviation of χ+ over the repetitions."""
 
     mean: float
     std: float

@@ -31,6 +31,7 @@ def batch_norm(
     *,
     mean_gradient: Bool[Tensor, " arm"],
     variance_gradient: Bool[Tensor, " arm"],
+    pooled: bool = False,
 ) -> Float[Tensor, "arm seed field view token unit"]:
     """BatchNorm without affine weights, (f - μ)/sqrt(σ² + 1e-5), with each view's own μ and biased σ².
 
@@ -39,7 +40,16 @@ def batch_norm(
         share: share of the batch that has each token; it weighs μ and σ².
         mean_gradient: whether the gradient flows through μ (Appendix E.2), for each arm.
         variance_gradient: whether it flows through σ². In Definition 5's mean-backprop BatchNorm it does not.
+        pooled: whether μ and σ² are those of both views together, as in Eq. 164.
     """
+    if pooled:
+        both = batch_norm(
+            table,
+            share.mean(2, keepdim=True),
+            mean_gradient=mean_gradient,
+            variance_gradient=variance_gradient,
+        )
+        return both.expand(-1, -1, -1, share.shape[2], -1, -1)
     implementation = _BatchNorm.apply if table.device.type == "cpu" else differentiated_batch_norm
     return implementation(table, share, mean_gradient, variance_gradient)
 

@@ -18,6 +18,9 @@ class TokenSequences(TakesLosses):
     candidates: tuple[int, ...] = stated((1, 3, 5, 10), "Table 1: P", min_length=1)
     output_dim: int = from_code(50, "the text is silent", ge=1)
     temperature: float = from_code(0.1, "of both published losses; the text is silent", gt=0)
+    pooled_statistics: bool = from_code(
+        False, "each view has its own BatchNorm statistics; the theory's Eq. 164 pools both views"
+    )
     learning_rate: float = from_code(0.02, "the text has 2e-3, which does not give Table 1", gt=0)
     momentum: float = stated(0.9, "Section 5", ge=0, lt=1)
     weight_decay: float = stated(5e-3, "Section 5", ge=0)

@@ -130,7 +130,13 @@ class Network:
         views = minibatch.count.shape[2]
         if self.cell.batch_norm:
             share = (minibatch.count / minibatch.token.shape[2]).to(table.dtype)
-            table = batch_norm(table, share, mean_gradient=self.mean, variance_gradient=self.variance)
+            table = batch_norm(
+                table,
+                share,
+                mean_gradient=self.mean,
+                variance_gradient=self.variance,
+                pooled=self.params.pooled_statistics,
+            )
         else:
             table = table[..., None, :, :].expand(*table.shape[:3], views, *table.shape[3:])
         return sum_over_fields(matmul(table.flatten(3, 4), upper).unflatten(3, (views, -1)), minibatch)

@@ -3,8 +3,10 @@
 from functools import partial
 
 from reprise.evidence import identities
+from reprise.evidence.claims import inequality
 
 holds = partial(identities.holds, "tian2023")
+bound = partial(identities.bound, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
 falsehood = partial(identities.falsehood, "tian2023")
 
@@ -22,7 +24,7 @@ CLAIMS = [
         "Section 2, before and after Eq. 3",
     ),
     holds("lemma1/kernel", "Gaussian α is the inner product of the features φ of Eq. 22.", "Lemma 1"),
-    holds("lemma1/nonnegative", "Those features are nonnegative where g is above the bound v.", "Lemma 1"),
+    bound("lemma1/nonnegative", "Those features are nonnegative where g is above the bound v.", "Lemma 1"),
     *misprint(
         "eq25",
         "C_α is Eq. 23 less Eq. 24, whose sum of α_ij leaves out j = i.",
@@ -35,7 +37,7 @@ CLAIMS = [
         "variance of E_aug[g] under the adjusted density.",
         "Lemma 2, Eqs. 4 and 42",
     ),
-    holds("lemma2/psd", "In that limit C_α[g] is positive semi-definite.", "Lemma 2"),
+    bound("lemma2/psd", "In that limit C_α[g] is positive semi-definite.", "Lemma 2"),
     holds("cor1/variance", "Without augmentation it is the variance of g itself.", "Corollary 1"),
     # Section 3: one layer.
     *(
@@ -71,7 +73,7 @@ CLAIMS = [
         "In the latent summation model A(u_m) = (1 - q_m)² u_m u_mᵀ + q_m (I - u_m u_mᵀ).",
         "Eqs. 9 and 45",
     ),
-    holds(
+    bound(
         "thm1/stable",
         "An LME whose eigenvalue gap exceeds the local roughness attracts the weights near it (their "
         "distance, after a long time, as a share of the first).",
@@ -82,6 +84,7 @@ CLAIMS = [
         "The roughness is at most C0³ vol(C0) r(w*, α) / π, at any radius C0 (tried: under 0.001).",
         "The roughness is at most C0² vol(C0) r(w*, α) / π, at any radius C0 (tried: under 0.001).",
         "Theorem 2, Eqs. 78, 80, 84, 89, 90, 92 and 93",
+        make=inequality,
     ),
     holds(
         "thm2/first-order-term",
@@ -93,7 +96,7 @@ CLAIMS = [
         "With 1-D Gaussian α, r(w*, α) is z0 times what it is with uniform α.",
         "Corollary 2, Eq. 99",
     ),
-    holds("cor2/at-most-one", "z0 is at most 1.", "Corollary 2, Eq. 100"),
+    bound("cor2/at-most-one", "z0 is at most 1.", "Corollary 2, Eq. 100"),
     holds(
         "appB5/invariance",
         "Under augmentation by a group of rotations, a unit's mean output is the same for a rotated weight.",
@@ -138,7 +141,7 @@ CLAIMS = [
         "Eq. 143.",
         "Theorem 5, Eqs. 15, 142 and 143",
     ),
-    holds("thm5/nonnegative", "δ_k is never negative.", "Theorem 5"),
+    bound("thm5/nonnegative", "δ_k is never negative.", "Theorem 5"),
     *misprint(
         "thm5-delta",
         "δ_k = 1 - p0 p1 b_k²/(λ - d_k).",
@@ -153,13 +156,13 @@ CLAIMS = [
         "Lemma 6, Eq. 166",
     ),
     holds("cor3/gated-variance", "V[x̃_k^bn] = A_k/σ_k².", "Eq. 175"),
-    holds("cor3/bound", "λ^bn is at least the largest d_k^bn.", "Corollary 3 (1)"),
+    bound("cor3/bound", "λ^bn is at least the largest d_k^bn.", "Corollary 3 (1)"),
     holds("cor3/top-eigenvector", "s^bn has the components b_k^bn/(λ^bn - d_k^bn)/Z^bn.", "Corollary 3 (2)"),
     holds(
         "cor3/dynamics",
         "w_k moves by ((s_k^bn)² A_k^bn + δ_k^bn Δ_k^bn Δ_k^bnᵀ) w_k with δ_k^bn of Eq. 179.",
         "Corollary 3 (3), Eq. 178",
     ),
-    holds("cor3/nonnegative", "δ_k^bn is never negative.", "Corollary 3 (3), Eq. 179"),
+    bound("cor3/nonnegative", "δ_k^bn is never negative.", "Corollary 3 (3), Eq. 179"),
     holds("cor3/remark", "d_k^bn = 1/(1 + p0 p1 (w_kᵀ Δ_k/√d_k)²).", "Appendix D, Remarks after Corollary 3"),
 ]

@@ -1,19 +1,24 @@
 """What Theorem 6, its proof and the remark after it say."""
 
+from collections.abc import Callable
 from functools import partial
-
-import numpy as np
-import pandas as pd
+from itertools import pairwise, product
 
 from reprise.evidence import identities
-from reprise.evidence.claims import Measure, ordering, value
-from reprise.evidence.measures import applied, column, each_seed, ratio, wide
-from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIM, CLAIMED_MODULATION
+from reprise.evidence.claims import COARSEST, SHARE, Claim, Measure, for_all, inequality, limit, ordering
+from reprise.evidence.measures import column
+from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIMS, CLAIMED_MODULATIONS
 
 holds = partial(identities.holds, "tian2023")
+bound = partial(identities.bound, "tian2023")
 falsehood = partial(identities.falsehood, "tian2023")
 
-SHARE = "share of starts"
+SHARES = "share of starts"
+DRAWN = [
+    *((2, epsilon) for epsilon in (-0.8, -0.4, 0.0, 0.4, 0.8)),
+    *((8, epsilon) for epsilon in (0.0, 0.4, 0.8)),
+]
+"""d and ε of which the draws tell the probability to a hundredth."""
 
 
 def share(name: str, dim: int, modulation: float) -> Measure:
@@ -21,19 +26,28 @@ def share(name: str, dim: int, modulation: float) -> Measure:
     return column("basins", name, dim=dim, modulation=modulation)
 
 
-smallest_increase = applied(
-    lambda reached: pd.Series(np.diff(reached, axis=1).min(1), reached.index),
-    wide("basins", "reached", "modulation", dim=CLAIMED_DIM),
-)
-"""The least that the next larger c adds to the share which reaches the modulated pattern."""
-drawn_over_formula = each_seed(
-    "mean",
-    ratio(
-        column("probabilities", "simulated", dim=CLAIMED_DIM),
-        column("probabilities", "formula", dim=CLAIMED_DIM),
-    ),
-)
-"""The share of draws over Eq. 155, mean over the modulation factors."""
+def _more(measure: Measure, than: Measure) -> Claim:
+    """A cell's claim, whose id and statement are not read."""
+    return ordering("tian2023/cell", "", source="", measure=measure, above=than, unit=SHARES, bounds=SHARE)
+
+
+def _modulated(id: str, statement: str, source: str, claim: Callable[[int, float], Claim]) -> Claim:
+    """A sentence about every number of patterns and every c > 0."""
+    cells = {
+        f"d = {dim}, c = {c:g}": claim(dim, c) for dim, c in product(CLAIMED_DIMS, CLAIMED_MODULATIONS[1:])
+    }
+    return for_all(f"tian2023/thm6/{id}", statement, cells, source=source)
+
+
+def _drawn(dim: int, epsilon: float) -> Claim:
+    drawn, formula = (
+        column("probabilities", name, dim=dim, epsilon=epsilon) for name in ("simulated", "formula")
+    )
+    return limit(
+        "tian2023/cell", "", source="", measure=drawn, reaches=formula, 
+        resolution=lambda tables: COARSEST * formula(tables),
+        unit="probability", bounds=SHARE,
+    )  # fmt: skip
 
 
 CLAIMS = [
@@ -43,7 +57,7 @@ CLAIMS = [
     holds("thm6/critical-time", "From y(0) > 0 it blows up at t* = ln(1 + b/y(0))/b.", "Eq. 150, Figure 7"),
     holds("eq149/critical-time", "At that time y(0)/(y(0) + b) exp(b t*) = 1.", "Eq. 149"),
     holds("eq151/derivative", "Eq. 151 is the derivative of t* by b.", "Eq. 151"),
-    holds("eq151/sign", "A larger b and a larger y(0) make t* smaller.", "After Eq. 151"),
+    bound("eq151/sign", "A larger b and a larger y(0) make t* smaller.", "After Eq. 151"),
     holds(
         "thm6/equal-winner",
         "Without modulation, a unit weight goes to the pattern with the smallest critical time (share of "
@@ -63,58 +77,51 @@ CLAIMS = [
         "No unit weight that goes to u_l for A_k does not for A_k + c u_l u_lᵀ, c > 0 (share of starts).",
         "Theorem 6",
     ),
-    *(
-        ordering(
-            f"tian2023/thm6/basin-d{dim}",
-            f"More random unit weights go to one of {dim} patterns when it is modulated (c = 0.4).",
-            source="Theorem 6",
-            measure=share("reached", dim, CLAIMED_MODULATION),
-            above=share("reached", dim, 0.0),
-            unit=SHARE,
-        )
-        for dim in (2, CLAIMED_DIM)
+    _modulated(
+        "basin",
+        "More random unit weights go to a pattern when it is modulated.",
+        "Theorem 6",
+        lambda dim, c: _more(share("reached", dim, c), than=share("reached", dim, 0.0)),
     ),
-    ordering(
+    for_all(
         "tian2023/thm6/monotone",
-        "The stronger the modulation of one of 8 patterns, the more random unit weights go to it (smallest "
-        "increase from one c to the next).",
+        "The stronger the modulation of a pattern, the more random unit weights go to it.",
+        {
+            f"d = {dim}, c from {low:g} to {high:g}": _more(
+                share("reached", dim, high), than=share("reached", dim, low)
+            )
+            for dim, (low, high) in product(CLAIMED_DIMS, pairwise(CLAIMED_MODULATIONS))
+        },
         source="Theorem 6 and the remark after it",
-        measure=smallest_increase,
-        above=0.0,
-        unit=SHARE,
     ),
-    ordering(
-        "tian2023/thm6/modulated-wins",
-        "More random unit weights go to the modulated one of 8 patterns (c = 0.4) than to any other.",
-        source="Section 4.2, after Theorem 6",
-        measure=share("reached", CLAIMED_DIM, CLAIMED_MODULATION),
-        above=share("largest_other", CLAIMED_DIM, CLAIMED_MODULATION),
-        unit=SHARE,
+    _modulated(
+        "modulated-wins",
+        "More random unit weights go to the modulated pattern than to any other.",
+        "Section 4.2, after Theorem 6",
+        lambda dim, c: _more(share("reached", dim, c), than=share("largest_other", dim, c)),
     ),
     holds("eq155/probability", "Eq. 155 is the integral of Eq. 154.", "Eqs. 154 and 155"),
-    value(
+    for_all(
         "tian2023/eq155/drawn",
-        "Eq. 155 gives the probabilities of random draws (their ratio at d = 8, mean over ε).",
+        "Eq. 155 gives the shares of random draws.",
+        {f"d = {dim}, ε = {epsilon:g}": _drawn(dim, epsilon) for dim, epsilon in DRAWN},
         source="Eq. 155",
-        quantity="score",
-        measure=drawn_over_formula,
-        published=1.0,
-        unit="drawn over formula",
     ),
     holds(
         "eq155/no-modulation",
         "Without modulation P[E_l] is 1/d, but for the 2⁻ᵈ of starts without a positive component.",
         "Remark after Theorem 6",
     ),
-    holds("eq155/positive", "For 0 < ε <= 1, P[E_l] is at least ε/2.", "Remark, positive modulation"),
+    bound("eq155/positive", "For 0 < ε <= 1, P[E_l] is at least ε/2.", "Remark, positive modulation"),
     *falsehood(
         "eq155-positive",
         "P[E_l] is at least ε/2 for any ε > 0 (tried: above 1).",
         "P[E_l] is at least min(ε, 1)/2 for any ε > 0 (tried: above 1).",
         "Remark, positive modulation",
+        make=inequality,
     ),
-    holds("eq155/negative", "For ε < 0, P[E_l] is at most (1 + ε/2)ᵈ/d.", "Remark, negative modulation"),
-    holds(
+    bound("eq155/negative", "For ε < 0, P[E_l] is at most (1 + ε/2)ᵈ/d.", "Remark, negative modulation"),
+    bound(
         "eq156/bound",
         "The largest advantage leads to a probability of at least half its gap to the second, of at most 1.",
         "Eq. 156",
@@ -124,12 +131,14 @@ CLAIMS = [
         "P[E_c(1)] is at least half the gap between the two largest ε (tried: gaps above 1).",
         "P[E_c(1)] is at least half the gap, or 1/2 if that is less (tried: gaps above 1).",
         "Eq. 156",
+        make=inequality,
     ),
-    holds("eq157/bound", "Eq. 157 bounds P[E_c(r)] where no gap is above 2.", "Eq. 157"),
+    bound("eq157/bound", "Eq. 157 bounds P[E_c(r)] where no gap is above 2.", "Eq. 157"),
     *falsehood(
         "eq157",
         "P[E_c(r)] is at most the least of (1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",
         "P[E_c(r)] is at most the least of max(0, 1 - gap/2)^(r'+1)/(r'+1) (tried: gaps above 2).",
         "Eq. 157",
+        make=inequality,
     ),
 ]

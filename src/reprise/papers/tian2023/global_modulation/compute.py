@@ -8,7 +8,7 @@ import pandas as pd
 
 from reprise.evidence.identities import Random, tried
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
-from reprise.papers.tian2023.global_modulation.formulas import CHECKS, climb, closed_form
+from reprise.papers.tian2023.global_modulation.formulas import BOUNDS, CHECKS, climb, closed_form
 from reprise.papers.tian2023.global_modulation.params import Params
 from reprise.study.experiment import Context
 
@@ -30,7 +30,13 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     modulation but not with it (`lost`), and those that have not settled (`unsettled`). `probabilities`:
     P[E_l] of Eq. 155 (`formula`) and the share of draws (`simulated`).
     """
-    points = range(params.first_point, params.first_point + params.points)
+    equations = [check for check in CHECKS if check not in BOUNDS]
+    identities = [
+        tried(
+            checks, range(params.first_point, params.first_point + points), params.largest, ("dim",), context
+        )
+        for checks, points in ((equations, params.points), (BOUNDS, params.bound_points))
+    ]
     seeds = range(params.seeds)
     flow = pd.concat([_solution(start) for start in params.flow_starts], ignore_index=True)
     basins = []
@@ -41,7 +47,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         row for seed in seeds for dim in params.probability_dims for row in _probabilities(seed, dim, params)
     ]
     return {
-        "identities": tried(CHECKS, points, params.largest, ("dim",), context),
+        "identities": pd.concat(identities, ignore_index=True),
         "flow": flow,
         "basins": pd.DataFrame(basins),
         "probabilities": pd.DataFrame(probability_rows),

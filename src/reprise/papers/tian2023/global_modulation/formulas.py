@@ -207,3 +207,5 @@ CHECKS = (
     single_modulation,
     any_modulation,
 )
+BOUNDS = (derivative, single_modulation, any_modulation)
+"""Those that hold a bound or a sign, which a few points cannot show."""

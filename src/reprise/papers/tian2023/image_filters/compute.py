@@ -17,7 +17,7 @@ from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_cosine, resolve
 from reprise.papers.tian2023.image_filters import measures
-from reprise.papers.tian2023.image_filters.params import ARMS, FIELDS, Params, task_name
+from reprise.papers.tian2023.image_filters.params import ARMS, FIELDS, UNTRAINED, Params, task_name
 from reprise.papers.tian2023.matmul import matmul
 from reprise.papers.tian2023.receptive_fields import batch_norm
 from reprise.study.experiment import Context, Task
@@ -25,13 +25,16 @@ from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import left_of_start, sgd
 
 SPLIT = {"mnist": "train", "digits": "train+test"}
+PATCHES = 2000
+"""Images whose patches the filters are matched with."""
 BLOCK = 32
 """Minibatches prepared at once."""
 Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The final filters, and statistics of the filters during training."""
+    """The final filters, statistics of the filters during training, and `patterns`: the final filters beside
+    untrained ones."""
     seeds, checkpoints = range(params.seeds), checkpoints_of(params.steps)
     (filter_table,) = context.results(tasks(params, context))
     size = math.isqrt(filter_table.shape[1])
@@ -61,7 +64,31 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             learned=learned[-1][..., None, None].expand(filters[-1].shape),
         ),
         "statistics": tidy({"step": checkpoints, **axes}, **statistics(filters, learned)),
+        "patterns": _patterns(params, start, filters[-1], learned[-1]),
     }
+
+
+def _patterns(
+    params: Params,
+    start: Float[Tensor, "seed field unit row column"],
+    filters: Float[Tensor, "arm seed field unit row column"],
+    learned: Bool[Tensor, "arm seed field unit"],
+) -> pd.DataFrame:
+    """Effective rank of each field's filters and their match with the images, of untrained filters too."""
+    patches = quadrants(_images(params)[:PATCHES, None])
+    filters = torch.cat([filters, start[None]])
+    counted = torch.cat([learned, torch.ones_like(learned[:1])])
+    match = measures.match(filters, patches.unflatten(-1, filters.shape[-2:]).double())
+    return tidy(
+        {"arm": (*ARMS, UNTRAINED), "seed": range(params.seeds), "field": FIELDS},
+        effective_rank=measures.effective_rank(filters, counted),
+        match=measures.mean_over(match, counted),
+    )
+
+
+def _images(params: Params) -> Float[Tensor, "sample row column"]:
+    images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
+    return images / images.max()  # in [0, 1]; for scikit-learn's digits, exact multiples of 1/16
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
@@ -72,8 +99,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
 def _train(params: Params, objective: str | None, progress: Callable[[float], None]) -> pd.DataFrame:
     """The filters at every checkpoint: one column per pixel, one row per checkpoint, arm, seed, field and
     unit, in this order; replica = arm * seeds + seed."""
-    images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
-    images = images / images.max()  # in [0, 1]; for scikit-learn's digits, exact multiples of 1/16
+    images = _images(params)
     batches = minibatches(images, params)
     published = partial(infonce_cosine, temperature=params.temperature)
     view_loss = resolve(objective) if objective else published
@@ -85,6 +111,7 @@ def _train(params: Params, objective: str | None, progress: Callable[[float], No
             linear=params.seeds,
             activation=ACTIVATIONS[params.activation],
             variance_gradient=params.variance_gradient,
+            pooled_statistics=params.pooled_statistics,
         )
         return view_loss(*z.unbind(1))
 
@@ -158,20 +185,24 @@ def embed(
     linear: int,
     activation: Activation,
     variance_gradient: bool,
+    pooled_statistics: bool = False,
 ) -> Float[Tensor, "replica view sample out"]:
-    """z = V BN(h(W_k x_k)), with each view's own batch statistics.
+    """z = V BN(h(W_k x_k)).
 
     Args:
         weights: W as [replica, field, pixel, unit] and V as [replica, field, unit, out].
         linear: the number of last replicas for which h is the identity; for the others it is `activation`.
         variance_gradient: whether the gradient flows through BatchNorm's variance; it does through its mean.
+        pooled_statistics: whether BatchNorm's statistics are those of both views, or each view's own.
     """
     lower, upper = weights
     h = matmul(x, lower)
     nonlinear, identity = h.split([len(h) - linear, linear])
-    views = torch.cat([activation(nonlinear), identity]).unflatten(2, (2, -1)).flatten(1, 2)
+    views = torch.cat([activation(nonlinear), identity])
+    if not pooled_statistics:
+        views = views.unflatten(2, (2, -1)).flatten(1, 2)
     replicas, field_views, samples, _ = views.shape
-    # Each view of a field has its own statistics, in which all samples weigh the same.
+    # All samples weigh the same.
     units = batch_norm(
         views[None],
         views.new_full((replicas, field_views, 1, samples), 1 / samples),

@@ -56,6 +56,18 @@ def effective_rank(
     return torch.special.entr(p).sum(-1).exp()
 
 
+def match(
+    filters: Float[Tensor, "*rest field unit size size"], patches: Float[Tensor, "field sample size size"]
+) -> Float[Tensor, "*rest field unit"]:
+    """Magnitude of a filter's correlation, over pixels, with the patch of its field that it fits best."""
+
+    def standardised(images: Tensor) -> Tensor:
+        pixels = images.flatten(-2)
+        return torch.nn.functional.normalize(pixels - pixels.mean(-1, keepdim=True), dim=-1)
+
+    return (standardised(filters) @ standardised(patches).mT).abs().amax(-1)
+
+
 def mean_over(
     values: Float[Tensor, "*field unit"], counted: Bool[Tensor, "*field unit"]
 ) -> Float[Tensor, "*field"]:

@@ -14,11 +14,7 @@ TABLES = ("matching", "filters")
 LOSSES = ("infonce_cosine", "quadratic_cosine")
 """InfoNCE and the quadratic loss of the author's code: the outputs in the text's Eq. 1 are not normalised."""
 SHOWN = ("relu", "linear")
-"""The activations whose filters Figure 5 draws."""
-READ_AT_BETA_ONE = ("relu", "linear")
-"""The activations that claims read at beta = 1."""
-NOT_READ_AT_ONE_CANDIDATE = "quadratic_cosine"
-"""The published loss that no claim reads at one candidate."""
+"""The activations whose filters Figure 5 draws, and that most sentences of the text compare."""
 FILTERS = "filters"
 """The name of the task for Figure 5."""
 Activation = Literal["linear", "relu", "leaky_relu", "quadratic", "sigmoid"]
@@ -35,10 +31,10 @@ class Params(TokenSequences):
         False, "mean-backprop BatchNorm, as in Definition 5 and in that command"
     )
     seeds: int = ours(5, "pools, data and initial weights", ge=1)
-    seeds_single: int = ours(
-        10, "of InfoNCE at one candidate, which claims read and where pools differ more", ge=1
+    seeds_compared: int = ours(10, "of the activations that most sentences of the text compare", ge=1)
+    compared_losses: tuple[Literal["infonce_cosine", "quadratic_cosine"], ...] = ours(
+        LOSSES, "the losses of Figures 9 and 10", min_length=1
     )
-    seeds_unread: int = ours(5, "of settings that figures draw but no claim reads; 0 leaves them out", ge=0)
     shown_over_parameterisation: int = stated(5, "Figure 5: beta", ge=1)
     shown_candidates: int = stated(3, "Figure 5: P", ge=1)
 
@@ -59,7 +55,7 @@ def shown_cell(params: Params) -> Cell:
 
 def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
     """The networks of Figures 4, 9 and 10, with the published losses or another one."""
-    losses = (objective,) if objective else LOSSES
+    losses = (objective,) if objective else params.compared_losses
     arms = [
         Arm(activation, objective, variance=params.variance_gradient)
         for objective, activation in product(losses, params.activations)
@@ -68,25 +64,10 @@ def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
         cell = Cell(beta, candidates, params.batch_norm)
         by_seeds: dict[int, list[Arm]] = {}
         for arm in arms:
-            by_seeds.setdefault(_seeds(params, cell, arm), []).append(arm)
+            seeds = params.seeds_compared if arm.activation in SHOWN else params.seeds
+            by_seeds.setdefault(seeds, []).append(arm)
         for seeds, group in by_seeds.items():
-            if seeds:
-                yield Block(f"{cell}, {seeds} seeds", cell, group, range(seeds))
-
-
-def _seeds(params: Params, cell: Cell, arm: Arm) -> int:
-    """The number of seeds, which is larger for networks that claims read.
-
-    Claims read Figure 5's beta, and some activations at beta = 1; at one candidate, InfoNCE only. Another
-    loss has as many seeds as InfoNCE.
-    """
-    single = cell.candidates == 1
-    is_read = cell.beta == params.shown_over_parameterisation or (
-        cell.beta == 1 and arm.activation in READ_AT_BETA_ONE
-    )
-    if not is_read or (single and arm.objective == NOT_READ_AT_ONE_CANDIDATE):
-        return params.seeds_unread
-    return params.seeds_single if single else params.seeds
+            yield Block(f"{cell}, {seeds} seeds", cell, group, range(seeds))
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
@@ -98,14 +79,23 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
     return {**scores, FILTERS: sequences.resources(params, shown_cell(params), len(SHOWN))}
 
 
+EXCUSED = {"together": "a net without BatchNorm has no variance for a gradient to flow through"}
+
+
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible variants of BatchNorm, for the settings that claims read, with three seeds."""
-    reduction = {
-        "over_parameterisation": (1, params.shown_over_parameterisation),
-        "candidates": tuple(p for p in params.candidates if p <= max(5, min(params.candidates))),
-        "seeds": min(params.seeds, 3),
-        "seeds_single": min(params.seeds_single, 3),
-        "seeds_unread": 0,
+    """Other plausible variants of BatchNorm and another temperature, in all cells of InfoNCE, for the
+    activations that the text compares."""
+    common = {
+        "activations": tuple(name for name in params.activations if name in SHOWN),
+        "compared_losses": LOSSES[:1],
+        "seeds_compared": params.seeds,
     }
-    grid = {"usual BatchNorm": {"variance_gradient": True}, "no BatchNorm": {"batch_norm": False}}
-    return {name: params.model_copy(update={**reduction, **changes}) for name, changes in grid.items()}
+    grid: dict[str, dict[str, object]] = {
+        "no BatchNorm": {"batch_norm": False},
+        "usual BatchNorm over both views, temperature 0.2": {
+            "variance_gradient": True,
+            "pooled_statistics": True,
+            "temperature": 0.2,
+        },
+    }
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -1,0 +1,110 @@
+"""How closely our Table 1 and the printed one agree as wholes.
+
+A printed spread is read as a standard deviation with n - 1 in its denominator, at n = 3. It is rounded to two
+digits, as its mean is, which adds the variance of rounding.
+
+Cells of a seed share pools, data and initial weights, so the 64 comparisons are not independent. What chance
+would give is therefore found among our own seeds: three of them take the place of the printed table against
+the others.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reprise.evidence.statistics import welch_error
+from reprise.papers.tian2023.published import REPETITIONS, Score, table1
+
+ROUNDING = 0.01 / np.sqrt(12)
+"""Standard deviation of rounding to two digits."""
+FAR = 2.0
+"""Standard errors beyond which a cell is an outlier."""
+CHANCE = 0.95
+
+
+def compared(cells: pd.DataFrame) -> pd.DataFrame:
+    """A row a cell: our mean (`ours`), the printed one, their difference in standard errors (`errors`) and as
+    a normal score (`score`), which allows for spreads of few repetitions.
+
+    Args:
+        cells: a row a seed, a column a cell.
+    """
+    means, spreads = _printed(cells)
+    against = _against(cells.to_numpy(dtype=float), means, spreads)
+    return pd.DataFrame({"ours": cells.mean(), "printed": means, **against}, index=cells.columns)
+
+
+def _printed(cells: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The printed means and deviations of the cells."""
+    scores: dict[Any, Score] = {**table1()}
+    found = [scores[cell] for cell in cells]
+    return np.array([score.mean for score in found]), np.hypot([score.std for score in found], ROUNDING)
+
+
+def _against(ours: np.ndarray, means: np.ndarray, spreads: np.ndarray) -> dict[str, np.ndarray]:
+    from scipy import special
+
+    error, freedom = welch_error(ours.var(0, ddof=1), len(ours), spreads, REPETITIONS)  # type: ignore[arg-type]
+    errors = (ours.mean(0) - means) / error
+    tail = special.stdtr(freedom, -np.abs(errors))
+    return {"errors": errors, "score": -np.sign(errors) * special.ndtri(tail)}
+
+
+def by_chance(cells: pd.DataFrame) -> pd.DataFrame:
+    """A row a way to take three of our seeds for the printed ones: how many cells lie beyond `FAR` standard
+    errors (`outliers`), and the sum of the squared normal scores (`chi_square`). None where
+    fewer than two seeds are left."""
+    if len(cells) < REPETITIONS + 2:
+        return pd.DataFrame(columns=["outliers", "chi_square"], dtype=float)
+    return pd.DataFrame(list(_splits(cells.to_numpy(dtype=float))), columns=["outliers", "chi_square"])
+
+
+def _splits(ours: np.ndarray) -> Iterator[tuple[float, float]]:
+    for chosen in combinations(range(len(ours)), REPETITIONS):
+        few, rest = ours[list(chosen)], np.delete(ours, chosen, axis=0)
+        against = _against(rest, few.mean(0).round(2), np.hypot(few.std(0, ddof=1).round(2), ROUNDING))
+        yield outliers(against["errors"]), chi_square(against["score"])
+
+
+def outliers(errors: np.ndarray | pd.Series) -> float:
+    """How many cells lie beyond `FAR` standard errors."""
+    return float((np.abs(errors) > FAR).sum())
+
+
+def chi_square(score: np.ndarray | pd.Series) -> float:
+    """The sum of the squared normal scores, with a degree of freedom a cell if these were independent."""
+    return float(np.square(score).sum())
+
+
+def p_value(chi_square: float, cells: int) -> float:
+    """The share of larger values, if the cells were independent."""
+    from scipy import special
+
+    return float(special.gammaincc(cells / 2, chi_square / 2))
+
+
+def slopes(cells: pd.DataFrame) -> pd.Series:
+    """Of the regression of our scores on the printed ones over all cells, a number a seed."""
+    printed, _ = _printed(cells)
+    deviations = printed - printed.mean()
+    return cells @ deviations / (deviations @ deviations)
+
+
+def unexplained(cells: pd.DataFrame) -> pd.Series:
+    """The mean square, over the cells, of the difference from print that repetitions do not explain: the
+    square of the difference less that of its standard error. A jackknife pseudo-value a seed."""
+    means, spreads = _printed(cells)
+
+    def estimate(ours: np.ndarray) -> float:
+        noise = ours.var(0, ddof=1) / len(ours) + spreads**2 / REPETITIONS
+        return float(np.mean((ours.mean(0) - means) ** 2 - noise))
+
+    ours = cells.to_numpy(dtype=float)
+    size, whole = len(ours), estimate(ours)
+    return pd.Series(
+        [size * whole - (size - 1) * estimate(np.delete(ours, seed, axis=0)) for seed in range(size)],
+        cells.index,
+    )
