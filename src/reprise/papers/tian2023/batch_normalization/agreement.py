@@ -70,8 +70,8 @@ def _splits(ours: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def outliers(errors: np.ndarray | pd.Series) -> float:
-    """How many cells lie beyond `FAR` standard errors."""
-    return float((np.abs(errors) > FAR).sum())
+    """How many cells lie beyond `FAR` standard errors; NaN where one has no number."""
+    return float((np.abs(errors) > FAR).sum()) if np.isfinite(errors).all() else np.nan
 
 
 def chi_square(score: np.ndarray | pd.Series) -> float:
