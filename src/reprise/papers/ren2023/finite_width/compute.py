@@ -24,7 +24,8 @@ from reprise.papers.ren2023.learners import (
     initial,
     population,
 )
-from reprise.papers.ren2023.model import positive_pairs, scales, signal_variances
+from reprise.papers.ren2023.model import positive_pairs, scales
+from reprise.papers.ren2023.spectra import signal_variances
 from reprise.study.experiment import Context
 from reprise.study.tidy import tidy
 from reprise.training.replicas import keep_freed_memory

@@ -7,8 +7,8 @@ import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Measure, always, for_all, for_some, given, ours, value
 from reprise.evidence.measures import column, rows
-from reprise.papers.ren2023.model import EVERY_SPECTRUM, SPECTRA
 from reprise.papers.ren2023.schedules.params import SCHEDULE, Params, words
+from reprise.papers.ren2023.spectra import EVERY_SPECTRUM, SPECTRA
 from reprise.study.experiment import Tables
 
 GRID = {name: Params.model_fields[name].default for name in SCHEDULE}

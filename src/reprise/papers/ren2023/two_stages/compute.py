@@ -25,7 +25,8 @@ from reprise.papers.ren2023.learners import (
     initial,
     non_contrastive,
 )
-from reprise.papers.ren2023.model import SPECTRA, Latents, positive_pairs, scales, signal_variances
+from reprise.papers.ren2023.model import Latents, positive_pairs, scales
+from reprise.papers.ren2023.spectra import SPECTRA, signal_variances
 from reprise.papers.ren2023.two_stages.params import Params, task_name
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import tidy
