@@ -8,9 +8,10 @@ import torch
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners, model
 from reprise.papers.ren2023.learners import Learner
+from reprise.papers.ren2023.spectra import signal_variances
 
 DIM, SIGNALS, SAMPLES, NEGATIVES = 6, 3, 9, 5.0
-SCALE = torch.from_numpy(model.scales(model.signal_variances("linear", DIM, SIGNALS), 0.5, DIM))
+SCALE = torch.from_numpy(model.scales(signal_variances("linear", DIM, SIGNALS), 0.5, DIM))
 
 
 def some_learner(width, seed=0):

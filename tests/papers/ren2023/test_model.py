@@ -8,19 +8,20 @@ import torch
 
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import model
+from reprise.papers.ren2023.spectra import signal_variances
 
 DIM, SIGNALS = 7, 3
 
 
 def test_the_spectra():
-    np.testing.assert_allclose(model.signal_variances("linear", 30, 4), [4, 3, 2, 1])
-    np.testing.assert_allclose(model.signal_variances("spiked", 30, 3), [1.5 * math.log(30), 1, 1])
+    np.testing.assert_allclose(signal_variances("linear", 30, 4), [4, 3, 2, 1])
+    np.testing.assert_allclose(signal_variances("spiked", 30, 3), [1.5 * math.log(30), 1, 1])
     with pytest.raises(ValueError, match="allowed: linear, spiked"):
-        model.signal_variances("flat", 30, 3)
+        signal_variances("flat", 30, 3)
 
 
 def test_the_columns_of_a_and_of_the_noise_are_orthogonal_and_as_long_as_they_should_be():
-    scale = model.scales(model.signal_variances("linear", DIM, SIGNALS), 0.5, DIM)
+    scale = model.scales(signal_variances("linear", DIM, SIGNALS), 0.5, DIM)
     np.testing.assert_allclose(scale**2, [4, 2.5, 1, 0.25, 0.25, 0.25, 0.25])
     mixing = model.mixing(Streams(range(3), "mixing"), scale)
     torch.testing.assert_close(mixing.mT @ mixing, torch.diag(torch.from_numpy(scale**2)).expand(3, -1, -1))

@@ -10,6 +10,7 @@ import torch
 from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners, model
+from reprise.papers.ren2023.spectra import signal_variances
 from reprise.papers.ren2023.two_stages import claims, compute
 from reprise.papers.ren2023.two_stages.params import Params, alternatives
 from reprise.study.experiment import Context
@@ -51,7 +52,7 @@ def test_the_trajectory_is_sgd_from_the_seeds_start_on_the_seeds_minibatches(los
     params = Params(**TINY)
     spectrum, noise = cell
     scale = torch.from_numpy(
-        model.scales(model.signal_variances(spectrum, 6, 3), params.noise if noise else 0.0, 6)
+        model.scales(signal_variances(spectrum, 6, 3), params.noise if noise else 0.0, 6)
     )
     learner = learners.initial(learners.gram_root(Streams([0], "initial weights"), 40, 6)[0], scale)
     data = Streams([0], "minibatches")
