@@ -293,12 +293,12 @@ def _errors(row: Mapping[str, Any]) -> list[str]:
     """What else limits the verdict: its error rates, last bits, another reading, a second look."""
     notes = []
     if row["verdict"] != "not run" and row["kind"] not in CERTAIN and not math.isnan(row["false_reproduced"]):
-        wrong = [number(100 * row[name]) for name in ("false_reproduced", "false_contradicted")]
+        wrong = [f"{100 * row[name]:.1f}" for name in ("false_reproduced", "false_contradicted")]
         notes.append(
             f"if false, ‘reproduced’ in {wrong[0]} % of draws; if true, ‘contradicted’ in {wrong[1]} %"
         )
     notes += [f"fragile: {row['fragile']}"] if row["fragile"] else []
-    notes += [f"measured by {row['reading']}"] if row["reading"] else []
+    notes += [f"reading: {row['reading']}"] if row["reading"] else []
     notes += [f"set after a look at results: {row['looked']}"] if row["looked"] else []
     return notes
 

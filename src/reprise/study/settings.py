@@ -19,8 +19,8 @@ Origin = Literal["stated", "code", "unstated", "lost", "ours", "place"]
 WHOSE = {
     "stated": "paper",
     "code": "authors' code",
-    "unstated": "unstated; our default",
-    "lost": "lost from the text; our default",
+    "unstated": "unstated, our default",
+    "lost": "lost from the text, our default",
     "ours": "ours",
 }
 """Whose a field's default is, by its origin."""
