@@ -63,13 +63,24 @@ def changed(tables, name, rows, column, by):
 
 def test_a_summary_has_mean_least_and_largest_of_each_group(tables):
     summary = summarise(tables).set_index(KEYS)["value"]
-    expected = tables["trajectory"].groupby(["arm", "setting"])["mass"]
+    together = tables["trajectory"].replace({"setting": {"noise halved": "other settings"}})
+    expected = together.groupby(["arm", "setting"])["mass"]
     for (arm, setting), values in expected:
         for statistic in ("mean", "min", "max"):
             found = summary["trajectory", f"{arm} {setting}", "mass", statistic]
             assert found == pytest.approx(values.agg(statistic), rel=1e-12)
     assert len(summary) == 4 * 2 * 3 + 3
     assert summary.index.is_unique
+
+
+def test_other_settings_are_summarised_together(tables):
+    another = tables["trajectory"].replace({"setting": {"noise halved": "rate halved"}})
+    own = another["setting"] == "published"
+    both = pd.concat([tables["trajectory"], another[~own].assign(mass=lambda table: table["mass"] + 7)])
+    summary = summarise({"trajectory": both}).set_index(KEYS)["value"]
+    others = both[(both["setting"] != "published") & (both["arm"] == "public")]["mass"]
+    assert summary["trajectory", "public other settings", "mass", "mean"] == pytest.approx(others.mean())
+    assert summary["trajectory", "public other settings", "mass", "max"] == others.max()
 
 
 def test_a_summary_leaves_out_where_a_number_was_measured(tables):

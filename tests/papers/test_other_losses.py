@@ -101,8 +101,9 @@ SMALLER = {
 }
 """Parameters below the smoke tier's."""
 
-ABOUT_ONE_LOSS = {"jing2022/fig10", "jing2022/sec63"}
-"""What concerns DirectCLR, or variants of SimCLR's projector that another loss does not train."""
+ABOUT_ONE_LOSS = {"jing2022/fig10", "jing2022/sec63", "tian2023/table1_whole"}
+"""What concerns DirectCLR, variants of SimCLR's projector that another loss does not train, or printed
+scores."""
 
 
 def takes_losses(id):

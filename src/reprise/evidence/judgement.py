@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import COARSEST, LEARNED, MIN_RUNS, TOLERATED, Claim, Kind, Relation
+from reprise.evidence.claims import COARSEST, LEARNED, MIN_RUNS, SHARE, TOLERATED, Claim, Kind, Relation
 from reprise.evidence.statistics import (
     LEVEL,
     Interval,
@@ -171,8 +171,11 @@ def _with_interval(
 
 
 def is_share(claim: Claim, values: np.ndarray) -> bool:
-    """Whether the mean is a share of runs: each observation is 0 or 1, and the reference is a number."""
-    return not callable(claim.reference) and bool(np.isin(values, (0.0, 1.0)).all())
+    """Whether the mean is a share of runs: each observation is 0 or 1, and has these bounds, or the mean is
+    compared with a number between them."""
+    if callable(claim.reference) or not np.isin(values, (0.0, 1.0)).all():
+        return False
+    return claim.bounds == SHARE or (claim.relation in ("above", "below") and 0 < claim.reference < 1)
 
 
 def decide(claim: Claim, observation: Observation, margin_scale: float = 1.0) -> Judgement:
@@ -242,6 +245,9 @@ def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
     for other, word in words.items():
         if by_verdict[other]:
             reason += f"; {word}: {_listed(by_verdict[other])}"
+    why = {cells[name].reason for name in by_verdict["inconclusive"]}
+    if len(why) == 1 and why != {CROSSES}:
+        reason += f" ({why.pop()})"
     deciding = min((cells[name] for name in by_verdict[verdict]), key=_clearance)
     return Judgement(verdict, reason, deciding.observation, cells)
 

@@ -10,16 +10,18 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import Tier
-from reprise.study.experiment import Tables
+from reprise.study.experiment import BASE, Tables
 
 COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
 """Numeric columns that are settings, not measurements."""
+OTHERS = "other settings"
 KEYS = ["table", "group", "column", "statistic"]
 
 
 def summarise(tables: Tables) -> pd.DataFrame:
-    """Mean, minimum and maximum of every measured column for each combination of the table's text columns;
-    omits values that are not finite, and tables of timings.
+    """Mean, minimum and maximum of every measured column for each combination of the table's text columns,
+    over all settings but the experiment's own together; omits values that are not finite, and tables of
+    timings.
 
     Returns:
         The columns `table, group, column, statistic, value`, one number per row.
@@ -28,6 +30,9 @@ def summarise(tables: Tables) -> pd.DataFrame:
     for name, table in sorted(tables.items()):
         if name.endswith("_seconds"):
             continue
+        if "setting" in table:
+            own = table["setting"] == BASE
+            table = table.assign(setting=table["setting"].where(own, OTHERS).astype(object))
         text_columns = list(table.select_dtypes(include=["object", "string"]).columns)
         measured = table.select_dtypes(include="float").columns.difference(COORDINATES)
         for group, rows in table.groupby(text_columns, sort=True):

@@ -10,7 +10,9 @@ from scipy import stats
 def test_section_4(smoke):
     panels, base, _ = drawn("jing2022/sec4_threshold", smoke)
     end = base["singular_values"].query("step == 40")
-    for panel, views, amplitudes in zip(panels, ("one", "both"), ([0.9, 1.1, 1.25], [4.0]), strict=False):
+    for panel, views, amplitudes in zip(
+        panels, ("one", "both"), ([0.25, 0.9, 1.1, 1.25, 4.0], [4.0]), strict=False
+    ):
         names = ["1st", "8th", "9th", "16th"]
         for index, name in zip((1, 8, 9, 16), names, strict=True):
             rows = end[(end["views"] == views) & (end["index"] == index)]
@@ -23,13 +25,14 @@ def test_section_4(smoke):
     level = end.query("views == 'one' and index == 1").groupby("amplitude")["singular_value"].mean() / 1000
     np.testing.assert_allclose(series(panels[0])["collapsed below"][1], level, rtol=1e-5)
     strong = base["strong_block"].query("views == 'one'")
-    assert labels(panels[2]) == [f"k = {k}" for k in (0.9, 1.1, 1.25)]
-    for k in (0.9, 1.1, 1.25):
+    shown = (0.25, 0.9, 1.1, 1.25)
+    assert labels(panels[2]) == [f"k = {k}" for k in shown]
+    for k in shown:
         assert_mean(panels[2], f"k = {k}", strong[strong["amplitude"] == k], "step", "norm")
     dashed = [line for line in panels[2].lines if line.get_linestyle() == "--"]
     predicted = strong.groupby(["amplitude", "step"])["log10_norm_if_x_fixed"].mean()
-    assert len(dashed) == 3
-    for line, k in zip(dashed, (0.9, 1.1, 1.25), strict=True):
+    assert len(dashed) == 4
+    for line, k in zip(dashed, shown, strict=True):
         np.testing.assert_allclose(np.log10(line.get_ydata()), predicted[k], rtol=1e-6)
 
 

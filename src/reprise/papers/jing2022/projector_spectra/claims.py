@@ -122,6 +122,7 @@ CLAIMS = [
             learned=learned("nonlinear"),
             reading=f"about: between 25 and 35, which round to 30; {READING}",
         ),
+        kind="value",
         margin=5.0,
     ),
     some_collapse(
