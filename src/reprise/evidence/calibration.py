@@ -86,13 +86,19 @@ def rates(claim: Claim, judgement: Judgement) -> Rates:
     """The error rates of a claim; a sentence about cells is taken to fail in the one where that is hardest to
     catch."""
     leaves = list(_leaves(claim, judgement))
-    if any(not leaf.observation.seeds or leaf.observation.obstacle for _, leaf in leaves):
+    every = [
+        _rates(cell, leaf.observation)
+        for cell, leaf in leaves
+        if leaf.observation.seeds and not leaf.observation.obstacle
+    ]
+    if not every:
         return Rates()
-    every = [_rates(cell, leaf.observation) for cell, leaf in leaves]
     if not judgement.cells:
         return replace(every[0][0], p_value=min(every[0][1:]))
     measured = [each for each, _, _ in every]
-    holding, failing = [p for _, p, _ in every], [p for _, _, p in every]
+    undecided = [1.0] * (len(leaves) - len(every))
+    holding = [p for _, p, _ in every] + undecided
+    failing = [p for _, _, p in every] + undecided
     one, all_of = (failing, holding) if claim.quantifier == "all" else (holding, failing)
     false = [each.false_reproduced for each in measured], [each.false_contradicted for each in measured]
     highest, summed = (max(false[0]), sum(false[1])), (sum(false[0]), max(false[1]))
