@@ -244,7 +244,7 @@ def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
     words: dict[Verdict, str] = {"contradicted": "not", "inconclusive": "undecided", "not run": "not run"}
     for other, word in words.items():
         if by_verdict[other]:
-            reason += f"; {word}: {_listed(by_verdict[other])}"
+            reason += f"; {word}: {few_of(by_verdict[other])}"
     why = {cells[name].reason for name in by_verdict["inconclusive"]}
     if len(why) == 1 and why != {CROSSES}:
         reason += f" ({why.pop()})"
@@ -252,7 +252,8 @@ def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
     return Judgement(verdict, reason, deciding.observation, cells)
 
 
-def _listed(names: list[str], most: int = 4) -> str:
+def few_of(names: list[str], most: int = 4) -> str:
+    """The first names, and how many more there are."""
     rest = len(names) - most
     return " | ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
 from reprise.evidence.claims import Claim
-from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, judge
+from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, few_of, judge
 from reprise.evidence.statistics import false_discovery_rate, simultaneous
 from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses
@@ -153,15 +153,15 @@ def in_region(claim: Claim, judgement: Judgement, others: Mapping[str, Judgement
     holds, fails = having["reproduced"], having["contradicted"]
     if claim.exists:
         if judgement.verdict != "reproduced" and holds:
-            return replace(judgement, verdict="reproduced", reason=f"holds with {' | '.join(holds)}")
+            return replace(judgement, verdict="reproduced", reason=f"holds with {few_of(holds)}")
         if judgement.verdict == "contradicted" and len(fails) < len(others):
             return replace(judgement, verdict="inconclusive", reason="undecided in some settings")
         return judgement
     here = judgement.verdict
     if (here == "reproduced" or holds) and (here == "contradicted" or fails):
         parts = [f"{here} here"] if here in ("reproduced", "contradicted") else []
-        parts += [f"reproduced with {' | '.join(holds)}"] if holds and here != "reproduced" else []
-        parts += [f"contradicted with {' | '.join(fails)}"] if fails and here != "contradicted" else []
+        parts += [f"reproduced with {few_of(holds)}"] if holds and here != "reproduced" else []
+        parts += [f"contradicted with {few_of(fails)}"] if fails and here != "contradicted" else []
         return replace(judgement, verdict="depends", reason="; ".join(parts))
     return judgement
 
