@@ -146,6 +146,13 @@ def test_three_equal_counts_decide_no_mean():
     assert judgement.verdict == "inconclusive"
 
 
+def test_a_margin_wider_than_the_bounds_has_no_false_world():
+    claim = value(0.5, bounds=(0.45, 0.55))
+    judgement, measured = calibrated(claim, tables([0.5, 0.51, 0.49, 0.5]))
+    assert judgement.verdict == "reproduced"
+    assert (measured.false_reproduced, measured.false_contradicted) == (0.0, 0.0)
+
+
 def test_the_rate_of_a_sentence_about_cells_is_that_of_its_weakest_cell():
     strong, weak = tables(np.linspace(5, 6, 10)), tables(np.linspace(-1, 3, 10))
     found = {"t": strong["t"].assign(y=weak["t"]["x"])}

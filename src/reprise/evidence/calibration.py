@@ -187,13 +187,14 @@ def _of_mean(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
         low, high = claim.bounds
         edges = [edge for edge in (-seen.margin, seen.margin) if low <= seen.reference + edge <= high]
         outside, inside = [edge * (1 + ROUNDING) for edge in edges], [edge * (1 - ROUNDING) for edge in edges]
-        half = max(_shares(claim, seen, centred, edge / 2)[0] for edge in edges)
-        twice = max(_shares(claim, seen, centred, 2 * edge)[1] for edge in edges)
+        half = max((_shares(claim, seen, centred, edge / 2)[0] for edge in edges), default=math.nan)
+        twice = max((_shares(claim, seen, centred, 2 * edge)[1] for edge in edges), default=math.nan)
     else:
         outside = inside = [0.0]
         half, twice = (_shares(claim, seen, centred, scale * effect)[0] for scale in (0.5, 2.0))
-    reproduced = max(_shares(claim, seen, centred, shift)[0] for shift in outside)
-    contradicted = max(_shares(claim, seen, centred, shift)[1] for shift in inside)
+    # Where the bounds leave no value outside the margin, the statement cannot be false, nor a verdict wrong.
+    reproduced = max((_shares(claim, seen, centred, shift)[0] for shift in outside), default=0.0)
+    contradicted = max((_shares(claim, seen, centred, shift)[1] for shift in inside), default=0.0)
     return Rates(reproduced, contradicted, half, twice), *_p_values(claim, seen, effect)
 
 
@@ -253,10 +254,7 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
 
     There, the last bits differ, and in a chaotic training another seed may end where one of ours did.
     """
-    if (
-        judgement.verdict not in ("reproduced", "contradicted", "inconclusive")
-        or not judgement.observation.seeds
-    ):
+    if not judgement.observation.seeds:
         return ""
     for name, leaf_claim, leaf in _named_leaves(claim, judgement):
         if leaf.observation.obstacle:
