@@ -13,6 +13,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.execute import registry
 from reprise.papers.esser2024.digit_classes import compute as room
+from reprise.papers.esser2024.digit_classes import linear, nonlinear, timing
 from reprise.papers.esser2024.digit_classes import params as settings
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
 from reprise.papers.esser2024.limiting_dynamics.dynamics import eigenpairs
@@ -33,6 +34,7 @@ TINY = {
     "seeds": 3,
     "timed_widths": (64, 80, 96),
     "repeats": 3,
+    "nonlinear_seeds": 2,
 }
 
 
@@ -89,7 +91,7 @@ def test_training_is_that_of_a_slow_loop():
     c = torch.from_numpy(random.normal(size=(2, 6, 6)))
     c = (c + c.mT) / 4
     values, vectors = eigenpairs(c)
-    start, descent, printed, corrected = room._train(
+    start, descent, printed, corrected = linear.trained(
         c, values, vectors, 2, chosen.model_copy(update={"width": 8}), lambda share: None
     )
     for seed in range(2):
@@ -111,6 +113,52 @@ def test_training_is_that_of_a_slow_loop():
         torch.testing.assert_close(corrected[seed], ours)
 
 
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_training_of_a_nonlinear_net_is_that_of_a_slow_loop(activation):
+    x, positive, negative = torch.randn(3, 2, 20, 6, generator=torch.Generator().manual_seed(0)).double()
+    found = nonlinear.trained(
+        (x, positive, negative),
+        activation,
+        width=8,
+        z=2,
+        learning_rate=0.05,
+        steps=5,
+        progress=lambda share: None,
+    )
+    phi = {"tanh": torch.tanh, "relu": torch.relu}[activation]
+    for seed in range(2):
+        w1, w2 = (w[seed].clone().requires_grad_() for w in orthonormal_start(range(2), 8, 6, 2))
+
+        def u(inputs, w1, w2):
+            return phi(inputs @ w1.T) @ w2
+
+        for _ in range(5):
+            anchor, plus, minus = (u(part[seed], w1, w2) for part in (x, positive, negative))
+            g1, g2 = torch.autograd.grad((anchor * (minus - plus)).sum() / 20, (w1, w2))
+            w1, w2 = (polar((w - 0.05 * g).detach()).requires_grad_() for w, g in ((w1, g1), (w2, g2)))
+        torch.testing.assert_close(found[seed], u(x[seed], w1, w2).detach(), atol=1e-5, rtol=1e-4)
+
+
+def test_the_separating_direction_is_that_of_the_class_means():
+    random = np.random.default_rng(7)
+    first = np.arange(60) % 2 == 0
+    z = random.normal(size=(60, 4)) * [1, 1, 9, 1]
+    z[first, 1] += 2
+    z[first, 2] += 4
+    found = room._separation(torch.from_numpy(z), first)
+    gaps = z[first].mean(0) - z[~first].mean(0)
+    variances = z[first].var(0, ddof=1) + z[~first].var(0, ddof=1)
+    np.testing.assert_allclose(found, gaps**2 / variances)
+    assert int(found.argmax()) == 1
+
+
+def test_at_the_limit_outputs_hold_the_first_eigenvectors_whole(tables):
+    table = tables["accuracy"]
+    held = table.query("method == 'limit'")["separating"].round(9)
+    assert set(held) <= {0.0, 1.0}
+    assert table.query("method in ['start', 'descent']")["separating"].between(0, 1).all()
+
+
 def test_descent_on_another_loss_is_that_of_its_own_matrix():
     """The loss (2) of linear outputs is Tr(Qᵀ C Q), with C of the images and their positives alone."""
     small = params(steps=5, learning_rate=0.05, seeds=2, width=8)
@@ -118,8 +166,10 @@ def test_descent_on_another_loss_is_that_of_its_own_matrix():
     positive, _ = room._positives_and_negatives(x, small)
     c = -(x.mT @ positive + positive.mT @ x) / 80
     values, vectors = eigenpairs(c)
-    _, descent, _, _ = room._train(c, values, vectors, 2, small, lambda share: None)
-    linear_map = room._descend(x, lambda z1, z2: -(z1 * z2).sum(-1).mean(-1), 2, small, lambda share: None)
+    _, descent, _, _ = linear.trained(c, values, vectors, 2, small, lambda share: None)
+    linear_map = linear.descended(
+        x, positive, lambda z1, z2: -(z1 * z2).sum(-1).mean(-1), 2, small, lambda share: None
+    )
     torch.testing.assert_close(linear_map, vectors @ descent)
 
 
@@ -134,7 +184,7 @@ def test_accuracy_is_of_images_left_out():
 
 
 def test_an_unstable_step_is_an_error_before_the_first(monkeypatch):
-    monkeypatch.setattr(room, "gradient_step", lambda *_: pytest.fail("a step was taken"))
+    monkeypatch.setattr(linear, "gradient_step", lambda *_: pytest.fail("a step was taken"))
     with pytest.raises(RepriseError, match=r"learning_rate 1 with 30 images of each class"):
         room.compute(params(learning_rate=1.0), Context())
 
@@ -172,7 +222,7 @@ def test_the_published_run_reads_mnists_files(tmp_path, monkeypatch):
         root=str(tmp_path), per_class=6, width=784, steps=1, seeds=1, splits=1, selection_splits=1,
         timed_widths=(784, 785, 786), repeats=1,
     )  # fmt: skip
-    monkeypatch.setattr(room, "seconds", lambda work: work() or 1.0)
+    monkeypatch.setattr(timing, "seconds", lambda work: work() or 1.0)
     found = room.compute(chosen, Context())
     assert set(found) == set(registry.experiment(ID).tables)
     for claim in CLAIMS.values():
@@ -207,9 +257,11 @@ def test_tables_are_tidy(tables):
     assert set(tables) == set(keys) == set(settings.TABLES)
     for name, table in tables.items():
         assert not table.duplicated(keys[name]).any()
-        assert table.notna().all(axis=None)
+        assert table.drop(columns="separating", errors="ignore").notna().all(axis=None)
     assert len(tables["pairs"]) == 45
-    assert len(tables["accuracy"]) == 3 * 4 * 3
+    assert len(tables["accuracy"]) == 3 * (5 * 3 + 2 * 2)
+    assert set(tables["accuracy"].query("separating.isna()")["method"]) == {"tanh", "relu"}
+    assert set(tables["step_seconds"].query("method == 'tanh'")["width"]) == {64, 96}
     assert (tables["step_seconds"]["seconds"] > 0).all()
 
 
@@ -227,13 +279,13 @@ def test_what_does_not_measure_time_is_the_same_again_and_in_any_company(tables)
 # Slopes.
 
 
-def times(descent=1.0, ode=0.0, faster=20.0, noise=0.01):
+def times(descent=1.0, ode=0.0, faster=20.0, noise=0.01, tanh=40.0):
     random = np.random.default_rng(6)
     rows = [
         {"method": method, "width": width, "seed": repeat,
          "seconds": scale * (width / 64) ** power * np.exp(noise * random.normal())}
         for (method, scale, power), width, repeat in product(
-            (("descent", 1e-3, descent), ("ode", 1e-3 / faster, ode)),
+            (("descent", 1e-3, descent), ("ode", 1e-3 / faster, ode), ("tanh", 1e-3 * tanh / faster, 1.0)),
             (64, 128, 256, 512, 1024, 2048),
             range(4),
         )
@@ -257,14 +309,18 @@ def test_a_slope_is_that_of_scipy_among_the_wider_half():
 # Claims.
 
 
-def holding(**accuracies):
+def holding(share=0.6, **accuracies):
     """Accuracies by method at every z, seeds further apart than methods."""
-    by_method = {"start": 60.0, "descent": 90.0, "printed": 90.2, "corrected": 90.0, **accuracies}
+    by_method = {
+        "start": 60.0, "descent": 90.0, "printed": 90.2, "corrected": 90.0, "limit": 91.0, "tanh": 90.3,
+        "relu": 89.9, **accuracies,
+    }  # fmt: skip
     rows = [
         {
             "z": z,
             "method": method,
             "seed": seed,
+            "separating": {"limit": 1.0, "printed": share}.get(method, 0.9) - 0.001 * seed,
             "accuracy": accuracy + 2 * seed + 0.1 * (seed % 2 == len(method) % 2),
         }
         for z, (method, accuracy), seed in product(settings.DIMS, by_method.items(), range(4))
@@ -291,6 +347,13 @@ BREAKING = {
         for z in settings.DIMS
         for accuracies in ({"printed": 87.0}, {"descent": 93.0}, {"start": 91.0})
     ],
+    "esser2024/fig4/svm-limit": [one_dim(2, limit=89.0), holding(share=1.2)],
+    "esser2024/sec1/comparable-accuracy": [
+        one_dim(z, **accuracies)
+        for z in settings.DIMS
+        for accuracies in ({"printed": 87.0}, {"tanh": 94.0}, {"relu": 93.5})
+    ],
+    "esser2024/fig4-time/ode-faster-than-nonlinear": [{**holding(), "step_seconds": times(tanh=0.1)}],
     "esser2024/fig4-time/ode-faster": [
         {**holding(), "step_seconds": times(faster=0.5)}, slow_at(64), slow_at(2048),
     ],

@@ -83,12 +83,13 @@ def check_distances(panel, table):
 
 
 def test_figure_4(smoke):
-    (left, right), base, params = drawn("esser2024/fig04", smoke)
+    (left, right, single), base, params = drawn("esser2024/fig04", smoke)
     times = base["step_seconds"]
-    for method, name in (("descent", "descent (11)"), ("ode", "ODE (12)")):
+    steps = {"descent": "descent (11)", "ode": "ODE (12)", "tanh": "descent, tanh net"}
+    for method, name in steps.items():
         assert_mean(left, name, where(times, method=method), "width", "seconds")
     fits = [label for label in labels(left) if label.startswith("slope")]
-    assert labels(left) == ["descent (11)", "ODE (12)", *fits]
+    assert labels(left) == [*steps.values(), *fits]
     (fit,) = fits
     log = np.log(where(times, method="descent").pivot(index="width", columns="seed", values="seconds"))
     per_repeat = [stats.linregress(np.log(log.index), log[seed]).slope for seed in log]
@@ -103,6 +104,9 @@ def test_figure_4(smoke):
         "printed": "ODE (12)",
         "corrected": "corrected ODE",
         "start": "random start",
+        "limit": "their limit",
+        "tanh": "tanh net",
+        "relu": "ReLU net",
     }
     assert labels(right) == ["raw pixels", *names.values()]
     for method, name in names.items():
@@ -111,3 +115,20 @@ def test_figure_4(smoke):
     np.testing.assert_allclose(series(right)["raw pixels"][1], pixels["accuracy"].mean())
     first, second = pixels[["first", "second"]].iloc[0]
     assert right.get_title() == f"classes {first} and {second}"
+    for method in ("descent", "printed", "limit"):
+        rows = where(base["accuracy"], method=method, z=2)
+        np.testing.assert_allclose(series(single)[names[method]], rows[["separating", "accuracy"]].T)
+
+
+def test_wide_networks(smoke):
+    (left, right), base, _ = drawn("esser2024/sec2_wide", smoke)
+    for activation, name in (("relu", "ReLU"), ("tanh", "tanh")):
+        for loss in ("contrastive", "non-contrastive"):
+            rows = where(base["collapse"], activation=activation, loss=loss)
+            assert_mean(left, f"{name}, {loss}", rows, "step", "ratio")
+    for arm, name in (
+        ("supervised", "squared loss"),
+        ("unconstrained", "loss (1)"),
+        ("constrained", "loss (1), orthonormal weights"),
+    ):
+        assert_mean(right, name, where(base["distances"], arm=arm), "width", "distance")

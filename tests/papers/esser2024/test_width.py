@@ -73,6 +73,9 @@ def test_a_row_is_what_its_columns_say():
     row = table.query(query).squeeze()
     assert row["difference"] == pytest.approx(float((relu - linear).abs().mean()), rel=1e-12)
     assert row["linear_norm"] == pytest.approx(float(linear.abs().mean()), rel=1e-12)
+    assert row["up_to_sign"] == pytest.approx(
+        min(float((relu - sign * linear).abs().mean()) for sign in (1, -1)), rel=1e-12
+    )
     assert row["relative"] == pytest.approx(row["difference"] / row["linear_norm"], rel=1e-12)
     start_of = table.query("epoch == 0").pivot(
         index=["width", "activation", "seed"], columns="reduction", values="difference"
@@ -229,6 +232,7 @@ def tables_with(slopes=SLOPES, norm=(-0.1, 0.0), bound=-0.2, middle=0.0):
     table = pd.DataFrame(rows)
     table["difference"] *= 1 + 0.03 * rng.normal(size=len(table))
     table["relative"] = table["difference"] / table["linear_norm"]
+    table["up_to_sign"] = table["difference"]
     bounds = [
         {"activation": name, "width": h, "seed": seed, "bound": (1 + 0.1 * seed) * h**bound}
         for name in COVERED
@@ -289,7 +293,7 @@ def test_what_is_observed_comes_from_the_tables(name):
     hit = (table["seed"] == 1) & (table["activation"] == activation_of(name))
     more = np.where(hit, table["width"] ** 0.2, 1.0)
     tables["differences"] = table.assign(
-        difference=table["difference"] * more, relative=table["relative"] * more
+        **{name: table[name] * more for name in ("difference", "relative", "up_to_sign")}
     )
     after = judge(CLAIMS[name], tables)
     for old, new in zip(observations(before), observations(after), strict=True):
@@ -309,6 +313,8 @@ def test_one_flipped_initialisation_widens_the_interval():
     claim = CLAIMS["fig2/tanh-slope"].cells["after the last epoch"]
     calm, shaken = judge(claim, tables_with()), judge(claim, tables)
     assert shaken.high - shaken.low > 10 * (calm.high - calm.low)
+    of_either_sign = CLAIMS["fig2/tanh-slope-up-to-sign"]
+    assert judge(of_either_sign, tables).high == judge(of_either_sign, tables_with()).high
 
 
 def test_without_a_loss_there_is_no_verdict_on_it():

@@ -43,8 +43,8 @@ def test_every_published_loss_trains_every_toy(id, objective):
     experiment = registry.experiment(id)
     params = experiment.params(batch_size=32, seeds=2, learning_rate=1e-3, **TOYS[id])
     context = Context(objective=objective)
-    if objective == "w_mse" and id != "jing2022/augmentation_threshold":
-        # Arms that start from, or come to, a decaying spectrum: what has collapsed cannot be whitened.
+    if objective == "w_mse" and id == "jing2022/projector_alignment":
+        # An arm has a projector of low rank: what it collapses cannot be whitened.
         with pytest.raises(RepriseError, match="do not span all 16 dimensions"):
             experiment.compute()(params, context)
         return

@@ -8,7 +8,14 @@ from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.jing2022 import theory
 from reprise.papers.jing2022.errata import ERRATA
-from reprise.papers.jing2022.gradient_flow import formulas, motion, one_layer, points
+from reprise.papers.jing2022.gradient_flow import (
+    formulas,
+    motion,
+    one_layer,
+    points,
+    singular_values,
+    two_layers,
+)
 from reprise.papers.jing2022.gradient_flow.claims import CLAIMS
 from reprise.papers.jing2022.gradient_flow.compute import compute
 from reprise.papers.jing2022.gradient_flow.params import Params
@@ -136,6 +143,37 @@ def test_velocity_of_singular_factors_of_a_rotation():
     np.testing.assert_allclose(du, turning @ u, atol=1e-10)
     np.testing.assert_allclose(ds, 0, atol=1e-10)
     np.testing.assert_allclose(dv, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (3, 6), (5, 2), (4, 4)])
+def test_lemma_5_holds_for_the_whole_factors_of_any_shape(shape):
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        w, velocity = points.distinct(random, *shape), random.normal(size=shape)
+        assert singular_values.lemma5_error(w, velocity, sign=1) < 1e-9
+        assert singular_values.lemma5_error(w, velocity, sign=-1) > 0.1
+
+
+@pytest.mark.parametrize("widths", [(3, 6, 3), (2, 5, 4), (5, 2, 5), (6, 3, 2), (3, 3, 3)])
+def test_lemma_6_holds_for_the_whole_factors_of_any_widths(widths):
+    """Also with more hidden units than inputs and outputs, where vectors that have no value stand beside."""
+    inputs, hidden, outputs = widths
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        layers = points.distinct(random, hidden, inputs), points.distinct(random, outputs, hidden)
+        model = points.on_random_data(random, *layers)
+        assert two_layers.lemma6_error(model, sign=1) < IDENTITY_TOLERANCE
+        assert two_layers.lemma6_error(model, sign=-1) > 0.1
+
+
+def test_vectors_without_a_value_turn_those_that_have_one_and_not_one_another():
+    """W = (1, 0, 0)ᵀ turned towards the third axis."""
+    u, s, v = motion.whole_svd(np.array([[1.0], [0.0], [0.0]]))
+    velocity = np.array([[0.0], [0.0], [1.0]])
+    du = formulas.left_velocity(u, s, v, velocity, formulas.inverse_gaps(s))
+    np.testing.assert_allclose(du[:, 0] * u[0, 0], [0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(u.T @ du + du.T @ u, 0, atol=1e-12)
+    assert (u.T @ du)[1:, 1:] == pytest.approx(0)
 
 
 def test_the_other_experiments_measure_lemma_2s_x():

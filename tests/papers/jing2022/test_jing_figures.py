@@ -1,5 +1,7 @@
 """Every figure of Jing et al., drawn from smoke tables, shows the numbers of its tables."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,7 +41,8 @@ def test_section_4(smoke):
 def test_figure_4(smoke):
     panels, base, _ = drawn("jing2022/fig04", smoke)
     table = base["alignment"]
-    for panel, arm in zip(panels, ("balanced", "public"), strict=False):
+    arms = ("independent", "balanced", "degenerate")
+    for panel, arm in zip(panels, arms, strict=False):
         (image,) = panel.images
         shown = np.asarray(image.get_array())
         assert shown.shape == (16, 16)
@@ -47,22 +50,24 @@ def test_figure_4(smoke):
             cell = (table["arm"] == arm) & (table["row"] == row + 1) & (table["column"] == column + 1)
             assert shown[row, column] == pytest.approx(table[cell]["magnitude"].mean())
         assert image.get_clim() == (0, 1)
-    for panel, column in zip(panels[2:], ("off_diagonal_mass", "imbalance"), strict=True):
-        assert labels(panel) == ["balanced", "public"]
-        for arm in ("balanced", "public"):
+    for panel, column in zip(panels[3:], ("off_diagonal_mass", "imbalance"), strict=True):
+        assert labels(panel) == list(arms)
+        for arm in arms:
             rows = where(base["trajectory"], arm=arm)
             assert_mean(panel, arm, rows, "step", column, log=False)
 
 
 def test_figure_5(smoke):
     panels, base, _ = drawn("jing2022/fig05", smoke)
-    values = base["singular_values"].query("arm == 'balanced'")
-    assert labels(panels[0]) == ["largest", "16th", "Theorem 3"]
-    for panel, layer in zip(panels, ("W1", "W2", "embedding"), strict=True):
+    assert labels(panels[0]) == ["independent, largest", "independent, 16th"]
+    assert labels(panels[3]) == ["balanced, largest", "balanced, 16th", "Theorem 3"]
+    places = product(("independent", "balanced"), ("W1", "W2", "embedding"))
+    for panel, (arm, layer) in zip(panels, places, strict=True):
+        values = base["singular_values"].query("arm == @arm")
         solid = [line for line in panel.lines if line.get_linestyle() == "-" and len(line.get_xdata())]
         dashed = [line for line in panel.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
         assert len(solid) == 16
-        assert len(dashed) == (0 if layer == "embedding" else 16)
+        assert len(dashed) == (16 if arm == "balanced" and layer != "embedding" else 0)
         for index, line in enumerate(solid, 1):
             rows = values[(values["layer"] == layer) & (values["index"] == index)]
             line.set_label(f"value {index}")
@@ -107,7 +112,7 @@ def counted(rows):
 def test_figure_6a(smoke):
     panels, base, _ = drawn("jing2022/fig06a", smoke)
     spectrum = base["spectrum"]
-    depths = {"linear": [1, 2, 3, 4], "isotropic": [1, 4], "public init": [1, 2, 4]}
+    depths = {"linear": [1, 2, 3, 4], "isotropic": [1, 4], "degenerate": [1, 4]}
     for panel, (arm, shown) in zip(panels, depths.items(), strict=False):
         names = [f"L = {depth}" for depth in shown]
         assert [label for label in labels(panel) if label != "init"] == names
@@ -134,7 +139,7 @@ def test_figure_6a(smoke):
 
 def test_the_legend_of_figure_6a_covers_no_line_when_all_depths_collapse(smoke):
     tables, params = smoke["jing2022/depth_and_nonlinearity"]
-    early = (tables["spectrum"]["arm"] != "isotropic") & (tables["spectrum"]["index"] > 3)
+    early = (tables["spectrum"]["arm"] != "degenerate") & (tables["spectrum"]["index"] > 3)
     values = tables["spectrum"]["singular_value"]
     table = tables["spectrum"].assign(singular_value=values.where(~early, 1e-4 * values))
     figure = draw("jing2022/fig06a", tables | {"spectrum": table}, params)

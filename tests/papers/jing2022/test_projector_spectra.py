@@ -1,23 +1,27 @@
 """The image experiments: what is trained, what is measured of it, and claims on tables that violate them."""
 
 from dataclasses import replace
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
 from torch.nn.functional import normalize
 
 from reprise.datasets.augment import normalised
-from reprise.datasets.recipes import DIRECTCLR, SHAPES
+from reprise.datasets.folders import Folder
+from reprise.datasets.recipes import DIRECTCLR, SHAPES, Normalisation
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
 from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
-from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.image_nets import measured, published
+from reprise.papers.jing2022 import image_nets, image_settings
+from reprise.papers.jing2022.image_nets import augmented, measured, published
 from reprise.papers.jing2022.image_settings import NETS
+from reprise.papers.jing2022.projector_spectra.cells import STARTS, WITHOUT_SHORTCUT, cells
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.params import Params, alternatives
@@ -25,6 +29,7 @@ from reprise.papers.jing2022.spectra import effective_rank, relative
 from reprise.study.experiment import BASE, Context
 from reprise.study.settings import replaced
 from reprise.training import image_tasks
+from reprise.training.image_tasks import features, random_views
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 from reprise.training.optimisers import LARS
@@ -176,12 +181,71 @@ def test_a_net_that_diverged_has_no_numbers(tmp_path, monkeypatch):
     assert judge(claim, tables).reason == "non-finite observations"
 
 
-def test_other_labels_of_the_same_images_are_another_setting_where_there_are_any():
-    assert alternatives(SMALL) == {}
-    (other,) = alternatives(Params(data_set="shapes")).values()
-    assert other.labels == "other"
+def test_other_settings_are_the_authors_where_the_run_has_others():
     default = load_tier("default", ROOT).params["jing2022/projector_spectra"]
-    assert len(alternatives(default)) == 1
+    by_name = alternatives(default)
+    assert set(by_name) == {"temperature 0.1", "probe of two crops and flips"}
+    assert {(other.temperature, other.probe_views) for other in by_name.values()} == {(0.1, 0), (0.5, 2)}
+    assert {other.nets for other in by_name.values()} == {("nonlinear", "none", "directclr")}
+    assert alternatives(Params()) == {}
+
+
+def test_fewer_networks_leave_out_their_cells():
+    few = {cell.net for cell in cells(SMALL, ("none", "directclr"))}
+    assert few == {"start", "none", "directclr"}
+    assert {cell.net for cell in cells(SMALL, (WITHOUT_SHORTCUT,))} == {*STARTS.values(), WITHOUT_SHORTCUT}
+
+
+def test_random_views_are_crops_and_flips_of_the_same_images_and_others_each_time(small):
+    student, own, data = small
+    first, second, third = islice(random_views(student, own, data.images), 3)
+    again = next(random_views(student, own, data.images))
+    assert torch.equal(first, again)
+    plain = features(student, own, data.images)
+    for one, other in combinations((first, second, third, plain), 2):
+        assert one.shape == plain.shape
+        assert not torch.equal(one, other)
+    # An image without edges is the same after each crop and flip.
+    flat = torch.full((5, 1, 8, 8), 77, dtype=torch.uint8)
+    torch.testing.assert_close(
+        next(random_views(student, own, flat)), features(student, own, flat), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_views_of_files_are_those_of_whole_images(small, tmp_path):
+    """Not of the middle that evaluation sees."""
+    _, own, _ = small
+    for label in range(2):
+        (tmp_path / f"{label}").mkdir()
+        noise = np.random.default_rng(label).integers(0, 256, (40, 60, 3), dtype=np.uint8)
+        Image.fromarray(noise).save(tmp_path / f"{label}" / "0.png")
+    images = Folder(tmp_path, size=16)
+    of_colour = assemble(own, 3).eval().student
+    views = list(
+        islice(random_views(of_colour, replaced(own, {"normalisation": Normalisation()}), images), 3)
+    )
+    assert views[0].shape == views[2].shape == (2, 32)
+    assert not torch.equal(views[0], views[2])
+
+
+@pytest.mark.parametrize(("count", "epochs"), [(2, 5), (5, 5), (9, 5)])
+def test_a_probe_takes_as_many_views_as_it_has_and_no_more_than_epochs(small, monkeypatch, count, epochs):
+    student, own, data = small
+    made = []
+
+    def counted(*given):
+        for number in range(100):
+            made.append(number)
+            yield torch.full((60, 32), float(number))
+
+    monkeypatch.setattr(image_nets, "random_views", counted)
+    training = replaced(SMALL, {"probe_views": count, "probe.epochs": epochs})
+    views = augmented(student, own, training, data, slice(4))
+    seen = [next(views) for _ in range(epochs)]
+    assert {view.shape for view in seen} == {(60, 4)}
+    assert [int(view[0, 0]) for view in seen] == [number % count for number in range(epochs)]
+    assert made == list(range(min(count, epochs)))
+    assert augmented(student, own, SMALL, data, slice(4)) is None
 
 
 # The claims.
@@ -225,7 +289,10 @@ COUNTER = {
     "fig2/collapsed-dimensions": {"embedding": 24},
     "fig7/collapse-without-projector": {"collapsed": {"none": 0}},
     "fig7/projector-prevents-collapse": {"collapsed": {"nonlinear": 41}},
+    "fig7/projector-raises-rank": {"collapsed": {"nonlinear": 41}},
     "fig9/directclr-prevents-collapse": {"collapsed": {"directclr": 40}},
+    "fig9/directclr-raises-rank": {"collapsed": {"directclr": 40}},
+    "fig9/linear-projector-raises-rank": {"collapsed": {"linear": 60}},
     "fig9/linear-projector-prevents-collapse": {"collapsed": {"linear": 60}},
     "fig10/rest-learns": {"parts": {("directclr", "rest"): 9.0}},
     "fig10/through-residual": {"parts": {("directclr, no shortcut", "rest"): 61.0}},
@@ -235,6 +302,8 @@ COUNTER = {
     "table1/directclr": {"accuracy": {"directclr": 51.5}},
     "table1/directclr-above-linear": {"accuracy": {"directclr": 61.0}},
     "table1/nonlinear-above-directclr": {"accuracy": {"directclr": 67.0}},
+    "table1/nonlinear-above-none": {"accuracy": {"nonlinear": 51.0}},
+    "table1/directclr-above-none": {"accuracy": {"directclr": 51.0}},
     "table1/linear-above-none": {"accuracy": {"linear": 51.0}},
     "sec63/fixed-low-rank": {"accuracy": {"low_rank": 57.0}},
     "sec63/trainable-diagonal": {"accuracy": {"diagonal": 66.0}},

@@ -134,3 +134,15 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RepriseError, match=r"file/val2014: cannot be written"):
         scenes.write(tmp_path / "file", "val", 2, seed=0, size=32)
+
+
+def test_attributes_do_not_say_which_colour_goes_with_which_shape():
+    categories = list(CATEGORIES)
+    first, second = list(SHAPES)[:2]
+    shown = ((f"red {first}", f"blue {second}"), (f"blue {first}", f"red {second}"), (f"red {first}",))
+    present = np.zeros((3, len(categories)), dtype=bool)
+    for row, names in enumerate(shown):
+        present[row, [categories.index(name) for name in names]] = True
+    words = [*SHAPES, *COLOURS]
+    attributes = [{words[i] for i in np.flatnonzero(row)} for row in scenes.attributes(present)]
+    assert attributes == [{first, second, "red", "blue"}, {first, second, "red", "blue"}, {first, "red"}]

@@ -9,9 +9,12 @@ from reprise.evidence.verdicts import judge_all
 from reprise.papers.skean2024.early_lead import claims as early_lead
 from reprise.papers.skean2024.early_lead.params import PAIR
 from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation
+from reprise.papers.skean2024.eigenvalue_saturation.measures import TOP, half_rise
+from reprise.papers.skean2024.eigenvalue_saturation.params import OTHER_RATES, SHARED_RATE
 from reprise.papers.skean2024.linear_probes import claims as linear_probes
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
+from reprise.papers.skean2024.projector_and_batch import claims as projector_and_batch
 from reprise.papers.skean2024.published import rows_of, slug
 from reprise.study.experiment import BASE
 
@@ -103,15 +106,66 @@ def racing(early, late, **more):
     return {"online": pd.DataFrame(online), "probes": probes}
 
 
+def swept(best, *, learned=True):
+    """Section 5.2's sweep with that best learning rate for every method."""
+    rows = [
+        {
+            "data_set": "shapes", "method": method, "learning_rate": rate, "seed": seed,
+            "validation": value, "top1": value, "start": START if learned else value - 10,
+        }
+        for method in (*FIGURE3_PUBLISHED, "frossl")
+        for rate in (*OTHER_RATES, SHARED_RATE)
+        for seed in SEEDS
+        for value in [60 - 5 * abs(np.log10(rate / best)) + jitter()]
+    ]  # fmt: skip
+    return {"probes": pd.DataFrame(rows)}
+
+
+def rising(apart, **more):
+    """Spectra whose first eigenvalue rises so many steps before the 14th, at the shared rate."""
+    methods = (*FIGURE3_PUBLISHED, "frossl")
+    rows = [
+        {
+            **run, "step": step, "index": index,
+            "raw": float(step >= 40 + 2 * noise.integers(2) + apart * (index == TOP)),
+        }
+        for run in runs(methods)
+        for index in (1, TOP)
+        for step in range(0, 101, 2)
+    ]  # fmt: skip
+    return {"eigenvalues": pd.DataFrame(rows), "probes": ends(methods, lambda *_: 60, **more)}
+
+
+def batches(lead, *, learned=True):
+    """Appendix C in which the smallest batch is `lead` points above the largest, of one dimension."""
+    sizes = [(batch, 256) for batch in (32, 64, 128)] + [(64, dim) for dim in (64, 1024)]
+    rows = [
+        {
+            "batch": batch, "dim": dim, "seed": seed,
+            "top1": value, "start": START if learned else value - 10,
+        }
+        for batch, dim in sizes
+        for seed in SEEDS
+        for value in [60 + lead * (batch == 32) + jitter()]
+    ]  # fmt: skip
+    return {"probes": pd.DataFrame(rows)}
+
+
 REDUCED = {
     "linear_probes": [claim for claim in linear_probes.CLAIMS if not claim.needs],
-    "saturation": saturation.CLAIMS,
+    "saturation": [claim for claim in saturation.CLAIMS if claim.artifact.endswith("fig3")],
+    "sweep": [claim for claim in saturation.CLAIMS if claim.id.endswith("shared-rate-best")],
+    "stepwise": [claim for claim in saturation.CLAIMS if claim.id.endswith("stepwise-nonlinear")],
     "early_lead": [claim for claim in early_lead.CLAIMS if not claim.needs],
+    "projector_and_batch": projector_and_batch.CLAIMS,
 }
 WHERE = {
     "linear_probes": (probing(3.0), probing(-3.0), probing(3.0, learned=False)),
     "saturation": (spectra(1), spectra(-1), spectra(1, learned=False)),
+    "sweep": (swept(SHARED_RATE), swept(0.01), swept(SHARED_RATE, learned=False)),
+    "stepwise": (rising(20), rising(-20), rising(20, learned=False)),
     "early_lead": (racing(8.0, 0.5), racing(-8.0, 5.0), racing(8.0, 0.5, learned=False)),
+    "projector_and_batch": (batches(0.0), batches(-4.0), batches(0.0, learned=False)),
 }
 EACH = pytest.mark.parametrize(
     ("room", "claim"), [pytest.param(room, c, id=c.id) for room, claims in REDUCED.items() for c in claims]
@@ -158,6 +212,70 @@ def test_one_look_at_which_frossl_is_behind_ends_its_lead():
         assert ("not: BYOL, epoch 30" in found.reason) == (epoch == 30)
 
 
+def test_a_method_that_diverges_at_the_shared_rate_and_learns_at_another_refutes_the_sweep():
+    (claim,) = REDUCED["sweep"]
+    tables = swept(SHARED_RATE)
+    probes = tables["probes"]
+    diverged = (probes["method"] == "vicreg") & (probes["learning_rate"] == SHARED_RATE)
+    probes.loc[diverged, ["validation", "top1"]] = np.nan
+    found = judge(claim, tables)
+    assert found.verdict == "contradicted"
+    assert "holds in 9 of 12 cells; not: VICReg, 0.1 against 0.0001" in found.reason
+
+
+def test_an_eigenvalue_has_risen_by_half_between_its_start_and_its_end():
+    steps = np.arange(0, 101, 10)
+    assert half_rise(steps, np.linspace(1.0, 3.0, 11)) == 50.0  # towards 2.9, the mean of the last tenth
+    assert half_rise(steps, np.array([1.0] * 3 + [5.0] * 8)) == 30.0
+    assert np.isnan(half_rise(steps, np.linspace(3.0, 1.0, 11)))
+
+
+def test_the_sweep_needs_all_of_its_rates():
+    (claim,) = REDUCED["sweep"]
+    probes = swept(SHARED_RATE)["probes"]
+    assert judge(claim, {"probes": probes[probes["learning_rate"] > 1e-3]}).verdict == "inconclusive"
+
+
+def test_one_method_more_than_two_points_ahead_is_not_competed_with():
+    claim = next(c for c in REDUCED["linear_probes"] if c.id.endswith("competitive"))
+    for lead, verdict in ((3.0, "contradicted"), (1.0, "reproduced")):
+        tables = probing(0.0)
+        probes = tables["probes"]
+        ahead = (probes["method"] == "byol") & (probes["place"] == 1) & (probes["learning_rate"] == 0.1)
+        probes.loc[ahead, "top1"] += lead
+        found = judge(claim, tables)
+        assert found.verdict == verdict
+        assert ("not: BYOL, many classes" in found.reason) == (verdict == "contradicted")
+
+
+EQUAL_WORLDS = 40
+
+
+def test_looks_at_equal_methods_refute_no_lead():
+    """Three seeds and noise of a point: 5 % of verdicts may be wrong, of 40 at most 5."""
+    claim = next(c for c in REDUCED["early_lead"] if c.id.endswith("ahead-for-30-epochs"))
+    random = np.random.default_rng(1)
+    online, probes = (table.query("seed < 3") for table in racing(0.0, 0.0).values())
+    wrong = 0
+    for _ in range(EQUAL_WORLDS):
+        online = online.assign(top1=random.normal(30, 1, len(online)))
+        online["top5"] = online["top1"] + random.normal(0, 0.3, len(online))
+        wrong += judge(claim, {"online": online, "probes": probes}).verdict == "contradicted"
+    assert wrong <= 5
+
+
+def test_corinfomax_on_stl10():
+    """It fails if it diverges or stays where it started, and not if it learns; FroSSL must have learned."""
+    claim = next(c for c in linear_probes.CLAIMS if c.id.endswith("corinfomax-fails"))
+    methods = ("frossl", "corinfomax")
+    for top1, verdict in ((START + 1, "reproduced"), (np.nan, "reproduced"), (60.0, "contradicted")):
+        probes = ends(methods, lambda *_: 60.0, data_sets=("stl10",))
+        probes.loc[probes["method"] == "corinfomax", ["top1", "validation"]] = top1
+        assert judge(claim, {"probes": probes}).verdict == verdict
+    probes = ends(methods, lambda *_: START, data_sets=("stl10",))
+    assert "did not learn" in judge(claim, {"probes": probes}).reason
+
+
 def test_a_divergence_decides_nothing():
     tables = probing(3.0)
     probes, online = tables["probes"], tables["online"]
@@ -201,7 +319,7 @@ def published_tables(shift):
     }
 
 
-PRINTED = [claim for claim in linear_probes.CLAIMS if claim.needs]
+PRINTED = [claim for claim in linear_probes.CLAIMS if claim.published is not None]
 
 
 def test_a_run_without_departures_judges_the_printed_numbers():

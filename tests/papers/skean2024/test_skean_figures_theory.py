@@ -1,6 +1,6 @@
 """Table 1 and the figures of the loss itself, drawn from smoke tables, show the numbers of their tables."""
 
-from reading import assert_mean, drawn, labels, where
+from reading import assert_mean, drawn, labels, series, where
 
 from reprise.execute import registry
 from reprise.papers.skean2024.theory.figures import METHODS, READINGS, TERMS
@@ -34,7 +34,11 @@ def test_the_readings(smoke):
 
 
 def test_the_cost(smoke):
-    (panel,), base, _ = drawn("skean2024/sec43_cost", smoke)
-    assert labels(panel) == list(TERMS.values())
+    (left, right), base, params = drawn("skean2024/sec43_cost", smoke)
+    assert labels(left) == labels(right) == list(TERMS.values())
     for term, label in TERMS.items():
-        assert_mean(panel, label, where(base["cost_seconds"], term=term), "dim", "seconds")
+        assert_mean(right, label, where(base["cost_seconds"], term=term), "dim", "seconds")
+        counted = where(base["operations"], term=term, samples=params.batch)
+        dims, operations = series(left)[label]
+        assert dims.tolist() == list(params.timed_dims)
+        assert operations.tolist() == counted["operations"].tolist()

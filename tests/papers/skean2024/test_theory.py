@@ -28,6 +28,7 @@ OF_GRADIENTS = [
     "skean2024/readings/no-logs-ignores-invariance",
 ]
 TIMES = [claim.id for claim in CLAIMS if claim.artifact.endswith("-time")]
+OPERATIONS = ["skean2024/sec3/covariance-operations", "skean2024/sec3/gram-operations"]
 SMALL = {"batch": 128, "dim": 256, "seeds": 5}
 
 
@@ -50,7 +51,7 @@ def wrong(claim):
 
 
 def test_each_claim_is_of_one_table():
-    assert len(IDENTITIES) + len(CHANGED) + len(OF_GRADIENTS) + len(TIMES) == len(CLAIMS)
+    assert len(IDENTITIES) + len(CHANGED) + len(OF_GRADIENTS) + len(TIMES) + len(OPERATIONS) == len(CLAIMS)
 
 
 @pytest.mark.parametrize("claim", [*IDENTITIES, *CHANGED], ids=lambda claim: claim.id)
@@ -114,12 +115,34 @@ def test_claims_on_times_read_powers(id):
     assert judge(BY_ID[id], times(other)).verdict == "contradicted"
 
 
+@pytest.mark.parametrize("id", OPERATIONS)
+def test_claims_on_operations_read_counts(id):
+    """Of the terms as they are; with the two swapped, and with the determinants in their place, they fail."""
+    counts = cost.operations(Params())
+    swap = {"covariance norm": "Gram norm", "Gram norm": "covariance norm"}
+    longer = {"log determinant": "covariance norm", "log determinant of samples": "Gram norm"}
+    assert judge(BY_ID[id], {"operations": counts}).verdict == "reproduced"
+    for other in (swap, longer):
+        renamed = counts[counts["term"].isin(other)].replace({"term": other})
+        assert judge(BY_ID[id], {"operations": renamed}).verdict == "contradicted"
+
+
+def test_operations_are_those_of_the_products_and_decompositions():
+    counts = cost.operations(Params()).set_index(["term", "samples", "dim"])["operations"]
+    n, d = 256, 1024
+    assert counts["covariance norm", n, d] == 2 * n * d**2
+    assert counts["Gram norm", n, d] == 2 * n**2 * d
+    assert counts["log determinant", n, d] == 2 * n * d**2 + 2 * d**3 // 3
+    assert counts["log determinant of samples", n, d] == 2 * n**2 * d + 2 * n**3 // 3
+
+
 def test_the_tables_are_tidy():
     few = Params(**{**SMALL, "seeds": 3}, points=1, bounds=1, timed_dims=(8, 16, 32), repeats=2)
     made = compute(few, Context())
     keys = {
         "identities": ["identity", "form", "seed"],
         "gradients": ["reading", "correlation", "decay", "seed"],
+        "operations": ["term", "samples", "dim"],
         "cost_seconds": ["term", "dim", "seed"],
     }
     assert made.keys() == keys.keys()

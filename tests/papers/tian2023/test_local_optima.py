@@ -4,6 +4,7 @@ claim against tables made to break it."""
 import json
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,29 @@ def tables():
     return compute(Params(**SMALL), Context())
 
 
-VARIANTS = [{"relu": False}, {}, {"relu": False, "tau": 0.2}, {"tau": 0.2}, {"tau": 0.05}]
+def gaussian(tau):
+    return partial(circle.gaussian, tau=tau)
+
+
+VARIANTS = [
+    {"relu": False},
+    {},
+    {"relu": False, "alpha": gaussian(0.2)},
+    {"alpha": gaussian(0.2)},
+    {"alpha": gaussian(0.05)},
+    {"alpha": partial(circle.infonce, tau=0.2)},
+]
+
+
+def importances(unit, f):
+    """α_ij by the definition of each."""
+    if unit.alpha is circle.uniform:
+        return np.ones((len(f), len(f)))
+    alpha = np.array([[math.exp(-((a - b) ** 2) / (2 * unit.alpha.keywords["tau"])) for a in f] for b in f])
+    if unit.alpha.func is circle.infonce:
+        np.fill_diagonal(alpha, 0)
+        alpha /= alpha.sum(1, keepdims=True)
+    return alpha
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -57,11 +80,10 @@ def test_energy_is_half_the_double_sum_of_eq_3(variant):
     for theta in (-2.0, 0.3, 1.9):
         outputs = x @ [math.cos(theta), math.sin(theta)]
         outputs = np.maximum(outputs, 0) if u.relu else outputs
-        total = 0.0
-        for a in outputs:
-            for b in outputs:
-                alpha = math.exp(-((a - b) ** 2) / (2 * u.tau)) if u.tau < math.inf else 1
-                total += alpha * (a - b) ** 2
+        alpha, total = importances(u, outputs), 0.0
+        for i, a in enumerate(outputs):
+            for j, b in enumerate(outputs):
+                total += alpha[i, j] * (a - b) ** 2
         energy, _ = u.energy_and_velocity(np.array([theta]))
         assert energy[0] == pytest.approx(total / (2 * len(x) ** 2) / 2, rel=1e-12)
 
@@ -77,7 +99,7 @@ def test_velocity_is_the_gradient_with_alpha_held_and_eq_7(variant):
         f = torch.from_numpy(x) @ w
         f = f.relu() if u.relu else f
         gaps = f[:, None] - f
-        alpha = torch.exp(-gaps.square() / (2 * u.tau)).detach()
+        alpha = torch.from_numpy(importances(u, f.detach().numpy()))
         (0.5 * (alpha * gaps.square()).sum() / (2 * len(x) ** 2)).backward()
         w, across = np.array([math.cos(at), math.sin(at)]), np.array([-math.sin(at), math.cos(at)])
         gated = x * ((x @ w > 0) if u.relu else np.ones(len(x)))[:, None]
@@ -148,7 +170,7 @@ def test_weights_that_follow_eq_7_end_at_the_optima_and_at_each_of_them(variant)
 
 @pytest.mark.parametrize("first", [0.0, 0.5, 2.0, 4.4, 6.0])
 def test_optima_do_not_depend_on_where_the_grid_starts(first):
-    at, ours = found(unit(2, tau=0.1), 3600, first), found(unit(2, tau=0.1), 3600, 0.123)
+    at, ours = (found(unit(2, alpha=gaussian(0.1)), 3600, angle) for angle in (first, 0.123))
     orders = [np.argsort(each.angle % (2 * math.pi)) for each in (at, ours)]
     for name, tolerance in (("angle", 1e-9), ("energy", 1e-9), ("depth", 2e-3)):
         a, b = (getattr(each, name)[order] for each, order in zip((at, ours), orders, strict=True))
@@ -224,13 +246,15 @@ def test_a_grid_twice_as_fine_finds_as_many(tables):
 def test_curves_have_the_largest_value_1(tables):
     highest = tables["curves"].groupby(["activation", "alpha"])["objective"].max()
     assert (highest == 1).all()
-    assert len(highest) == 4
+    assert len(highest) == 6
 
 
 CONTRADICTED = {
     "tian2023/fig8/maxima-are-critical-points",
     "tian2023/sec3/linear-gaussian-two-optima",
     "tian2023/cor2/gaussian-deeper-optima",
+    "tian2023/cor2/infonce-deeper-optima",
+    "tian2023/cor2/infonce-more-optima-fig8",
 }
 
 
@@ -274,6 +298,7 @@ def renamed(column, mapping):
 RELU = "activation == 'relu' and alpha == 'uniform'"
 SWAP_ACTIVATION = renamed("activation", {"relu": "linear", "linear": "relu"})
 SWAP_ALPHA = renamed("alpha", {"uniform": "gaussian", "gaussian": "uniform"})
+SWAP_INFONCE = renamed("alpha", {"uniform": "infonce", "infonce": "uniform"})
 BREAKING = {
     "tian2023/fig8/relu-maxima": [without("optima", "data == 'E.1' and " + RELU, 0.15), SWAP_ACTIVATION],
     "tian2023/fig8/linear-maxima": [SWAP_ACTIVATION, SWAP_ALPHA, without("optima", "activation == 'linear'")],
@@ -285,6 +310,13 @@ BREAKING = {
     "tian2023/sec3/relu-more-optima": [SWAP_ACTIVATION],
     "tian2023/cor2/gaussian-more-optima": [SWAP_ALPHA],
     "tian2023/cor2/gaussian-more-optima-fig8": [SWAP_ALPHA],
+    "tian2023/cor2/infonce-more-optima": [SWAP_INFONCE],
+    "tian2023/sec1/more-units-more-optima": [
+        with_column("collected", "units == 16 and activation == 'relu'", patterns=2.0),
+    ],
+    "tian2023/sec1/linear-one-pattern": [
+        with_column("collected", "units == 16 and seed == 7 and activation == 'linear'", patterns=2.0),
+    ],
     "tian2023/b5/full-group-no-optima": [with_column("counts", "rotation == 180", maxima=1.0)],
     "tian2023/b5/full-group-constant": [
         with_column("counts", "rotation == 180", energy_range=lambda rows: 1e-5 * rows["energy"]),
@@ -300,6 +332,12 @@ MENDING = {
     "tian2023/cor2/gaussian-deeper-optima": [
         with_column("optima", "alpha == 'gaussian'", depth=lambda rows: 9 + rows["height"])
     ],
+    "tian2023/cor2/infonce-more-optima-fig8": [
+        renamed("alpha", {"uniform": "uniform", "gaussian": "infonce", "infonce": "gaussian"})
+    ],
+    "tian2023/cor2/infonce-deeper-optima": [
+        with_column("optima", "alpha == 'infonce'", depth=lambda rows: 9 + rows["height"])
+    ],
 }
 CHANGES = {**BREAKING, **MENDING}
 
@@ -312,7 +350,7 @@ def test_every_claim_has_a_counter_case():
     ("id", "which"), [(id, at) for id, all_ in CHANGES.items() for at in range(len(all_))]
 )
 def test_counter_cases(tables, id, which):
-    """Tables made to break the claim, or, of the three that do not hold, to mend it."""
+    """Tables made to break the claim, or, of those that do not hold, to mend it."""
     before, after = judge(BY_ID[id], tables), judge(BY_ID[id], CHANGES[id][which](tables))
     assert after.verdict == ("reproduced" if id in MENDING else "contradicted")
     assert (after.observed, after.reference) != (before.observed, before.reference)
@@ -330,11 +368,13 @@ def test_numbers_that_are_none_are_no_evidence(tables, id):
         "optima": ["angle", "depth", "speed"],
         "counts": ["maxima", "energy"],
         "pca": ["angle"],
+        "collected": ["patterns"],
         "curves": [],
     }
     broken = {name: table.assign(**dict.fromkeys(measured[name], np.nan)) for name, table in tables.items()}
     found = judge(BY_ID[id], broken)
-    assert (found.verdict, found.reason) == ("inconclusive", "non-finite observations")
+    assert found.verdict == "inconclusive"
+    assert "non-finite observations" in found.reason
 
 
 def test_a_data_set_without_optima_counts_as_0(tables):
@@ -365,6 +405,30 @@ def test_other_settings_do_not_decide(tables):
     for id, claim in BY_ID.items():
         assert rows.loc[id, "observed"] == pytest.approx(judge(claim, tables).observed)
         assert len(json.loads(rows.loc[id, "settings"])) == 4
+
+
+@pytest.mark.parametrize("variant", VARIANTS[:2])
+def test_a_start_is_counted_for_the_optimum_that_a_weight_from_there_reaches(variant):
+    u = unit(5, **variant)
+    at, starts = found(u, 3600), equidistant(97, 0.05)
+    theta = starts.copy()
+    for _ in range(4000):
+        theta = theta + 2e-3 * u.direction(u.energy_and_velocity(theta)[1])
+    nearest = np.abs(np.exp(1j * theta)[:, None] - np.exp(1j * at.angle)).argmin(1)
+    basins = circle.reached(at.edge, starts)
+    pairs = {*zip(nearest.tolist(), basins.tolist(), strict=True)}
+    assert len(pairs) == len(at.angle) == len({basin for _, basin in pairs})
+
+
+def test_units_collect_each_optimum_once_and_more_of_them_in_the_end_all(tables):
+    rows = tables["collected"].set_index(["data", "activation", "seed", "units"])["patterns"]
+    optima_of = tables["optima"].query("alpha == 'uniform'").groupby(["data", "activation", "seed"]).size()
+    assert (rows.xs(1, level="units") == 1).all()
+    assert (rows.groupby(["data", "activation", "seed"]).max() <= optima_of).all()
+    many = compute(Params(**SMALL | {"data_sets": 3, "units": (1, 2, 4, 8, 16, 2000), "draws": 2}), Context())
+    most = many["collected"].query("units == 2000 and activation == 'relu'").set_index(["data", "seed"])
+    expected = many["optima"].query("alpha == 'uniform' and activation == 'relu'").groupby(["data", "seed"])
+    assert (most["patterns"] == expected.size()).all()
 
 
 def test_rounding_of_a_constant_is_no_motion():

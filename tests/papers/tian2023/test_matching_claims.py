@@ -42,7 +42,7 @@ SMALL = {
 }  # fmt: skip
 CELLS_READ = {
     MATCHING: {
-        "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10), "seeds": 3, "seeds_compared": 4,
+        "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10), "seeds": 3, "seeds_compared": 10,
         "shown_over_parameterisation": 5, "steps": 1, "tokens": 12,
     },
     NORMALIZATION: {
@@ -70,18 +70,18 @@ def published():
 
 # Claims. Tables that hold them all.
 
-SEEDS, MORE_SEEDS, TEXT_SEEDS = range(4), range(6), range(3)
-"""Of most cells; of P = 1 and of Table 1; at the text's learning rate."""
+SEEDS, MORE_SEEDS, TEXT_SEEDS = range(4), range(10), range(3)
+"""Of most cells; of ReLU and linear filters and of Table 1; at the text's learning rate."""
 NOISE = 0.002
 
 
 def spread(table):
     """A part that all cells of a seed share, as they share its pool, and a little of each row's own."""
     draws = np.random.default_rng(0).normal(size=(len(table), 2))
-    shared = 0.042 * np.cos(1.1 + 2 * np.pi / 6 * table["seed"])  # of mean 0 over six seeds
+    shared = 0.042 * np.cos(1.1 + 2 * np.pi / 10 * table["seed"])  # of mean 0 over ten seeds
+    parts = {"chi_plus": shared + NOISE * draws[:, 0], "chi_minus": shared + NOISE * draws[:, 1]}
     return table.assign(
-        chi_plus=table["chi_plus"] + shared + NOISE * draws[:, 0],
-        chi_minus=table["chi_minus"] + shared + NOISE * draws[:, 1],
+        **{name: table[name] + parts[name.removeprefix("absolute_")] for name in table if "chi" in name}
     )
 
 
@@ -110,12 +110,13 @@ def matching_tables():
     ):
         plus, minus = score(objective, activation, beta, candidates)
         for seed in MORE_SEEDS if activation in ("relu", "linear") else SEEDS:
-            rows.append(
-                {
-                    "seed": seed, "chi_plus": plus, "chi_minus": minus, "objective": objective,
-                    "activation": activation, "beta": beta, "candidates": candidates,
-                }
-            )  # fmt: skip
+            scores = {
+                "chi_plus": plus, "chi_minus": minus, "missed": 0.0, "noise": 0.0,
+                "complete": 0.0 if activation == "linear" else 4.0,
+            }  # fmt: skip
+            absolute = {f"absolute_{name}": score for name, score in scores.items()}
+            cell = {"activation": activation, "beta": beta, "candidates": candidates}
+            rows.append({"seed": seed, "objective": objective, **cell, **scores, **absolute})
     filters = {"activation": "relu", "field": 0, "token": 0, "unit": 0, "weight": [1.0], "relevant": True}
     return {"matching": spread(pd.DataFrame(rows)), "filters": pd.DataFrame(filters)}
 
@@ -193,22 +194,28 @@ ONE_CELL = {
     )
 }
 LOSS_OF = {"fig9": "infonce_cosine", "fig10": QUADRATIC}
+OF_LINEAR = {"": "absolute_", "eq16-": ""}
+"""The prefix of a reading in claims, and that of its score of linear filters in tables."""
 FAILING = {
     # Claim: the rows of one of its cells, the column, and a change that makes it false there.
     **{
-        f"tian2023/{figure}/linear-above-relu-at-one-candidate": (cell("relu", 1, 10, loss), "chi_plus", 0.5)
-        for figure, loss in LOSS_OF.items()
+        f"tian2023/{figure}/{prefix}linear-above-relu-at-one-candidate": (
+            cell("relu", 1, 10, loss), "chi_plus", 0.5,
+        )
+        for (figure, loss), prefix in product(LOSS_OF.items(), ("", "eq16-"))
     },
+    "tian2023/fig9/alike-linear-above-relu-at-one-candidate": (cell("relu", 1, 10), "absolute_chi_plus", 0.5),
     **{
-        f"tian2023/{figure}/{name.replace('_', '-')}-above-linear": (
-            cell(name, candidates, beta, loss),
-            "chi_plus",
-            -0.4,
+        f"tian2023/{figure}/{prefix}{name.replace('_', '-')}-above-linear": (
+            cell(name, candidates, beta, loss), "chi_plus", -0.4,
         )
-        for (figure, loss), (name, candidates, beta) in product(
-            LOSS_OF.items(), (("relu", 3, 2), ("leaky_relu", 10, 10), ("quadratic", 3, 2))
+        for (figure, loss), (name, candidates, beta), prefix in product(
+            LOSS_OF.items(),
+            (("relu", 3, 2), ("leaky_relu", 10, 10), ("quadratic", 3, 2)),
+            ("", "eq16-"),
         )
     },
+    "tian2023/fig9/alike-relu-above-linear": (cell("relu", 3, 2), "absolute_chi_plus", -0.4),
     **{
         f"tian2023/{figure}/relu-gains-with-beta": (cell("relu", 10, 2, loss), "chi_plus", -0.3)
         for figure, loss in LOSS_OF.items()
@@ -218,13 +225,32 @@ FAILING = {
         for figure, loss in LOSS_OF.items()
     },
     **{
-        f"tian2023/{figure}/linear-affected-less": (cell("linear", 5, 10, loss), "chi_plus", -0.5)
-        for figure, loss in LOSS_OF.items()
+        f"tian2023/{figure}/{prefix}linear-affected-less": (
+            cell("linear", 5, 10, loss), f"{column}chi_plus", -0.5,
+        )
+        for (figure, loss), (prefix, column) in product(LOSS_OF.items(), OF_LINEAR.items())
     },
-    "tian2023/fig9/linear-chi-plus-unaffected": (cell("linear", 10, 10), "chi_plus", -0.3),
-    "tian2023/fig9/linear-chi-minus-unaffected": (cell("linear", 10, 10), "chi_minus", 0.3),
-    "tian2023/fig9/relu-lowest-chi-minus": (cell("leaky_relu", 10, 1), "chi_minus", -0.2),
-    "tian2023/fig10/below-infonce": (cell("sigmoid", 1, 5, QUADRATIC), "chi_plus", 0.2),
+    **{
+        f"tian2023/fig9/{prefix}linear-chi-{sign}-unaffected": (
+            cell("linear", 10, 10), f"{column}chi_{sign}", 0.3,
+        )
+        for sign, (prefix, column) in product(("plus", "minus"), OF_LINEAR.items())
+    },
+    "tian2023/eq16-code/printed": (cell("linear", 1, 10), "chi_plus", -0.3),
+    "tian2023/eq16-code/corrected": (cell("linear", 1, 10), "absolute_chi_plus", -0.3),
+    **{
+        f"tian2023/fig9/{prefix}relu-lowest-chi-minus": (cell("leaky_relu", 10, 1), "chi_minus", -0.2)
+        for prefix in OF_LINEAR
+    },
+    **{
+        f"tian2023/fig10/{prefix}below-infonce": (cell("sigmoid", 1, 5, QUADRATIC), "chi_plus", 0.2)
+        for prefix in OF_LINEAR
+    },
+    "tian2023/fig5/no-noise-token": (cell("relu", 3, 5), "noise", 1),
+    "tian2023/fig9/no-noise-token": (cell("relu", 10, 1), "noise", 1),
+    "tian2023/fig5/relu-captures-candidates": (cell("relu", 3, 5), "missed", 1),
+    "tian2023/fig5/linear-cannot": (cell("linear", 3, 5), "absolute_complete", 1),
+    "tian2023/fig5/eq16-linear-cannot": (cell("linear", 3, 5), "complete", 1),
     "tian2023/fig9/candidates-not-noise": (cell("relu", 1, 1), "chi_minus", 0.4),
     "tian2023/fig5/candidates-not-noise": (cell("relu", 3, 5), "chi_minus", 0.8),
     **{id: (query, "chi_plus", -1.2) for id, query in ONE_CELL.items()},
@@ -323,7 +349,7 @@ def test_a_world_without_the_effect_does_not_reproduce_it(claim_id):
     found = []
     for draw in range(20):
         rng = np.random.default_rng(draw)
-        noise = {name: 0.5 + 0.03 * rng.normal(size=len(table)) for name in ("chi_plus", "chi_minus")}
+        noise = {name: 0.5 + 0.03 * rng.normal(size=len(table)) for name in table if "chi" in name}
         found.append(judge(claim, {**HOLDING[id], "matching": table.assign(**noise)}).verdict)
     if claim_id.endswith("little-at-zeta2"):  # whose margin is there for no effect
         assert "contradicted" not in found
@@ -343,8 +369,10 @@ def test_the_order_of_rows_does_not_matter(claim_id):
 @EACH
 def test_training_that_diverged_is_no_evidence(claim_id):
     id, claim = CLAIMS[claim_id]
-    table = HOLDING[id]["matching"].assign(chi_plus=np.nan, chi_minus=np.nan)
-    assert judge(claim, {**HOLDING[id], "matching": table}).verdict == "inconclusive"
+    table = HOLDING[id]["matching"]
+    measured = ("chi_plus", "chi_minus", "missed", "noise", "complete")
+    diverged = table.assign(**{name: np.nan for name in table if name.removeprefix("absolute_") in measured})
+    assert judge(claim, {**HOLDING[id], "matching": diverged}).verdict == "inconclusive"
 
 
 def test_all_seeds_that_both_have_are_paired():
@@ -381,11 +409,20 @@ def test_the_mean_distance_takes_every_cell_for_itself():
     assert whole.cells["mean square beyond repetitions"].verdict == "contradicted"
 
 
-def test_other_settings_have_all_the_cells():
+def test_other_settings_vary_one_thing_each_in_all_the_cells_or_in_four():
     chosen = registry.experiment(MATCHING).params()
-    for other in registry.experiment(MATCHING).alternatives(chosen).values():
-        for name in ("over_parameterisation", "candidates", "seeds", "steps"):
-            assert getattr(other, name) == getattr(chosen, name)
+    others = registry.experiment(MATCHING).alternatives(chosen)
+    varied = {"batch_norm", "variance_gradient", "temperature", "pooled_statistics"}
+    for other in others.values():
+        changes = {name for name in varied if getattr(other, name) != getattr(chosen, name)}
+        assert len(changes) == 1
+        varied -= changes
+        cells = {*product(other.over_parameterisation, other.candidates)}
+        whole = changes <= {"batch_norm", "variance_gradient"}
+        assert len(cells) == (16 if whole else 4)
+        assert (chosen.shown_over_parameterisation, chosen.shown_candidates) in cells
+        assert (other.seeds, other.steps) == (chosen.seeds, chosen.steps)
+    assert not varied
 
 
 # Table 1.
@@ -598,18 +635,19 @@ def test_the_filters_drawn_are_those_that_are_scored():
             relevant = field.groupby("token")["relevant"].first().to_numpy()
             length = np.sqrt((weights**2).sum(0)) + max(np.abs(weights).max() / 1000, 1e-6)
             cosine = weights / length
-            best = (np.abs(cosine) if activation == "linear" else cosine).max(1)
+            best = np.stack([cosine.max(1), np.abs(cosine).max(1)])
             assert relevant.any()
-            plus.append(best[relevant].mean())
-            minus.append(best[~relevant].mean())
+            plus.append(best[:, relevant].mean(1))
+            minus.append(best[:, ~relevant].mean(1))
         (row,) = (
             tables["matching"]
             .query("seed == 0 and beta == 2 and candidates == 2 and objective == 'infonce_cosine'")
             .query(f"activation == '{activation}'")
             .to_dict("records")
         )
-        assert np.mean(plus) == pytest.approx(row["chi_plus"], rel=1e-5)
-        assert np.mean(minus) == pytest.approx(row["chi_minus"], rel=1e-5)
+        for name, scores in (("chi_plus", plus), ("chi_minus", minus)):
+            found = [row[name], row[f"absolute_{name}"]]
+            assert np.mean(scores, axis=0) == pytest.approx(found, rel=1e-5)
 
 
 # A computation that is killed goes on.

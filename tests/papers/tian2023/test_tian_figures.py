@@ -1,7 +1,10 @@
 """Every figure of Tian 2023, drawn from smoke tables, shows the numbers of its tables."""
 
+from itertools import product
+
 import matplotlib as mpl
 import numpy as np
+import pytest
 from reading import assert_mean, drawn, labels, series, where
 
 from reprise.execute import registry
@@ -35,7 +38,7 @@ def test_figure_1(smoke):
 
 def test_figure_8(smoke):
     panels, base, params = drawn("tian2023/fig08", smoke)
-    for panel, alpha in zip(panels, ("uniform", "gaussian"), strict=False):
+    for panel, alpha in zip(panels, ("uniform", "gaussian", "infonce"), strict=False):
         found = {}
         for activation, name in (("relu", "ReLU"), ("linear", "linear")):
             optima = where(base["optima"], data="E.1", seed=0, alpha=alpha, activation=activation)
@@ -55,8 +58,8 @@ def test_figure_8(smoke):
         dotted = [line.get_xdata()[0] for line in panel.lines if line.get_linestyle() == ":"]
         np.testing.assert_allclose(dotted, 180 * np.array(params.points))
     for label, data in (("the nine points", "E.1"), ("random data", "random")):
-        assert_mean(panels[2], label, where(base["counts"], data=data), "rotation", "maxima", log=False)
-    assert labels(panels[2]) == ["the nine points", "random data"]
+        assert_mean(panels[3], label, where(base["counts"], data=data), "rotation", "maxima", log=False)
+    assert labels(panels[3]) == ["the nine points", "random data"]
 
 
 def test_figure_7(smoke):
@@ -99,13 +102,25 @@ def test_figure_7(smoke):
         np.testing.assert_allclose(line.get_ydata(), means)
 
 
-def check_filters_and_statistic(drawing, arm, column, lines):
-    """Four mosaics, in the order of the quadrants, and the lines of a statistic, averaged over the fields."""
-    panels, base, params = drawing
-    table = where(base["filters"], arm=arm, seed=0)
+def check_filters_and_statistic(drawing, arms, column, lines):
+    """Four mosaics an arm, in the order of the quadrants, and the lines of a statistic, averaged over the
+    fields."""
+    (course, *panels), base, params = drawing
+    assert len(panels) == 4 * len(arms)
+    for at, (name, arm) in enumerate(arms.items()):
+        check_mosaics(panels[4 * at : 4 * at + 4], where(base["filters"], arm=arm), params, name)
+    assert labels(course) == list(lines)
+    for name, shown_arm in lines.items():
+        rows = where(base["statistics"], arm=shown_arm)
+        mean = rows.pivot(index=["step", "seed"], columns="field", values=column).mean(axis=1, skipna=False)
+        assert_mean(course, name, mean.rename(column).reset_index(), "step", column, log=False)
+    return panels
+
+
+def check_mosaics(panels, table, params, name):
     fields = ["upper left", "upper right", "lower left", "lower right"]
-    assert [panel.get_title() for panel in panels[:4]] == fields
-    for panel, field in zip(panels, fields, strict=False):
+    assert [panel.get_title() for panel in panels] == [f"{field}{name}" for field in fields]
+    for panel, field in zip(panels, fields, strict=True):
         (image,) = panel.images
         assert image.get_clim() == (-1, 1)
         rows = where(table, field=field)
@@ -121,18 +136,21 @@ def check_filters_and_statistic(drawing, arm, column, lines):
             tile = shown[row : row + 4, column_ : column_ + 4]
             np.testing.assert_allclose(tile, weights / abs(weights).max(), rtol=1e-6)
         assert np.count_nonzero(shown) == 16 * len(filters)
-        assert panel.get_xlabel() == f"{len(filters)} of {params.filters} filters learned"
-    assert labels(panels[4]) == list(lines)
-    for name, shown_arm in lines.items():
-        rows = where(base["statistics"], arm=shown_arm)
-        mean = rows.pivot(index=["step", "seed"], columns="field", values=column).mean(axis=1, skipna=False)
-        assert_mean(panels[4], name, mean.rename(column).reset_index(), "step", column, log=False)
-    return panels
+        expected = f"{len(filters)} of {params.filters} filters learned"
+        if name == ", untrained":
+            expected = f"{params.filters} random filters"
+        assert panel.get_xlabel() == expected
+
+
+FIGURE_12 = (
+    {"": "plain", ", linear": "linear", ", untrained": "untrained"},
+    "effective_rank",
+    {"ReLU": "plain", "linear": "linear"},
+)
 
 
 def test_figure_12(smoke):
-    lines = {"ReLU": "plain", "linear": "linear"}
-    check_filters_and_statistic(drawn("tian2023/fig12", smoke), "plain", "effective_rank", lines)
+    check_filters_and_statistic(drawn("tian2023/fig12", smoke), *FIGURE_12)
 
 
 def test_figure_12_shows_only_what_was_learned(smoke):
@@ -143,17 +161,15 @@ def test_figure_12_shows_only_what_was_learned(smoke):
     early = (statistics["seed"] == 0) & (statistics["step"] < 4)
     statistics.loc[early, "effective_rank"] = np.nan
     damaged = {"tian2023/image_filters": ({"filters": filters, "statistics": statistics}, params)}
-    lines = {"ReLU": "plain", "linear": "linear"}
-    panels = check_filters_and_statistic(
-        drawn.__wrapped__("tian2023/fig12", damaged), "plain", "effective_rank", lines
-    )
+    panels = check_filters_and_statistic(drawn.__wrapped__("tian2023/fig12", damaged), *FIGURE_12)
     found = [panel.get_xlabel() for panel in panels[:4]]
     assert found == [f"{n} of {params.filters} filters learned" for n in (2, 2, 2, 0)]
 
 
 def test_figure_13(smoke):
-    lines = {"with crops": "cropped", "without": "plain"}
-    check_filters_and_statistic(drawn("tian2023/fig13", smoke), "cropped", "high_frequency_share", lines)
+    lines = {"with crops": "cropped", "without": "plain", "linear, without": "linear"}
+    arms = {"": "cropped"}
+    check_filters_and_statistic(drawn("tian2023/fig13", smoke), arms, "high_frequency_share", lines)
 
 
 def check_scores(smoke, id, rows):
@@ -168,8 +184,14 @@ def check_scores(smoke, id, rows):
     }
     assert len(panels) == len(rows) * len(params.candidates)
     places = [(*row, candidates) for row in rows for candidates in params.candidates]
+    published = "linear by |cos|"
     for at, (panel, (objective, score, candidates)) in enumerate(zip(panels, places, strict=True)):
-        assert labels(panel) == list(names.values())
+        lines = list(names.values())
+        if not score.startswith("absolute_"):
+            lines.insert(1, published)
+            chosen = where(base["matching"], objective=objective, activation="linear", candidates=candidates)
+            assert_mean(panel, published, chosen, "beta", f"absolute_{score}", log=False)
+        assert labels(panel) == lines
         for activation, name in names.items():
             chosen = where(
                 base["matching"], objective=objective, activation=activation, candidates=candidates
@@ -178,23 +200,31 @@ def check_scores(smoke, id, rows):
         assert panel.get_title() == (f"P = {candidates}" if at < len(params.candidates) else "")
         assert panel.get_xscale() == "log"
     (legend,) = panels[0].figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == list(names.values())
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "linear",
+        published,
+        *list(names.values())[1:],
+    ]
     return [panel.get_ylabel() for panel in panels[:: len(params.candidates)]]
 
 
 def test_figure_4(smoke):
-    rows = [("infonce_cosine", "chi_plus"), ("quadratic_cosine", "chi_plus")]
-    assert check_scores(smoke, "tian2023/fig04", rows) == ["χ+, InfoNCE", "χ+, quadratic loss"]
+    rows = list(product(("infonce_cosine", "quadratic_cosine"), ("chi_plus", "absolute_chi_plus")))
+    names = [
+        f"χ+ by {score},\n{loss}" for loss, score in product(("InfoNCE", "quadratic loss"), ("cos", "|cos|"))
+    ]
+    assert check_scores(smoke, "tian2023/fig04", rows) == names
 
 
-def test_figure_9(smoke):
-    rows = [("infonce_cosine", "chi_plus"), ("infonce_cosine", "chi_minus")]
-    assert check_scores(smoke, "tian2023/fig09", rows) == ["χ+", "χ-"]
+BY_BOTH = ["χ+ by cos", "χ+ by |cos|", "χ- by cos", "χ- by |cos|"]
 
 
-def test_figure_10(smoke):
-    rows = [("quadratic_cosine", "chi_plus"), ("quadratic_cosine", "chi_minus")]
-    assert check_scores(smoke, "tian2023/fig10", rows) == ["χ+", "χ-"]
+@pytest.mark.parametrize(
+    ("id", "loss"), [("tian2023/fig09", "infonce_cosine"), ("tian2023/fig10", "quadratic_cosine")]
+)
+def test_figures_9_and_10(smoke, id, loss):
+    scores = ("chi_plus", "absolute_chi_plus", "chi_minus", "absolute_chi_minus")
+    assert check_scores(smoke, id, [(loss, score) for score in scores]) == BY_BOTH
 
 
 def test_figure_5(smoke):
@@ -225,7 +255,7 @@ def test_figure_11(smoke):
         for label, batch_norm in (("with BatchNorm", True), ("without", False)):
             rows = where(table, zeta=zeta, candidates=candidates, batch_norm=batch_norm)
             assert_mean(panel, label, rows, "beta", "chi_plus", log=False)
-    expected = [f"χ+, zeta = {zeta:g}" for zeta in params.nonuniformity]
+    expected = [f"χ+,\nzeta = {zeta:g}" for zeta in params.nonuniformity]
     assert [panel.get_ylabel() for panel in panels[:: len(params.candidates)]] == expected
     assert [panel.get_title() for panel in panels[: len(params.candidates)]] == [
         f"P = {candidates}" for candidates in params.candidates

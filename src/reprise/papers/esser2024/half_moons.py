@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from sklearn.datasets import make_moons
 from torch import Tensor
 
@@ -19,11 +20,13 @@ class HalfMoons:
         anchor: points of the two moons, in random order.
         positive: the anchors with normal noise added.
         negative: a second sample of the moons, independent of the anchors.
+        moon: the moon of each anchor, 0 or 1.
     """
 
     anchor: Float[Tensor, "seed sample 2"]
     positive: Float[Tensor, "seed sample 2"]
     negative: Float[Tensor, "seed sample 2"]
+    moon: Int[Tensor, "seed sample"]
 
 
 def draw(seeds: Sequence[int], *, samples: int, noise: float, positive_variance: float) -> HalfMoons:
@@ -35,13 +38,11 @@ def draw(seeds: Sequence[int], *, samples: int, noise: float, positive_variance:
         positive_variance: variance of each coordinate of x⁺ - x.
     """
     states = Streams(seeds, "half moons").integers(2**31, 2)
-    anchor, negative = (
-        torch.stack([_moons(samples, noise, int(state)) for state in column]) for column in states.unbind(1)
-    )
+    drawn = [
+        [make_moons(samples, noise=noise, random_state=int(state)) for state in column]
+        for column in states.unbind(1)
+    ]
+    anchor, negative = (torch.from_numpy(np.stack([points for points, _ in sample])) for sample in drawn)
+    moon = torch.from_numpy(np.stack([labels for _, labels in drawn[0]]))
     offset = Streams(seeds, "positives").normal(samples, 2).double()
-    return HalfMoons(anchor, anchor + positive_variance**0.5 * offset, negative)
-
-
-def _moons(samples: int, noise: float, state: int) -> Float[Tensor, "sample 2"]:
-    points, _ = make_moons(samples, noise=noise, random_state=state)
-    return torch.from_numpy(points)
+    return HalfMoons(anchor, anchor + positive_variance**0.5 * offset, negative, moon)

@@ -67,14 +67,6 @@ ERRATA: list[Erratum] = [
         "H_kk' = 1/(σ_k'² - σ_k²)",
     ),
     shown(
-        "lemma5-thin",
-        "substantive",
-        "Lemma 5, Eqs. 13 and 14, for a matrix that is not square",
-        "dU/dt = U (H ∘ (…)), dV/dt = V (H ∘ (…))",
-        "the longer factor also turns out of its span: + (I - U Uᵀ) Ẇ V S⁻¹, or + (I - V Vᵀ) Ẇᵀ U S⁻¹; a "
-        "term is missing, and the lemma does not say that the matrix is square",
-    ),
-    shown(
         "eq17",
         "typo",
         "Eq. 17",
@@ -87,13 +79,6 @@ ERRATA: list[Erratum] = [
         "Lemma 6, Eq. 19",
         "H_kk' = 1/(σ_k² - σ_k'²)",
         "H_kk' = 1/(σ_k'² - σ_k²)",
-    ),
-    shown(
-        "lemma6-wide",
-        "substantive",
-        "Lemma 6, Eq. 18, for more hidden units than inputs or outputs",
-        "dA/dt = -A (H1 ∘ (Aᵀ F + Fᵀ A)) + (H2 ∘ (A Fᵀ + F Aᵀ)) A",
-        "… + V2ᵀ (I - U1 U1ᵀ) Ẇ1 V1 S1⁻¹ + S2⁻¹ U2ᵀ Ẇ2 (I - V2 V2ᵀ) U1: two terms are missing, as in Lemma 5",
     ),
     shown(
         "thm2-limit",

@@ -2,6 +2,7 @@
 set."""
 
 from collections.abc import Iterator, Mapping
+from itertools import cycle, islice
 from math import nan
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from reprise.objectives import infonce_other_view
 from reprise.papers.jing2022.image_settings import PARTS, Training, spec, start_spec
 from reprise.study.experiment import Task
 from reprise.study.settings import replaced
-from reprise.training.image_tasks import Network, features, observed, probe, task
+from reprise.training.image_tasks import Network, features, observed, probe, random_views, task
 from reprise.training.images import Data
 from reprise.training.methods import DirectCLR, Student, name_of
 from reprise.training.spec import Spec
@@ -90,6 +91,18 @@ def start(
     )  # fmt: skip
 
 
+def augmented(
+    student: Student, net_spec: Spec, training: Training, data: Data, part: slice
+) -> Iterator[Tensor] | None:
+    """A part of the representations of augmented training images for each epoch of a probe, if it has such:
+    `probe_views` of them in turn."""
+    if not training.probe_views:
+        return None
+    views = (view[:, part] for view in random_views(student, net_spec, data.images, training.device))
+    few = training.probe_views < training.probe.epochs
+    return cycle(list(islice(views, training.probe_views))) if few else views
+
+
 def measured(
     student: Student, net_spec: Spec, training: Training, data: Data, labels: Labels, parts: tuple[str, ...]
 ) -> Iterator[dict[str, object]]:
@@ -102,7 +115,8 @@ def measured(
     for part in parts:
         for name, (train_labels, test_labels) in labels.items():
             fit = train[:, columns[part]], train_labels, test[:, columns[part]], test_labels
-            accuracy = probe(training.probe, *fit, net_spec.seed)
+            views = augmented(student, net_spec, training, data, columns[part])
+            accuracy = probe(training.probe, *fit, net_spec.seed, views=views)
             yield {"what": "probe", "labels": name, "part": part, "value": 100 * accuracy.top1}
     with no_grad():
         vectors = {"representation": test, "embedding": student.projector(test)}

@@ -60,7 +60,11 @@ class Training(ImageTraining):
     batch: int = from_code(4096, "total over all GPUs", ge=2)
     epochs: float = stated(100.0, "Section 3", gt=0)
     precision: Literal["float32", "bfloat16"] = unstated("bfloat16", "mixed precision; float32 is slower")
-    probe_views: Literal["plain"] = unstated("plain", "the probe's training images are not augmented")
+    probe_views: int = from_code(
+        100,
+        "random crops and flips of each image, one an epoch, that a probe learns from; 0: the images",
+        ge=0,
+    )
     probe: Probe = from_code(
         Probe(optimiser=SGD(learning_rate=0.1, weight_decay=1e-6), schedule=WarmupCosine()),
         "100 epochs of batches of 256, with a cosine",
@@ -143,7 +147,10 @@ def resources(training: Training, net: str, *, probes: int) -> Resources:
     net_spec = (
         spec(training, net, 0, samples, net) if net in NETS else start_spec(training, 0, "infonce_other_view")
     )
-    return costs.resources(net_spec, training.source, training.probe, device=training.device, probes=probes)
+    return costs.resources(
+        net_spec, training.source, training.probe,
+        device=training.device, probes=probes, probe_views=training.probe_views,
+    )  # fmt: skip
 
 
 def check(params: Training) -> None:

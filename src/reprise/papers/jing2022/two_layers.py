@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.networks.dense import Weights, random_orthogonal
+from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance, resolve
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
@@ -44,11 +44,10 @@ def pairs_of(params: TwoLayers) -> Pairs:
     return Pairs(clean, clean + noise[:, 0], clean + noise[:, 1])
 
 
-def small_orthogonal(params: TwoLayers) -> tuple[Tensor, Tensor]:
-    """W1 and W2 of the balanced initialisation."""
-    streams = Streams(range(params.seeds), "weights")
-    w1, w2 = (params.init_scale * random_orthogonal(streams, params.dim) for _ in range(2))
-    return w1, w2
+def free(weights: list[Tensor]) -> Arm:
+    """Both layers train."""
+    w1, w2 = weights
+    return Arm(w1, w2, torch.ones_like(w2[0]))
 
 
 def train(

@@ -3,14 +3,20 @@ validation accuracy over the seeds, from a grid that all methods share.
 
 The validation images are a fifth of the labelled training images (`observations.probes`); test images play no
 part. A rate at which a seed diverged cannot be chosen unless all rates diverged; ties go to the lowest rate.
+
+The rule of what is evidence is here too (`learned`): a claim that compares networks decides something only
+where all of them have learned, those that should be worse included.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reprise.errors import RepriseError
+from reprise.evidence.claims import Measure
+from reprise.evidence.measures import rows
 from reprise.study.experiment import Tables
 
 CELL = ["data_set", "method"]
@@ -47,3 +53,13 @@ def at_own_rates(name: str) -> Callable[[Tables], pd.DataFrame]:
 def gains(probes: pd.DataFrame) -> pd.Series:
     """Gain of each run's linear probe over its random initialisation, in percentage points."""
     return probes["top1"] - probes["start"]
+
+
+def learned(probes: Callable[[Tables], pd.DataFrame], /, **where: Any) -> Measure:
+    """The gains of all networks that a claim compares, for `Claim.learned`.
+
+    Args:
+        probes: gives the linear probes at the learning rates at which the claim reads the networks.
+        where: as in `measures.rows`: the networks that it reads.
+    """
+    return lambda tables: gains(rows(probes(tables), **where))

@@ -112,6 +112,14 @@ ERRATA: list[Erratum] = [
         "Σ_{i>1} λ_i² (ϕ_iᵀ w)² = 1 - c²",
         "Σ_{i>1} (ϕ_iᵀ w)² = 1 - c²",
     ),
+    shown(
+        "eq16-code",
+        "substantive",
+        "Eqs. 16 and 180, on Figures 4, 9 and 10",
+        "max_m cos(w_km, u_a)",
+        "max_m |cos| for the linear activation, as in the code that made the figures: with a filter and its "
+        "weights above turned round, a linear net computes the same, so that the sign of cos is chance",
+    ),
     read(
         "fig5-tokens",
         "typo",
@@ -156,12 +164,12 @@ ERRATA: list[Erratum] = [
         "divided by their number, as the code has it",
     ),
     read(
-        "eq16-code",
-        "substantive",
+        "eq16-length",
+        "typo",
         "Eqs. 16 and 180, against the code that made the figures",
-        "max_m cos(w_km, u_a)",
-        "max_m |cos| for the linear activation; lengths |w| + max(max |W| / 1000, 1e-6), so that a perfect "
-        "match scores .999; only candidates that some generator uses count",
+        "|w_km|; the P tokens of R^g",
+        "|w| + max(max |W| / 1000, 1e-6), so that a perfect match scores .999; the tokens of R^g that some "
+        "generator uses",
     ),
     read(
         "appE2-variants",

@@ -21,7 +21,7 @@ def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tup
     share = True if len({score for score, _ in rows}) == 1 else "row"
     fig, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=share, squeeze=False)
     for row, names in zip(panels, rows, strict=True):
-        row[0].set_ylabel(", ".join(filter(None, names)))
+        row[0].set_ylabel(",\n".join(filter(None, names)))
     for candidates, panel in zip(params.candidates, panels[0], strict=True):
         panel.set_title(f"P = {candidates}")
     for panel in panels[-1]:

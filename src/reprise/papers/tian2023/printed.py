@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import Claim, printed
+from reprise.evidence.claims import Claim, ours, printed
 from reprise.papers.tian2023.published import CELL
 from reprise.study.experiment import Tables
 
@@ -24,12 +24,15 @@ CLAIMS: list[Claim] = [
         measure=lambda tables: pd.Series([gains(tables).mean()]),
         above=0.0,
     ),
-    printed(
-        "tian2023/table1-printed/variance-detached-never-worse",
-        "In no cell of Table 1 is the score worse without the gradient through the variance than with it.",
-        source="our reading of Appendix E.2, on Table 1",
-        unit=f"{UNIT}, the smallest gain",
-        measure=lambda tables: pd.Series([gains(tables).min()]),
-        above=-0.005,  # half of the last printed digit
+    ours(
+        printed(
+            "tian2023/table1-printed/variance-detached-never-worse",
+            "In no cell of Table 1 is the score worse without the gradient through the variance than with "
+            "it.",
+            source="our reading of Appendix E.2, on Table 1",
+            unit=f"{UNIT}, the smallest gain",
+            measure=lambda tables: pd.Series([gains(tables).min()]),
+            above=-0.005,  # half of the last printed digit
+        )
     ),
 ]

@@ -6,10 +6,10 @@ from functools import partial
 from itertools import groupby
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from reprise.diagnostics.matching import matching_score, token_matches
+from reprise.diagnostics.matching import captured_tokens, complete_fields, matching_score, token_matches
 from reprise.networks.activations import ACTIVATIONS
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
@@ -26,7 +26,7 @@ PUBLISHED = {"infonce_cosine": infonce_cosine, "quadratic_cosine": quadratic_cos
 
 @dataclass(frozen=True)
 class Trained:
-    """Filters after training, and their matching scores `chi_plus` and `chi_minus`."""
+    """Filters after training, and `scores` of them."""
 
     filters: Float[Tensor, "arm seed field token unit"]
     scores: dict[str, Float[Tensor, "arm seed"]]
@@ -69,17 +69,30 @@ def train(
         checkpoints={params.steps},
         progress=lambda step: progress(step / params.steps),
     )
-    matches = torch.stack(
-        [
-            token_matches(arm_filters, absolute=arm.activation == "linear")
-            for arm_filters, arm in zip(filters, arms, strict=True)
-        ]
-    )
-    scores = {
-        "chi_plus": matching_score(matches, pool.relevant),
-        "chi_minus": matching_score(matches, ~pool.relevant),
-    }
-    return Trained(filters, scores, pool)
+    return Trained(filters, scores(filters, pool.relevant), pool)
+
+
+def scores(
+    filters: Float[Tensor, "arm seed field token unit"], relevant: Bool[Tensor, "seed field token"]
+) -> dict[str, Float[Tensor, "arm seed"]]:
+    """How well filters match the tokens that the generators use (`relevant`) and the others, which are noise.
+
+    By cos, as in Eqs. 16, 180 and 181: the matching scores `chi_plus` and `chi_minus`, and the numbers of
+    relevant tokens that no filter captures (`missed`), of noise tokens that one does (`noise`), and of fields
+    that miss none (`complete`). By |cos|, which the author's code takes for linear filters: the same as
+    `absolute_NAME`.
+    """
+    table: dict[str, Tensor] = {}
+    for prefix, absolute in (("", False), ("absolute_", True)):
+        matches = token_matches(filters, absolute=absolute)
+        table |= {
+            f"{prefix}chi_plus": matching_score(matches, relevant),
+            f"{prefix}chi_minus": matching_score(matches, ~relevant),
+            f"{prefix}missed": relevant.sum((-2, -1)) - captured_tokens(matches, relevant),
+            f"{prefix}noise": captured_tokens(matches, ~relevant),
+            f"{prefix}complete": complete_fields(matches, relevant),
+        }
+    return table
 
 
 def _loss_of_views(name: str, temperature: float) -> Callable[[Tensor], Tensor]:

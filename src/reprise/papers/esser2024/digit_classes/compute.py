@@ -10,34 +10,28 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise.bench.timing import seconds
 from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
-from reprise.networks.dense import Weights
-from reprise.objectives import Objective, resolve
+from reprise.objectives import resolve
+from reprise.papers.esser2024.digit_classes import linear, nonlinear
 from reprise.papers.esser2024.digit_classes.params import PAIRS, Params, check, task_name
+from reprise.papers.esser2024.digit_classes.timing import step_times
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
     check_step,
     eigenpairs,
-    euler_step,
-    gradient_step,
 )
 from reprise.papers.esser2024.losses import cross_moment, symmetric
-from reprise.papers.esser2024.projection import polar
-from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.study.experiment import Context, Task
-from reprise.training.replicas import sgd
 
 Array = np.ndarray
 
-METHODS = ("start", "descent", *ODES)
-"""The untrained net, projected gradient descent, and Euler's method on each ODE."""
-ODE_STEPS = 200
-"""Steps per timing, because one takes microseconds."""
+METHODS = ("start", "descent", *ODES, "limit")
+"""The untrained net, projected gradient descent, Euler's method on each ODE, and where all three end: the
+eigenvectors of C with the smallest eigenvalues."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +55,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     `pairs`: accuracy on raw pixels for every pair of classes, one row per split (`seed`). `pixels`: accuracy
     on raw pixels of the chosen pair, one row per seed, averaged over splits. `accuracy`: accuracy on
-    embeddings of the chosen pair, one row per `z`, method and seed, averaged over the same splits.
-    `step_seconds`: CPU time of a step of (11) and of (12), one row per method, width and repeat (`seed`).
+    embeddings of the chosen pair, one row per `z`, method or activation, and seed, averaged over the same
+    splits; and of linear maps, how much of the eigenvector of C that separates the two classes best they
+    hold, from 0 to 1. `step_seconds`: CPU time of a step of (11), of (12) and of a nonlinear net, one row per
+    method, width and repeat (`seed`).
 
     With another loss than the published one only `accuracy`, after projected gradient descent on it.
     """
@@ -81,7 +77,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "pairs": pairs,
         "pixels": pd.DataFrame(pixels),
         "accuracy": accuracy,
-        "step_seconds": _times(pair.c[0], pair.eigenvalues[0], pair.vectors[0], params),
+        "step_seconds": step_times(
+            pair.c[0], pair.eigenvalues[0], pair.vectors[0], _triplets(pair.x[:1], params), params
+        ),
     }
 
 
@@ -114,6 +112,8 @@ class Pair(NamedTuple):
         samples: equal numbers of images of both classes, for each seed.
         x: these images, centred if the settings ask for it.
         c, eigenvalues, vectors: the matrix C of each seed and its eigenpairs.
+        separating: each seed's eigenvector along which the classes are farthest apart, in units of their
+            spread.
     """
 
     first: int
@@ -123,6 +123,7 @@ class Pair(NamedTuple):
     c: Tensor
     eigenvalues: Tensor
     vectors: Tensor
+    separating: Float[Tensor, "seed pixel"]
 
 
 def _choose_pair(images: Images, pairs: pd.DataFrame, params: Params) -> Pair:
@@ -138,14 +139,27 @@ def _choose_pair(images: Images, pairs: pd.DataFrame, params: Params) -> Pair:
     values, vectors = eigenpairs(c)
     where = f"{params.per_class} images of each class"
     check_step(values.numpy(), params.embedding_dims, params.learning_rate, where)
-    return Pair(first, second, samples, x, c, values, vectors)
+    index = torch.stack(
+        [_separation(z, data.y == first).argmax() for z, data in zip(x @ vectors, samples, strict=True)]
+    )
+    separating = vectors.gather(2, index[:, None, None].expand(-1, vectors.shape[1], 1))[..., 0]
+    return Pair(first, second, samples, x, c, values, vectors, separating)
+
+
+def _separation(
+    z: Float[Tensor, "sample direction"], is_first: Bool[Array, " sample"]
+) -> Float[Tensor, " direction"]:
+    """The squared distance of the two classes' means along each direction, over the sum of their
+    variances."""
+    one, other = z[torch.from_numpy(is_first)], z[torch.from_numpy(~is_first)]
+    return (one.mean(0) - other.mean(0)).square() / (one.var(0) + other.var(0)).clamp(min=1e-12)
 
 
 def _accuracies(embeddings: Float[Tensor, "seed sample z"], pair: Pair, params: Params) -> list[float]:
     """Mean accuracy over the splits, by seed."""
     return [
         _over_splits(Images(z, data.y), seed, params)
-        for seed, (z, data) in enumerate(zip(embeddings.numpy(), pair.samples, strict=True))
+        for seed, (z, data) in enumerate(zip(embeddings.numpy(), pair.samples, strict=False))
     ]
 
 
@@ -156,18 +170,49 @@ def _embedding_accuracies(
     z: int,
     progress: Callable[[float], None],
 ) -> pd.DataFrame:
-    pair = choose()
+    pair, parts = choose(), 1 + len(params.activations)
     if objective:
-        maps = {"descent": _descend(pair.x, resolve(objective), z, params, progress)}
+        maps = {
+            "descent": linear.descended(
+                *_triplets(pair.x, params)[:2], resolve(objective), z, params, progress
+            )
+        }
     else:
-        outputs = _train(pair.c, pair.eigenvalues, pair.vectors, z, params, progress)
+        outputs = linear.trained(
+            pair.c, pair.eigenvalues, pair.vectors, z, params, partial(_report, progress, 0, parts)
+        )
+        outputs.append(torch.eye(pair.c.shape[-1], z, dtype=pair.c.dtype).expand(params.seeds, -1, -1))
         maps = {method: pair.vectors @ q for method, q in zip(METHODS, outputs, strict=True)}
     rows = [
-        {"z": z, "method": method, "seed": seed, "accuracy": accuracy}
+        {"z": z, "method": method, "seed": seed, "separating": separating, "accuracy": accuracy}
         for method, linear_map in maps.items()
-        for seed, accuracy in enumerate(_accuracies(pair.x @ linear_map, pair, params))
+        for seed, (separating, accuracy) in enumerate(
+            zip(
+                (pair.separating[:, None] @ linear_map).square().sum((1, 2)).tolist(),
+                _accuracies(pair.x @ linear_map, pair, params),
+                strict=True,
+            )
+        )
     ]
+    for number, activation in enumerate(() if objective else params.activations, 1):
+        embeddings = nonlinear.trained(
+            _triplets(pair.x[: params.nonlinear_seeds], params),
+            activation,
+            width=params.width,
+            z=z,
+            learning_rate=params.learning_rate,
+            steps=params.steps,
+            progress=partial(_report, progress, number, parts),
+        )
+        rows += [
+            {"z": z, "method": activation, "seed": seed, "separating": np.nan, "accuracy": accuracy}
+            for seed, accuracy in enumerate(_accuracies(embeddings, pair, params))
+        ]
     return pd.DataFrame(rows)
+
+
+def _report(progress: Callable[[float], None], done: int, parts: int, share: float) -> None:
+    progress((done + share) / parts)
 
 
 def least_separable(pairs: pd.DataFrame) -> tuple[int, int]:
@@ -221,56 +266,6 @@ def _positives_and_negatives(
     return positive, negative
 
 
-def _train(
-    c: Float[Tensor, "seed d d"],
-    values: Float[Tensor, "seed d"],
-    vectors: Float[Tensor, "seed d d"],
-    z: int,
-    params: Params,
-    progress: Callable[[float], None],
-) -> list[Float[Tensor, "seed d z"]]:
-    """The outputs q on the eigenvectors of C, by each method, from one start per seed."""
-    w1, w2 = orthonormal_start(range(params.seeds), params.width, c.shape[-1], z)
-    start = vectors.mT @ w1.mT @ w2
-    for step in range(params.steps):
-        progress(step / params.steps)
-        w1, w2 = gradient_step((w1, w2), c, params.learning_rate)
-    outputs = [start, vectors.mT @ w1.mT @ w2]
-    for ode in ODES.values():
-        q = start
-        for _ in range(params.steps):
-            q = euler_step(ode, q, values, params.learning_rate)
-        outputs.append(q)
-    return outputs
-
-
-def _descend(
-    x: Float[Tensor, "seed sample d"],
-    loss: Objective,
-    z: int,
-    params: Params,
-    progress: Callable[[float], None],
-) -> Float[Tensor, "seed d z"]:
-    """Q of the outputs Qᵀ x after projected gradient descent on a loss of the images and their positives,
-    from the initial weights of `_train`."""
-    positive, _ = _positives_and_negatives(x, params)
-
-    def loss_of_weights(weights: Weights) -> Tensor:
-        linear_map = weights[0].mT @ weights[1]
-        return loss(x @ linear_map, positive @ linear_map)
-
-    *_, (_, (w1, w2)) = sgd(
-        list(orthonormal_start(range(params.seeds), params.width, x.shape[-1], z)),
-        loss_of_weights,
-        learning_rate=params.learning_rate,
-        steps=params.steps,
-        checkpoints={params.steps},
-        project=polar,
-        progress=lambda step: progress(step / params.steps),
-    )
-    return w1.mT @ w2
-
-
 def _over_splits(data: Images, seed: int, params: Params) -> float:
     """Mean accuracy over splits, which depend on the seed only."""
     streams = [_stream(split, f"splits of seed {seed}") for split in range(params.splits)]
@@ -287,31 +282,8 @@ def _accuracy(data: Images, rng: np.random.Generator, params: Params) -> float:
     return 100 * float(machine.score(data.x[test], data.y[test]))
 
 
-def _times(
-    c: Float[Tensor, "d d"], values: Float[Tensor, " d"], vectors: Float[Tensor, "d d"], params: Params
-) -> pd.DataFrame:
-    """Times the steps; each repeat covers all widths, so that a slow spell of the machine affects all
-    alike."""
-    rate, z = params.learning_rate, params.embedding_dims[0]
-    rows = []
-    for repeat, width in product(range(params.repeats), params.timed_widths):
-        w1, w2 = (w[0] for w in orthonormal_start([0], width, len(c), z))
-        q = vectors.mT @ w1.mT @ w2
-        descent = _seconds(partial(gradient_step, (w1, w2), c, rate), 1)
-        ode = _seconds(partial(euler_step, ODES["printed"], q, values, rate), ODE_STEPS)
-        for method, duration in (("descent", descent), ("ode", ode)):
-            rows.append({"method": method, "width": width, "seed": repeat, "seconds": duration})
-    return pd.DataFrame(rows)
-
-
-def _seconds(step: Callable[[], object], steps: int) -> float:
-    """Seconds per step, from timing `steps` of them."""
-
-    def work() -> None:
-        for _ in range(steps):
-            step()
-
-    return seconds(work) / steps
+def _triplets(x: Float[Tensor, "seed sample pixel"], params: Params) -> nonlinear.Triplets:
+    return (x, *_positives_and_negatives(x, params))
 
 
 def _stream(seed: int, purpose: str) -> np.random.Generator:

@@ -44,6 +44,10 @@ class Params(TakesLosses):
     )
     splits: int = ours(10, "random splits per seed", ge=1)
     seeds: int = ours(20, "independent images, positives, negatives and starts", ge=1)
+    activations: tuple[Literal["tanh", "relu"], ...] = ours(
+        ("tanh", "relu"), "of the nonlinear networks of Section 1, 'Contributions'; the text names none"
+    )
+    nonlinear_seeds: int = ours(5, "the first seeds, on which nonlinear networks are trained, too", ge=1)
     selection_splits: int = ours(10, "random splits for choosing the two classes", ge=1)
     timed_widths: tuple[int, ...] = unstated(
         (800, 1600, 3200, 6400, 12800), "h in Figure 4 (left); at least the number of pixels", min_length=3
@@ -57,6 +61,11 @@ class Params(TakesLosses):
         if list(self.timed_widths) != sorted(set(self.timed_widths)):
             raise ValueError("timed_widths must increase")
         return self
+
+    @property
+    def nonlinear_widths(self) -> tuple[int, ...]:
+        """The widths at which steps of a nonlinear network are timed: every other one, for time."""
+        return self.timed_widths[::2]
 
 
 def check(params: Params) -> None:
@@ -83,7 +92,8 @@ def task_name(z: int) -> str:
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
     """What each task needs, by its name; its time is a rough estimate."""
     selection = params.selection_splits * (params.per_class / 174) ** 2
-    networks = params.seeds * params.steps * params.width * PIXELS[params.data_set]
+    nonlinear = 40 * len(params.activations) * min(params.nonlinear_seeds, params.seeds)
+    networks = (params.seeds + nonlinear) * params.steps * params.width * PIXELS[params.data_set]
     return {
         PAIRS: Resources(minutes=0.1 * selection),
         **{task_name(z): Resources(minutes=1e-8 * networks) for z in params.embedding_dims},
@@ -99,10 +109,11 @@ EXCUSED = {
 def alternatives(params: Params) -> dict[str, Params]:
     """The unstated settings lower and higher, all together, with five seeds and repeats.
 
-    Four settings hold each pair of values of the first two and of the steps once; the others go along with
-    one of these, since each setting costs the training of all networks.
+    Nonlinear networks, which take much longer, are trained at the published setting only. Four settings hold
+    each pair of values of the first two and of the steps once; the others go along with one of these, since
+    each setting costs the training of all networks.
     """
-    common = {"seeds": min(params.seeds, 5), "repeats": min(params.repeats, 5)}
+    common = {"seeds": min(params.seeds, 5), "repeats": min(params.repeats, 5), "activations": ()}
     settings = {}
     for a, b in product((0, 1), repeat=2):
         changes: dict[str, Any] = {

@@ -93,7 +93,8 @@ def records(params: Params) -> list[int]:
 def _differences(
     params: Params, loss: Loss, reduction: str, width: int, progress: Callable[[float], None]
 ) -> pd.DataFrame:
-    """Means over anchors of ‖u^φ - u^I‖ and ‖u^I‖, one row per activation, seed and recorded epoch."""
+    """Means over anchors of ‖u^φ - u^I‖, of the same up to the sign of all outputs, and of ‖u^I‖, one row per
+    activation, seed and recorded epoch."""
     stack = max(1, UNITS_AT_ONCE // width)
     groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
     tables = []
@@ -105,8 +106,13 @@ def _differences(
             progress(groups_done / len(groups))
             nonlinear = train(params, data, start, activation, loss)
             axes = {"epoch": records(params), "seed": seeds}
-            difference = (nonlinear - linear).norm(dim=-1).mean(-1)
-            table = tidy(axes, difference=difference, linear_norm=linear.norm(dim=-1).mean(-1))
+            difference, opposite = ((nonlinear - sign * linear).norm(dim=-1).mean(-1) for sign in (1, -1))
+            table = tidy(
+                axes,
+                difference=difference,
+                up_to_sign=torch.minimum(difference, opposite),
+                linear_norm=linear.norm(dim=-1).mean(-1),
+            )
             tables.append(table.assign(activation=activation))
     joint = pd.concat(tables, ignore_index=True).assign(reduction=reduction, width=width)
     return joint.assign(relative=joint["difference"] / joint["linear_norm"])

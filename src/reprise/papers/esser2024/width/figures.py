@@ -39,6 +39,10 @@ START_STYLE, END_STYLE, SUM_STYLE = (
     "Figure 2",
     caption="""Distance of the nonlinear network's outputs from those of its linear twin, ‖u^φ - u^I‖,
     averaged over half moons and initialisations; W1 and W2 are projected onto their constraints at each step.
+    Crosses: runs after whose last epoch (mean loss) the two outputs are opposite. An output ends at e_1 or
+    -e_1, the first eigenvector of C, by the sign of its part along e_1 at the start (Theorem 3); where that
+    is near 0 the nonlinear network can go to the one and its twin to the other, and a few such runs decide
+    the slope at the end.
     Row 1: during training on the mean loss, one line per width (colour bar). Row 2: against width, at
     initialisation, after the last epoch, and after the last epoch on the summed loss. Dots are single
     initialisations; titles give the log-log slopes of the means at the start and at the end (mean loss) with
@@ -68,6 +72,9 @@ def fig02(tables: Tables, params: Params) -> Figure:
                 )
             ]
             panel.set_title("start {}\nend {}".format(*slopes), fontsize=6.5)
+            end = mean[mean["epoch"] == params.epochs]
+            opposite = end[end["up_to_sign"] < end["difference"]]
+            panel.plot(opposite["width"], opposite[quantity], "x", color="#d62728", ms=4, label="_opposite")
         for reduction in params.reductions[1:]:
             final_rows = selection[
                 (selection["reduction"] == reduction) & (selection["epoch"] == params.epochs)

@@ -2,40 +2,76 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all
-from reprise.evidence.measures import column, difference, each_seed
+from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, ours
+from reprise.evidence.measures import column, difference, each_seed, largest, rows
 from reprise.study.experiment import Tables
 
 UNIT = "collapsed values of 16"
+AT_START = "than at the start"
 READING = "collapsed: under 1e-3 of the largest (ours)"
 DEPTHS = (1, 2, 3, 4)
+COURSE = {"a quarter of the steps": 4, "half of the steps": 2, "all steps": 1}
+"""Where nets are compared: after one n-th of the steps."""
+SPREAD = "the spread of the initial singular values, after a degenerate start, from which nothing collapsed"
 
 
-def at_reading(tables: Tables) -> pd.DataFrame:
-    """The spectra at the step where claims read."""
-    return tables["spectrum"].query("step == read")
+def course(tables: Tables) -> pd.DataFrame:
+    """The spectra up to the step where claims read."""
+    return tables["spectrum"].query("step <= read")
 
 
-def collapsed_count(arm: str, depth: int) -> Measure:
-    """Singular values under 1e-3 of the largest."""
-    return each_seed(collapsed, column(at_reading, "singular_value", arm=arm, depth=depth))
+def collapsed_count(arm: str, depth: int, divisor: int = 1) -> Measure:
+    """Collapsed singular values after one `divisor`-th of the steps."""
+
+    def then(tables: Tables) -> pd.DataFrame:
+        return tables["spectrum"].query(f"step == read // {divisor}")
+
+    return each_seed(collapsed, column(then, "singular_value", arm=arm, depth=depth))
 
 
-def _collapses(id: str, statement: str, source: str, arm: str, depth: int) -> Claim:
+def at_start(arm: str, depth: int) -> Measure:
+    """Collapsed singular values before training."""
+    return each_seed(collapsed, column(course, "singular_value", arm=arm, depth=depth, step=0))
+
+
+def most(arm: str, depth: int) -> Measure:
+    """Collapsed singular values at the step with the most."""
+
+    def measure(tables: Tables) -> pd.Series:
+        net = rows(course(tables), arm=arm, depth=depth)
+        counts = net.groupby(["seed", "step"])["singular_value"].agg(collapsed)
+        return counts.groupby("seed").agg(largest)
+
+    return measure
+
+
+def _collapses(id: str, statement: str, source: str, arm: str, depth: int, *, looked: str = "") -> Claim:
     return count(
-        id,
-        statement,
-        source=source,
-        measure=collapsed_count(arm, depth),
-        at_least=1,
-        unit=UNIT,
-        reading=READING,
-    )
+        id, statement, source=source, at_least=1,
+        measure=difference(collapsed_count(arm, depth), at_start(arm, depth)),
+        unit=f"more {UNIT} {AT_START}", reading=READING, looked=looked,
+    )  # fmt: skip
 
 
 def _one_more_layer(shallow: int) -> Claim:
     more = difference(collapsed_count("linear", shallow + 1), collapsed_count("linear", shallow))
     return count("", "", source="Figure 6a", measure=more, at_least=1, unit=f"more {UNIT}", reading=READING)
+
+
+def _collapses_with_relu(depth: int) -> Claim:
+    return count(
+        "", "", source="Section 5.4, Figure 6b", at_least=1,
+        measure=difference(most("relu", depth), at_start("relu", depth)),
+        unit=f"more {UNIT} {AT_START}, at most", reading=f"over the course; {READING}",
+    )  # fmt: skip
+
+
+def _as_linear(divisor: int) -> Claim:
+    relu, linear = (collapsed_count(arm, 2, divisor) for arm in ("relu", "linear"))
+    return count(
+        "", "", source="Figure 6b", measure=difference(relu, linear), exactly=0, unit=f"more {UNIT}",
+        reading=f"similar: as many; {READING}",
+    )  # fmt: skip
 
 
 CLAIMS = [
@@ -50,7 +86,8 @@ CLAIMS = [
     ),
     for_all(
         "jing2022/fig6a/linear-collapsed",
-        "With more than one linear layer and small augmentation, dimensions of the embedding collapse.",
+        "With more than one linear layer and small augmentation, dimensions of the embedding collapse that "
+        "had not at the start.",
         {
             f"L = {depth}": _collapses("", "", "Figure 6a, Corollary 2", "linear", depth)
             for depth in DEPTHS[1:]
@@ -68,19 +105,31 @@ CLAIMS = [
         "Corollary 2",
         "isotropic",
         4,
+        looked=SPREAD,
+    ),
+    ours(
+        count(
+            "jing2022/fig6a/degenerate-L4-stands",
+            "Control: from a degenerate start, which Section 5.3 excludes, isotropic data collapse nothing "
+            "(L = 4): depth widens a spread that is there.",
+            source="Section 5.3, the start",
+            measure=collapsed_count("degenerate", 4),
+            at_most=0,
+            unit=UNIT,
+            reading=READING,
+            looked="that there is this control, after it had been the default",
+        )
     ),
     for_all(
         "jing2022/fig6b/relu-collapsed",
-        "With ReLU between the layers, dimensions of the embedding collapse as well.",
-        {f"L = {depth}": _collapses("", "", "Section 5.4, Figure 6b", "relu", depth) for depth in (2, 3)},
+        "With ReLU between the layers, dimensions of the embedding collapse as well, at least for a time: "
+        "more than at the start.",
+        {f"L = {depth}": _collapses_with_relu(depth) for depth in (2, 3)},
     ),
-    count(
+    for_all(
         "jing2022/fig6b/relu-like-linear",
-        "ReLU (L = 2) leads to a similar collapse as no nonlinearity: as many collapsed dimensions.",
-        source="Figure 6b",
-        measure=difference(collapsed_count("relu", 2), collapsed_count("linear", 2)),
-        exactly=0,
-        unit=f"more {UNIT}",
-        reading=f"similar: as many; {READING}",
+        "ReLU (L = 2) leads to a similar collapse as no nonlinearity: as many collapsed dimensions, "
+        "throughout training.",
+        {part: _as_linear(divisor) for part, divisor in COURSE.items()},
     ),
 ]

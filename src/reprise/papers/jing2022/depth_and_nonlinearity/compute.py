@@ -1,4 +1,4 @@
-"""Trains linear and ReLU networks of several depths on the same data; isotropic data and the public init
+"""Trains linear and ReLU networks of several depths on the same data; isotropic data and a degenerate start
 serve as controls."""
 
 from collections.abc import Callable
@@ -12,10 +12,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.diagnostics.spectra import embedding_spectrum
-from reprise.networks.dense import Weights, decaying_spectrum, linear, random_orthogonal, relu
+from reprise.networks.dense import Weights, linear, relu
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance, resolve
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
+from reprise.papers.jing2022.starts import layers
 from reprise.study.experiment import Context
 from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
@@ -41,18 +42,15 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     span = np.geomspace(params.covariance_span, 1 / params.covariance_span, dim)
     std, ones = torch.from_numpy(span).sqrt().float(), torch.ones(dim)
 
-    def small(depth: int) -> list[Tensor]:
-        streams, scale = Streams(seeds, f"{depth} layers"), params.product_scale ** (1 / depth)
-        return [scale * random_orthogonal(streams, dim) for _ in range(depth)]
+    def start(depth: int, span: float = params.init_span) -> list[Tensor]:
+        scale = params.product_scale ** (1 / depth)
+        streams = Streams(seeds, f"{depth} layers")
+        return layers(streams, dim, depth, scale=scale, span=span, balanced=params.init_balanced)
 
-    def public(depth: int) -> list[Tensor]:
-        streams = Streams(seeds, f"{depth} layers of the public init")
-        return [decaying_spectrum(streams, dim) for _ in range(depth)]
-
-    nets = [Arm("linear", small(depth), std) for depth in params.depths]
-    relus = [Arm("relu", small(depth), std) for depth in params.relu_depths]
-    controls = [Arm("isotropic", small(depth), ones) for depth in params.isotropic_depths]
-    controls += [Arm("public init", public(depth), std) for depth in params.public_depths]
+    nets = [Arm("linear", start(depth), std) for depth in params.depths]
+    relus = [Arm("relu", start(depth), std) for depth in params.relu_depths]
+    controls = [Arm("isotropic", start(depth), ones) for depth in params.isotropic_depths]
+    controls += [Arm("degenerate", start(depth, span=1.0), ones) for depth in params.degenerate_depths]
     stacks = [(nets, linear, params.long_steps), (relus, relu, params.long_steps)]
     if params.long_steps == params.steps:
         nets.extend(controls)

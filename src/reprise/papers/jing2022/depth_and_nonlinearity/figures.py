@@ -19,9 +19,9 @@ from reprise.study.experiment import BASE, Tables, figure
 @figure(
     "Figure 6a",
     caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the
-    largest, at the step used by claims: on data with a spread covariance (dotted: the spectrum at
-    initialisation, the same for all depths), on isotropic data (control), and from the public code's
-    initialisation (control). Values below the grey line count as collapsed. Right: their number against the
+    largest, at the step used by claims: on data with a spread covariance (dotted: the spectrum of the
+    shallowest net at initialisation), on isotropic data, and on these from a degenerate start, which Section
+    5.3 excludes (control). Values below the grey line count as collapsed. Right: their number against the
     steps; it falls again as small values grow slowly. Mean and 95 % interval over seeds. Lower rows: other
     losses named in the settings.""",
 )
@@ -40,7 +40,7 @@ def _depths(
     axes: np.ndarray, spectrum: pd.DataFrame, params: Params, tints: np.ndarray, loss: str = ""
 ) -> None:
     """Draws a row of panels: spectra of linear networks and controls, and collapse counts of the former."""
-    titles = {"linear": "linear", "isotropic": "isotropic data", "public init": "public init"}
+    titles = {"linear": "linear", "isotropic": "isotropic data", "degenerate": "degenerate start"}
     for panel, (arm, title) in zip(axes, titles.items(), strict=False):
         rows = spectrum[spectrum["arm"] == arm]
         lines = [(f"{loss}L = {depth}", rows[rows["depth"] == depth]) for depth in params.depths]
@@ -48,8 +48,8 @@ def _depths(
         panel.set(title=f"{title}, step {params.steps}", ylim=(1e-7, 3))
     _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"), f"{loss}init")
     axes[0].set_ylabel("singular value / largest")
-    # Isotropic data leave the panel's lower half empty, whatever the number of steps.
-    axes[1].legend(*axes[0].get_legend_handles_labels(), loc="lower left", handlelength=1.8)
+    # A degenerate start leaves the panel's lower half empty, whatever the number of steps.
+    axes[2].legend(*axes[0].get_legend_handles_labels(), loc="lower left", handlelength=1.8)
     linear = spectrum[spectrum["arm"] == "linear"]
     lines = [(f"{loss}L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths]
     _counts(axes[3], lines, tints, params)

@@ -75,15 +75,9 @@ CLAIMS = [
     holds("lemma4/singular-values", "Singular values move by dσ_k/dt = u_kᵀ Ẇ v_k.", "Lemma 4, Eq. 12"),
     *misprint(
         "lemma5",
-        "Singular vectors (of a square factor) move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
-        "Singular vectors (of a square factor) move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
+        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
+        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
         "Lemma 5, Eqs. 13 to 15",
-    ),
-    *falsehood(
-        "lemma5-thin",
-        "Eq. 13 (with H corrected) also gives the motion of a factor that is not square.",
-        "A factor that is not square moves by Eq. 13 (with H corrected) plus (I - U Uᵀ) Ẇ V S⁻¹.",
-        "Lemma 5, Eqs. 13 and 14",
     ),
     holds("lemma5/eq16", "Off the diagonal, Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V.", "Eq. 16"),
     *misprint(
@@ -94,16 +88,9 @@ CLAIMS = [
     ),
     *misprint(
         "lemma6",
-        "The alignment matrix (of square U1, V2) moves by Eq. 18 with H_kk' = 1/(σ_k² - σ_k'²).",
-        "The alignment matrix (of square U1, V2) moves by Eq. 18 with H_kk' = 1/(σ_k'² - σ_k²).",
+        "The alignment matrix moves by Eq. 18 with H_kk' = 1/(σ_k² - σ_k'²).",
+        "The alignment matrix moves by Eq. 18 with H_kk' = 1/(σ_k'² - σ_k²).",
         "Lemma 6, Eqs. 18 to 20",
-    ),
-    *falsehood(
-        "lemma6-wide",
-        "Eq. 18 (with H corrected) also holds with more hidden units than inputs or outputs.",
-        "With more hidden units than inputs or outputs, Eq. 18 (with H corrected) needs besides "
-        "V2ᵀ (I - U1 U1ᵀ) Ẇ1 V1 S1⁻¹ + S2⁻¹ U2ᵀ Ẇ2 (I - V2 V2ᵀ) U1.",
-        "Lemma 6, Eq. 18",
     ),
     holds(
         "lemma7/first-layer",

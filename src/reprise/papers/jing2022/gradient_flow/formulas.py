@@ -1,7 +1,8 @@
 """The paper's formulas in numpy, each as printed unless marked as corrected.
 
 Notation: x, x' are the two views, z, z' their embeddings (one per row), α the softmax of Eq. 4 with the
-weights α_ii of the positives on its diagonal, W = U S Vᵀ. The independent computations are in `motion`.
+weights α_ii of the positives on its diagonal, W = U S Vᵀ with orthogonal U and V. The independent
+computations are in `motion`.
 """
 
 import numpy as np
@@ -65,22 +66,24 @@ def x_matrix(x: Data, x_aug: Data, alpha: Pairs) -> Square:
     return data_covariance(x, alpha) - augmentation_covariance(x, x_aug, alpha)
 
 
-def inverse_gaps(s: Float[Array, " rank"]) -> Float[Array, "rank rank"]:
-    """H_kk' = 1/(σ_k'² - σ_k²) off the diagonal: Eqs. 15 and 19, corrected; the text prints its negative."""
-    gaps = np.square(s)[None, :] - np.square(s)[:, None]
+def inverse_gaps(s: Array) -> Square:
+    """H_kk' = 1/(σ_k'² - σ_k²) off the diagonal: Eqs. 15 and 19, corrected; the text prints its negative.
+
+    0 between the vectors of two values that are both 0: what they turn among themselves is not determined.
+
+    Args:
+        s: diag(σ), with rows of zeros below for the other columns of a longer factor.
+    """
+    squares = (s @ s.T).diagonal()
+    gaps = squares[None, :] - squares[:, None]
     return np.divide(1, gaps, out=np.zeros_like(gaps), where=gaps != 0)
 
 
-def left_velocity(u: Array, s: Array, vt: Array, velocity: Array, h: Array) -> Array:
-    """dU/dt = U (H ∘ (Uᵀ Ẇ V S + S Vᵀ Ẇᵀ U)) (Eq. 13); for Wᵀ this is dV/dt (Eq. 14)."""
-    turning = u.T @ velocity @ vt.T * s
+def left_velocity(u: Square, s: Array, v: Square, velocity: Array, h: Square) -> Square:
+    """dU/dt = U (H ∘ (Uᵀ Ẇ V S + S Vᵀ Ẇᵀ U)) (Eq. 13) for the whole orthogonal factors of W = U S Vᵀ, with S
+    transposed where W is not square; for Wᵀ this is dV/dt (Eq. 14)."""
+    turning = u.T @ velocity @ v @ s.T
     return u @ (h * (turning + turning.T))
-
-
-def out_of_span(u: Array, s: Array, vt: Array, velocity: Array) -> Array:
-    """(I - U Uᵀ) Ẇ V S⁻¹: the term missing from Eq. 13 if U is not square (Arora et al. 2019, Lemma 2)."""
-    carried = velocity @ vt.T / s
-    return carried - u @ (u.T @ carried)
 
 
 def alignment_velocity(a: Array, f: Array, h1: Array, h2: Array) -> Array:

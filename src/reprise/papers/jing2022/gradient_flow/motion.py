@@ -9,7 +9,7 @@ from torch import Tensor
 
 Array = np.ndarray
 Factors = tuple[Array, Array, Array]
-"""U, S and Vᵀ of a thin singular value decomposition."""
+"""U, S and V or Vᵀ of a singular value decomposition."""
 
 CENTRAL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 """Steps and weights of the central difference with an error of eighth order."""
@@ -45,7 +45,16 @@ def gradient_flow(layers: Sequence[Array], x: Array, x_aug: Array) -> list[Array
 
 
 def svd(w: Array) -> Factors:
+    """U, the values and Vᵀ, without the vectors of a longer factor that have no value."""
     return tuple(np.linalg.svd(w, full_matrices=False))  # type: ignore[return-value]
+
+
+def whole_svd(w: Array) -> Factors:
+    """U and V (not Vᵀ), both square, and S of the shape of W."""
+    u, values, vt = np.linalg.svd(w)
+    s = np.zeros_like(w)
+    np.fill_diagonal(s, values)
+    return u, s, vt.T
 
 
 def factors_velocity(w: Array, velocity: Array) -> tuple[Array, Array, Array]:

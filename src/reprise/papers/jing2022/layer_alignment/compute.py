@@ -1,7 +1,8 @@
-"""Trains a two-layer linear network from two initialisations, and integrates Theorem 3's ODE for the balanced
-one."""
+"""Trains a two-layer linear network from several initialisations, and integrates Theorem 3's ODE for the
+balanced one."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,12 @@ from torch import Tensor
 
 from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass
 from reprise.diagnostics.spectra import embedding_spectrum
-from reprise.networks.dense import Weights, decaying_spectrum
+from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance
 from reprise.papers.jing2022.layer_alignment.params import Params
-from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, pairs_of, small_orthogonal, train
+from reprise.papers.jing2022.starts import layers
+from reprise.papers.jing2022.two_layers import checkpoints_of, free, pairs_of, train
 from reprise.study.experiment import Context
 from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
@@ -24,15 +26,10 @@ from reprise.training.replicas import sgd
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE for the balanced
     run, also with steps twice as long and singular vectors from every second checkpoint (`coarse`, at the
-    next of
-    these), which tells how precise it is; the ODE holds for InfoNCE, and is left out for another loss."""
+    next of these), which tells how precise it is; the ODE holds for InfoNCE, and is left out for another
+    loss."""
     seeds, dim = range(params.seeds), params.dim
-    public = Streams(seeds, "public weights")
-    all_entries = torch.ones(dim, dim)
-    arms = {
-        "balanced": Arm(*small_orthogonal(params), all_entries),
-        "public": Arm(decaying_spectrum(public, dim), decaying_spectrum(public, dim), all_entries),
-    }
+    arms = {start: free(_weights(params, start)) for start in ("independent", "balanced", *params.controls)}
     pairs = pairs_of(params)
     clean = pairs.clean.repeat(len(arms), 1, 1)
     records: list[dict[str, Tensor]] = []
@@ -106,6 +103,13 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     return {**tables, "theorem3": theorem3}
 
 
+def _weights(params: Params, start: str) -> list[Tensor]:
+    """The layers of an initialisation."""
+    span = 1.0 if start == "degenerate" else params.init_span
+    streams = Streams(range(params.seeds), f"{start} weights")
+    return layers(streams, params.dim, 2, scale=params.init_scale, span=span, balanced=start == "balanced")
+
+
 def theorem3_ode(
     loss: Callable[[Float[Tensor, "seed dim in"]], Float[Tensor, " seed"]],
     s1: Float[Tensor, "step seed index"],
@@ -119,12 +123,13 @@ def theorem3_ode(
     Since -dL/dW = W X, this is the gradient flow of the same loss over the singular values alone, with
     W2 W1 = diag(s1 s2) V1ᵀ up to a rotation that does not change the loss. X follows from the solution's own
     values. Only the start and the right singular vectors, about which Theorem 3 says nothing, come from the
-    training. The Euler step is that of the training.
+    training, those of the nearest checkpoint. The Euler step is that of the training.
     """
     first, step = checkpoints[0], iter(range(checkpoints[0], checkpoints[-1]))
+    halfway = [(before + after) / 2 for before, after in pairwise(checkpoints)]
 
     def loss_of_values(values: Weights) -> Tensor:
-        directions = v1[np.searchsorted(checkpoints, next(step), side="right") - 1]
+        directions = v1[np.searchsorted(halfway, next(step) + 0.5)]
         return loss((directions * (values[0] * values[1])[:, None, :]).mT)
 
     path = [

@@ -11,55 +11,56 @@ from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
-ARMS = ("balanced", "public")
+STARTS = ("independent", "balanced")
+ARMS = (*STARTS, "degenerate")
 
 
 @figure(
     "Figure 4",
-    caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds: from a balanced
-    initialisation (left) and from the unbalanced one of the authors' public code (second). Right: A's
-    off-diagonal mass 1 - mean A_kk² over the steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F, which training
-    conserves. Balanced layers with equal singular values must align as soon as these differ, at the first
-    step: only the public initialisation tests Theorem 2. Mean and 95 % interval over seeds. Other losses
-        named in
-    the settings have a row of matrices and lines in their own colour.""",
+    caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds. Independent:
+    layers start with distinct singular values and random singular vectors, as in the authors' public code.
+    Balanced: the same values with W1 W1ᵀ = W2ᵀ W2, so that A is an identity from the start, which training
+    conserves. Degenerate (control): multiples of orthogonal matrices, excluded in Section 5.3; they align at
+    the first step, as soon as their values differ. Right: A's off-diagonal mass 1 - mean A_kk² over the
+    steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F. Mean and 95 % interval over seeds. Other losses named in the
+    settings have a row of matrices and lines in their own colour.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
     fig, axes = plt.subplots(
         1 + len(others),
-        4,
-        figsize=(WIDTH, 2.2 * (1 + len(others))),
-        width_ratios=[1, 1, 1.1, 1.1],
+        len(ARMS) + 2,
+        figsize=(WIDTH, 2 * (1 + len(others))),
+        width_ratios=[1] * len(ARMS) + [1.2, 1.2],
         squeeze=False,
     )
     _matrices(axes[0], base["alignment"], params)
-    _trajectories(axes[0], base["trajectory"], colors(2))
+    _trajectories(axes[0], base["trajectory"], colors(len(ARMS)))
     for row, loss in zip(axes[1:], others, strict=True):
         _matrices(row, loss.tables["alignment"], params, f", {loss.label}")
-        _trajectories(axes[0], loss.tables["trajectory"], loss.shades(2), f"{loss.label}, ")
-        for unused in row[2:]:
+        _trajectories(axes[0], loss.tables["trajectory"], loss.shades(len(ARMS)), f"{loss.label}, ")
+        for unused in row[len(ARMS) :]:
             unused.remove()
     image = axes[0, 0].images[0]
     label = "|A|, mean over seeds"
-    fig.colorbar(image, ax=axes[:, :2], location="bottom", shrink=0.6, aspect=30, label=label)
-    for panel in axes[0, 2:]:
+    fig.colorbar(image, ax=axes[:, : len(ARMS)], location="bottom", shrink=0.6, aspect=30, label=label)
+    for panel in axes[0, -2:]:
         steps_axis(panel)
-    axes[0, 2].set(title="off-diagonal mass of A", ylim=(-0.03, 1.03))
-    axes[0, 3].set(title="imbalance of W1 and W2", ylim=(-0.1, None))
-    axes[0, 3].legend(loc="center right")
+    axes[0, -2].set(title="off-diagonal mass", ylim=(-0.03, 1.03))
+    axes[0, -1].set(title="imbalance")
+    axes[0, -2].legend(loc="center right")
     return fig
 
 
 def _matrices(axes: np.ndarray, alignment: pd.DataFrame, params: Params, loss: str = "") -> None:
-    """Draws |A| from both initialisations in the first two panels."""
+    """Draws |A| from each initialisation in the first panels."""
     ticks = [0, params.dim // 2 - 1, params.dim - 1]
     for panel, arm in zip(axes, ARMS, strict=False):
         mean = alignment[alignment["arm"] == arm].groupby(["row", "column"])["magnitude"].mean().unstack()
         panel.imshow(drawable(mean, "the alignment matrix"), vmin=0, vmax=1, cmap="viridis")
         panel.set_xticks(ticks, [str(tick + 1) for tick in ticks])
         panel.set_yticks(ticks, [str(tick + 1) for tick in ticks])
-        panel.set(title=f"|A|, {arm} init{loss}", xlabel="left vector of W1")
+        panel.set(title=f"|A|, {arm}{loss}", xlabel="left vector of W1")
     axes[0].set_ylabel("right vector of W2")
 
 
@@ -67,38 +68,49 @@ def _trajectories(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray,
     """Draws off-diagonal mass and imbalance over the steps in the last two panels."""
     for arm, color, line in zip(ARMS, tints, LINES, strict=False):
         rows = trajectory[trajectory["arm"] == arm]
-        for panel, column in zip(axes[2:], ("off_diagonal_mass", "imbalance"), strict=True):
+        for panel, column in zip(axes[-2:], ("off_diagonal_mass", "imbalance"), strict=True):
             band(panel, rows, "step", column, color=color, ls=line, label=f"{loss}{arm}")
 
 
 @figure(
     "Figure 5",
-    caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from the
-    balanced initialisation; dark lines are the largest, bands 95 % intervals over seeds. Dashed in (a) and
-    (b): Theorem 3's ODE with the measured X, from the step at which the layers are aligned. Lower rows: other
-    losses named in the settings, without the ODE, which holds for InfoNCE only.""",
+    caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from
+    independent layers (first row) and from balanced ones (second row); dark lines are the largest, bands
+    95 % intervals over seeds. Dashed in (a) and (b): Theorem 3's ODE with the measured X, from the step at
+    which the layers are aligned. Lower rows: other losses named in the settings, from independent layers,
+    without the ODE, which holds for InfoNCE only.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
-    fig, axes = plt.subplots(1 + len(others), 3, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
-    _growth(axes[0], base["singular_values"], colors(params.dim), params)
-    for panel, layer in zip(axes[0], ("W1", "W2"), strict=False):
+    count = len(STARTS) + len(others)
+    fig, axes = plt.subplots(count, 3, figsize=(WIDTH, 2.3 * count), squeeze=False)
+    for row, arm in zip(axes, STARTS, strict=False):
+        values = base["singular_values"].query("arm == @arm")
+        _growth(row, values, colors(params.dim), params, f"{arm}, ")
+        for panel in row[:2]:
+            panel.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
+            panel.yaxis.minorticks_off()
+    for panel, layer in zip(axes[1], ("W1", "W2"), strict=False):
         for index in range(1, params.dim + 1):
             rows = base["theorem3"][base["theorem3"]["index"] == index]
             ode = rows.groupby("step")[f"{layer.lower()}_ode"]
             mean = np.exp(ode.agg(lambda values: np.log(values).mean()))
             panel.plot(mean.index, drawable(mean, "Theorem 3's ODE"), color="black", ls=(0, (2, 2)), lw=0.7)
-    axes[0, 0].plot([], [], color="black", ls=(0, (2, 2)), lw=0.7, label="Theorem 3")
-    for row, loss in zip(axes[1:], others, strict=True):
-        _growth(row, loss.tables["singular_values"], loss.shades(params.dim), params, f"{loss.label}, ")
+    axes[1, 0].plot([], [], color="black", ls=(0, (2, 2)), lw=0.7, label="Theorem 3")
+    for row, loss in zip(axes[len(STARTS) :], others, strict=True):
+        values = loss.tables["singular_values"].query("arm == 'independent'")
+        _growth(row, values, loss.shades(params.dim), params, f"{loss.label}, ")
     for panel in axes[:, 0]:
         panel.legend(loc="upper left")
     return fig
 
 
-def _growth(axes: np.ndarray, table: pd.DataFrame, tints: np.ndarray, params: Params, loss: str = "") -> None:
-    """Draws a row of panels: singular values of both layers and of the embeddings' covariance."""
-    values = table.query("arm == 'balanced'")
+def _growth(axes: np.ndarray, values: pd.DataFrame, tints: np.ndarray, params: Params, label: str) -> None:
+    """Draws a row of panels: singular values of both layers and of the embeddings' covariance.
+
+    Args:
+        label: the start's or the loss's, at the head of the legend's labels.
+    """
     titles = {"W1": "(a) W1", "W2": "(b) W2", "embedding": "(c) embedding covariance"}
     for panel, (layer, title) in zip(axes, titles.items(), strict=True):
         for index, color in zip(range(1, params.dim + 1), tints, strict=True):
@@ -106,10 +118,6 @@ def _growth(axes: np.ndarray, table: pd.DataFrame, tints: np.ndarray, params: Pa
             band(panel, rows, "step", "singular_value", log=True, color=color)
         panel.set(title=title, yscale="log")
         steps_axis(panel)
-    if not loss:  # the range of other losses is not known
-        for panel in axes[:2]:
-            panel.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
-            panel.yaxis.minorticks_off()
     axes[0].set_ylabel("singular value")
-    axes[0].plot([], [], color=tints[0], label=f"{loss}largest")
-    axes[0].plot([], [], color=tints[-1], label=f"{loss}{params.dim}th")
+    axes[0].plot([], [], color=tints[0], label=f"{label}largest")
+    axes[0].plot([], [], color=tints[-1], label=f"{label}{params.dim}th")

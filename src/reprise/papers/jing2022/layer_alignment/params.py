@@ -1,17 +1,23 @@
 """Settings of Figures 4 and 5."""
 
+from typing import Literal
+
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
+from reprise.study.experiment import Resources
 from reprise.study.settings import ours
 
 TABLES = ("alignment", "trajectory", "singular_values", "theorem3")
+RESOURCES = Resources(minutes=2)
 
 
 class Params(TwoLayers):
-    """Both layers train, from a balanced initialisation and from the one in the authors' public code."""
+    """Both layers train, from distinct singular values with independent singular vectors, and from balanced
+    layers, W1 W1ᵀ = W2ᵀ W2; the control is degenerate: multiples of orthogonal matrices."""
 
+    controls: tuple[Literal["degenerate"], ...] = ours(("degenerate",), "the start that Section 5.3 excludes")
     aligned_below: float = ours(0.05, "off-diagonal mass below which Theorem 3's ODE starts", gt=0)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated."""
-    return params.plausible()
+    """Other plausible values of what the paper leaves unstated, without the control."""
+    return {name: each.model_copy(update={"controls": ()}) for name, each in params.plausible().items()}

@@ -7,7 +7,8 @@ from reprise.diagnostics.alignment import alignment_matrix, off_diagonal_mass, s
 from reprise.networks.dense import decaying_spectrum, random_orthogonal
 from reprise.numerics.streams import Streams
 from reprise.papers.jing2022.projector_alignment.params import Params
-from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, small_orthogonal, train
+from reprise.papers.jing2022.starts import layers
+from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, train
 from reprise.study.experiment import Context
 from reprise.study.tidy import tidy
 
@@ -16,8 +17,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Distance of W1's left singular vectors from W2's right ones, one by one and from the subspace that W2
     reads."""
     seeds, dim, rank = range(params.seeds), params.dim, params.low_rank
-    w1, _ = small_orthogonal(params)
-    streams = Streams(seeds, "projectors")
+    start, streams = Streams(seeds, "weights"), Streams(seeds, "projectors")
+    (w1,) = layers(start, dim, 1, scale=params.init_scale, span=params.init_span)
     general = decaying_spectrum(streams, dim)
     u, v = random_orthogonal(streams, dim), random_orthogonal(streams, dim)
     values = torch.exp(-0.35 * torch.arange(dim)).diag().repeat(params.seeds, 1, 1)

@@ -8,7 +8,7 @@ TABLES = ("trajectory",)
 
 
 class Params(TwoLayers):
-    """W1 trains from a small orthogonal matrix; W2, the projector, is constrained."""
+    """W1 trains from small, distinct singular values; W2, the projector, is constrained."""
 
     low_rank: int = unstated(8, "rank of the fixed low-rank projector: half of the dimensions", ge=1)
 

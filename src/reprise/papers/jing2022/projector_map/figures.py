@@ -146,6 +146,8 @@ def _dots(axes: Axes, numbers: pd.Series, heights: dict[Any, int], poor: set[Any
     axes.grid(axis="y", color="0.93", lw=0.5)
     for net, style in STYLES.items():
         net_numbers = numbers[numbers.index.get_level_values("net") == net]
+        if net_numbers.empty:
+            continue
         groups = {
             point: drawable(values, f"{net} at {point}") for point, values in net_numbers.groupby(POINT)
         }

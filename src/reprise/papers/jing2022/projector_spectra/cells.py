@@ -1,8 +1,9 @@
 """The networks of Table 1, Section 6.3 and Figure 10, and their tasks. Imports no torch."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from reprise.papers.jing2022.image_settings import NETS, PARTS, Shortcut, Training
+from reprise.papers.jing2022.image_settings import PARTS, Shortcut, Training
 from reprise.study.settings import replaced
 
 START = "start"
@@ -45,15 +46,16 @@ class Cell(NamedTuple):
         return replaced(params, {"encoder.last_shortcut": self.shortcut})
 
 
-def cells(params: Training, objective: str | None = None) -> list[Cell]:
-    """Every network and seed; with another loss, only the networks of `OTHER_LOSS`."""
+def cells(params: Training, nets: Sequence[str], objective: str | None = None) -> list[Cell]:
+    """Every network and seed, and the networks before training; with another loss, only those of
+    `OTHER_LOSS`."""
     every = [
         cell
         for seed in range(params.seeds)
         for cell in (
             *(Cell(net, shortcut, seed) for shortcut, net in STARTS.items()),
-            *(Cell(net, "identity", seed) for net in NETS),
-            Cell(WITHOUT_SHORTCUT, "none", seed),
+            *(Cell(net, "none" if net == WITHOUT_SHORTCUT else "identity", seed) for net in nets),
         )
+        if cell.shortcut == "identity" or WITHOUT_SHORTCUT in nets
     ]
     return [cell for cell in every if not objective or cell.net in OTHER_LOSS]

@@ -1,14 +1,14 @@
 """The image claims. Those on the paper's own numbers are judged at the paper's scale alone."""
 
-import math
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
-from reprise.evidence.claims import COLLAPSED, Claim, Measure, for_all, ordering, value
+from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
 from reprise.evidence.measures import applied, column, difference, each_seed
 from reprise.papers.jing2022.projector_spectra.cells import START
-from reprise.papers.jing2022.spectra import collapsed_values
+from reprise.papers.jing2022.spectra import collapsed_values, effective_rank
 
 NEEDS = (
     "a run without departures: ImageNet at its root, and GPUs; compute it with: "
@@ -17,6 +17,8 @@ NEEDS = (
 TOP1 = "% linear probe top-1"
 DIFFERENCE = "percentage points of linear probe top-1"
 READING = "collapsed: under 1e-3 of the largest (ours)"
+RANK = "effective rank"
+RANK_READING = "collapse: a small effective rank, exp of the entropy of the values' shares (ours)"
 FEWER = "collapsed singular values of the representation, difference"
 NO_SHORTCUT = "directclr, no shortcut"
 
@@ -31,9 +33,9 @@ def collapsed_of(net: str, what: str) -> Measure:
     return each_seed(collapsed_values, column("spectra", "log_value", net=net, what=what))
 
 
-def smallest(net: str, what: str) -> Measure:
-    """ln of the smallest singular value over the largest."""
-    return each_seed(lambda logs: logs.min() - logs.max(), column("spectra", "log_value", net=net, what=what))
+def rank_of(net: str, what: str) -> Measure:
+    """The effective rank."""
+    return each_seed(effective_rank, column("spectra", "log_value", net=net, what=what))
 
 
 def learned(*nets: str) -> Measure:
@@ -70,42 +72,59 @@ def above(name: str, statement: str, source: str, one: str, other: str) -> Claim
 
 
 def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
-    """The smallest singular value is collapsed, which some are before training too, and has fallen since
-    then."""
-    cells: dict[str, float | Measure] = {
-        "collapsed": math.log(COLLAPSED),
-        "below its start": smallest(START, what),
-    }
+    """More singular values are collapsed than before training, when some are already, and the effective rank
+    is smaller."""
+    common: dict[str, Any] = {"source": source, "learned": learned(net)}
     return for_all(
         f"jing2022/{name}",
         statement,
         {
-            cell: ordering(
+            "collapsed values": ordering(
                 "", "",
-                source=source,
-                measure=smallest(net, what),
-                below=level,
-                unit="ln of the smallest singular value over the largest",
+                measure=collapsed_of(net, what),
+                above=collapsed_of(START, what),
+                unit=f"collapsed singular values of the {what}",
                 reading=READING,
-                learned=learned(net),
-            )
-            for cell, level in cells.items()
+                **common,
+            ),
+            "effective rank": ordering(
+                "", "",
+                measure=rank_of(net, what),
+                below=rank_of(START, what),
+                unit=f"{RANK} of the {what}",
+                reading=RANK_READING,
+                **common,
+            ),
         },
     )  # fmt: skip
 
 
-def prevents(name: str, statement: str, source: str, net: str) -> Claim:
-    """A net's representation has fewer collapsed values than SimCLR's without a projector."""
-    return ordering(
-        f"jing2022/{name}",
-        statement,
-        source=source,
-        measure=difference(collapsed_of("none", "representation"), collapsed_of(net, "representation")),
-        above=0.0,
-        unit=FEWER,
-        reading=READING,
-        learned=learned("none", net),
-    )
+def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Claim]:
+    """A net's representation has fewer collapsed values than SimCLR's without a projector; and a larger
+    effective rank: the paper shows spectra, and says collapse, without a measure.
+
+    Args:
+        who: the net, in words.
+    """
+    common: dict[str, Any] = {"source": source, "learned": learned("none", net), "above": 0.0}
+    return [
+        ordering(
+            f"jing2022/{figure}/{name}-prevents-collapse",
+            f"{who} has fewer collapsed singular values than SimCLR's without a projector.",
+            measure=difference(collapsed_of("none", "representation"), collapsed_of(net, "representation")),
+            unit=FEWER,
+            reading=READING,
+            **common,
+        ),
+        ordering(
+            f"jing2022/{figure}/{name}-raises-rank",
+            f"{who} has a larger effective rank than SimCLR's without a projector.",
+            measure=difference(rank_of(net, "representation"), rank_of("none", "representation")),
+            unit=f"{RANK} of the representation, difference",
+            reading=RANK_READING,
+            **common,
+        ),
+    ]
 
 
 CLAIMS = [
@@ -127,36 +146,32 @@ CLAIMS = [
     ),
     some_collapse(
         "fig2/some-collapse",
-        "Singular values of SimCLR's embedding covariance collapse in training: at least one, and "
-        "further than before it.",
+        "Singular values of SimCLR's embedding covariance collapse in training: more than before it, and to "
+        "a smaller effective rank.",
         "Abstract, Sections 1 and 3, Figure 2",
         "nonlinear",
         "embedding",
     ),
     some_collapse(
         "fig7/collapse-without-projector",
-        "Without a projector, singular values of SimCLR's representation covariance collapse in "
-        "training: at least one, "
-        "and further than before it.",
+        "Without a projector, singular values of SimCLR's representation covariance collapse in training: "
+        "more than before it, and to a smaller effective rank.",
         "Section 6.1, Figure 7b",
         "none",
         "representation",
     ),
-    prevents(
-        "fig7/projector-prevents-collapse",
-        "SimCLR's representation has more collapsed singular values without a projector than with one.",
+    *prevents(
+        "fig7",
+        "projector",
+        "SimCLR's representation with a 2-layer nonlinear projector",
         "Section 6.1, Figure 7b",
         "nonlinear",
     ),
-    prevents(
-        "fig9/directclr-prevents-collapse",
-        "SimCLR's representation without a projector has more collapsed singular values than DirectCLR's.",
-        "Section 6.2, Figure 9",
-        "directclr",
-    ),
-    prevents(
-        "fig9/linear-projector-prevents-collapse",
-        "SimCLR's representation has more collapsed singular values with no projector than a linear one.",
+    *prevents("fig9", "directclr", "DirectCLR's representation", "Section 6.2, Figure 9", "directclr"),
+    *prevents(
+        "fig9",
+        "linear-projector",
+        "SimCLR's representation with a linear projector",
         "Section 6.2, Figure 9",
         "linear",
     ),
@@ -210,6 +225,20 @@ CLAIMS = [
         "Table 1",
         "nonlinear",
         "directclr",
+    ),
+    above(
+        "table1/nonlinear-above-none",
+        "SimCLR with a 2-layer nonlinear projector is above SimCLR without one.",
+        "Section 6.1, Table 1",
+        "nonlinear",
+        "none",
+    ),
+    above(
+        "table1/directclr-above-none",
+        "DirectCLR is above SimCLR without a projector.",
+        "Section 6.2, Table 1",
+        "directclr",
+        "none",
     ),
     above(
         "table1/linear-above-none",

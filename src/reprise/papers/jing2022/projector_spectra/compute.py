@@ -3,11 +3,9 @@
 import pandas as pd
 
 from reprise.papers.jing2022.image_nets import start, trained
-from reprise.papers.jing2022.image_settings import OTHER_LABELS
 from reprise.papers.jing2022.projector_spectra.cells import STARTS, Cell, cells
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.study.experiment import Context, Task
-from reprise.training.image_settings import Source
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -19,9 +17,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def tasks(params: Params, context: Context) -> list[Task]:
     """One task per cell."""
-    name = params.data_set if params.labels == "own" else OTHER_LABELS[params.data_set]
-    labelled = Source(name=name, root=params.root).load()
-    labels = {name: (labelled.labels, labelled.test_labels)}
+    data = params.source.load()
+    labels = {params.data_set: (data.labels, data.test_labels)}
 
     def declared(cell: Cell) -> Task:
         training = cell.settings(params)
@@ -30,7 +27,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
             return start(cell.task, training, *measured)
         return trained(cell.task, training, cell.trained, *measured, context.objective)
 
-    return [declared(cell) for cell in cells(params, context.objective)]
+    return [declared(cell) for cell in cells(params, params.nets, context.objective)]
 
 
 def split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -106,8 +106,8 @@ def fig10(tables: Tables, params: Params) -> Figure:
     "Table 1",
     caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
     found here, with the 95 % interval over seeds; the probe's smallest gain over training, among the seeds
-    (below 15 points, a network counts as one that did not learn); and the same probe for other labels of the
-    same images, if there are any.""",
+    (below 15 points, a network counts as one that did not learn); and the means in other settings, if there
+    are any.""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
     rows = [
@@ -187,9 +187,11 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
             "least gain of the net": (full["accuracy"] - full["initial"]).min(),
         }
         for name in other_settings(tables, params):
-            alternative = _select(setting(tables, name)["probes"], net, part)
-            row[name] = alternative["accuracy"].mean()
-            row[f"{name}, before training"] = alternative["initial"].mean()
+            others = setting(tables, name)["probes"]
+            if net in set(others["net"]):
+                alternative = _select(others, net, part)
+                row[name] = alternative["accuracy"].mean()
+                row[f"{name}, before training"] = alternative["initial"].mean()
         lines.append(row)
     return pd.DataFrame(lines).round(1)
 

@@ -78,8 +78,9 @@ def stage1_distance(cell: str) -> Measure:
     def measure(tables: Tables) -> pd.Series:
         with_negatives = course(tables, "condition", "contrastive", cell).loc[: boundary(tables)]
         without = course(tables, "condition", "non-contrastive", cell)
-        same_time = without.loc[TIME_SCALE * with_negatives.index].set_axis(with_negatives.index)
-        return (with_negatives / same_time - 1).abs().max(skipna=False)
+        steps = with_negatives.index[(TIME_SCALE * with_negatives.index).isin(without.index)]
+        same_time = without.loc[TIME_SCALE * steps].set_axis(steps)
+        return (with_negatives.loc[steps] / same_time - 1).abs().max(skipna=False)
 
     return measure
 
@@ -170,13 +171,15 @@ def _score(cell: str, when: When, loss: str = "contrastive") -> Claim:
     )
 
 
-def _exact_balance(cell: str) -> Claim:
+def _balanced(cell: str) -> Claim:
+    """That the output is as balanced as r signals can be."""
     return near(
-        source="",
+        source="Section 5.4, Figure 1",
         quantity="singular value",
-        measure=at("stage 2", "exact_stable_rank", cell=cell),
+        measure=at("stage 2", "stable_rank", cell=cell),
         published=SIGNALS,
         unit=RANK,
+        reading="about r: within a tenth; of the output's exact covariance",
     )
 
 
@@ -318,16 +321,9 @@ CLAIMS = [
     ),
     for_all(
         _fig1("contrastive-balance-stage2"),
-        "At the end of Stage 2 the output on fresh pairs is as balanced as the latent signal on them.",
-        in_cells(
-            lambda cell: near(
-                source="Section 5.4, Figure 1",
-                quantity="singular value",
-                measure=at("stage 2", "stable_rank", cell=cell),
-                published=at("stage 2", "best_stable_rank", cell=cell),
-                unit=RANK,
-            )
-        ),
+        "At the end of Stage 2 the output is balanced: the stable rank of its covariance is about r.",
+        in_cells(_balanced),
+        looked="the exact covariance took the place of one estimated from 2,000 pairs after a look at both",
     ),
     for_all(
         _fig1("noncontrastive-balance"),
@@ -392,7 +388,7 @@ CLAIMS = [
         {
             f"{WORDS[cell]}: {what}": claim
             for cell in NOISY
-            for what, claim in (("aligned", _score(cell, "stage 2")), ("balanced", _exact_balance(cell)))
+            for what, claim in (("aligned", _score(cell, "stage 2")), ("balanced", _balanced(cell)))
         },
         source="Theorem 4.3 (b)",
         exists=True,

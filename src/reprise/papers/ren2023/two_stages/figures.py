@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.two_stages.params import Params
-from reprise.plotting.style import WIDTH, band, colors, drawable
+from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = (
@@ -17,8 +17,8 @@ PANELS = (
     ("condition", "condition number"),
     ("distance", "distance of $K_A$ and $K_B$"),
     ("noise_to_signal", "noise-to-signal ratio"),
-    ("stable_rank", "‖C‖²$_F$ / ‖C‖²$_2$"),
-    ("intrinsic_dimension", "tr C / ‖C‖$_2$"),
+    ("stable_rank", "stable rank of $C$\n‖C‖²$_F$ / ‖C‖²$_2$"),
+    ("intrinsic_dimension", "stable rank of $C^{1/2}$\ntr C / ‖C‖$_2$"),
     ("loss_value", "contrastive loss"),
     ("loss_value", "non-contrastive loss"),
 )
@@ -40,16 +40,22 @@ SMALLEST_DISTANCE = 1e-3
     caption="""Both losses, trained by SGD at width m (lines; mean and 95 % interval over seeds) and in the
     limit of infinite width (markers, Eq. 8), with noise and without, on the linear spectrum of A (upper two
     rows) and on the spiked one (lower two). The dotted vertical line separates Stage 1 (small τ²) from Stage
-    2 (large τ²), which only the contrastive loss has. Stable ranks, in both readings of Definition 4.2, and
-    the alignment score are those of the output on fresh pairs; for the markers, stable ranks are those of the
-    exact covariance, which so few pairs underestimate. Grey lines: the alignment score's ceiling 1 - 2^-r
-    without noise, because a negative may share all signals; a condition number of 1; the stable rank of the
-    signal z itself on the fresh pairs. Condition number and noise-to-signal ratio are the larger ones of K_A
-    and K_B; the latter rises before it falls. Distances of infinite width below 0.001 are omitted.""",
+    2 (large τ²), which only the contrastive loss has. The alignment score, on fresh pairs, rises within the
+    first steps; its axis is linear up to step 10 and logarithmic beyond. The balance score of Definition 4.2
+    is a stable rank, and the text allows that of the output's covariance C and that of its root C^1/2: both
+    count directions, from 1 for a collapsed output to r for a balanced one, and the first weighs the strong
+    ones more. C is exact, not estimated from samples. Grey lines: the alignment score's ceiling 1 - 2^-r
+    without noise, because a negative may share all signals; a condition number of 1; stable ranks of r.
+    Condition number and noise-to-signal ratio are the larger ones of K_A and K_B; the latter rises before it
+    falls. Distances of infinite width below 0.001 are omitted.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    fig, axes = plt.subplots(4, 4, figsize=(WIDTH, 7.0), sharex=True)
+    fig, axes = plt.subplots(4, 4, figsize=(WIDTH, 7.0))
+    for *above, lowest in (axes[[1, 3], 0], *axes[:, 1:].T):  # the alignment score has an axis of its own
+        for panel in above:
+            panel.sharex(lowest)
+            panel.tick_params(labelbottom=False)
     blocks = axes.reshape(2, 8)
     for spectrum, block in zip(("linear", "spiked"), blocks, strict=True):
         trajectory, limit = (
@@ -57,7 +63,9 @@ def fig01(tables: Tables, params: Params) -> Figure:
         )
         for panel, (column, label) in zip(block, PANELS, strict=True):
             _panel(panel, trajectory, limit, column, label)
-            _references(panel, trajectory, column, params)
+            _references(panel, column, params)
+            if column == "alignment":
+                steps_axis(panel)
     for spectrum, panel in zip(("linear", "spiked"), blocks[:, 0], strict=True):
         panel.set_title(f"{spectrum} spectrum", loc="left", fontweight="bold")
     for panel in axes[-1]:
@@ -96,16 +104,16 @@ def _marks(axes: Axes, limit: pd.DataFrame, column: str, color: Any, mark: str, 
     drawable(points[column], f"{column} of infinite width, {name}")
     if column == "distance":
         points = points[points[column] > SMALLEST_DISTANCE]
-    stride = max(len(limit) // 10, 1)
     style: dict[str, Any] = {"ls": "", "marker": mark, "ms": 3, "mfc": "white", "mew": 0.8, "color": color}
-    axes.plot(points["step"].iloc[::stride], points[column].iloc[::stride], label=f"_{name}", **style)
+    axes.plot(points["step"], points[column], label=f"_{name}", markevery=0.08, **style)
 
 
-def _references(axes: Axes, trajectory: pd.DataFrame, column: str, params: Params) -> None:
+def _references(axes: Axes, column: str, params: Params) -> None:
     axes.axvline(params.stage1_steps, color="0.4", lw=0.8, ls=":", zorder=0)
     levels = {
         "alignment": 1 - 2.0**-params.signals,
-        "stable_rank": trajectory["best_stable_rank"].mean(),
+        "stable_rank": params.signals,
+        "intrinsic_dimension": params.signals,
         "condition": 1.0,
     }
     if column in levels:

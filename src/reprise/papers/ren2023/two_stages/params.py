@@ -38,7 +38,7 @@ class Params(Settings):
     stage2_tau2: float = lost(12.0, "τ² of Stage 2: above r", gt=0)
     stage2_steps: int = lost(700, "until the condition number has settled", ge=1)
     fresh_pairs: int = ours(2000, "pairs for measuring alignment and balance", ge=3)
-    record_every: int = ours(20, "steps between measurements", ge=1)
+    record_every: int = ours(20, "steps between measurements, besides early ones at powers of two", ge=1)
     seeds: int = ours(10, "independent starts, data and minibatches", ge=1)
 
     @model_validator(mode="after")
@@ -63,8 +63,10 @@ class Params(Settings):
 
     @property
     def recorded(self) -> list[int]:
-        """The steps at which the learners are measured, from 0 to the last."""
-        return list(range(0, self.steps + 1, self.record_every))
+        """The steps at which the learners are measured, from 0 to the last: every `record_every`, and before
+        that the powers of two."""
+        early = (2**power for power in range(self.record_every.bit_length()))
+        return sorted({*early, *range(0, self.steps + 1, self.record_every)})
 
 
 def task_name(seed: int) -> str:

@@ -23,6 +23,7 @@ from reprise.papers.ren2023.zero_shot.inputs import (
     Inputs,
     first_captions,
     image_features,
+    portions,
     prompts,
     read,
     text_features,
@@ -66,12 +67,14 @@ def _features(params: Params, root: Path, modality: str, progress: Progress) -> 
     """Computes and keeps a modality's features; returns counts of the data."""
     train, val = (captioned(params, root, split) for split in SPLITS)
     if modality == "image":
-        image_features(params, root, train, "training images", progress)
-        image_features(params, root, val, "test images", progress)
+        parts = portions(progress, 2)
+        image_features(params, root, train, "training images", parts[0])
+        image_features(params, root, val, "test images", parts[1])
     else:
-        text_features(params, root, train.captions, "training captions", progress)
-        text_features(params, root, first_captions(val), "test captions", progress)
-        text_features(params, root, prompts(params, val), "prompts", progress)
+        parts = portions(progress, 3)
+        text_features(params, root, train.captions, "training captions", parts[0])
+        text_features(params, root, first_captions(val), "test captions", parts[1])
+        text_features(params, root, prompts(params, val), "prompts", parts[2])
     rows = [
         {"split": split, "what": kind, "count": count}
         for split, data in zip(SPLITS, (train, val), strict=True)
@@ -135,7 +138,8 @@ def baselines(inputs: Inputs) -> pd.DataFrame:
 
     They are: always naming the category that most training images show; the centred frozen features
     themselves, if images and texts have equally many; and the least-squares map from a training image to the
-    mean of its captions.
+    mean of its captions. The map is trained on positive pairs alone; it cannot collapse, since the features
+    of captions, its targets, stay as they are.
     """
     accuracies = {"most frequent label": most_frequent_accuracy(inputs.present, inputs.test_present)}
     images, texts = inputs.images.double(), captions_mean(inputs)

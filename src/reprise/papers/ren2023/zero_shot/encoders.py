@@ -1,8 +1,9 @@
-"""The frozen encoders: ResNet101 and RoBERTa from files, or two that we train to recognise a scene's objects,
-one from its image and one from a caption.
+"""The frozen encoders: ResNet101 and RoBERTa from files, or two that we train to recognise a scene's shapes
+and its colours, one from its image and one from a caption.
 
-Our two are trained on other scenes than the heads, just as ImageNet and RoBERTa's corpus differ from MSCOCO.
-Each is trained on its own modality only.
+Our two are trained on other scenes than the heads, and on other labels than those that zero-shot
+classification asks for, just as ImageNet and RoBERTa's corpus differ from MSCOCO. Each is trained on its own
+modality only.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Bool, Float, UInt8
+from numpy import ndarray as Array
 from torch import Tensor, nn
 
 from reprise.datasets.augment import normalised
@@ -26,6 +28,7 @@ from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.features import code_of, kept_tensors
 from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
+from reprise.papers.ren2023.zero_shot.scenes import attributes
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
 from reprise.storage.store import key_of
 
@@ -93,9 +96,8 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
     def train() -> dict[str, Tensor]:
         data = captioned(params, root, "pretrain")
         images = torch.cat(list(chunks(Files(data.files, params.image_size), params.encoder_batch)))
-        present = torch.from_numpy(data.present)
         encoder = _train(
-            params, make, lambda index: normalised(images[index], normalisation), present, progress
+            params, make, lambda index: normalised(images[index], normalisation), data.present, progress
         )
         return encoder.state_dict()
 
@@ -119,7 +121,7 @@ def _trained_on_captions(params: Params, root: Path, key: str, progress: Progres
     make = partial(_Texts, Vocabulary(data.captions))
 
     def train() -> dict[str, Tensor]:
-        present = torch.from_numpy(data.present[data.owner])
+        present = data.present[data.owner]
         return _train(
             params, make, lambda index: [data.captions[row] for row in index.tolist()], present, progress
         ).state_dict()
@@ -128,10 +130,14 @@ def _trained_on_captions(params: Params, root: Path, key: str, progress: Progres
 
 
 def _train(
-    params: Params, make: Callable[[], nn.Module], inputs: Callable, present: Tensor, progress: Progress
+    params: Params,
+    make: Callable[[], nn.Module],
+    inputs: Callable,
+    present: Bool[Array, "item category"],
+    progress: Progress,
 ) -> nn.Module:
     return train_on_presence(
-        make, DIM, inputs, present,
+        make, DIM, inputs, torch.from_numpy(attributes(present)),
         steps=params.encoder_steps, batch=params.encoder_batch,
         learning_rate=params.encoder_learning_rate, seed=SEED, progress=progress,
     )  # fmt: skip

@@ -56,7 +56,6 @@ def features(
     items: Sequence[str],
     encode: Callable[[range], Float[Tensor, "item features"]],
     what: str,
-    progress: Callable[[float], None] = lambda share: None,
 ) -> Float[Tensor, "item features"]:
     """What an encoder makes of the items, shard by shard: those that the disk holds are not computed. How
     many these were is printed on stderr.
@@ -74,7 +73,6 @@ def features(
         key = key_of(encoder, [items[row] for row in rows])
         words = f"{what}, {rows.start} to {rows.stop - 1}"
         shards.append(kept_tensors(root, KIND, key, words, lambda rows=rows: {KIND: encode(rows)}))  # type: ignore[misc]
-        progress(rows.stop / len(items))
     hits = sum(shard.hit for shard in shards)
     print(f"features of {what}: HIT {hits}, MISS {len(shards) - hits}", file=sys.stderr, flush=True)
     return torch.cat([shard.tensors[KIND] for shard in shards])

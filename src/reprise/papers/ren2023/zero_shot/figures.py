@@ -14,8 +14,8 @@ from reprise.study.experiment import BASE, Tables, figure
 PANELS = {
     "accuracy": "zero-shot accuracy (%)",
     "alignment": "alignment score",
-    "stable_rank": "‖C‖²$_F$ / ‖C‖²$_2$",
-    "intrinsic_dimension": "tr C / ‖C‖$_2$",
+    "stable_rank": "stable rank of $C$\n‖C‖²$_F$ / ‖C‖²$_2$",
+    "intrinsic_dimension": "stable rank of $C^{1/2}$\ntr C / ‖C‖$_2$",
     "effective_condition": "effective\ncondition number",
     "condition": "condition number",
 }
@@ -30,11 +30,15 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
     the heads are random. Zero-shot accuracy on test images: an image counts as correct if the prompt 'This is
     a [LABEL_NAME]' with the largest cosine names a category that is present in it. Grey lines: always naming
     the category most frequent in training; the frozen features themselves, if images and texts have equally
-    many; their least-squares map from training images to captions. The alignment score is P(|f_A - f_B| <
-    |f_A - f_B'|), where B is the image's own caption and B' another image's (grey: chance). For embeddings of
-    test images (solid) and of their captions (dotted): the stable rank in both readings of Definition 4.2,
-    the condition number, and the effective condition number, over as many singular values as there are
-    categories. Other losses, if the settings name any, have colours of their own.""",
+    many; their least-squares map from training images to captions. This map sees positive pairs only, and
+    cannot collapse, because its targets are frozen: as far as it is as accurate as the contrastive heads,
+    negative pairs add no accuracy, but keep two trained heads from collapsing together. The alignment score
+    is P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own caption and B' another image's (grey: chance,
+    and the ideal 1). For embeddings of test images (solid) and of their captions (dotted): the balance score
+    of Definition 4.2, a stable rank, in the two readings that the text allows, of the covariance C and of its
+    root (both count directions, from 1 for collapsed embeddings); the condition number; and the effective
+    condition number, over as many singular values as there are categories. With negative pairs, too, it may
+    end above that of the random heads. Other losses, if the settings name any, have colours of their own.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -55,7 +59,8 @@ def fig02(tables: Tables, params: Params) -> Figure:
         axes.set_yscale("log" if log else "linear")
         axes.set_ylabel(PANELS[name])
         steps_axis(axes)
-    panels["alignment"].axhline(0.5, color="0.6", lw=0.8, zorder=0)
+    for level in (0.5, 1.0):
+        panels["alignment"].axhline(level, color="0.6", lw=0.8, zorder=0)
     _baselines(panels["accuracy"], base["baselines"])
     legends = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
     losses = [loss for loss, _, _ in series]

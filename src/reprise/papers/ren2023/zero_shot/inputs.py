@@ -94,38 +94,59 @@ def image_features(
         what: description of the images, for messages.
     """
     files = Files(data.files, params.image_size)
-    encoder = image_encoder(params, root, progress)
+    training, encoding = portions(progress, 2)
+    encoder = image_encoder(params, root, training)
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
     code = code_of((__name__, "image_features"))
     key = key_of(encoder.key, data_key(params), params.image_size, params.device, code)
-    return features(root, key, names, _encode(encoder, lambda rows: chunks(files, CHUNK, rows)), what)
+    encode = _encode(encoder, lambda rows: chunks(files, CHUNK, rows), len(files), encoding)
+    return features(root, key, names, encode, what)
 
 
 def text_features(
     params: Params, root: Path, texts: Sequence[str], what: str, progress: Progress = lambda share: None
 ) -> Float[Tensor, "text features"]:
     """Features of texts; `what` describes the texts in messages."""
-    encoder = text_encoder(params, root, progress)
+    training, encoding = portions(progress, 2)
+    encoder = text_encoder(params, root, training)
     key = key_of(encoder.key, params.device, code_of((__name__, "text_features")))
 
     def parts(rows: range) -> Iterable[Sequence[str]]:
         return (texts[start : min(start + CHUNK, rows.stop)] for start in rows[::CHUNK])
 
-    return features(root, key, texts, _encode(encoder, parts), what)
+    return features(root, key, texts, _encode(encoder, parts, len(texts), encoding), what)
 
 
-def _encode(encoder: Encoder, parts: Callable[[range], Iterable[Any]]) -> Callable[[range], Tensor]:
+def portions(progress: Progress, count: int) -> list[Progress]:
+    """Functions that report the share done of each of `count` equal portions of some work."""
+
+    def portion(earlier: int) -> Progress:
+        return lambda share: progress((earlier + share) / count)
+
+    return [portion(earlier) for earlier in range(count)]
+
+
+def _encode(
+    encoder: Encoder, parts: Callable[[range], Iterable[Any]], items: int, progress: Progress
+) -> Callable[[range], Tensor]:
     """A function from indices of items to their features, which loads the encoder when first called.
 
     Args:
         parts: the items with these indices, as many at a time as are encoded at once.
+        items: number of all items, of which progress is reported.
     """
     loaded: list[Callable[[Any], Tensor]] = []
 
     def encode(rows: range) -> Tensor:
         if not loaded:
             loaded.append(encoder.load())
+        encoded: list[Tensor] = []
+        done = rows.start
         with torch.no_grad():
-            return torch.cat([loaded[0](part).cpu() for part in parts(rows)])
+            for part in parts(rows):
+                encoded.append(loaded[0](part).cpu())
+                done += len(part)
+                progress(done / items)
+        return torch.cat(encoded)
 
     return encode

@@ -26,7 +26,8 @@ class Params(TakesLosses):
 
     data_set: Literal["coco", "scenes"] = stated("coco", "Section 6: MSCOCO-2014")
     encoders: Literal["pretrained", "presence"] = stated(
-        "pretrained", "Section 6: ResNet101 and RoBERTa; `presence` trains two on the objects of other scenes"
+        "pretrained",
+        "Section 6: ResNet101 and RoBERTa; `presence` trains two on the shapes and colours of other scenes",
     )
     root: str = place("data/coco", "folder that holds train2014/, val2014/, annotations/", min_length=1)
     resnet101: str = place("data/resnet101-63fe2227.pth", "torchvision's weight file", min_length=1)
@@ -116,7 +117,8 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
 EXCUSED = {
     "image_size": "another size asks for the features of all images anew, and a stand-in's is its own",
     "pooling": "only RoBERTa's states are pooled, and its features take hours",
-    "together": "every setting trains two nets on all features; the rate and the epochs go together",
+    "together": "every setting trains two nets on all features; the rate and the epochs go together, and the "
+    "epochs alone",
 }
 
 
@@ -129,6 +131,8 @@ def alternatives(params: Params) -> dict[str, Params]:
             "learning_rate": params.learning_rate * 3,
             "epochs": max(params.epochs // 2, 1),
         },
+        "a quarter of the epochs": {"epochs": max(params.epochs // 4, 1)},
+        "three times the epochs": {"epochs": 3 * params.epochs},
         "half the width": {"width": params.width // 2},
         "half the batch": {"batch_size": params.batch_size // 2},
         "outputs at unit length": {"normalisation": "unit"},

@@ -126,6 +126,13 @@ def _captions(
     return tuple(caption(draw) for draw in numbers)
 
 
+def attributes(present: Bool[Array, "scene category"]) -> Bool[Array, "scene attribute"]:
+    """Whether a scene shows a shape, for each shape, and whether it shows a colour, for each colour; which
+    colour goes with which shape, its categories, is left out."""
+    grid = present.reshape(-1, len(SHAPES), len(COLOURS))
+    return np.concatenate([grid.any(2), grid.any(1)], axis=1)
+
+
 def paint(layout: Layout, size: int) -> Iterator[UInt8[Array, "3 size size"]]:
     """Yields the painted scenes, `size` pixels a side."""
     for start in range(0, len(layout.there), BLOCK):

@@ -24,6 +24,8 @@ PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100
 SHOWN = 30
 """Number of epochs in Figure 4."""
+LOOKS = (10, 20, 30)
+"""Epochs of Figure 4 after which claims read."""
 
 
 class Params(Training, TakesLosses):
@@ -52,8 +54,8 @@ class Params(Training, TakesLosses):
 
     @model_validator(mode="after")
     def _looks_are_whole_steps(self) -> Self:
-        if SHOWN % self.probe_every or EPOCHS % self.probe_every:
-            raise ValueError(f"probe_every must divide {SHOWN} and {EPOCHS}")
+        if LOOKS[0] % self.probe_every:
+            raise ValueError(f"probe_every must divide {LOOKS[0]}, and so all epochs at which claims read")
         if self.steps * self.probe_every % EPOCHS:
             raise ValueError(f"{self.probe_every} of {EPOCHS} epochs must be a whole number of steps")
         return self

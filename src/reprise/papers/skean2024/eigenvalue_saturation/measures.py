@@ -50,3 +50,12 @@ def saturation(steps: np.ndarray, values: np.ndarray) -> float:
     if len(outside) == 0 or outside[-1] + 1 >= len(steps) or late[outside[-1] + 1]:
         return math.nan
     return float(steps[outside[-1] + 1])
+
+
+def half_rise(steps: np.ndarray, values: np.ndarray) -> float:
+    """The first step at which an eigenvalue has risen half of the way from its start to its mean over the
+    last tenth of the steps; NaN if it does not rise."""
+    start, end = values[0], values[steps >= END * steps[-1]].mean()
+    if not end > start:
+        return math.nan
+    return float(steps[np.argmax(values >= (start + end) / 2)])

@@ -151,7 +151,7 @@ CLAIMS = [
         "They move by s1' = 2 λ s1 + 2 c s2 - 4 λ² s1³, c = ρ sqrt(λγ).",
         "Eq. 32",
     ),
-    holds("eq32/collapses", "Eq. 32 takes every singular value to 0 where γ > λ / 4.", "Eqs. 18 and 32"),
+    remark("eq32/collapses", "Eq. 32 takes every singular value to 0 where γ > λ / 4.", "Eqs. 18 and 32"),
     holds("eq33/general", "Eq. 33 solves Eq. 32, with the constant that s1(0) gives.", "Eq. 33"),
     holds("eq18/solves-eq32", "Eq. 18 solves Eq. 32.", "Proposition D.1, Eq. 18"),
     *falsehood(
@@ -207,15 +207,17 @@ CLAIMS = [
         resolution=descent_error("frossl"),
         **EXACT,  # type: ignore[arg-type]
     ),
-    limit(
-        "skean2024/appD/barlow-closed-form-error",
-        "Barlow Twins' closed form gives them under its loss.",
-        source="Section 5.1, after Simon 2023",
-        measure=closed_form_error("barlow"),
-        resolution=descent_error("barlow"),
-        **EXACT,  # type: ignore[arg-type]
+    ours(
+        limit(
+            "skean2024/appD/barlow-closed-form-error",
+            "Barlow Twins' closed form gives them under its loss.",
+            source="Section 5.1, after Simon 2023",
+            measure=closed_form_error("barlow"),
+            resolution=descent_error("barlow"),
+            **EXACT,  # type: ignore[arg-type]
+        )
     ),
-    holds(
+    remark(
         "barlow/closed-form",
         "Under Barlow Twins' variant s² = 1 / (c + (1 / s(0)² - c) exp(-4 c t)).",
         "Section 5.1, after Simon 2023",

@@ -16,6 +16,12 @@ from reprise.training.image_settings import Source
 
 TABLES = ("probes",)
 
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "data_set", "steps", "learning_rate", "batches"),
+    "a training of every network for each value",
+) | {"dims": "the claim reads the networks of one dimension, at each batch size"}
+"""Why these fields are in no alternative."""
+
 Size = Annotated[int, Field(ge=8)]
 
 

@@ -3,14 +3,10 @@
 from itertools import product
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from reprise.evidence.claims import Claim, Measure, for_all, ordering, ours, trend
-from reprise.evidence.measures import column, each_seed, first, last, ratio, rows
+from reprise.evidence.claims import Claim, Measure, for_all, given, ordering, ours, trend
+from reprise.evidence.measures import applied, column, each_seed, first, last, log_log_slope, ratio, rows
 from reprise.papers.skean2024.theory.formulas import FORMULAS
 from reprise.papers.skean2024.theory.params import CORRELATIONS, DECAYS
-from reprise.study.experiment import Tables
 
 NEGLIGIBLE = 0.05
 """A term whose gradient is under this share of the other's is all but ignored."""
@@ -37,15 +33,22 @@ def seconds(term: str, **where: Any) -> Measure:
 
 def slope(term: str) -> Measure:
     """Of log seconds over log dimension, over the larger half of the dimensions, by repeat."""
+    return applied(
+        log_log_slope,
+        lambda tables: rows(tables["cost_seconds"], dim=lambda dim: dim >= dim.median(), term=term).pivot(
+            index="seed", columns="dim", values="seconds"
+        ),
+    )
 
-    def fit(times: pd.DataFrame) -> float:
-        return np.polyfit(np.log(times["dim"]), np.log(times["seconds"]), 1)[0]
 
-    def measure(tables: Tables) -> pd.Series:
-        times = rows(tables["cost_seconds"], dim=lambda dim: dim >= dim.median(), term=term)
-        return times.groupby("seed")[["dim", "seconds"]].apply(fit)
-
-    return measure
+def exponent(term: str, over: str, others: str) -> Measure:
+    """Of log operations over log size, for each of the other sizes: over `dim` at each of `samples`, say."""
+    return applied(
+        log_log_slope,
+        lambda tables: rows(tables["operations"], term=term).pivot(
+            index=others, columns=over, values="operations"
+        ),
+    )
 
 
 CLAIMS: list[Claim] = [
@@ -128,18 +131,30 @@ CLAIMS: list[Claim] = [
         unit="seconds",
     ),
     *(
-        trend(
-            f"skean2024/sec3-time/{name}",
-            f"The time of {formula} grows as {growth}: log-log slope over D.",
-            source="Section 3, after Eq. 6; Section 4.3",
-            quantity="slope",
-            measure=slope(term),
-            published=power,
-            unit="log-log slope",
+        for_all(
+            f"skean2024/sec3/{name}-operations",
+            f"{formula} takes {order} operations: log-log slopes over d and over n.",
+            {
+                f"over {letter}": given(
+                    trend(
+                        "",
+                        "",
+                        source="Section 3, after Eq. 6; Section 4.3",
+                        quantity="slope",
+                        measure=exponent(term, over, others),
+                        published=power,
+                        unit="log-log slope of operations",
+                    )
+                )
+                for letter, over, others, power in (
+                    ("d", "dim", "samples", d_power),
+                    ("n", "samples", "dim", n_power),
+                )
+            },
         )
-        for name, term, formula, growth, power in (
-            ("covariance-quadratic", "covariance norm", "|ZᵀZ|²_F", "D²", 2.0),
-            ("gram-linear", "Gram norm", "|ZZᵀ|²_F", "D", 1.0),
+        for name, term, formula, order, d_power, n_power in (
+            ("covariance", "covariance norm", "|ZᵀZ|²_F", "O(n d²)", 2.0, 1.0),
+            ("gram", "Gram norm", "|ZZᵀ|²_F", "O(n² d)", 1.0, 2.0),
         )
     ),
 ]

@@ -1,4 +1,5 @@
-"""Tests formulas at random points, compares gradients of the readings of the loss, and times its terms."""
+"""Tests formulas at random points, compares gradients of the readings of the loss, and counts and times the
+operations of its terms."""
 
 import pandas as pd
 
@@ -20,6 +21,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
     `gradients`: the norms of the gradients of the invariance and variance terms for both views' embeddings,
     one row per reading of the loss, correlation of the views, decay of the spectrum, and seed.
+    `operations`: floating-point operations of one view's term, one row per term, samples and dimension.
     `cost_seconds`: CPU time of one view's term, one row per term, dimension and repeat (`seed`).
     """
     identities = [
@@ -31,5 +33,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "gradients": readings.gradients(
             params, lambda done, total: context.progress(done, total, "gradients of five readings")
         ),
+        "operations": cost.operations(params),
         "cost_seconds": cost.times(params),
     }

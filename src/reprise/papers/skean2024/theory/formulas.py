@@ -48,20 +48,25 @@ FORMULAS: list[Claim] = [
     holds("eq6/gradient", "Its gradient for Z1 is 2 (Z1 - Z2) / N + 4 Z1 Z1ᵀ Z1 / |Z1ᵀZ1|²_F.", "Eq. 6"),
     holds("sec1/invariance-of-vicreg", "Eq. 5 is VICReg's invariance term.", "Section 1, Table 1"),
     rotation_claim("frossl-eq6", "Eq. 6 on unnormalised embeddings", stays=True),
-    rotation_claim("frossl", "FroSSL with dimensions of equal variance, as used in practice,", stays=False),
-    rotation_claim("barlow-twins", "Barlow Twins", stays=False),
     rotation_claim(
         "barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False
     ),
-    rotation_claim(
-        "barlow-twins-unnormalised-equal-weights",
-        "Barlow Twins without feature normalisation at λ = 1, the variant of Figure 2,",
-        stays=True,
+    *(
+        ours(rotation_claim(name, says, stays=stays))
+        for name, says, stays in (
+            ("frossl", "FroSSL with dimensions of equal variance, as used in practice,", False),
+            ("barlow-twins", "Barlow Twins", False),
+            (
+                "barlow-twins-unnormalised-equal-weights",
+                "Barlow Twins without feature normalisation at λ = 1, the variant of Figure 2,",
+                True,
+            ),
+            ("vicreg", "VICReg", False),
+            ("w-mse", "W-MSE, which whitens by a Cholesky factor,", False),
+            ("w-mse-zca", "W-MSE with the covariance's symmetric root instead", True),
+            ("corinfomax", "CorInfoMax", True),
+        )
     ),
-    rotation_claim("vicreg", "VICReg", stays=False),
-    rotation_claim("w-mse", "W-MSE, which whitens by a Cholesky factor,", stays=False),
-    rotation_claim("w-mse-zca", "W-MSE with the covariance's symmetric root instead", stays=True),
-    rotation_claim("corinfomax", "CorInfoMax", stays=True),
     holds(
         "table1/w-mse-whitened",
         "W-MSE's whitened embeddings have the identity as their covariance.",
@@ -85,7 +90,7 @@ FORMULAS: list[Claim] = [
         "For unit-length dimensions, Eq. 4 is minus the collision entropies of Z1 and Z2, plus 4 log D.",
         "Section 3.1",
     ),
-    holds(
+    remark(
         "sec31/collision-entropy-any-scale",
         "For any embeddings, Eq. 4 is minus both entropies plus 2 log |Z1|²_F |Z2|²_F.",
         "Section 3.1",
@@ -101,7 +106,7 @@ FORMULAS: list[Claim] = [
         "Section 3.1",
     ),
     holds("sec31/self-regulated", "d log f = df / f for f = |ZᵀZ|²_F.", "Section 3.1"),
-    holds("sec31/pull-at-any-scale", "So Z · d log f / dZ = 4 at any scale of Z.", "Section 3.1"),
+    remark("sec31/pull-at-any-scale", "So Z · d log f / dZ = 4 at any scale of Z.", "Section 3.1"),
     remark(
         "sec31/equal-weights-depend-on-batch",
         "For unit-length dimensions, the invariance is 2 (D / N) (1 - mean correlation of the views), so the "
@@ -139,7 +144,7 @@ FORMULAS: list[Claim] = [
         "Embeddings that minimise FroSSL minimise L_nc of both views, at 0 or, if larger, D² / (N - 1) - D.",
         "Proposition 3.1, Appendix E.1",
     ),
-    holds("prop31/views-agree", "At the minimum, both views coincide.", "Proposition 3.1, Appendix E.1"),
+    remark("prop31/views-agree", "At the minimum, both views coincide.", "Proposition 3.1, Appendix E.1"),
     *falsehood(
         "appE1-argmin",
         "argmin[log f + log g + h] = argmin[f + g + h], for embeddings of two views by one linear network "

@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from reprise.study.settings import Settings, ours, stated
 
-TABLES = ("identities", "gradients", "cost_seconds")
+TABLES = ("identities", "gradients", "operations", "cost_seconds")
 
 CORRELATIONS, DECAYS = (0.0, 0.5, 0.9, 0.99), (0.0, 0.5, 1.0, 2.0)
 """The embeddings that claims about gradients read: the two views' correlation, and the decay exponent of

@@ -1,22 +1,14 @@
 """What Section 3.1 says of weights between the invariance and the variance."""
 
-import pandas as pd
-
 from reprise.evidence.claims import Claim, Measure, for_all, ordering
-from reprise.evidence.measures import column, rows
-from reprise.papers.skean2024.rates import at_own_rates, gains
+from reprise.evidence.measures import column
+from reprise.papers.skean2024.rates import at_own_rates, learned
 from reprise.papers.skean2024.trade_off.params import OTHERS
 
 
 def at_weight(weight: float) -> Measure:
     """The linear probe at that weight's own learning rate."""
     return column(at_own_rates("probes"), "top1", weight=weight)
-
-
-def learned(weight: float) -> Measure:
-    """Gains over random initialisation with that weight and with equal ones."""
-    probes = at_own_rates("probes")
-    return lambda tables: pd.concat([gains(rows(probes(tables), weight=each)) for each in (1.0, weight)])
 
 
 CLAIMS: list[Claim] = [
@@ -32,7 +24,7 @@ CLAIMS: list[Claim] = [
                 measure=at_weight(1.0),
                 above=at_weight(weight),
                 unit="% top-1 of a linear probe",
-                learned=learned(weight),
+                learned=learned(at_own_rates("probes"), weight=(1.0, weight)),
             )
             for weight in OTHERS
         },

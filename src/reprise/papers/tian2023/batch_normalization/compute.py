@@ -12,7 +12,8 @@ from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """`matching`: χ+ and χ- after training for every zeta, beta, number of candidates, BatchNorm and seed."""
+    """`matching`: χ+ and χ- (Eqs. 180 and 181) after training for every zeta, beta, number of candidates,
+    BatchNorm and seed."""
     return {"matching": pd.concat(context.results(tasks(params, context)), ignore_index=True)}
 
 
@@ -23,7 +24,8 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 def _scores(block: Block, progress: Callable[[float], None]) -> pd.DataFrame:
     trained = train(block.params, block.cell, block.arms, block.seeds, progress)
-    table = tidy({"arm": range(len(block.arms)), "seed": block.seeds}, **trained.scores)
+    scores = {name: trained.scores[name] for name in ("chi_plus", "chi_minus")}
+    table = tidy({"arm": range(len(block.arms)), "seed": block.seeds}, **scores)
     arms = [block.arms[arm] for arm in table.pop("arm")]
     return table.assign(
         run=block.run,

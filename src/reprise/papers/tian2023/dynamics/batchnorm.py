@@ -8,6 +8,7 @@ from reprise.evidence.identities import Checked, Random, as_printed, below_zero,
 from reprise.papers.tian2023.contrastive import energy
 from reprise.papers.tian2023.dynamics.points import (
     gradient,
+    projected,
     random_batch,
     random_network,
     rank_one_distance,
@@ -61,7 +62,7 @@ def corollary3(rng: Random, largest: int) -> Checked:
     hidden_variance = variance(probability, hidden / std)
     values, vectors = torch.linalg.eigh(hidden_variance)
     top, s = float(values[-1]), vectors[:, -1]
-    normalised_model = _scaled(model, std)
+    normalised_model = _normalised(model, std)
     direction = normalised_model.b / (top - normalised_model.d)
     delta = modulation(model.p0p1, normalised_model.b, normalised_model.d, top)
     eq178 = s.numpy()[:, None] ** 2 * np.einsum("kab,kb->ka", normalised_model.a, model.w)
@@ -83,7 +84,7 @@ def corollary3(rng: Random, largest: int) -> Checked:
     )
 
 
-def _scaled(model: Modulated, std: Tensor) -> Modulated:
+def _normalised(model: Modulated, std: Tensor) -> Modulated:
     """The quantities of Eqs. 175 to 177."""
     sigma = std.numpy()
     return Modulated(
@@ -97,6 +98,42 @@ def _gated_error(model: Modulated, normalised_model: Modulated, std: Tensor) -> 
     gated = model.net.gated(x)[:, :, 0] / std[:, None]
     variances = torch.stack([variance(probability, gated[:, k]) for k in range(gated.shape[1])])
     return relative_error(normalised_model.a, variances.numpy())
+
+
+ZETA = 5.0
+"""Fields' inputs are so many times longer or shorter, the middle one of Figure 11's zeta."""
+
+
+def slow_fields(rng: Random, largest: int) -> dict[str, dict[str, float]]:
+    """How unequal the fields are, without and with BatchNorm, when the lengths of their inputs differ.
+
+    Decimal logarithms: of |ẇ_k| in the field with the smallest d_k without BatchNorm over that in the field
+    with the largest (`speed`, by Theorem 5 and Corollary 3), and of the largest over the smallest d_k (`d`)
+    and λ - d_k (`gap`).
+    """
+    model = random_modulated(rng, largest)
+    lengths = ZETA ** rng.uniform(-1, 1, len(model.delta))
+    within, delta = model.within * lengths[:, None, None] ** 2, model.delta * lengths[:, None]
+    model = Modulated(model.net, model.mixture, within, delta)
+    std = tensor(np.sqrt(model.d + model.p0p1 * model.b**2))  # of f_k, by Lemma 5
+    slow, fast = int(model.d.argmin()), int(model.d.argmax())
+    return {
+        "none": _inequalities(model, slow, fast),
+        "BatchNorm": _inequalities(_normalised(model, std), slow, fast),
+    }
+
+
+def _inequalities(model: Modulated, slow: int, fast: int) -> dict[str, float]:
+    values, vectors = np.linalg.eigh(np.diag(model.d) + model.p0p1 * np.outer(model.b, model.b))
+    top, s = values[-1], vectors[:, -1]
+    pull = s[:, None] ** 2 * np.einsum("kab,kb->ka", model.a, model.w)
+    pull += (modulation(model.p0p1, model.b, model.d, top) * model.b)[:, None] * model.delta
+    speed = projected(tensor(model.w), tensor(pull)).norm(dim=1).numpy()
+    return {
+        "speed": float(np.log10(speed[slow] / speed[fast])),
+        "d": float(np.log10(model.d.max() / model.d.min())),
+        "gap": float(np.log10((top - model.d).max() / (top - model.d).min())),
+    }
 
 
 CHECKS = (lemma6, corollary3)

@@ -1,14 +1,34 @@
 """Every lemma, theorem and formula of the paper that can be tried at random points."""
 
+from dataclasses import replace
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import inequality
+from reprise.evidence.claims import Claim, Measure, inequality, ordering
+from reprise.evidence.measures import column
 
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")
 misprint = partial(identities.misprint, "tian2023")
 falsehood = partial(identities.falsehood, "tian2023")
+
+FIELDS = "ours: random networks of two classes, inputs up to 5 times longer or shorter; the mean"
+
+
+def unequal(name: str, layer: str) -> Measure:
+    """A column of `fields`: how unequal the fields are, without BatchNorm (`none`) or with it."""
+    return column("fields", name, layer=layer)
+
+
+def _more_equal(name: str, statement: str, source: str, *, column: str) -> Claim:
+    """Closer to 0 with BatchNorm."""
+    with_it, without = unequal(column, "BatchNorm"), unequal(column, "none")
+    sides = {"above": without} if column == "speed" else {"below": without}
+    return ordering(
+        f"tian2023/appD/{name}", statement, source=source, measure=with_it, unit="log10 of a ratio",
+        reading=FIELDS, **sides,
+    )  # fmt: skip
+
 
 CLAIMS = [
     # Section 2: contrastive covariance.
@@ -97,6 +117,15 @@ CLAIMS = [
         "Corollary 2, Eq. 99",
     ),
     bound("cor2/at-most-one", "z0 is at most 1.", "Corollary 2, Eq. 100"),
+    replace(
+        bound(
+            "cor2/exponentially-small",
+            "z0 can be exponentially small: of normal data whose mean lies m standard deviations from the "
+            "plane, on the weight's side, z0 <= exp(-m²/(2(1 + τ))).",
+            "Section 3.2, after Corollary 2",
+        ),
+        reading="ours: normal data",
+    ),
     holds(
         "appB5/invariance",
         "Under augmentation by a group of rotations, a unit's mean output is the same for a rotated weight.",
@@ -164,5 +193,28 @@ CLAIMS = [
         "Corollary 3 (3), Eq. 178",
     ),
     bound("cor3/nonnegative", "δ_k^bn is never negative.", "Corollary 3 (3), Eq. 179"),
+    ordering(
+        "tian2023/appD/slow-updates",
+        "Without BatchNorm weights of the field with the smallest d_k move more slowly than those of the "
+        "field with the largest.",
+        source="Appendix D",
+        measure=unequal("speed", "none"),
+        below=0.0,
+        unit="log10 of a ratio",
+        reading=FIELDS,
+    ),
+    _more_equal("batch-norm-alleviates", "BatchNorm alleviates this.", "Appendix D", column="speed"),
+    _more_equal(
+        "more-uniform",
+        "With BatchNorm d_k is more uniform over the fields.",
+        "Appendix D, Remarks after Corollary 3",
+        column="d",
+    ),
+    _more_equal(
+        "gap-more-constant",
+        "With BatchNorm λ - d_k is more constant over the fields.",
+        "Appendix D, Remarks after Corollary 3",
+        column="gap",
+    ),
     holds("cor3/remark", "d_k^bn = 1/(1 + p0 p1 (w_kᵀ Δ_k/√d_k)²).", "Appendix D, Remarks after Corollary 3"),
 ]

@@ -1,5 +1,8 @@
 """Compares each formula of the theory with an independent computation, at random points and sizes."""
 
+import zlib
+
+import numpy as np
 import pandas as pd
 
 from reprise.evidence.identities import tried
@@ -14,10 +17,13 @@ BOUNDS = (
     one_layer.theorem1,
     roughness.theorem2,
     roughness.corollary2_bound,
+    roughness.corollary2_far,
     two_layers.theorem5,
     batchnorm.corollary3,
 )
 """Those that hold a bound or a sign, which a few points cannot show."""
+SLOW_FIELDS = zlib.crc32(b"slow_fields")
+"""The stream of these random numbers."""
 SIZES = ("samples", "inputs", "fields", "filters", "outputs", "classes")
 
 
@@ -25,11 +31,20 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """`identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
 
     Its sizes are samples or states, inputs per receptive field, receptive fields, filters per field, outputs,
-    and classes of a latent variable; a size that the formula does not have is 0.
+    and classes of a latent variable; a size that the formula does not have is 0. `fields`: how unequal fields
+    are (`batchnorm.slow_fields`), one row per point and layer.
     """
     equations = [check for check in CHECKS if check not in BOUNDS]
     tables = [
         tried(checks, range(params.first_point, params.first_point + points), params.largest, SIZES, context)
         for checks, points in ((equations, params.points), (BOUNDS, params.bound_points))
     ]
-    return {"identities": pd.concat(tables, ignore_index=True)}
+    points = range(params.first_point, params.first_point + params.bound_points)
+    fields = [
+        {"seed": point, "layer": layer, **inequalities}
+        for point in points
+        for layer, inequalities in batchnorm.slow_fields(
+            np.random.default_rng([point, SLOW_FIELDS]), params.largest
+        ).items()
+    ]
+    return {"identities": pd.concat(tables, ignore_index=True), "fields": pd.DataFrame(fields)}

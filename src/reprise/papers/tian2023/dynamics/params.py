@@ -5,7 +5,7 @@ No other loss can be shown: the formulas concern the losses of Eq. 1, and nothin
 
 from reprise.study.settings import Settings, ours
 
-TABLES = ("identities",)
+TABLES = ("identities", "fields")
 
 
 class Params(Settings):

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import torch
 from jaxtyping import Float
+from scipy.integrate import quad
 from scipy.special import gamma
 from torch import Tensor
 from torch.autograd.functional import jacobian
@@ -207,6 +208,18 @@ def corollary2_bound(rng: Random, largest: int) -> Checked:
     return Checked({"inputs": ball.dim}, {"cor2/at-most-one": as_printed(max(0.0, z0 - 1))})
 
 
+def corollary2_far(rng: Random, largest: int) -> Checked:
+    """z0 of normal data whose mean lies m standard deviations from the plane, on the weight's side."""
+    m, temperature = rng.uniform(0.5, 6), 10 ** rng.uniform(-2, 1)
+
+    def integrand(h: float) -> float:
+        return float(np.exp(-(max(h, 0.0) ** 2) / (2 * temperature) - (h - m) ** 2 / 2) / np.sqrt(2 * np.pi))
+
+    z0 = quad(integrand, -8, 0, epsabs=0)[0] + quad(integrand, 0, m + 8, epsabs=0)[0]
+    excess = max(0.0, z0 / np.exp(-(m**2) / (2 * (1 + temperature))) - 1)
+    return Checked({}, {"cor2/exponentially-small": as_printed(excess)})
+
+
 def _z0(ball: Ball, temperature: float) -> float:
     """The integral of exp(-h(w*ᵀ x)²/(2 τ)) p(x) over the ball, h a ReLU."""
     return float(
@@ -245,4 +258,4 @@ def _ball(dim: int) -> tuple[Array, Array]:
     return np.concatenate([nodes, -nodes]), np.concatenate([weights, weights])
 
 
-CHECKS = (theorem2, first_order_term, corollary2, corollary2_bound)
+CHECKS = (theorem2, first_order_term, corollary2, corollary2_bound, corollary2_far)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 import pandas as pd
@@ -17,14 +17,20 @@ from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_cosine, resolve
 from reprise.papers.tian2023.image_filters import measures
-from reprise.papers.tian2023.image_filters.params import ARMS, FIELDS, UNTRAINED, Params, task_name
+from reprise.papers.tian2023.image_filters.params import (
+    ARMS,
+    FIELDS,
+    WITH_UNTRAINED,
+    Params,
+    task_name,
+)
 from reprise.papers.tian2023.matmul import matmul
 from reprise.papers.tian2023.receptive_fields import batch_norm
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import left_of_start, sgd
 
-SPLIT = {"mnist": "train", "digits": "train+test"}
+SPLIT = {"mnist": "train", "strokes": "train", "digits": "train+test"}
 PATCHES = 2000
 """Images whose patches the filters are matched with."""
 BLOCK = 32
@@ -33,15 +39,12 @@ Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """The final filters, statistics of the filters during training, and `patterns`: the final filters beside
-    untrained ones."""
-    seeds, checkpoints = range(params.seeds), checkpoints_of(params.steps)
+    """The final and the untrained filters of the first seed, statistics of all filters during training, and
+    `patterns`: the final filters beside untrained ones."""
     (filter_table,) = context.results(tasks(params, context))
-    size = math.isqrt(filter_table.shape[1])
-    weights = torch.tensor(filter_table.to_numpy())
-    filters = weights.view(
-        len(checkpoints), len(ARMS), params.seeds, len(FIELDS), params.filters, size, size
-    ).double()
+    size, checkpoints = math.isqrt(filter_table.shape[1]), checkpoints_of(params.steps)
+    shape = len(checkpoints), len(ARMS), params.seeds, len(FIELDS), params.filters, size, size
+    snapshots = torch.tensor(filter_table.to_numpy()).view(shape)
     start = _start(params, size)[0].mT.unflatten(-1, (size, size)).double()
     remainder = left_of_start(
         learning_rate=params.learning_rate,
@@ -49,45 +52,48 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         weight_decay=params.weight_decay,
         steps=params.steps,
     )
-    learned = torch.stack(
-        [
-            measures.learned(snapshot, remainder[step] * start)
-            for step, snapshot in zip(checkpoints, filters, strict=True)
-        ]
-    )
-    axes: Axes = {"arm": ARMS, "seed": seeds, "field": FIELDS}
+    course = []
+    for step, snapshot in zip(checkpoints, snapshots, strict=True):
+        filters = snapshot.double()
+        learned = measures.learned(filters, remainder[step] * start)
+        course.append(statistics(filters, learned))
+    last = torch.cat([filters, start[None]])
+    counted = torch.cat([learned, torch.ones_like(learned[:1])])
+    axes: Axes = {"seed": range(params.seeds), "field": FIELDS}
     filter_axes: Axes = {"unit": range(params.filters), "row": range(size), "column": range(size)}
+    first = last[:, 0].float()
     return {
         "filters": tidy(
-            {**axes, **filter_axes},
-            weight=filters[-1].float(),
-            learned=learned[-1][..., None, None].expand(filters[-1].shape),
+            {"arm": WITH_UNTRAINED, "field": FIELDS, **filter_axes},
+            weight=first,
+            learned=counted[:, 0, ..., None, None].expand(first.shape),
         ),
-        "statistics": tidy({"step": checkpoints, **axes}, **statistics(filters, learned)),
-        "patterns": _patterns(params, start, filters[-1], learned[-1]),
+        "statistics": tidy(
+            {"step": checkpoints, "arm": ARMS, **axes},
+            **{name: torch.stack([each[name] for each in course]) for name in course[0]},
+        ),
+        "patterns": tidy({"arm": WITH_UNTRAINED, **axes}, **_patterns(params, last, counted)),
     }
 
 
 def _patterns(
     params: Params,
-    start: Float[Tensor, "seed field unit row column"],
     filters: Float[Tensor, "arm seed field unit row column"],
-    learned: Bool[Tensor, "arm seed field unit"],
-) -> pd.DataFrame:
-    """Effective rank of each field's filters and their match with the images, of untrained filters too."""
-    patches = quadrants(_images(params)[:PATCHES, None])
-    filters = torch.cat([filters, start[None]])
-    counted = torch.cat([learned, torch.ones_like(learned[:1])])
-    match = measures.match(filters, patches.unflatten(-1, filters.shape[-2:]).double())
-    return tidy(
-        {"arm": (*ARMS, UNTRAINED), "seed": range(params.seeds), "field": FIELDS},
-        effective_rank=measures.effective_rank(filters, counted),
-        match=measures.mean_over(match, counted),
-    )
+    counted: Bool[Tensor, "arm seed field unit"],
+) -> dict[str, Float[Tensor, "arm seed field"]]:
+    """Effective rank of each field's counted filters and their mean match with the images."""
+    patches = quadrants(_images(params.data_set, params.root)[:PATCHES, None])
+    patches = patches.unflatten(-1, filters.shape[-2:]).double()
+    match = torch.stack([measures.match(arm, patches) for arm in filters])
+    return {
+        "effective_rank": measures.effective_rank(filters, counted),
+        "match": measures.mean_over(match, counted),
+    }
 
 
-def _images(params: Params) -> Float[Tensor, "sample row column"]:
-    images = load(params.data_set, params.root, SPLIT[params.data_set])[0][:, 0]
+@cache
+def _images(data_set: str, root: str) -> Float[Tensor, "sample row column"]:
+    images = load(data_set, root, SPLIT[data_set])[0][:, 0]
     return images / images.max()  # in [0, 1]; for scikit-learn's digits, exact multiples of 1/16
 
 
@@ -99,7 +105,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
 def _train(params: Params, objective: str | None, progress: Callable[[float], None]) -> pd.DataFrame:
     """The filters at every checkpoint: one column per pixel, one row per checkpoint, arm, seed, field and
     unit, in this order; replica = arm * seeds + seed."""
-    images = _images(params)
+    images = _images(params.data_set, params.root)
     batches = minibatches(images, params)
     published = partial(infonce_cosine, temperature=params.temperature)
     view_loss = resolve(objective) if objective else published

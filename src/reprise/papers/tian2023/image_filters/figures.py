@@ -11,7 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
 
 from reprise.evidence.verdicts import setting
-from reprise.papers.tian2023.image_filters.params import FIELDS, Params
+from reprise.papers.tian2023.image_filters.params import FIELDS, UNTRAINED, Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
@@ -21,49 +21,63 @@ GREYS = "gray"
 
 @figure(
     "Figure 12",
-    caption="""Filters learned without augmentation (seed 0): a panel per receptive field, which is a quadrant
-    of the image; a tile per learned filter, largest norm first. A filter counts as learned if the part that
+    caption="""Filters learned without augmentation (first seed), and two controls: those of a linear net that
+    is trained in the same way, and untrained ones. A panel per receptive field, which is a quadrant of the
+    image; a tile per learned filter, largest norm first. A filter counts as learned if the part that
     gradients added is longer than the part of its random start that weight decay left, and if it is not dead
     (norm below a thousandth of the field's largest). All tiles share one grey scale, of weights divided by
-    their filter's largest; mid-grey is 0 and fills the tiles of filters that learned nothing. Right:
-    effective rank of a field's learned filters, scaled to unit length, against the steps, beside that of a
-    linear net trained in the same way (control). Lines average over the fields and show mean and 95 %
-    interval over the seeds in which every field has learned filters; they start when there are some. Other
-    losses, if the settings name any, have their filters below and lines in colours of their own.""",
+    their filter's largest; mid-grey is 0 and fills the tiles of filters that learned nothing. Top right:
+    effective rank of a field's learned filters, scaled to unit length, against the steps. Lines average over
+    the fields and show mean and 95 % interval over the seeds in which every field has learned filters; they
+    start when there are some. Other losses, if the settings name any, have their filters below and lines in
+    colours of their own.""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
     lines = {"ReLU": "plain", "linear": "linear"}
-    return _filters_and_statistic(tables, params, "plain", "effective_rank", "effective rank", lines)
+    controls = {"linear": "linear", "untrained": UNTRAINED}
+    return _filters_and_statistic(
+        tables, params, "plain", controls, "effective_rank", "effective rank", lines
+    )
 
 
 @figure(
     "Figure 13",
-    caption="""Filters learned with random resized crops (seed 0), drawn as in Figure 12 and trained from the
-    same initial weights. Right: share of a filter's power above half the Nyquist frequency (radial, mean
-    included) against the steps, with and without augmentation. Lines average over the learned filters of a
-    field and over the fields, and show mean and 95 % interval over the seeds in which every field has learned
-    filters; they start when there are some. Other losses, if the settings name any, have their filters below
-    and lines in colours of their own.""",
+    caption="""Filters learned with random resized crops (first seed), drawn as in Figure 12 and trained from
+    the same initial weights. Right: share of a filter's power above half the Nyquist frequency (radial, mean
+    included) against the steps, with and without augmentation, and in the linear net without. Lines average
+    over the learned filters of a field and over the fields, and show mean and 95 % interval over the seeds in
+    which every field has learned filters; they start when there are some. Other losses, if the settings name
+    any, have their filters below and lines in colours of their own.""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
-    lines = {"with crops": "cropped", "without": "plain"}
+    lines = {"with crops": "cropped", "without": "plain", "linear, without": "linear"}
     return _filters_and_statistic(
-        tables, params, "cropped", "high_frequency_share", "high-frequency share of power", lines
+        tables, params, "cropped", {}, "high_frequency_share", "high-frequency share of power", lines
     )
 
 
 def _filters_and_statistic(
-    tables: Tables, params: Params, arm: str, column: str, label: str, lines: dict[str, str]
+    tables: Tables,
+    params: Params,
+    arm: str,
+    controls: dict[str, str],
+    column: str,
+    label: str,
+    lines: dict[str, str],
 ) -> Figure:
-    series = [("", setting(tables, BASE), colors(2))]
-    series += [(loss.label, loss.tables, loss.shades(2)) for loss in other_losses(tables, params)]
-    fig = plt.figure(figsize=(WIDTH, 3.1 * len(series)))
-    parts = fig.subfigures(len(series), 2, width_ratios=(2.3, 1), squeeze=False)
-    for (loss, rows, _), part in zip(series, parts[:, 0], strict=True):
+    """Draws blocks of tiles two in a row, with the statistic beside the first."""
+    base, others = setting(tables, BASE), other_losses(tables, params)
+    blocks = [("", base, arm), *((name, base, control) for name, control in controls.items())]
+    blocks += [(loss.label, loss.tables, arm) for loss in others]
+    height = 1 + len(blocks) // 2
+    fig = plt.figure(figsize=(WIDTH, 2.6 * height))
+    parts = fig.subfigures(height, 2, squeeze=False).flatten()
+    axes = parts[1].subplots()
+    for (name, rows, shown), part in zip(blocks, [parts[0], *parts[2:]], strict=False):
         filters = rows["filters"]
-        selection = filters[(filters["arm"] == arm) & (filters["seed"] == 0)]
-        _tiles(part, selection, f", {loss}" if loss else "")
-    axes = parts[0, 1].subplots()
+        _tiles(part, filters[filters["arm"] == shown], name)
+    series = [("", base, colors(len(lines)))]
+    series += [(loss.label, loss.tables, loss.shades(len(lines))) for loss in others]
     for loss, rows, tints in series:
         for (name, arm_shown), color, marker, line in zip(lines.items(), tints, MARKERS, LINES, strict=False):
             statistics = rows["statistics"][rows["statistics"]["arm"] == arm_shown]
@@ -84,8 +98,9 @@ def _filters_and_statistic(
     return fig
 
 
-def _tiles(part: SubFigure, filters: pd.DataFrame, suffix: str) -> None:
+def _tiles(part: SubFigure, filters: pd.DataFrame, name: str) -> None:
     """Draws a panel per field, and their grey scale."""
+    suffix = f", {name}" if name else ""
     panels = part.subplots(2, 2)
     for axes, field in zip(panels.flat, FIELDS, strict=True):
         _mosaic(axes, filters[filters["field"] == field], field)
@@ -118,5 +133,7 @@ def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
         axes.axvline(edge * size - 0.5, color="white", lw=2)
     for edge in range(1, rows_of_tiles):
         axes.axhline(edge * size - 0.5, color="white", lw=2)
-    axes.set(xlabel=f"{len(tiles)} of {len(weights)} filters learned", xticks=[], yticks=[])
+    untrained = (rows["arm"] == UNTRAINED).all()
+    label = f"{len(tiles)} of {len(weights)} filters learned"
+    axes.set(xlabel=f"{len(weights)} random filters" if untrained else label, xticks=[], yticks=[])
     axes.spines[:].set_visible(False)

@@ -7,20 +7,44 @@ the curve of the objective over θ, whose maxima need not attract.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 Array = np.ndarray
 Angles = Float[Array, " angle"]
 Outputs = Float[Array, "angle sample"]
+Gaps = Float[Array, "angle pair"]
+Importance = Callable[[Gaps], Gaps]
 
 FLAT = 1e-12
 """A velocity below this share of the data's mean square length counts as zero: it is rounding error."""
 SIDE = 1e-9
 """Distance from a jump at which its two sides are evaluated, in radians."""
 HALVINGS = 60
+
+
+def uniform(gaps: Gaps) -> Gaps:
+    """α_ij = 1, that of the quadratic loss."""
+    return np.ones_like(gaps)
+
+
+def gaussian(gaps: Gaps, tau: float) -> Gaps:
+    """α_ij = exp(-(f_i - f_j)²/(2τ)), the 1-D Gaussian of Corollary 2."""
+    return np.exp(-np.square(gaps) / (2 * tau))
+
+
+def infonce(gaps: Gaps, tau: float) -> Gaps:
+    """α_ij = exp(-d_ij²/τ) / Σ_{j≠i} exp(-d_ij²/τ) with d_ij² = (f_i - f_j)²/2, InfoNCE's own with ε = 0
+    (Section 2): the Gaussian one, with rows that sum to 1. The mean of α_ij and α_ji is returned, because
+    Eq. 3 sums over both."""
+    alpha = gaussian(gaps, tau)
+    samples = (1 + math.isqrt(1 + 8 * gaps.shape[1])) // 2
+    i, j = np.triu_indices(samples, 1)
+    sums = alpha @ (np.eye(samples)[i] + np.eye(samples)[j])
+    return alpha * (1 / sums[:, i] + 1 / sums[:, j]) / 2
 
 
 @dataclass(frozen=True)
@@ -30,7 +54,7 @@ class Unit:
     Attributes:
         angles, lengths: polar coordinates of the data; angles in radians.
         relu: whether the activation is ReLU rather than linear.
-        tau: τ of the 1-D Gaussian α_ij = exp(-(f_i - f_j)²/(2τ)) (Corollary 2); infinite for a uniform α.
+        alpha: maps the gaps f_i - f_j between outputs, i < j, to the importances α_ij.
         rotation: data are augmented by rotations, uniform from -rotation to rotation, in radians; π gives the
             whole group.
     """
@@ -38,7 +62,7 @@ class Unit:
     angles: Float[Array, " sample"]
     lengths: Float[Array, " sample"]
     relu: bool
-    tau: float = math.inf
+    alpha: Importance = uniform
     rotation: float = 0.0
 
     def around(self, grid: int, first: float) -> Angles:
@@ -75,9 +99,7 @@ class Unit:
         f, slope = self.outputs(theta)
         i, j = np.triu_indices(f.shape[1], 1)
         gaps, slopes = f[:, i] - f[:, j], slope[:, i] - slope[:, j]
-        weights = gaps / f.shape[1] ** 2
-        if self.tau < math.inf:
-            weights *= np.exp(-np.square(gaps) / (2 * self.tau))
+        weights = gaps / f.shape[1] ** 2 * self.alpha(gaps)
         return 0.5 * (weights * gaps).sum(1), (weights * slopes).sum(1)
 
     def direction(self, velocity: Angles) -> Angles:
@@ -96,12 +118,14 @@ class Optima:
             uniform α it is the energy that must be lost to leave the basin.
         speed: the speed at the angle, on its slower side. It is 0 at a critical point of Eq. 7; at a corner
             of the objective the velocity jumps through 0.
+        edge: the first angle of the grid from which the weight ascends to it.
     """
 
     angle: Angles
     energy: Angles
     depth: Angles
     speed: Angles
+    edge: Angles
 
 
 def optima(unit: Unit, theta: Angles, velocity: Angles) -> Optima:
@@ -113,7 +137,7 @@ def optima(unit: Unit, theta: Angles, velocity: Angles) -> Optima:
     """
     direction = unit.direction(velocity)
     if not (direction > 0).any() or not (direction < 0).any():
-        return Optima(*np.zeros((4, 0)))
+        return Optima(*np.zeros((5, 0)))
     moving_indices = np.flatnonzero(direction)  # so that a plateau between ascent and descent is one optimum
     ascending = direction[moving_indices] > 0
     moving_indices = np.roll(
@@ -138,4 +162,16 @@ def optima(unit: Unit, theta: Angles, velocity: Angles) -> Optima:
         energy=np.maximum(energy_before, energy_after),
         depth=np.minimum(rises[0::2], -rises[1::2]),
         speed=np.minimum(np.abs(speed_before), np.abs(speed_after)),
+        edge=theta[moving_indices[runs[0::2]]],
     )
+
+
+def reached(edges: Angles, starts: Float[Array, "*start"]) -> Int[Array, "*start"]:
+    """The number of the basin that each start lies in.
+
+    Args:
+        edges: the angles at which the basins begin.
+        starts: angles.
+    """
+    full = 2 * math.pi
+    return np.searchsorted(np.sort(edges % full), starts % full, side="right") % max(len(edges), 1)

@@ -6,6 +6,7 @@ each with another grid, and a claim must hold in all of them, or it is about the
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,13 @@ from reprise.evidence.claims import (
     Measure,
     always,
     count,
+    for_all,
     given,
     identity,
     ordering,
 )
 from reprise.evidence.measures import column, each_seed, ratio, rows
-from reprise.papers.tian2023.local_optima.params import CLAIMED_ROTATION, FULL_GROUP
+from reprise.papers.tian2023.local_optima.params import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
 from reprise.study.experiment import Tables
 
 
@@ -78,6 +80,11 @@ def turned(name: str, rotation: float) -> Measure:
     """A column of `counts` (ReLU, uniform α, random data), where data are augmented by rotations of up to so
     many degrees."""
     return column("counts", name, data="random", rotation=rotation)
+
+
+def collected(activation: str, units: int) -> Measure:
+    """How many patterns so many units collect."""
+    return column("collected", "patterns", data="random", activation=activation, units=units)
 
 
 OPTIMA = "local optima"
@@ -159,6 +166,63 @@ CLAIMS = [
         bounds=SHARE,
         looked="25 data sets had left it undecided; there are 150 since statements about every data set need "
         "as many",
+    ),
+    ordering(
+        "tian2023/cor2/infonce-more-optima",
+        "InfoNCE's own α, which is normalised, gives one ReLU unit more local optima than a uniform one "
+        "(random data).",
+        source="Section 1, Section 3.2, Section 5.1",
+        measure=number("random", "relu", "infonce"),
+        above=number("random", "relu"),
+        unit=OPTIMA,
+    ),
+    ordering(
+        "tian2023/cor2/infonce-deeper-optima",
+        "InfoNCE's own α gives one ReLU unit deeper local optima than a uniform one, in the measure of a "
+        "Gaussian α (random data).",
+        source=SECTION_5_1,
+        measure=mean_depth("random", "relu", "infonce"),
+        above=mean_depth("random", "relu", "uniform"),
+        unit="share of the highest energy",
+        bounds=SHARE,
+    ),
+    given(
+        ordering(
+            "tian2023/cor2/infonce-more-optima-fig8",
+            "InfoNCE's own α gives one ReLU unit more local optima than a uniform one on Figure 8's points.",
+            source=SECTION_5_1,
+            measure=number("E.1", "relu", "infonce"),
+            above=number("E.1", "relu"),
+            unit=OPTIMA,
+        )
+    ),
+    for_all(
+        "tian2023/sec1/more-units-more-optima",
+        "The more ReLU units there are, with different initial weights, the more local optima they collect: "
+        "each doubling adds some (random data, uniform α, mean over draws of the weights).",
+        {
+            f"from {few} to {many} units": ordering(
+                "tian2023/cell",
+                "",
+                source="",
+                measure=collected("relu", many),
+                above=collected("relu", few),
+                unit=OPTIMA,
+            )
+            for few, many in pairwise(CLAIMED_UNITS)
+        },
+        source="Section 1",
+    ),
+    for_all(
+        "tian2023/sec1/linear-one-pattern",
+        "Linear units learn only the most salient pattern, however many there are (random data, uniform α).",
+        {
+            f"{units} units": always(
+                "tian2023/cell", "", source="", measure=collected("linear", units), exactly=1, unit="patterns"
+            )
+            for units in CLAIMED_UNITS
+        },
+        source="Section 1",
     ),
     given(
         ordering(

@@ -4,12 +4,21 @@ import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from reprise.papers.tian2023.local_optima.circle import Unit, optima
+from reprise.papers.tian2023.local_optima.circle import (
+    Importance,
+    Unit,
+    gaussian,
+    infonce,
+    optima,
+    reached,
+    uniform,
+)
 from reprise.papers.tian2023.local_optima.params import Params
 from reprise.study.experiment import Context
 
@@ -36,8 +45,8 @@ class Data:
     turn: float
     first: float
 
-    def unit(self, activation: str, tau: float = math.inf) -> Unit:
-        return Unit(self.angles + self.turn, self.lengths, activation == "relu", tau)
+    def unit(self, activation: str, alpha: Importance = uniform) -> Unit:
+        return Unit(self.angles + self.turn, self.lengths, activation == "relu", alpha)
 
     def recorded(self, angle: float) -> float:
         """An angle without the rotation, in radians from -π to π."""
@@ -45,23 +54,30 @@ class Data:
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `curves`, `optima`, their `counts` under rotations, and the data's first principal direction
-    (`pca`).
+    """Tables: `curves`, `optima`, their `counts` under rotations, how many of them several units collect
+    (`collected`), and the data's first principal direction (`pca`).
 
     The data of Figure 8 (`E.1`) are fixed. Their seeds only rotate the points and shift the grid, which must
     not change any result, so intervals over these seeds have zero width. Seed 0 does not rotate. Each seed of
     `random` is a new data set.
     """
     data_sets = [*_published(params), *_random(params)]
-    alphas = {"uniform": math.inf, "gaussian": params.tau}
-    optimum_rows, counts, directions = [], [], []
+    alphas: dict[str, Importance] = {
+        "uniform": uniform,
+        "gaussian": partial(gaussian, tau=params.tau),
+        "infonce": partial(infonce, tau=params.tau),
+    }
+    optimum_rows, counts, directions, collections = [], [], [], []
     for index, data in enumerate(data_sets):
         context.progress(index, len(data_sets), f"local optima, {data.name} data")
         row = {"data": data.name, "seed": data.seed}
         directions.append({**row, "angle": data.recorded(_principal_direction(data.unit("linear")))})
         for activation in ("linear", "relu"):
-            for alpha, tau in alphas.items():
-                unit = data.unit(activation, tau)
+            collections += [
+                {**row, "activation": activation, **each} for each in _collected(data, activation, params)
+            ]
+            for alpha, importance in alphas.items():
+                unit = data.unit(activation, importance)
                 case = {**row, "activation": activation, "alpha": alpha}
                 optimum_rows += [{**case, **optimum} for optimum in _optima(unit, data, params.grid)]
         unit = data.unit("relu")
@@ -76,6 +92,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "curves": _curves(data_sets[0], alphas),
         "optima": pd.DataFrame(optimum_rows),
         "counts": pd.DataFrame(counts),
+        "collected": pd.DataFrame(collections),
         "pca": pd.DataFrame(directions),
     }
 
@@ -126,13 +143,29 @@ def _principal_direction(unit: Unit) -> float:
     return math.atan2(vectors[1, -1], vectors[0, -1])
 
 
-def _curves(data: Data, alphas: dict[str, float]) -> pd.DataFrame:
+def _collected(data: Data, activation: str, params: Params) -> list[dict[str, float]]:
+    """How many different patterns so many units learn under a uniform α, from starts uniform on the circle:
+    the optima that they reach, where the optima w and -w of a linear unit are one pattern."""
+    unit = data.unit(activation)
+    theta = unit.around(params.grid, data.first)
+    attractors = optima(unit, theta, unit.energy_and_velocity(theta)[1])
+    starts = _rng(data.seed, f"starts/{data.name}").uniform(0, 2 * math.pi, (params.draws, max(params.units)))
+    basins = reached(attractors.edge, starts)
+    if activation == "linear":
+        basins = basins % (len(attractors.edge) // 2)
+    return [
+        {"units": units, "patterns": float(np.mean([len(np.unique(draw[:units])) for draw in basins]))}
+        for units in params.units
+    ]
+
+
+def _curves(data: Data, alphas: dict[str, Importance]) -> pd.DataFrame:
     """The objective's curves, each scaled to a maximum of 1."""
     theta = np.linspace(-math.pi, math.pi, CURVE_ANGLES + 1)
     tables = []
     for activation in ("linear", "relu"):
-        for alpha, tau in alphas.items():
-            energy, _ = data.unit(activation, tau).energy_and_velocity(theta)
+        for alpha, importance in alphas.items():
+            energy, _ = data.unit(activation, importance).energy_and_velocity(theta)
             case = {"activation": activation, "alpha": alpha, "angle": theta}
             tables.append(pd.DataFrame({**case, "objective": energy / energy.max()}))
     return pd.concat(tables, ignore_index=True)

@@ -18,23 +18,28 @@ ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
 @figure(
     "Figure 8",
     caption="""Objective ½ C_α[h(wᵀ x)] of one unit, w = (cos θ, sin θ), on nine points of the circle
-    (dotted), scaled to a maximum of 1, for ReLU (solid) and linear activation (dashed). Left: uniform α, as
-    published. Middle: Gaussian α (Corollary 2). Markers show the local optima, where Eq. 7, whose α is held
-    fixed (stop-gradient), comes to rest. Under a uniform α they are the maxima; a Gaussian α changes along
-    the curve, and its maxima need not attract. Hollow markers: a corner of the objective, where a data point
-    enters the active half, A(w) jumps, and A(w) w is not parallel to w. Full markers: a critical point.
-    Right: number of optima for ReLU and uniform α when random rotations of up to the given angle augment the
-    data (Appendix B.5). 180 degrees is the whole rotation group, under which the objective is constant, and 0
-    for points of equal length. Random data: mean and 95 % interval over data sets.""",
+    (dotted), scaled to a maximum of 1, for ReLU (solid) and linear activation (dashed). Top left: uniform α,
+    as published. Top right: Gaussian α (Corollary 2). Bottom left: InfoNCE's own α, which is normalised.
+    Markers show the local optima, where Eq. 7, whose α is held fixed (stop-gradient), comes to rest. Under a
+    uniform α they are the maxima; another α changes along the curve, and its maxima need not attract. Hollow
+    markers: a corner of the objective, where a data point enters the active half, A(w) jumps, and A(w) w is
+    not parallel to w. Full markers: a critical point. Bottom right: number of optima for ReLU and uniform α
+    when random rotations of up to the given angle augment the data (Appendix B.5). 180 degrees is the whole
+    rotation group, under which the objective is constant, and 0 for points of equal length. Random data: mean
+    and 95 % interval over data sets.""",
 )
 def fig08(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7), width_ratios=(1.25, 1.25, 1))
-    for panel, alpha in zip(axes, ("uniform", "gaussian"), strict=False):
+    titles = {
+        "uniform": "uniform α",
+        "gaussian": f"Gaussian α, τ = {params.tau:g}",
+        "infonce": f"InfoNCE's α, τ = {params.tau:g}",
+    }
+    fig, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6))
+    for panel, (alpha, title) in zip(axes.flat, titles.items(), strict=False):
         _objective(panel, base, alpha, params)
-    axes[0].set(title="uniform α", ylabel="objective / its largest value")
-    axes[1].set(title=f"Gaussian α, τ = {params.tau:g}")
-    _rotations(axes[2], base["counts"])
+        panel.set(title=title, ylabel="objective / its largest value")
+    _rotations(axes[1, 1], base["counts"])
     return fig
 
 

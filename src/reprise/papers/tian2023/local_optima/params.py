@@ -10,10 +10,11 @@ from pydantic import model_validator
 
 from reprise.study.settings import Settings, ours, stated, unstated
 
-TABLES = ("curves", "optima", "counts", "pca")
+TABLES = ("curves", "optima", "counts", "collected", "pca")
 
 CLAIMED_ROTATION = 30.0
 FULL_GROUP = 180.0
+CLAIMED_UNITS = (1, 2, 4, 8, 16)
 
 
 class Params(Settings):
@@ -25,18 +26,22 @@ class Params(Settings):
         min_length=2,
     )
     tau: float = unstated(
-        0.1, "τ of the Gaussian α: the temperature of the author's code for Section 5", gt=0
+        0.1, "τ of the Gaussian α and of InfoNCE's: the temperature of the author's code for Section 5", gt=0
     )
     rotations: tuple[float, ...] = ours(
         (0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0, 150.0, 180.0),
         "largest angle of the random rotations, in degrees; 180 gives the whole group",
     )
+    units: tuple[int, ...] = ours(CLAIMED_UNITS, "numbers of units that collect optima")
+    draws: int = ours(50, "random starts of so many units, per data set", ge=1)
     grid: int = ours(2400, "number of angles at which the velocity's sign is evaluated", ge=100)
     repeats: int = ours(10, "rotations of the points, each with its own grid", ge=1)
     data_sets: int = ours(150, "random data sets of the paper's size", ge=1)
 
     @model_validator(mode="after")
-    def _claims_have_their_rotations(self) -> Self:
+    def _claims_have_their_settings(self) -> Self:
+        if not set(CLAIMED_UNITS) <= set(self.units):
+            raise ValueError(f"units must hold {sorted(CLAIMED_UNITS)}, which claims read")
         needed = {0.0, CLAIMED_ROTATION, FULL_GROUP}
         if not needed <= set(self.rotations):
             raise ValueError(f"rotations must hold {sorted(needed)}, which claims read")

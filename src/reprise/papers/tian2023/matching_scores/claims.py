@@ -1,95 +1,73 @@
-"""What the text says of Figures 4, 9 and 10, in every cell that its sentences are about."""
+"""What the text says of Figures 4, 5, 9 and 10, in every cell that its sentences are about.
 
-from collections.abc import Callable, Iterable
+Sentences about linear filters are read twice: by the score of the authors' code, which made the figures and
+takes |cos| for the linear activation alone, and by Eq. 16, which takes cos for all.
+"""
+
 from itertools import pairwise, product
-from typing import Any
 
-from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
-from reprise.evidence.measures import column, difference
-
-UNIT = "matching score"
-ACTIVATIONS = ("linear", "relu", "leaky_relu", "quadratic", "sigmoid")
-FIGURES = {"fig9": "infonce_cosine", "fig10": "quadratic_cosine"}
-BETAS, CANDIDATES = (1, 2, 5, 10), (1, 3, 5, 10)
-"""The axes of the figures."""
-OVER = BETAS[1:]
-"""Over-parameterised: beta > 1."""
-SEVERAL = CANDIDATES[1:]
-"""P > 1."""
-Cell = tuple[int, int]
-"""P and beta."""
-
-
-def score(which: str, activation: str, cell: Cell, figure: str = "fig9") -> Measure:
-    """χ+ or χ- of an activation in a cell."""
-    candidates, beta = cell
-    return column(
-        "matching",
-        f"chi_{which}",
-        objective=FIGURES[figure],
-        activation=activation,
-        beta=beta,
-        candidates=candidates,
-    )
+from reprise.evidence.claims import Claim, Measure, both_forms, for_all, ours, value
+from reprise.evidence.measures import difference
+from reprise.papers.tian2023.matching_scores.captures import CAPTURES
+from reprise.papers.tian2023.matching_scores.cells import (
+    ACTIVATIONS,
+    ALIKE,
+    BETAS,
+    BOTH,
+    CANDIDATES,
+    CODE,
+    EQ16,
+    FIGURES,
+    LOOKED,
+    OVER,
+    SEVERAL,
+    SHOWN,
+    UNIT,
+    Cell,
+    Score,
+    in_cells,
+    measured,
+    ordered,
+    scored,
+)
 
 
-def among(measure: Measure, other: Measure) -> Measure:
-    """A measure, of the seeds that another one has too: ReLU and linear nets have more."""
-    return lambda tables: measure(tables).loc[lambda seeds: seeds.index.isin(other(tables).index)]
-
-
-def _ordering(measure: Measure, *, above: Measure | None = None, below: Measure | None = None) -> Claim:
-    """A cell's claim, whose id and statement are not read."""
-    (other,) = (each for each in (above, below) if each)
-    sides: dict[str, Any] = {"above" if above else "below": among(other, measure)}
-    return ordering("tian2023/cell", "", source="", measure=among(measure, other), unit=UNIT, **sides)
-
-
-LOOKED = "seeds of ReLU and linear nets: of 5, most sentences about every cell had been undecided"
-
-
-def _in_cells(
-    id: str,
-    statement: str,
-    source: str,
-    claim: Callable[[Cell], Claim],
-    cells: Iterable[Cell] = tuple(product(CANDIDATES, BETAS)),
-) -> Claim:
-    named = {f"P = {candidates}, beta = {beta}": claim((candidates, beta)) for candidates, beta in cells}
-    return for_all(f"tian2023/{id}", statement, named, source=source, looked=LOOKED)
-
-
-def _linear_at_one_candidate(figure: str) -> Claim:
-    return _in_cells(
+def _linear_at_one_candidate(figure: str, score: Score) -> Claim:
+    sentence = in_cells(
         f"{figure}/linear-above-relu-at-one-candidate",
         "At P = 1 linear filters match the candidate token better than ReLU filters.",
         "Section 5.1, Figure 4",
-        lambda cell: _ordering(
-            score("plus", "linear", cell, figure), above=score("plus", "relu", cell, figure)
+        lambda cell: ordered(
+            measured("chi_plus", "linear", cell, figure, score),
+            above=measured("chi_plus", "relu", cell, figure, score),
         ),
         product((1,), BETAS),
     )
+    return scored(sentence, score)
 
 
-def _above_linear(figure: str, activation: str) -> Claim:
-    return _in_cells(
+def _above_linear(figure: str, activation: str, score: Score) -> Claim:
+    sentence = in_cells(
         f"{figure}/{activation.replace('_', '-')}-above-linear",
         f"At P > 1 and beta > 1, {activation} filters match the candidate tokens better than linear ones.",
         "Section 5.1, Figure 4",
-        lambda cell: _ordering(
-            score("plus", activation, cell, figure), above=score("plus", "linear", cell, figure)
+        lambda cell: ordered(
+            measured("chi_plus", activation, cell, figure, score),
+            above=measured("chi_plus", "linear", cell, figure, score),
         ),
         product(SEVERAL, OVER),
     )
+    return scored(sentence, score)
 
 
 def _gains(figure: str) -> Claim:
-    return _in_cells(
+    return in_cells(
         f"{figure}/relu-gains-with-beta",
         "ReLU filters benefit from over-parameterisation: they match better at beta > 1 than at beta = 1.",
         "Section 5.1, Figure 4",
-        lambda cell: _ordering(
-            score("plus", "relu", cell, figure), above=score("plus", "relu", (cell[0], 1), figure)
+        lambda cell: ordered(
+            measured("chi_plus", "relu", cell, figure),
+            above=measured("chi_plus", "relu", (cell[0], 1), figure),
         ),
         product(CANDIDATES, OVER),
     )
@@ -100,9 +78,9 @@ def _the_larger_the_better(figure: str) -> Claim:
         f"tian2023/{figure}/relu-larger-beta-better",
         "The larger beta is, the better ReLU filters match: each step of beta raises χ+.",
         {
-            f"P = {candidates}, beta from {low} to {high}": _ordering(
-                score("plus", "relu", (candidates, high), figure),
-                above=score("plus", "relu", (candidates, low), figure),
+            f"P = {candidates}, beta from {low} to {high}": ordered(
+                measured("chi_plus", "relu", (candidates, high), figure),
+                above=measured("chi_plus", "relu", (candidates, low), figure),
             )
             for candidates, (low, high) in product(CANDIDATES, pairwise(BETAS))
         },
@@ -111,54 +89,50 @@ def _the_larger_the_better(figure: str) -> Claim:
     )
 
 
-def _linear_gains_less(figure: str) -> Claim:
+def _linear_gains_less(figure: str, score: Score) -> Claim:
     def change(activation: str, cell: Cell) -> Measure:
-        here, there = (score("plus", activation, each, figure) for each in (cell, (cell[0], 1)))
+        here, there = (measured("chi_plus", activation, each, figure, score) for each in (cell, (cell[0], 1)))
         return difference(here, there)
 
     def size(measure: Measure) -> Measure:
         return lambda tables: measure(tables).abs()
 
-    return _in_cells(
+    sentence = in_cells(
         f"{figure}/linear-affected-less",
         "Over-parameterisation changes χ+ of linear filters less than it raises that of ReLU filters.",
         "Figures 4 and 9",
-        lambda cell: _ordering(size(change("linear", cell)), below=change("relu", cell)),
+        lambda cell: ordered(size(change("linear", cell)), below=change("relu", cell)),
         product(CANDIDATES, OVER),
     )
+    return scored(sentence, score)
 
 
-def _linear_without_beta(which: str) -> Claim:
-    return _in_cells(
-        f"fig9/linear-chi-{which}-unaffected",
-        f"Over-parameterisation hardly changes χ{'+' if which == 'plus' else '-'} of linear filters: any "
-        "beta > 1 gives what beta = 1 gives.",
+def _as_without_beta(name: str, cell: Cell, score: Score) -> Claim:
+    """A cell's claim: a score of linear filters is what it is at beta = 1."""
+    here, there = (measured(name, "linear", each, score=score) for each in (cell, (cell[0], 1)))
+    return value("tian2023/cell", "", source="", quantity="score", measure=here, published=there, unit=UNIT)
+
+
+def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:
+    sentence = in_cells(
+        f"fig9/linear-{name.replace('_', '-')}-unaffected",
+        f"Over-parameterisation hardly changes {sign} of linear filters: any beta > 1 gives what beta = 1 "
+        "gives.",
         "Section 5.1, Figure 9",
-        lambda cell: value(
-            "tian2023/cell", "", source="", quantity="score", measure=score(which, "linear", cell),
-            published=score(which, "linear", (cell[0], 1)), unit=UNIT,
-        ),
+        lambda cell: _as_without_beta(name, cell, score),
         product(CANDIDATES, OVER),
-    )  # fmt: skip
+    )
+    return scored(sentence, score)
 
 
-CLAIMS = [
-    *(_linear_at_one_candidate(figure) for figure in FIGURES),
-    *(
-        _above_linear(figure, activation)
-        for figure in FIGURES
-        for activation in ("relu", "leaky_relu", "quadratic")
-    ),
-    *(_gains(figure) for figure in FIGURES),
-    *(_the_larger_the_better(figure) for figure in FIGURES),
-    *(_linear_without_beta(which) for which in ("plus", "minus")),
-    *(_linear_gains_less(figure) for figure in FIGURES),
-    for_all(
+def _lowest_chi_minus(score: Score) -> Claim:
+    sentence = for_all(
         "tian2023/fig9/relu-lowest-chi-minus",
         "Among all activations ReLU has the lowest χ-.",
         {
-            f"{other}, P = {cell[0]}, beta = {cell[1]}": _ordering(
-                score("minus", "relu", cell), below=score("minus", other, cell)
+            f"{other}, P = {cell[0]}, beta = {cell[1]}": ordered(
+                measured("chi_minus", "relu", cell, score=score),
+                below=measured("chi_minus", other, cell, score=score),
             )
             for other in ACTIVATIONS
             if other != "relu"
@@ -166,31 +140,70 @@ CLAIMS = [
         },
         source="Figure 9",
         looked=LOOKED,
-    ),
-    for_all(
+    )
+    return scored(sentence, score)
+
+
+def _below_infonce(score: Score) -> Claim:
+    sentence = for_all(
         "tian2023/fig10/below-infonce",
         "Filters match less well with the quadratic loss than with InfoNCE.",
         {
-            f"{activation}, P = {cell[0]}, beta = {cell[1]}": _ordering(
-                score("plus", activation, cell, "fig10"), below=score("plus", activation, cell)
+            f"{activation}, P = {cell[0]}, beta = {cell[1]}": ordered(
+                measured("chi_plus", activation, cell, "fig10", score),
+                below=measured("chi_plus", activation, cell, score=score),
             )
             for activation in ACTIVATIONS
             for cell in product(CANDIDATES, BETAS)
         },
         source="Figures 4 and 10, Section 5.1, Appendix E.2",
         looked=LOOKED,
+    )
+    return scored(sentence, score)
+
+
+def _eq16(form: str, score: Score) -> Claim:
+    """A linear net is the same function with a filter and its weights above turned round, so that the sign of
+    its cos is chance; only |cos| says what it learned."""
+    return in_cells(
+        f"eq16-code/{form}",
+        f"At P = 1 linear filters score at any beta what they score at beta = 1 ({score.words}).",
+        "Eq. 16, on Figure 4 and its caption",
+        lambda cell: _as_without_beta("chi_plus", cell, score),
+        product((1,), OVER),
+    )
+
+
+CLAIMS = [
+    *(_linear_at_one_candidate(figure, score) for figure, score in product(FIGURES, BOTH)),
+    *(
+        _above_linear(figure, activation, score)
+        for figure, activation, score in product(FIGURES, ("relu", "leaky_relu", "quadratic"), BOTH)
     ),
-    _in_cells(
+    ours(_linear_at_one_candidate("fig9", ALIKE)),
+    ours(_above_linear("fig9", "relu", ALIKE)),
+    *(_gains(figure) for figure in FIGURES),
+    *(_the_larger_the_better(figure) for figure in FIGURES),
+    *(
+        _linear_without_beta(sign, name, score)
+        for (sign, name), score in product({"χ+": "chi_plus", "χ-": "chi_minus"}.items(), BOTH)
+    ),
+    *(_linear_gains_less(figure, score) for figure, score in product(FIGURES, BOTH)),
+    *(_lowest_chi_minus(score) for score in BOTH),
+    *(_below_infonce(score) for score in BOTH),
+    *both_forms("substantive", _eq16("printed", EQ16), _eq16("corrected", CODE)),
+    in_cells(
         "fig9/candidates-not-noise",
         "ReLU filters match the tokens that the generators use better than the others: χ+ above χ-.",
         "Figure 9, Section 5.1, Appendix E.2",
-        lambda cell: _ordering(score("plus", "relu", cell), above=score("minus", "relu", cell)),
+        lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
     ),
-    _in_cells(
+    in_cells(
         "fig5/candidates-not-noise",
         "So they do at P = 3, beta = 5, whose filters Figure 5 shows.",
         "Figure 5, Section 5.1",
-        lambda cell: _ordering(score("plus", "relu", cell), above=score("minus", "relu", cell)),
-        [(3, 5)],
+        lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
+        [SHOWN],
     ),
+    *CAPTURES,
 ]

@@ -21,8 +21,9 @@ from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Two tables: `matching`, χ+ and χ- after training for every objective, activation, beta, number of
-    candidates and seed; `filters`, those of the first seed at the setting of Figure 5."""
+    """Two tables: `matching`, the scores after training (`two_layers.scores`) for every objective,
+    activation, beta, number of candidates and seed; `filters`, those of the first seed at the setting of
+    Figure 5."""
     *scores, filters = context.results(tasks(params, context))
     return {"matching": pd.concat(scores, ignore_index=True), "filters": filters}
 

@@ -1,6 +1,8 @@
 """Figures 4, 5, 9 and 10."""
 
 from collections.abc import Sequence
+from itertools import product
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,15 +23,24 @@ NAMES = {
     "quadratic": "quadratic",
     "sigmoid": "sigmoid",
 }
-SCORES = {"chi_plus": "χ+", "chi_minus": "χ-"}
+SCORES = {
+    "chi_plus": "χ+ by cos",
+    "absolute_chi_plus": "χ+ by |cos|",
+    "chi_minus": "χ- by cos",
+    "absolute_chi_minus": "χ- by |cos|",
+}
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
 AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 95 % interval over
-seeds. Other losses, if the settings name any, are in rows below."""
+seeds. Filters are compared with tokens by cos, as in Eq. 16, and by |cos|. The published figure, like the
+authors' code, takes |cos| for the linear activation (the grey line) and cos for the others. Other losses, if
+the settings name any, are in rows below."""
+AS_PUBLISHED: dict[str, Any] = {"ls": "-", "marker": "o", "mfc": "white"}
+"""The line of linear filters by |cos|."""
 
 
 @figure("Figure 4", caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {AXES}")
 def fig04(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, [(loss, "chi_plus") for loss in LOSSES])
+    return _grid(tables, params, list(product(LOSSES, ("chi_plus", "absolute_chi_plus"))))
 
 
 @figure(
@@ -53,11 +64,13 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
     several = others or len({loss for loss, _ in rows}) > 1
     count = len(params.activations)
     names = [(SCORES[score], LOSSES[loss] if several else "") for loss, score in rows]
-    series = [(score, matching[matching["objective"] == loss], "", colors(count)) for loss, score in rows]
+    series = [
+        (score, matching[matching["objective"] == loss], "", [*colors(count), "0.5"]) for loss, score in rows
+    ]
     for loss in others:
         for score in dict.fromkeys(score for _, score in rows):
             names.append((SCORES[score], loss.label))
-            series.append((score, loss.tables["matching"], f"{loss.label}, ", loss.shades(count)))
+            series.append((score, loss.tables["matching"], f"{loss.label}, ", list(loss.shades(count + 1))))
     fig, panels = score_panels(params, names)
     for (score, scores, prefix, tints), row in zip(series, panels, strict=True):
         for candidates, panel in zip(params.candidates, row, strict=True):
@@ -69,6 +82,9 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
                 label = f"{prefix}{NAMES[activation]}"
                 style = {"color": color, "ls": line, "marker": marker, "label": label}
                 band(panel, part, "beta", score, **style)
+                if activation == "linear" and not score.startswith("absolute"):
+                    style = {**AS_PUBLISHED, "color": tints[-1], "label": f"{prefix}linear by |cos|"}
+                    band(panel, part, "beta", f"absolute_{score}", **style)
     share_legend(fig, panels, 1 + len(others))
     return fig
 

@@ -83,19 +83,22 @@ EXCUSED = {"together": "a net without BatchNorm has no variance for a gradient t
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible variants of BatchNorm and another temperature, in all cells of InfoNCE, for the
-    activations that the text compares."""
+    """Other plausible values, of InfoNCE and for the activations that the text compares: two variants of
+    BatchNorm in all cells; a second temperature and BatchNorm over both views in four cells, which can refute
+    a sentence about all but not show it."""
     common = {
         "activations": tuple(name for name in params.activations if name in SHOWN),
         "compared_losses": LOSSES[:1],
         "seeds_compared": params.seeds,
     }
+    few = {
+        "over_parameterisation": (1, params.shown_over_parameterisation),
+        "candidates": (1, params.shown_candidates),
+    }
     grid: dict[str, dict[str, object]] = {
         "no BatchNorm": {"batch_norm": False},
-        "usual BatchNorm over both views, temperature 0.2": {
-            "variance_gradient": True,
-            "pooled_statistics": True,
-            "temperature": 0.2,
-        },
+        "usual BatchNorm": {"variance_gradient": True},
+        "temperature 0.2": {"temperature": 0.2, **few},
+        "BatchNorm over both views": {"pooled_statistics": True, **few},
     }
     return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

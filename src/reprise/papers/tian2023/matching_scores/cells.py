@@ -1,0 +1,94 @@
+"""The cells of Figures 4, 9 and 10, and the scores by which sentences about them are read."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+from reprise.evidence.claims import Claim, Measure, for_all, ordering
+from reprise.evidence.measures import column
+
+UNIT = "matching score"
+ACTIVATIONS = ("linear", "relu", "leaky_relu", "quadratic", "sigmoid")
+FIGURES = {"fig9": "infonce_cosine", "fig10": "quadratic_cosine"}
+BETAS, CANDIDATES = (1, 2, 5, 10), (1, 3, 5, 10)
+"""The axes of the figures."""
+OVER = BETAS[1:]
+"""Over-parameterised: beta > 1."""
+SEVERAL = CANDIDATES[1:]
+"""P > 1."""
+SHOWN = (3, 5)
+"""P and beta of Figure 5."""
+Cell = tuple[int, int]
+"""P and beta."""
+
+
+class Score(NamedTuple):
+    """How a filter is compared with a token.
+
+    Attributes:
+        prefix: of the names of claims.
+        words: at the end of their statements.
+        reading: whose it is, if not the paper's.
+        absolute: the activations whose filters are compared by |cos|; the others are by cos.
+    """
+
+    prefix: str
+    words: str
+    reading: str
+    absolute: tuple[str, ...]
+
+
+CODE = Score(
+    "", "linear filters by |cos|", "the authors' code: |cos| for linear filters, cos for others", ("linear",)
+)
+EQ16 = Score("eq16-", "all filters by cos", "", ())
+ALIKE = Score("alike-", "all filters by |cos|", "ours: |cos| for all filters", ACTIVATIONS)
+BOTH = (CODE, EQ16)
+
+
+def measured(name: str, activation: str, cell: Cell, figure: str = "fig9", score: Score = EQ16) -> Measure:
+    """A column of `matching` for an activation in a cell."""
+    candidates, beta = cell
+    return column(
+        "matching",
+        f"absolute_{name}" if activation in score.absolute else name,
+        objective=FIGURES[figure],
+        activation=activation,
+        beta=beta,
+        candidates=candidates,
+    )
+
+
+def among(measure: Measure, other: Measure) -> Measure:
+    """A measure, of the seeds that another one has too: ReLU and linear nets have more."""
+    return lambda tables: measure(tables).loc[lambda seeds: seeds.index.isin(other(tables).index)]
+
+
+def ordered(measure: Measure, *, above: Measure | None = None, below: Measure | None = None) -> Claim:
+    """A cell's claim, whose id and statement are not read."""
+    (other,) = (each for each in (above, below) if each)
+    sides: dict[str, Any] = {"above" if above else "below": among(other, measure)}
+    return ordering("tian2023/cell", "", source="", measure=among(measure, other), unit=UNIT, **sides)
+
+
+LOOKED = "seeds of ReLU and linear nets: of 5, most sentences about every cell had been undecided"
+
+
+def in_cells(
+    id: str,
+    statement: str,
+    source: str,
+    claim: Callable[[Cell], Claim],
+    cells: Iterable[Cell] = tuple(product(CANDIDATES, BETAS)),
+    **rest: Any,
+) -> Claim:
+    named = {f"P = {candidates}, beta = {beta}": claim((candidates, beta)) for candidates, beta in cells}
+    return for_all(f"tian2023/{id}", statement, named, source=source, looked=LOOKED, **rest)
+
+
+def scored(claim: Claim, score: Score) -> Claim:
+    """A claim that names the score by which it is read."""
+    figure, name = claim.id.rsplit("/", 1)
+    statement = f"{claim.statement.removesuffix('.')} ({score.words})."
+    return replace(claim, id=f"{figure}/{score.prefix}{name}", statement=statement, reading=score.reading)
