@@ -1,4 +1,4 @@
-"""`reprise list | plan | run | draw | check | report | cache | bench`."""
+"""`reprise list | plan | run | draw | check | report | bundle | merge | cache | bench`."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.execute import cache, drift, pipeline, plan, provenance, registry, tiers
+from reprise.execute import cache, drift, pipeline, plan, provenance, recorded, registry, tiers
 
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred."""
@@ -55,13 +56,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="list|plan|run|draw|check|report|cache|bench")
+    commands = parser.add_subparsers(
+        required=True, metavar="list|plan|run|draw|check|report|bundle|merge|cache|bench"
+    )
 
     def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help)
         sub.set_defaults(command=command)
         if has_tier:
-            sub.add_argument("--tier", default="default", help="a file of configs/ (default: default)")
+            sub.add_argument(
+                "--tier", default="default",
+                help="a file of configs/, or a recorded run, recorded/NAME (default: default)",
+            )  # fmt: skip
         return sub
 
     add(
@@ -94,6 +100,15 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
+    bundle = add("bundle", _bundle, "pack a tier's results into one file, for others to merge")
+    bundle.add_argument("paper", nargs="?", metavar="KEY")
+    bundle.add_argument("--to", type=Path, metavar="FILE", help="default: reprise-NAME.zip")
+    add(
+        "merge",
+        _merge,
+        "verify a bundle, judge its claims, and keep it in results/recorded/NAME",
+        has_tier=False,
+    ).add_argument("file", type=Path, metavar="FILE")
     cache_parser = add(
         "cache",
         _cache,
@@ -136,6 +151,8 @@ def _list(options: argparse.Namespace) -> None:
                 print(f"    {tier.name:8} {state}")
         for claim, _ in paper.claims.values():
             print(f"  {claim.kind:9}{claim.id}" + (f"  (needs {claim.needs})" if claim.needs else ""))
+    if names := tiers.recorded_names():
+        print(f"\nrecorded runs, each read with --tier: {', '.join(names)}")
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -257,6 +274,19 @@ def _report(options: argparse.Namespace) -> None:
     file = html.write(tier, claims)
     _print_summary(claims)
     print(f"report: {file}")
+
+
+def _bundle(options: argparse.Namespace) -> None:
+    tier = tiers.load_tier(options.tier)
+    keys = [registry.paper(options.paper).key] if options.paper else list(registry.papers())
+    file, ids = recorded.bundle(keys, tier, options.to)
+    print(f"{file}: {len(ids)} experiments, {file.stat().st_size / 1e6:.1f} MB: {', '.join(ids)}")
+
+
+def _merge(options: argparse.Namespace) -> None:
+    tier, was_here = recorded.merge(options.file, tiers.checkout())
+    _print_summary(recorded.verdicts(tier))
+    print(f"{tier.name}: {'merged before' if was_here else 'merged'}; read it with --tier {tier.name}")
 
 
 def _cache(options: argparse.Namespace) -> None:

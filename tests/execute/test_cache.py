@@ -168,4 +168,4 @@ def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
 def test_no_tier_is_called_like_the_cache(checkout, capsys):
     (checkout / "configs" / "cache.yaml").write_text("tier: cache\n")
     assert main(["report", "--tier", "cache"]) == 2
-    assert "and is not 'cache'; rename the file" in capsys.readouterr().err
+    assert "and is not 'cache' or 'recorded'; rename the file" in capsys.readouterr().err

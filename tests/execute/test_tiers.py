@@ -83,7 +83,7 @@ def test_the_hash_changes_with_a_value_and_not_with_how_it_is_written(write):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("tier: mine\nexperiment: {}\n", ["unknown key 'experiment'", "tier, device, on_request"]),
+        ("tier: mine\nexperiment: {}\n", ["unknown key 'experiment'", "tier, base, device, on_request"]),
         ("tier: other\n", ["key 'tier'", "'other'", "must be 'mine'"]),
         ("experiments: {}\n", ["key 'tier'", "None", "must be 'mine'"]),
         (
@@ -151,6 +151,38 @@ def test_a_file_name_that_would_break_a_command_is_refused(write, tmp_path, name
 
 def test_letters_digits_and_some_signs_make_a_tiers_name(write):
     assert write("tier: my-Tier_2.b\n", "my-Tier_2.b").name == "my-Tier_2.b"
+
+
+def test_a_tier_starts_from_its_base_and_overrides_it(write):
+    write("tier: theirs\ndevice: cuda\nexperiments:\n  jing2022/first: {seeds: 3, lr: .5}\n", "theirs")
+    tier = write("tier: mine\nbase: theirs\nexperiments:\n  jing2022/first: {lr: .25}\n")
+    assert tier.params == {"jing2022/first": Params(seeds=3, lr=0.25), "jing2022/second": Params()}
+    assert write("tier: mine\nbase: theirs\n").params["jing2022/first"] == Params(seeds=3, lr=0.5)
+    assert write("tier: mine\n").params["jing2022/first"] == Params()
+    third = write("tier: third\nbase: mine\nexperiments:\n  jing2022/first: {seeds: 4}\n", "third")
+    assert third.params["jing2022/first"] == Params(seeds=4)  # mine has no base any more
+
+
+def test_a_base_of_another_kind_is_replaced_whole():
+    on_top = tiers._on_top
+    base = {"optimiser": {"kind": "sgd", "learning_rate": 0.1}, "encoder": {"width": 16, "stem": "cifar"}}
+    override = {"optimiser": {"kind": "lars"}, "encoder": {"width": 32}, "probe": None}
+    expected = {"optimiser": {"kind": "lars"}, "encoder": {"width": 32, "stem": "cifar"}, "probe": None}
+    assert on_top(base, override) == expected
+
+
+def test_a_base_that_is_missing_circular_or_wrong_is_one_message(write):
+    write("tier: theirs\n", "theirs")
+    for base in ("their", "mine", "[default]"):
+        with pytest.raises(RepriseError, match=r"mine.yaml: key 'base' has the value .*: default, theirs"):
+            write(f"tier: mine\nbase: {base}\n")
+    write("tier: mine\nbase: theirs\n")
+    with pytest.raises(RepriseError, match=r"mine.yaml: key 'base' has the value 'theirs'.*: default$"):
+        write("tier: theirs\nbase: mine\n", "theirs")
+    with pytest.raises(RepriseError, match=r"^configs/theirs.yaml: experiments: jing2022/first: unknown key"):
+        write("tier: theirs\nexperiments: {jing2022/first: {sedes: 3}}\n", "theirs")
+    with pytest.raises(RepriseError, match=r"^configs/theirs.yaml: experiments: jing2022/first: unknown key"):
+        write("tier: mine\nbase: theirs\n")
 
 
 def test_every_tier_of_this_checkout_is_valid(checkout):

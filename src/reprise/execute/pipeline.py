@@ -52,7 +52,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
-    folder = tier.results / id
+    folder = _computed(tier) / id
     code, asker = experiment.code(params), cache.asker(id, tier)
     with store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
@@ -94,9 +94,9 @@ def run_share(
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
-    folder = tier.results / id
+    folder = _computed(tier) / id
     if not experiment.has_tasks:
-        raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {_again(id, tier)}")
+        raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {how_to_make(id, tier)}")
     needs = experiment.needs(params)
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
     asker = cache.asker(id, tier)
@@ -107,6 +107,17 @@ def run_share(
         tasks = {task.name: task for task in declared}
         for name in expected:
             keeper(tasks[name])
+
+
+def _computed(tier: Tier) -> Path:
+    """The folder of a tier's results, which can be computed.
+
+    Raises:
+        RepriseError: for a recorded run.
+    """
+    if tier.is_recorded:
+        raise RepriseError(f"{tier.name} is a recorded run: it can be checked, drawn and reported, not run")
+    return tier.results
 
 
 class _Keeper:
@@ -140,13 +151,16 @@ def has_results(id: str, tier: Tier) -> bool:
 
 
 def staleness(id: str, tier: Tier) -> str:
-    """Why an experiment's results are out of date; empty if they are up to date.
+    """Why an experiment's results are out of date; empty if they are up to date. Those of a recorded run are
+    what another commit made, and never out of date.
 
     Raises:
         RepriseError: if there are no results, or their record is damaged.
     """
-    record = store.load_record(tier.results / id, _again(id, tier))
+    record = store.load_record(tier.results / id, how_to_make(id, tier))
     params = tier.params[id]
+    if tier.is_recorded:
+        return ""
     if record["params"] != params.model_dump(mode="json"):
         return f"made with other parameters than configs/{tier.name}.yaml now asks for"
     experiment = registry.experiment(id)
@@ -157,8 +171,9 @@ def staleness(id: str, tier: Tier) -> str:
     return ""
 
 
-def _again(id: str, tier: Tier) -> str:
-    return f"reprise run {id} --tier {tier.name}"
+def how_to_make(id: str, tier: Tier) -> str:
+    """The command that makes an experiment's results."""
+    return f"reprise {'merge FILE' if tier.is_recorded else f'run {id} --tier {tier.name}'}"
 
 
 def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
@@ -170,7 +185,7 @@ def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
     """
     experiment = registry.experiment(id)
     folder = tier.results / id
-    again = _again(id, tier)
+    again = how_to_make(id, tier)
     if reason := staleness(id, tier):
         raise RepriseError(f"{folder}: {reason}; make it again with: {again}")
     tables = store.load_tables(folder, again)
@@ -230,7 +245,7 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
         if has_results(id, tier):
             rows.append(judge_all(experiment.claims, *load(id, tier), looked=tier.looked.get(id, "")))
         else:
-            missing = f"no results; compute them with: {_again(id, tier)}"
+            missing = f"no results; compute them with: {how_to_make(id, tier)}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
     return _concat(rows)
 
@@ -248,9 +263,15 @@ def save_claims(key: str, tier: Tier, claims: pd.DataFrame) -> None:
 def _claims_key(key: str, tier: Tier) -> str:
     """16 hexadecimal digits over everything that a paper's verdicts depend on: the code and the available
     results."""
-    experiments = registry.paper(key).experiments
-    ran = {id: e.key(tier.params[id]) for id, e in experiments.items() if has_results(id, tier)}
+    ran = {id: _key(id, tier) for id in registry.paper(key).experiments if has_results(id, tier)}
     return hashlib.sha256(f"{claims_code(key, tier)} {ran}".encode()).hexdigest()[:16]
+
+
+def _key(id: str, tier: Tier) -> str:
+    """The key that an experiment's results must have; in a recorded run, the one that they have."""
+    if tier.is_recorded:
+        return store.load_record(tier.results / id, how_to_make(id, tier))["key"]
+    return registry.experiment(id).key(tier.params[id])
 
 
 def claims_code(key: str, tier: Tier) -> str:
@@ -268,17 +289,32 @@ def join(tier: Tier) -> pd.DataFrame:
     """
     rows = []
     for key, paper in registry.papers().items():
-        folder = tier.results / key
-        again = f"make reproduce PAPER={key} TIER={tier.name}"
-        reason = "not checked"
-        if (folder / store.RECORD).is_file():
-            if store.load_record(folder, again)["key"] == _claims_key(key, tier):
-                rows.append(store.load_tables(folder, again)[CLAIMS])
-                continue
-            reason = "checked with other results or by other code than are here now"
-        claims = [claim for claim, _ in paper.claims.values()]
-        rows.append(judge_all(claims, None, None, missing=f"{reason}; check them with: {again}"))
+        if is_checked(key, tier):
+            rows.append(store.load_tables(tier.results / key, _check_again(key, tier))[CLAIMS])
+            continue
+        was = (tier.results / key / store.RECORD).is_file()
+        reason = "checked with other results or by other code than are here now" if was else "not checked"
+        missing = f"{reason}; check them with: {_check_again(key, tier)}"
+        rows.append(judge_all([claim for claim, _ in paper.claims.values()], None, None, missing=missing))
     return _concat(rows)
+
+
+def is_checked(key: str, tier: Tier) -> bool:
+    """Whether a paper's saved verdicts are of the results and by the code that are here now.
+
+    Raises:
+        RepriseError: if their record is damaged.
+    """
+    folder = tier.results / key
+    if not (folder / store.RECORD).is_file():
+        return False
+    return store.load_record(folder, _check_again(key, tier))["key"] == _claims_key(key, tier)
+
+
+def _check_again(key: str, tier: Tier) -> str:
+    if tier.is_recorded:
+        return f"reprise check {key} --write --tier {tier.name}"
+    return f"make reproduce PAPER={key} TIER={tier.name}"
 
 
 def _concat(rows: list[pd.DataFrame]) -> pd.DataFrame:

@@ -28,6 +28,7 @@ def describe(root: Path) -> dict[str, object]:
         "hardware": {
             "processor": _processor(),
             "cores": os.cpu_count(),
+            **_gpus(),
             "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
             "system": platform.platform(terse=True),
         },
@@ -38,6 +39,14 @@ def describe(root: Path) -> dict[str, object]:
             },
         },
     }
+
+
+def _gpus() -> dict[str, list[str]]:
+    """The names of the machine's GPUs, if it has any and torch is loaded."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return {}
+    return {"gpus": [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]}
 
 
 def _arithmetic_libraries() -> Iterator[dict[str, object]]:

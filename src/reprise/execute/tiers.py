@@ -1,4 +1,5 @@
-"""Tiers: the YAML files in `configs/`, each of which overrides some parameters of the experiments."""
+"""Tiers: the YAML files in `configs/`, each of which overrides some parameters of the experiments. A recorded
+run, merged from a bundle, is read like a tier, but nothing is computed in it."""
 
 import hashlib
 import json
@@ -12,13 +13,18 @@ import yaml
 
 from reprise.errors import RepriseError
 from reprise.execute import registry
-from reprise.storage.store import CACHE
+from reprise.storage import store
 from reprise.study.settings import Settings
 
-KEYS = ("tier", "device", "on_request", "looked", "experiments")
+KEYS = ("tier", "base", "device", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """Valid names of a tier, which appear in paths and commands."""
+RECORDED = "recorded"
+"""The folder in results/ that holds recorded runs, and the first part of their names."""
+MANIFEST = "bundle.json"
+TAKEN = (store.CACHE.name, RECORDED)
+"""Folders of results/ that are not a tier's."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class Tier:
             been tried.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
+        is_recorded: whether it is a recorded run, `recorded/NAME`: its parameters are those of its records,
+            and nothing is computed in it.
     """
 
     name: str
@@ -42,6 +50,7 @@ class Tier:
     looked: Mapping[str, str]
     params: Mapping[str, Settings]
     hash: str
+    is_recorded: bool = False
 
     @property
     def results(self) -> Path:
@@ -58,30 +67,21 @@ def names(root: Path | None = None) -> list[str]:
 
 
 def load_tier(name: str, root: Path | None = None) -> Tier:
-    """Reads and validates `configs/NAME.yaml` of the checkout at `root` (default: see `checkout`).
+    """Reads and validates `configs/NAME.yaml` of the checkout at `root` (default: see `checkout`), or a
+    recorded run, `recorded/NAME`.
 
     Raises:
         RepriseError: for an unknown tier, an invalid file name, unreadable YAML, or any invalid key or value,
-            naming the file, the key, the value and what is allowed.
+            naming the file, the key, the value and what is allowed; for a recorded run that is missing,
+            damaged or has other parameters than the experiments now.
     """
     root = root or checkout()
-    if name not in names(root):
-        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
-    file = root / "configs" / f"{name}.yaml"
-    if not NAME.fullmatch(name) or name == CACHE.name:
-        raise RepriseError(
-            f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, begins with a "
-            f"letter, a digit or '_', and is not '{CACHE.name}'; rename the file, and the tier in it"
-        )
-    content = _read(file)
-    where = str(file.relative_to(root))
-    for key in content:
-        if key not in KEYS:
-            raise RepriseError(f"{where}: unknown key '{key}'; allowed: {', '.join(KEYS)}")
-    if content.get("tier") != name:
-        raise RepriseError(
-            f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file"
-        )
+    if name.startswith(f"{RECORDED}/"):
+        if name not in recorded_names(root):
+            there = ", ".join(recorded_names(root)) or "none"
+            raise RepriseError(f"unknown recorded run '{name}'; there are: {there}")
+        return load_recorded(name, root)
+    content, where = _content(name, root)
     device = content.get("device", "cpu")
     if device not in DEVICES:
         raise RepriseError(f"{where}: key 'device' has the value {device!r}; allowed: {', '.join(DEVICES)}")
@@ -106,9 +106,99 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         )
         for id, experiment in experiments.items()
     }
+    return Tier(name, root, overrides, tuple(on_request), looked, params, _digest(params))
+
+
+def _content(name: str, root: Path, derived: tuple[str, ...] = ()) -> tuple[dict[str, Any], str]:
+    """The content of a tier's file, on top of that of its base if it names one, and the file's name.
+
+    Args:
+        derived: the tiers of which it is a base.
+    """
+    if name not in names(root):
+        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
+    file = root / "configs" / f"{name}.yaml"
+    if not NAME.fullmatch(name) or name in TAKEN:
+        raise RepriseError(
+            f"configs/{file.name}: a tier's name has letters, digits, '_', '.' and '-' only, begins with a "
+            f"letter, a digit or '_', and is not '{TAKEN[0]}' or '{TAKEN[1]}'; rename the file, and the tier "
+            "in it"
+        )
+    content, where = _read(file), str(file.relative_to(root))
+    for key in content:
+        if key not in KEYS:
+            raise RepriseError(f"{where}: unknown key '{key}'; allowed: {', '.join(KEYS)}")
+    if content.get("tier") != name:
+        raise RepriseError(
+            f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file"
+        )
+    base = content.get("base")
+    if base is None:
+        return content, where
+    allowed = [other for other in names(root) if other not in (name, *derived)]
+    if base not in allowed:
+        raise RepriseError(
+            f"{where}: key 'base' has the value {base!r}; allowed: {', '.join(allowed) or 'nothing'}"
+        )
+    below, _ = _content(base, root, (name, *derived))
+    load_tier(base, root)  # so that a mistake in its file is reported as one there
+    return _on_top(below, content), where
+
+
+def _on_top(base: Any, override: Any) -> Any:
+    """A value of a config over its base's: mappings are merged, unless they are of another `kind`."""
+    if isinstance(base, dict) and override is None:
+        return base
+    if not isinstance(base, dict) or not isinstance(override, dict):
+        return override
+    if override.get("kind", base.get("kind")) != base.get("kind"):
+        return override
+    return base | {key: _on_top(base.get(key), value) for key, value in override.items()}
+
+
+def _digest(params: Mapping[str, Settings]) -> str:
     values = json.dumps({id: p.model_dump() for id, p in params.items()}, sort_keys=True)
-    digest = hashlib.sha256(values.encode()).hexdigest()[:12]
-    return Tier(name, root, overrides, tuple(on_request), looked, params, digest)
+    return hashlib.sha256(values.encode()).hexdigest()[:12]
+
+
+def recorded_names(root: Path | None = None) -> list[str]:
+    """The recorded runs in `results/recorded/`, each as `recorded/NAME`."""
+    folders = ((root or checkout()) / "results" / RECORDED).glob(f"*/{MANIFEST}")
+    return sorted(f"{RECORDED}/{file.parent.name}" for file in folders if NAME.fullmatch(file.parent.name))
+
+
+def load_recorded(name: str, root: Path) -> Tier:
+    """Reads a recorded run. An experiment that it lacks has the published parameters.
+
+    Raises:
+        RepriseError: if it is damaged, or the experiments have other parameters now.
+    """
+    folder = root / "results" / name
+    again = "reprise merge FILE, after removing the folder"
+    try:
+        manifest = store.unseal((folder / MANIFEST).read_text())
+    except (OSError, ValueError):
+        raise RepriseError(f"{folder / MANIFEST}: damaged; make it again with: {again}") from None
+    params = {id: experiment.params() for id, experiment in registry.experiments().items()}
+    for id in manifest["experiments"]:
+        params[id] = _as_recorded(id, store.load_record(folder / id, again), f"{folder / id}")
+    return Tier(name, root, {}, (), manifest["looked"], params, _digest(params), is_recorded=True)
+
+
+def _as_recorded(id: str, record: Mapping[str, Any], where: str) -> Settings:
+    """The parameters of a record, which must be all that the experiment has now."""
+    if record.get("experiment") != id or not isinstance(record.get("params"), dict):
+        raise RepriseError(f"{where}: the record is of {record.get('experiment')}, not of a run of {id}")
+    by = f"made by commit {str(record.get('commit'))[:8]}"
+    params = registry.experiment(id).params.from_overrides(record["params"], f"{where}, {by}")
+    current = params.model_dump(mode="json")
+    if current != record["params"]:
+        changed = sorted(key for key in current if current[key] != record["params"].get(key))
+        raise RepriseError(
+            f"{where}: {by}, where {id} had other parameters than now: {', '.join(changed)}; "
+            "read it with that commit"
+        )
+    return params
 
 
 def _placed(params: type[Settings], device: str) -> dict[str, str]:

@@ -25,6 +25,8 @@ from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
 from reprise.execute import registry
 from reprise.execute.tiers import Tier
+from reprise.report import recorded
+from reprise.report.recorded import RecordedView
 from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
 from reprise.storage import store
 
@@ -44,11 +46,14 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         RepriseError: if a result or figure is damaged, or a result is out of date.
     """
     fresh_runs = runs(tier)
+    others = [] if tier.is_recorded else recorded.gather(tier.root)
+    lines = [run.lines for run in others]
     papers = [
-        gather(tier, paper, claims[claims["paper"] == key], fresh_runs)
+        gather(tier, paper, claims[claims["paper"] == key], fresh_runs, lines)
         for key, paper in registry.papers().items()
     ]
-    page, digest = _page(tier, papers, claims, list(fresh_runs.values())), _summary(tier, papers, claims)
+    page = _page(tier, papers, claims, list(fresh_runs.values()), others)
+    digest = _summary(tier, papers, claims)
     report = tier.results / "report.html"
     store.write_files(
         {
@@ -68,7 +73,13 @@ def _writer(text: str) -> Callable[[Path], None]:
     return write
 
 
-def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, fresh_runs: list[RunView]) -> str:
+def _page(
+    tier: Tier,
+    papers: list[PaperView],
+    claims: pd.DataFrame,
+    fresh_runs: list[RunView],
+    others: list[RecordedView],
+) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         autoescape=True,
@@ -108,6 +119,7 @@ def _page(tier: Tier, papers: list[PaperView], claims: pd.DataFrame, fresh_runs:
         long_table=LONG_TABLE,
         common=common(fresh_runs),
         runs=fresh_runs,
+        recorded=others,
     )
 
 

@@ -74,6 +74,7 @@ class ClaimView:
     shown_in: tuple[Link, ...]
     errata: tuple[Link, ...]
     corrections: tuple[str, ...]
+    recorded: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def runs(tier: Tier) -> dict[str, RunView]:
 
 
 def _run(tier: Tier, id: str) -> RunView:
-    folder, again = tier.results / id, f"reprise run {id} --tier {tier.name}"
+    folder, again = tier.results / id, pipeline.how_to_make(id, tier)
     record = store.load_record(folder, again)
     try:
         seconds = float(record["duration_seconds"])
@@ -200,6 +201,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
         "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
         "hardware": f"{hardware['processor']}, {hardware['cores']} cores, "
         f"{hardware['memory_gib']} GiB, {hardware['system']}",
+        **({"GPUs": ", ".join(hardware["gpus"])} if "gpus" in hardware else {}),
         **_arithmetic(record),
     }
 
@@ -232,7 +234,9 @@ def common(runs: Iterable[RunView]) -> dict[str, str]:
 # Claims.
 
 
-def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Sequence[Erratum]) -> ClaimView:
+def _claim(
+    row: Mapping[str, Any], shown_in: Iterable[Link], errata: Sequence[Erratum], recorded: Iterable[str]
+) -> ClaimView:
     return ClaimView(
         id=row["claim"],
         statement=row["statement"],
@@ -255,6 +259,7 @@ def _claim(row: Mapping[str, Any], shown_in: Iterable[Link], errata: Sequence[Er
         shown_in=tuple(shown_in),
         errata=tuple(Link(f"erratum:{erratum.id}", erratum.where) for erratum in errata),
         corrections=tuple(erratum.corrected for erratum in errata) if known_false(row) else (),
+        recorded=tuple(recorded),
     )
 
 
@@ -320,7 +325,7 @@ def _readings(joined: str, summary: Callable[[Sequence[str]], str]) -> ReadingsV
         (
             each["name"],
             each["verdict"],
-            _interval(*(_float(each[key]) for key in ("observed", "low", "high"))),
+            interval(*(_float(each[key]) for key in ("observed", "low", "high"))),
             number(_float(each["reference"])),
         )
         for each in readings
@@ -336,7 +341,8 @@ def _less(value: float | None, reference: float | None) -> float | None:
     return None if value is None or reference is None else value - reference
 
 
-def _interval(observed: float, low: float, high: float) -> str:
+def interval(observed: float, low: float, high: float) -> str:
+    """An observed value with its interval, if it has one."""
     return number(observed) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
 
 
@@ -361,12 +367,19 @@ def _split(joined: str) -> tuple[str, ...]:
 # Papers.
 
 
-def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[str]) -> PaperView:
+def gather(
+    tier: Tier,
+    paper: Paper,
+    claims: pd.DataFrame,
+    have_run: Container[str],
+    recorded: Sequence[Mapping[str, str]],
+) -> PaperView:
     """Gathers a paper's section.
 
     Args:
         claims: the paper's rows of the joint table.
         have_run: ids of the experiments with up-to-date results; figures of others are not shown.
+        recorded: for each recorded run, claim -> its verdict there, in one line.
 
     Raises:
         RepriseError: if a figure or table is damaged.
@@ -388,6 +401,7 @@ def gather(tier: Tier, paper: Paper, claims: pd.DataFrame, have_run: Container[s
             row,
             [Link(id, view.number) for id, view in artifacts.items() if row["claim"] in claims_about[id]],
             [erratum for erratum in paper.errata if row["claim"] in erratum.shown_by],
+            [lines[row["claim"]] for lines in recorded if row["claim"] in lines],
         )
         for row in rows
     ]
@@ -482,7 +496,7 @@ def _content(tier: Tier, artifact: Artifact, has_run: bool) -> dict[str, Any]:
     file = tier.figures / f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
     again = f"reprise draw {artifact.id} --tier {tier.name}"
     if not (has_run and file.is_file()):
-        first = () if has_run else (f"reprise run {artifact.experiment} --tier {tier.name}",)
+        first = () if has_run else (pipeline.how_to_make(artifact.experiment, tier),)
         return {"commands": (*first, again)}
     return _image(file, again) if artifact.kind == "figure" else _table(file, again)
 
