@@ -5,6 +5,13 @@ import pytest
 from reprise.execute import registry
 
 UNCOVERED = ("illustration", "proof step")
+NUMBERED = (
+    "Appendix", "Assumption", "Conjecture", "Corollar", "Definition", "Equation", "Lemma", "Proof of",
+    "Proposition", "Remark", "Table", "Theorem",
+)  # fmt: skip
+"""Statements that the paper numbers or names, so that the item says where the sentence is."""
+SENTENCES = ("Sentence: “", "Claim: ", *NUMBERED)
+"""How items begin that are a sentence: quoted, in our words, or by its number. A figure is none."""
 
 
 def covering(paper):
@@ -44,6 +51,31 @@ def test_what_covers_an_item_exists(paper):
 
 def test_every_figure_table_and_claim_covers_an_item(paper):
     assert known(paper) - covering(paper) == set()
+
+
+def test_what_says_that_it_is_ours_is_not_counted_as_the_papers(paper):
+    """Corrections, remarks, readings and what is about a stand-in."""
+    for id, (claim, _) in paper.claims.items():
+        source = claim.source.lower()
+        if source.startswith("our ") or source.endswith("corrected"):
+            assert claim.form == "ours", id
+        if "/stand-in/" in id or id.endswith("/corrected"):
+            assert claim.form == "ours", id
+
+
+def test_every_statement_of_the_paper_has_its_sentence(paper):
+    sentences = [row for row in paper.coverage if row["item"].startswith(SENTENCES)]
+    covered = {id for row in sentences for id in row["covered_by"].split()}
+    theirs = {id for id, (claim, _) in paper.claims.items() if claim.form != "ours"}
+    assert theirs - covered == set()
+
+
+def test_a_quotation_is_short(paper):
+    quoted = [row["item"] for row in paper.coverage if row["item"].startswith("Sentence")]
+    for item in quoted:
+        assert item.startswith("Sentence: “"), item
+        assert item.endswith("”"), item
+        assert 2 <= len(item.split()) - 1 <= 25, item
 
 
 def test_claim_ids_are_unique(paper):

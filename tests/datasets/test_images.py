@@ -65,13 +65,13 @@ def message(root, name="mnist"):
 def test_an_unknown_data_set_is_an_error_that_names_the_known_ones(tmp_path):
     said = message(tmp_path, "mnits")
     assert said == f"unknown data set 'mnits'; allowed: {', '.join(DATA_SETS)}"
-    assert len(DATA_SETS) == 10
+    assert len(DATA_SETS) == 11
 
 
 def test_a_missing_folder_is_an_error_that_says_what_where_and_what_to_do(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = message("data")
-    for part in (str(tmp_path / "data" / "MNIST" / "raw"), *mnist.FILES, "root", "'digits'"):
+    for part in (str(tmp_path / "data" / "MNIST" / "raw"), *mnist.FILES, "root", "'strokes'"):
         assert part in said
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from lightly.utils.lars import LARS as LightlyLARS
 
 from reprise.training.optimisers import LARS, SGD, AdamW
 
@@ -26,21 +27,35 @@ def start():
     return weights | {"zero": torch.zeros(2, 2).double()}
 
 
-def literal_lars(rates, momentum, decay, trust, clip):
+def length_of(numbers):
+    return math.sqrt(sum(x * x for x in numbers))
+
+
+def vicregs(gradient, w, lr, decay, trust):
+    """Of the official code of VICReg and Barlow Twins."""
+    update = [g + decay * x for g, x in zip(gradient, w, strict=True)]
+    if length_of(w) == 0 or length_of(update) == 0:
+        return update
+    return [trust * length_of(w) / length_of(update) * u for u in update]
+
+
+def solo_learns(gradient, w, lr, decay, trust):
+    """With `clip_lr`."""
+    if length_of(w) == 0 or length_of(gradient) == 0:
+        return gradient
+    rate = trust * length_of(w) / (length_of(gradient) + decay * length_of(w))
+    share = min(rate, lr) / lr if lr else 1.0
+    return [share * (g + decay * x) for g, x in zip(gradient, w, strict=True)]
+
+
+def literal_lars(update_of, rates, momentum, decay, trust):
     found = {}
     for name, weight in start().items():
         w, velocity = weight.flatten().tolist(), [0.0] * weight.numel()
         for gradient, lr in zip(gradients(), rates, strict=True):
             update = gradient[name].flatten().tolist()
             if weight.ndim > 1:
-                update = [g + decay * x for g, x in zip(update, w, strict=True)]
-                length = math.sqrt(sum(x * x for x in w))
-                other = math.sqrt(sum(x * x for x in update))
-                if length > 0 and other > 0:
-                    rate = trust * length / other
-                    if clip:
-                        rate = min(rate, lr) / lr if lr else 1.0
-                    update = [rate * g for g in update]
+                update = update_of(update, w, lr, decay, trust)
             velocity = [momentum * v + g for v, g in zip(velocity, update, strict=True)]
             w = [x - lr * v for x, v in zip(w, velocity, strict=True)]
         found[name] = torch.tensor(w, dtype=torch.float64).reshape(weight.shape)
@@ -58,12 +73,32 @@ def run(spec):
     return {name: weight.detach() for name, weight in weights.items()}
 
 
-@pytest.mark.parametrize("clip", [False, True])
-def test_lars_is_the_literal_loop(clip):
+@pytest.mark.parametrize(("clip", "update_of"), [(False, vicregs), (True, solo_learns)])
+def test_lars_is_the_literal_loop(clip, update_of):
     found = run(LARS(momentum=0.8, weight_decay=0.1, trust=0.1, clip=clip))
-    expected = literal_lars(RATES, 0.8, 0.1, 0.1, clip)
+    expected = literal_lars(update_of, RATES, 0.8, 0.1, 0.1)
     for name in SHAPES:
         torch.testing.assert_close(found[name], expected[name], rtol=1e-9, atol=1e-12)
+
+
+def step_of(optimiser, size):
+    """How a weight of length 1 moves by one step along a gradient of that size, in float64."""
+    weight = torch.nn.Parameter(torch.full((2, 2), 0.5, dtype=torch.float64))
+    weight.grad = size * torch.tensor([[0.5, -0.5], [0.1, 0.7]], dtype=torch.float64)
+    optimiser([weight]).step()
+    return weight.detach() - 0.5
+
+
+@pytest.mark.parametrize(("size", "is_clipped"), [(1e-3, True), (1e-2, True), (1.0, False), (100.0, False)])
+def test_a_clipped_step_is_the_shorter_of_lightlys_lars_and_torchs_sgd(size, is_clipped):
+    """Lightly's LARS divides by the same norms as solo-learn's and does not clip; its learning rate, a factor
+    on the local rate, is 1 here."""
+    found = step_of(LARS(learning_rate=0.3, weight_decay=0.01, trust=0.02, clip=True).build, size)
+    adapted = step_of(lambda w: LightlyLARS(w, lr=1, weight_decay=0.01, trust_coefficient=0.02), size)
+    plain = step_of(lambda w: torch.optim.SGD(w, 0.3, weight_decay=0.01), size)
+    assert (plain.norm() < 0.8 * adapted.norm()) == is_clipped
+    assert (adapted.norm() < 0.8 * plain.norm()) != is_clipped
+    torch.testing.assert_close(found, plain if is_clipped else adapted, rtol=1e-5, atol=0)
 
 
 def test_a_clipped_rate_is_that_of_the_schedule_or_that_of_lars_whichever_is_smaller():

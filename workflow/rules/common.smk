@@ -9,7 +9,7 @@ import sys
 from snakemake.exceptions import WorkflowError
 
 from reprise.execute import pipeline, plan, registry
-from reprise.execute.tiers import load_tier
+from reprise.execute.tiers import load_tier, recorded_names
 from reprise.errors import RepriseError
 from reprise.storage.store import marker
 from reprise.study.experiment import together
@@ -33,6 +33,10 @@ def own_rules(experiment):
 
 try:
     TIER = load_tier(str(config.get("tier", "default")))
+    if TIER.is_recorded:
+        raise RepriseError(
+            f"{TIER.name} is a recorded run; read it with: reprise report --tier {TIER.name}"
+        )
     SHARE_MINUTES = plan.minutes_of_shares(
         str(config.get("share_minutes", plan.SHARE_MINUTES))
     )

@@ -20,5 +20,6 @@ rule report:
     params:
         code=registry.report_code(),
         config=TIER.hash,
+        recorded=recorded_names(),
     shell:
         "{LOGGED} {log:q} reprise report --tier {TIER.name:q}"

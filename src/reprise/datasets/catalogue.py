@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import AfterValidator
 
-from reprise.datasets import cifar, digits, imagenet, mnist, photographs, shapes, stl10
+from reprise.datasets import cifar, digits, imagenet, mnist, photographs, shapes, stl10, strokes
 from reprise.datasets.data_set import DataSet
 from reprise.errors import RepriseError
 
@@ -19,6 +19,7 @@ DATA_SETS: dict[str, DataSet] = {
     data_set.name: data_set
     for data_set in (
         digits.DIGITS,
+        strokes.STROKES,
         photographs.PHOTOGRAPHS,
         shapes.SHAPES_10,
         shapes.SHAPES_80,
@@ -38,6 +39,7 @@ DATA_SETS: dict[str, DataSet] = {
 | `stl10` | 3x96x96 | 5,000 | 8,000 | `unlabelled` 100,000; `train+unlabelled` |
 | `imagenet` | 3x224x224 | 1,281,167 | 50,000 | a `Folder` |
 | `digits` | 1x8x8 | 1,437 | 360 | scikit-learn's, 0 to 240 in steps of 15; `train+test` |
+| `strokes` | 1x28x28 | 5,000 | 2,000 | rendered; digits, for MNIST |
 | `photographs` | 3x32x32 | 5,000 | 2,000 | crops of scikit-learn's two; classes: the photographs |
 | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
 | `shapes-80` | | | | the same images, classes shape * 8 + colour |

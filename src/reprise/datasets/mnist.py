@@ -23,7 +23,7 @@ class Mnist(DataSet):
         missing = [file for file in FILES if not (folder / file).is_file()]
         all_packed = all((folder / f"{file}.gz").is_file() for file in missing)
         remedy = "unpack them: gunzip *.gz" if all_packed else "put MNIST's unpacked IDX files there"
-        self.require(folder, missing, remedy, stand_in="digits")
+        self.require(folder, missing, remedy, stand_in="strokes")
         lengths = {file: _length(folder / file, dimensions) for file, dimensions in FILES.items()}
         for part in ("train", "t10k"):
             images, labels = (lengths[file] for file in FILES if file.startswith(part))

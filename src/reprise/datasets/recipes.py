@@ -74,6 +74,10 @@ COLOUR_SHORT_CUT = _symmetric(
 )
 """The negative control, for `shapes` or `shapes-bright`: colours survive, and identify positive pairs."""
 
+CROPS_AND_FLIPS = _symmetric(Strengths(interpolation="bilinear", jitter=0.0, grey=0.0, blur=0.0))
+"""torchvision's RandomResizedCrop and RandomHorizontalFlip, with which public linear probes on ImageNet are
+trained."""
+
 RECIPES = {
     "simclr_cifar": SIMCLR_CIFAR,
     "simclr_imagenet": SIMCLR_IMAGENET,

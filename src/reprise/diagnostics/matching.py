@@ -4,6 +4,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+CAPTURED = 2**-0.5
+"""A filter captures a token if more than half of its squared length lies along the token's embedding; no
+filter captures two."""
+
 
 def token_matches(
     filters: Float[Tensor, "*replica field token unit"], *, absolute: bool = False
@@ -33,3 +37,23 @@ def matching_score(
     number = chosen.sum(-1)
     per_field = (matches * chosen).sum(-1) / number.clamp_min(1)
     return per_field.sum(-1) / (number > 0).sum(-1)
+
+
+def captured_tokens(
+    matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
+) -> Float[Tensor, "*replica"]:
+    """How many of the chosen tokens are captured, over all fields; NaN where a match is."""
+    return _number((matches > CAPTURED) & chosen, matches)
+
+
+def complete_fields(
+    matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
+) -> Float[Tensor, "*replica"]:
+    """In how many fields every chosen token is captured, each by a filter of its own; NaN where a match
+    is."""
+    return _number(((matches > CAPTURED) | ~chosen).all(-1, keepdim=True), matches)
+
+
+def _number(counted: Bool[Tensor, "*replica field _"], matches: Tensor) -> Float[Tensor, "*replica"]:
+    number = counted.sum((-2, -1)).to(matches.dtype)
+    return number.masked_fill(matches.isnan().any(-1).any(-1), torch.nan)

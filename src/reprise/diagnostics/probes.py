@@ -1,6 +1,6 @@
 """A linear probe of frozen representations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -83,6 +83,7 @@ def linear_probe(
     seed: int = 0,
     rows: Int[Tensor, " learned"] | None = None,
     test_rows: Int[Tensor, " tested"] | None = None,
+    views: Iterator[Features] | None = None,
 ) -> Accuracy:
     """Trains a linear classifier on fixed features and tests it.
 
@@ -95,6 +96,7 @@ def linear_probe(
         schedule: from the step and the number of steps to the factor on the optimiser's learning rate.
         rows, test_rows: the samples of `train` to learn from, and those of `test` to test on; by default
             all.
+        views: features of augmented training images, other ones for each epoch, instead of `train`.
 
     Raises:
         RepriseError: if the classifier diverges.
@@ -115,6 +117,7 @@ def linear_probe(
         if step % (steps // epochs) == 0:
             shuffled = rows[torch.randperm(len(rows), generator=order)]
             batches = iter(shuffled.to(train.device).split(batch))
+            train = next(views) if views else train
         index = next(batches)
         features = buffer[: len(index)]
         features[:, :-1] = train.index_select(0, index)  # three times as fast as train[index]

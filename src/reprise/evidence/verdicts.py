@@ -236,12 +236,12 @@ def ground(row: Mapping[Any, Any]) -> str:
     """What a verdict stands on, one of `GROUNDS`."""
     if row["verdict"] == "not run":
         return "not run"
-    if row["kind"] == "printed":
-        return "printed numbers"
     if row["erratum"] == "typo":
         return "errata"
     if row["form"] != "printed":
         return "our own" if row["form"] == "ours" else "restated by us"
+    if row["kind"] == "printed":
+        return "printed numbers"
     if row["scale"] == "reduced":
         return "reduced"
     return "paper scale, with assumptions" if row["assumptions"] else "paper scale"

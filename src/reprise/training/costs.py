@@ -31,11 +31,14 @@ PROCESS_MB = 1200
 """Memory of a process that has imported torch and compiled its loops."""
 
 
-def resources(spec: Spec, source: Source, probe: Probe, *, device: str = "cpu", probes: int = 1) -> Resources:
+def resources(
+    spec: Spec, source: Source, probe: Probe, *, device: str = "cpu", probes: int = 1, probe_views: int = 0
+) -> Resources:
     """What a network's task needs: its training, then features of all images, and linear probes on them.
 
     Args:
         probes: number of linear probes.
+        probe_views: augmented views of each image that every probe learns from; 0: the images.
     """
     data_set = DATA_SETS[source.name]
     images = sum(
@@ -47,18 +50,20 @@ def resources(spec: Spec, source: Source, probe: Probe, *, device: str = "cpu", 
     views = 2 * spec.batch * spec.steps
     probing = 2 * PASSES * dim * data_set.classes * images * probe.epochs
     training = PASSES * (forward.flops + spec.projector.flops(dim)) * views
-    flops = training + forward.flops * images + probes * probing
+    seen = probes * min(probe_views, probe.epochs) * images
+    flops = training + forward.flops * (images + seen) + probes * probing
     pixels = data_set.side**2
     images_mb = data_set.channels * pixels * images / 1e6 if data_set.in_memory else 0
-    features_mb = 2 * 4 * dim * images / 1e6
+    features_mb = (6 if probe_views else 2) * 4 * dim * images / 1e6
     activations = KEPT * forward.outputs * 2 * spec.batch * (2 if spec.precision == "bfloat16" else 4)
     disk_mb = WEIGHT_BYTES * forward.weights / 1e6 if spec.steps else 0
     if device == "cpu":
-        minutes = (flops / CPU_FLOPS + views * pixels / CPU_PIXELS) / 60
+        minutes = (flops / CPU_FLOPS + (views + seen) * pixels / CPU_PIXELS) / 60
         memory_mb = PROCESS_MB + images_mb + features_mb + activations / 1e6
         return Resources(minutes, _rounded(memory_mb), disk_mb)
     gpus = next((count for count in (1, 2, 4) if activations <= count * GPU_MEMORY), GPUS)
-    decoding = 0 if data_set.in_memory else spec.batch * spec.steps / FILES_PER_SECOND / CORES_PER_GPU
+    files = 0 if data_set.in_memory else spec.batch * spec.steps + seen / 2  # two views of each
+    decoding = files / FILES_PER_SECOND / CORES_PER_GPU
     minutes = max(flops / GPU_FLOPS[spec.precision], decoding) / gpus / 60
     return Resources(minutes, _rounded(gpus * (PROCESS_MB + images_mb) + features_mb), disk_mb, gpus)
 

@@ -1,17 +1,22 @@
 """Networks as tasks of an experiment: each is trained, or read from the cache, and then observed."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, no_grad
 
-from reprise.datasets.augment import normalised
+from reprise.datasets.augment import Views, normalised
 from reprise.datasets.folders import Images
-from reprise.diagnostics.probes import Accuracy, linear_probe, representations
+from reprise.datasets.reading import ahead
+from reprise.datasets.recipes import CROPS_AND_FLIPS
+from reprise.diagnostics.probes import CHUNK, Accuracy, linear_probe, representations
+from reprise.numerics.streams import generator
 from reprise.study.experiment import Task
 from reprise.training.image_settings import Probe, Source
 from reprise.training.images import assemble
@@ -90,6 +95,30 @@ def features(student: Student, spec: Spec, images: Images, device: str = "cpu") 
     return representations(encoder, partial(normalised, normalisation=spec.normalisation), images, device)
 
 
+@no_grad()
+def random_views(student: Student, spec: Spec, images: Images, device: str = "cpu") -> Iterator[Features]:
+    """Representations, in evaluation mode, of a random crop and flip of each image, and of others at each
+    turn, for ever; they depend on the spec's seed."""
+    views, encoder = Views(CROPS_AND_FLIPS, spec.normalisation), student.to(device).eval().encoder
+    parts = torch.arange(len(images)).split(CHUNK)
+    for turn in count():
+
+        def numbers(part: int, turn: int = turn) -> Float[Tensor, "view batch draw"]:
+            draw = generator(spec.seed, f"views of the probe {turn} {part}")
+            return views.draw(len(parts[part]), draw)
+
+        def read(part: int, numbers: Callable = numbers) -> Tensor:
+            return views.read(images, parts[part], numbers(part))
+
+        order = range(len(parts))
+        pixels = map(read, order) if isinstance(images, Tensor) else ahead(read, order)
+        both = torch.empty(2, len(images), spec.encoder.dim, device=device)
+        for part, pixel in zip(order, pixels, strict=True):
+            for row, view in zip(both, views.made(pixel, numbers(part), device), strict=True):
+                row[parts[part]] = encoder(view).float()
+        yield from both
+
+
 def probe(
     settings: Probe,
     train: Features,
@@ -97,12 +126,12 @@ def probe(
     test: Features,
     test_labels: Int[Tensor, " sample"],
     seed: int,
-    **rows: Int[Tensor, " row"],
+    **rest: Any,
 ) -> Accuracy:
     """Test accuracies of a linear classifier trained on the training features.
 
     Args:
-        rows: `rows` and `test_rows`, as for `linear_probe`.
+        rest: `rows`, `test_rows` and `views`, as for `linear_probe`.
 
     Raises:
         RepriseError: if it diverges.
@@ -110,5 +139,5 @@ def probe(
     return linear_probe(
         train, labels, test, test_labels,
         optimiser=settings.optimiser.build, schedule=settings.schedule,
-        epochs=settings.epochs, batch=settings.batch, seed=seed, **rows,
+        epochs=settings.epochs, batch=settings.batch, seed=seed, **rest,
     )  # fmt: skip

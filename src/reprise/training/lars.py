@@ -26,10 +26,22 @@ class LARS(Optimizer):
 def _update(weight: Tensor, group: dict[str, Any]) -> Tensor:
     if weight.ndim < 2:
         return weight.grad
+    return (_clipped if group["clip"] else _adapted)(weight, group)
+
+
+# `where` stays on the device; reading the norms' values would wait for it.
+
+
+def _adapted(weight: Tensor, group: dict[str, Any]) -> Tensor:
     update = weight.grad.add(weight, alpha=group["weight_decay"])
     weight_norm, update_norm = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
     rate = group["trust"] * weight_norm / update_norm
-    if group["clip"]:
-        rate = (rate / group["lr"]).clamp(max=1)
-    # `where` stays on the device; reading the norms' values would wait for it.
     return update * torch.where((weight_norm > 0) & (update_norm > 0), rate, 1.0)
+
+
+def _clipped(weight: Tensor, group: dict[str, Any]) -> Tensor:
+    decay = group["weight_decay"]
+    weight_norm, grad_norm = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(weight.grad)
+    rate = group["trust"] * weight_norm / (grad_norm + decay * weight_norm)
+    update = weight.grad.add(weight, alpha=decay) * (rate / group["lr"]).clamp(max=1)
+    return torch.where((weight_norm > 0) & (grad_norm > 0), update, weight.grad)

@@ -53,13 +53,11 @@ class LARS(Settings):
     if either norm is 0), m <- μ m + u, w <- w - lr m, with lr from the schedule. Biases and BatchNorm's
     parameters, of one dimension, have neither decay nor adaptation: u = g.
 
-    Solo-learn exempts the same parameters (`exclude_bias_n_norm`) and accumulates the scaled updates in the
-    same way. It divides by |g| + wd |w| instead of |u|, and omits the decay where g is 0.
-
     Attributes:
         trust: η.
-        clip: solo-learn's `clip_lr`, u <- min(η |w|/|u| / lr, 1) u: a step lr u has length η |w| if that is
-            shorter than SGD's step, and is SGD's otherwise.
+        clip: solo-learn's LARS with its `clip_lr`: u <- min(η |w| / (|g| + wd |w|) / lr, 1) (g + wd w), or g
+            without decay if |w| or |g| is 0. A step lr u is that of LARS where it is shorter than SGD's, and
+            SGD's otherwise.
     """
 
     kind: Literal["lars"] = "lars"
