@@ -11,6 +11,8 @@ pytestmark = pytest.mark.slow
 
 KEY = "jing2022"
 PAPER = f"src/reprise/papers/{KEY}"
+COMPUTE = f"{PAPER}/layer_alignment/compute.py"
+WEIGHTS = 'f"{start} weights"', 'f"other {start} weights"'
 DRAWINGS = {
     id.replace("/", "_") for id, artifact in registry.artifacts().items() if artifact.kind == "figure"
 }
@@ -77,8 +79,8 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
     [
         pytest.param(
             f"{PAPER}/layer_alignment/figures.py",
-            'label=f"{loss}largest"',
-            'label=f"{loss}the largest"',
+            'label=f"{label}largest"',
+            'label=f"{label}the largest"',
             {f"{KEY}_fig05", "report"},
             id="a drawing: that drawing",
         ),
@@ -90,9 +92,8 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
             id="the style: every drawing, no table, no verdict",
         ),
         pytest.param(
-            f"{PAPER}/layer_alignment/compute.py",
-            'Streams(seeds, "public weights")',
-            'Streams(seeds, "other weights")',
+            COMPUTE,
+            *WEIGHTS,
             LAYER_ALIGNMENT,
             id="a computation: that experiment and what it feeds",
         ),
@@ -202,8 +203,6 @@ def test_a_missing_file_is_made_again(finished, file, expected):
     assert finished.plan() == expected
 
 
-COMPUTE = f"{PAPER}/layer_alignment/compute.py"
-WEIGHTS = 'Streams(seeds, "public weights")', 'Streams(seeds, "other weights")'
 
 
 def test_results_of_another_commit_are_neither_read_nor_taken_for_finished(finished):
