@@ -1,5 +1,5 @@
 # The two commands of the README: `make reproduce` and `make test`; the habits below them.
-#   make reproduce [TIER=default|smoke|paper] [PAPER=jing2022] [CORES=2]
+#   make reproduce [TIER=default|smoke|gpu|paper] [PAPER=jing2022] [CORES=2]
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

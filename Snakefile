@@ -2,6 +2,7 @@
 #
 #   snakemake                                theory and simulations at paper scale (configs/default.yaml)
 #   snakemake --config tier=smoke            every rule, tiny (configs/smoke.yaml)
+#   snakemake --config tier=gpu              images at full width, on one GPU (configs/gpu.yaml)
 #   snakemake --config paper=jing2022        one paper
 #   snakemake --workflow-profile slurm       the paper tier on a cluster (docs/cluster.md)
 #

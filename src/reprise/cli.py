@@ -178,7 +178,7 @@ def _plan(options: argparse.Namespace) -> None:
         numbers = [claim for claim in each.claims if claim.published is not None]
         table.add_row(
             each.id, each.state, str(each.jobs), f"{each.longest.minutes / 60:,.2f} h{gpus}",
-            f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.cpu_hours:.2f}", f"{each.gpu_hours:,.0f}",
+            f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.cpu_hours:.2f}", plan.hours(each.gpu_hours),
             str(len(each.claims)), str(len(numbers)),
         )  # fmt: skip
     console = Console(width=max(120, Console().width))

@@ -4,6 +4,7 @@ import gzip
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import files
 
 import numpy as np
 import official_formats
@@ -14,7 +15,7 @@ from sklearn.datasets import load_digits, load_sample_images
 from torchvision.datasets import STL10, ImageFolder
 from torchvision.transforms import InterpolationMode, v2
 
-from reprise.datasets import mnist, photographs
+from reprise.datasets import mnist, photographs, shapes
 from reprise.datasets.augment import Views
 from reprise.datasets.catalogue import DATA_SETS, check, load
 from reprise.datasets.data_set import DataSet
@@ -65,7 +66,7 @@ def message(root, name="mnist"):
 def test_an_unknown_data_set_is_an_error_that_names_the_known_ones(tmp_path):
     said = message(tmp_path, "mnits")
     assert said == f"unknown data set 'mnits'; allowed: {', '.join(DATA_SETS)}"
-    assert len(DATA_SETS) == 11
+    assert len(DATA_SETS) == 14
 
 
 def test_a_missing_folder_is_an_error_that_says_what_where_and_what_to_do(tmp_path, monkeypatch):
@@ -365,7 +366,11 @@ def test_an_unknown_split_is_an_error_that_names_the_known_ones(tmp_path):
         load("stl10", tmp_path, "val")
 
 
-STAND_INS = [name for name, data_set in DATA_SETS.items() if type(data_set).check is DataSet.check]
+STAND_INS = [
+    pytest.param(name, marks=[pytest.mark.slow] if data_set.side == 64 else [])
+    for name, data_set in DATA_SETS.items()
+    if type(data_set).check is DataSet.check
+]
 
 
 @pytest.mark.parametrize("name", STAND_INS)
@@ -396,6 +401,54 @@ def test_photographs_are_crops_of_scikit_learns_two_and_any_prefix_is_the_same()
         )
     few, _ = photographs.crops(5)
     np.testing.assert_array_equal(few, found[:5])
+
+
+def test_the_nine_photographs_lie_in_installed_packages_and_need_no_download(monkeypatch):
+    """scikit-image's are those in its wheel's own record."""
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("asks the network"))
+    found = photographs.many()
+    assert len(found) == DATA_SETS["photographs-many"].classes == 9
+    theirs = {file.stem for file in files("scikit-image") if file.parts[:2] == ("skimage", "data")}
+    names = {"cat": "chelsea", "immunohistochemistry": "ihc"}  # their files
+    others = {"china", "flower", "grace_hopper"}
+    assert {names.get(name, name) for name in found.keys() - others} <= theirs
+    for photograph in found.values():
+        assert photograph.dtype == np.uint8
+        assert photograph.shape[2] == 3
+
+
+@pytest.mark.parametrize(("split", "side"), [("train", 32), ("test", 64)])
+def test_crops_of_many_photographs_lie_in_their_splits_part_of_the_photograph_of_their_label(split, side):
+    found, labels = photographs.crops_of_many(18, split, side)
+    theirs = list(photographs.many().values())
+    assert list(labels) == [*range(9), *range(9)]
+    for image, label in zip(found.transpose(0, 2, 3, 1), labels, strict=True):
+        whole = theirs[label]
+        limit = round(0.7 * whole.shape[1])
+        rows, columns = np.nonzero((whole[: 1 - side, : 1 - side] == image[0, 0]).all(-1))
+        places = [
+            column
+            for row, column in zip(rows, columns, strict=True)
+            if np.array_equal(whole[row : row + side, column : column + side], image)
+        ]
+        assert len(places) == 1
+        assert places[0] >= limit if split == "test" else places[0] + side <= limit
+    few, _ = photographs.crops_of_many(5, split, side)
+    np.testing.assert_array_equal(few, found[:5])
+
+
+def test_shapes_64_are_the_objects_of_shapes_at_twice_the_resolution():
+    """Means of 2x2 pixels differ from the smaller image along edges alone."""
+    small, large = (shapes.render(100, seed=0, size=size) for size in (32, 64))
+    for factor in ("shape", "colour", "texture"):
+        np.testing.assert_array_equal(getattr(large, factor), getattr(small, factor))
+    halved = large.images.reshape(100, 3, 32, 2, 32, 2).mean((3, 5))
+    difference = abs(halved - small.images)
+    assert np.median(difference) < 1
+    assert difference.mean() < 4
+    np.testing.assert_array_equal(
+        load("shapes-64", "nothing", "test")[0][:100], shapes.render(100, seed=0, split=1, size=64).images
+    )
 
 
 def test_shapes_80_are_the_same_images_with_the_colour_in_the_class(tmp_path):

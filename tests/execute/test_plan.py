@@ -45,6 +45,13 @@ def test_an_estimate_adds_up_to_what_the_tasks_need():
     assert {claim.published for claim in estimate.claims} >= {66.5, 61.1, 51.5, 62.7}  # Table 1
 
 
+@pytest.mark.parametrize(
+    ("number", "shown"), [(0.0, "0.0"), (0.26, "0.3"), (99.5, "99.5"), (123.4, "123"), (1e6, "1,000,000")]
+)
+def test_hours_of_a_small_tier_have_a_decimal(number, shown):
+    assert plan.hours(number) == shown
+
+
 def test_what_has_run_is_not_counted(tier):
     id = "jing2022/gradient_flow"
     before = plan.estimate(id, tier)

@@ -17,23 +17,30 @@ from reprise.training.models import trained
 DIGITS = Source(name="digits", root="data")
 
 
-def test_each_visible_gpu_is_used_by_one_at_a_time_on_this_machine(tmp_path, monkeypatch):
-    uuids = [f"{tmp_path.name}-{number}" for number in range(2)]
+@pytest.mark.parametrize("count", [1, 2])
+def test_each_visible_gpu_is_used_by_one_at_a_time_on_this_machine(count, tmp_path, monkeypatch):
+    """By processes of their own if there are several, else by this one."""
+    uuids = [f"{tmp_path.name}-{number}" for number in range(count)]
     locks = [launching.gpu_lock(uuid) for uuid in uuids]
     asked = []
 
-    def launched(*given, device, processes):
-        asked.append((device, processes))
-        for lock in locks:
-            with lock.open("w") as file, pytest.raises(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def training(name):
+        def trains(*given, **settings):
+            asked.append((name, settings))
+            for lock in locks:
+                with lock.open("w") as file, pytest.raises(BlockingIOError):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    monkeypatch.setattr(launching, "launch", launched)
+        return trains
+
+    for name in ("launch", "trained"):
+        monkeypatch.setattr(launching, name, training(name))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: SimpleNamespace(uuid=uuids[index]))
     train_on_all_gpus(tiny.spec(), DIGITS, tmp_path)
-    assert asked == [("cuda", "gpu")]
+    several = ("launch", {"device": "cuda", "processes": "gpu"})
+    assert asked == [several if count > 1 else ("trained", {"device": "cuda"})]
     assert not (tmp_path / "results").exists()  # which several machines may share
     for lock in locks:
         lock.unlink()

@@ -21,7 +21,10 @@ DATA_SETS: dict[str, DataSet] = {
         digits.DIGITS,
         strokes.STROKES,
         photographs.PHOTOGRAPHS,
+        photographs.PHOTOGRAPHS_MANY,
+        photographs.PHOTOGRAPHS_64,
         shapes.SHAPES_10,
+        shapes.SHAPES_64,
         shapes.SHAPES_80,
         shapes.SHAPES_BRIGHT,
         mnist.MNIST,
@@ -41,7 +44,10 @@ DATA_SETS: dict[str, DataSet] = {
 | `digits` | 1x8x8 | 1,437 | 360 | scikit-learn's, 0 to 240 in steps of 15; `train+test` |
 | `strokes` | 1x28x28 | 5,000 | 2,000 | rendered; digits, for MNIST |
 | `photographs` | 3x32x32 | 5,000 | 2,000 | crops of scikit-learn's two; classes: the photographs |
+| `photographs-many` | 3x32x32 | 5,000 | 2,000 | crops of nine; train and test crops do not overlap |
+| `photographs-64` | 3x64x64 | 20,000 | 4,000 | larger crops of the nine |
 | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
+| `shapes-64` | 3x64x64 | 20,000 | 4,000 | the same objects, and more of them, at twice the resolution |
 | `shapes-80` | | | | the same images, classes shape * 8 + colour |
 | `shapes-bright` | | | | bright backdrops; the negative control |
 """

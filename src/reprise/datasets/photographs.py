@@ -1,9 +1,30 @@
-"""The stand-in `photographs`: natural images that need no download, cut from scikit-learn's two
-photographs."""
+"""The stand-ins `photographs`, `photographs-many` and `photographs-64`: crops of photographs that lie in
+installed packages and need no download.
 
+`photographs` is cut from scikit-learn's two, the others from these nine, all in colour:
+
+| photograph | package | licence |
+|---|---|---|
+| china, flower | scikit-learn | CC BY 2.0, danielbuechele and vultilion |
+| astronaut | scikit-image | public domain, NASA |
+| cat | scikit-image | CC0, Stefan van der Walt |
+| coffee | scikit-image | CC0, Rachel Michetti |
+| hubble_deep_field | scikit-image | public domain, NASA |
+| immunohistochemistry | scikit-image | no known copyright restrictions, CMMI |
+| rocket | scikit-image | public domain, SpaceX |
+| grace_hopper | matplotlib | public domain (matplotlib's pull request 1599) |
+
+Of those in scikit-image's wheel, two are left out: the motorcycle, whose licence it does not name, and the
+retina, a disc on black.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import UInt8
+from numpy import ndarray as Array
 
 from reprise.datasets.data_set import DataSet, Labelled
 from reprise.datasets.recipes import Normalisation
@@ -47,3 +68,72 @@ def crops(count: int) -> Labelled:
     crop_numbers = torch.randperm(np.prod(places), generator=generator(0, "photographs"))[:count]
     positions = np.unravel_index(crop_numbers.numpy(), places)
     return tiles[positions], positions[0]
+
+
+TRAINED = 0.7
+"""The left part of a photograph's width that train crops lie in; test crops lie in the rest."""
+
+
+class ManyPhotographs(DataSet):
+    """The classes are the nine photographs, in turn."""
+
+    def load(self, root: Path, split: str) -> Labelled:
+        return crops_of_many(self.counts[split], split, self.side)
+
+
+PHOTOGRAPHS_MANY = ManyPhotographs(
+    name="photographs-many",
+    normalisation=Normalisation((0.371,), (0.281,)),
+    counts=PHOTOGRAPHS.counts,
+    side=SIZE,
+    classes=9,
+)
+PHOTOGRAPHS_64 = replace(
+    PHOTOGRAPHS_MANY,
+    name="photographs-64",
+    normalisation=Normalisation((0.375,), (0.28,)),
+    counts={"train": 20_000, "test": 4000},
+    side=64,
+)
+
+
+def crops_of_many(count: int, split: str, side: int) -> Labelled:
+    """Crops at distinct positions, drawn uniformly within each photograph; no train crop overlaps a test
+    crop. Crop i does not depend on `count`.
+
+    Args:
+        side: of a crop, in pixels.
+    """
+    import torch
+
+    from reprise.numerics.streams import generator
+
+    photographs = many()
+    images, labels = np.empty((count, 3, side, side), np.uint8), np.arange(count) % len(photographs)
+    for label, (name, photograph) in enumerate(photographs.items()):
+        edge = round(TRAINED * photograph.shape[1])
+        part = photograph[:, :edge] if split == "train" else photograph[:, edge:]
+        tiles = np.lib.stride_tricks.sliding_window_view(part, (side, side), (0, 1))
+        places = tiles.shape[:2]  # row, column; channel, crop
+        rows = labels == label
+        order = torch.randperm(np.prod(places), generator=generator(0, f"photographs {name} {split}"))
+        images[rows] = tiles[np.unravel_index(order[: rows.sum()].numpy(), places)]
+    return images, labels
+
+
+def many() -> Mapping[str, UInt8[Array, "row column 3"]]:
+    """The nine photographs, by name."""
+    from matplotlib import cbook, image  # these take a second to import
+    from skimage import data
+    from sklearn.datasets import load_sample_image
+
+    return {
+        **{name: load_sample_image(f"{name}.jpg") for name in ("china", "flower")},
+        "astronaut": data.astronaut(),
+        "cat": data.cat(),
+        "coffee": data.coffee(),
+        "hubble_deep_field": data.hubble_deep_field(),
+        "immunohistochemistry": data.immunohistochemistry(),
+        "rocket": data.rocket(),
+        "grace_hopper": image.imread(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)),
+    }

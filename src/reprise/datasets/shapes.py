@@ -1,5 +1,5 @@
-"""The stand-ins `shapes`, `shapes-80` and `shapes-bright`: rendered images of one object each, with all
-factors known.
+"""The stand-ins `shapes`, `shapes-64`, `shapes-80` and `shapes-bright`: rendered images of one object each,
+with all factors known.
 
 Shape, colour, position, size, rotation, texture, light and backdrop are independent, so that no other factor
 reveals the shape. Image i of a seed does not depend on the number of images, so any prefix is a data set too.
@@ -230,7 +230,7 @@ SEED = 0
 
 @dataclass(frozen=True, kw_only=True)
 class Shapes(DataSet):
-    """Rendered shapes, 32x32, all of one seed."""
+    """Rendered shapes, all of one seed."""
 
     style: Style = DARK
     coloured: bool = False
@@ -238,11 +238,12 @@ class Shapes(DataSet):
 
     def load(self, root: Path, split: str) -> Labelled:
         number = tuple(self.counts).index(split)
-        rendered = render(self.counts[split], seed=SEED, split=number, style=self.style)
+        rendered = render(self.counts[split], seed=SEED, split=number, size=self.side, style=self.style)
         return rendered.images, rendered.shape_and_colour if self.coloured else rendered.shape
 
 
 SHAPES_10 = Shapes(name="shapes", normalisation=Normalisation((0.2,), (0.18,)), counts=COUNTS)
+SHAPES_64 = replace(SHAPES_10, name="shapes-64", counts={"train": 20_000, "test": 4000}, side=64)
 SHAPES_80 = replace(SHAPES_10, name="shapes-80", classes=len(SHAPES) * len(COLOURS), coloured=True)
 SHAPES_BRIGHT = replace(
     SHAPES_10, name="shapes-bright", normalisation=Normalisation((0.492,), (0.29,)), style=BRIGHT

@@ -151,12 +151,17 @@ def summary(estimates: Iterable[Estimate]) -> str:
     cpu, gpu, disk = (
         sum(getattr(each, name) for each in remaining) for name in ("cpu_hours", "gpu_hours", "disk_gb")
     )
-    gpus = f", {gpu:,.0f} hours of one GPU" if gpu else ""
+    gpus = f", {hours(gpu)} hours of one GPU" if gpu else ""
     return (
         f"{_number(len(remaining), 'experiment')} to run, in {_number(jobs, 'job')}: "
         f"about {cpu:.1f} hours of one core{gpus}, and "
         f"{disk:.1f} GB of cache"
     )
+
+
+def hours(number: float) -> str:
+    """With a decimal if there are few."""
+    return f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
 
 
 def _number(count: int, what: str) -> str:

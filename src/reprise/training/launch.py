@@ -1,4 +1,5 @@
-"""Trains on all GPUs of this machine, one process per GPU, on behalf of a single-process caller."""
+"""Trains on all GPUs of this machine, one process per GPU where there are several, on behalf of a
+single-process caller."""
 
 import json
 import os
@@ -19,8 +20,8 @@ from reprise.training.spec import Spec
 
 
 def train_on_all_gpus(spec: Spec, source: Source, root: Path) -> None:
-    """Runs `models.trained` by torchrun, one process per visible GPU, which leaves the network in the cache.
-    Only one of a user's trainings at a time uses a GPU; others wait.
+    """Runs `models.trained`, which leaves the network in the cache: on the one visible GPU in this process,
+    or by torchrun in one process per GPU. Only one of a user's trainings at a time uses a GPU; others wait.
 
     Args:
         root: the checkout.
@@ -33,11 +34,15 @@ def train_on_all_gpus(spec: Spec, source: Source, root: Path) -> None:
             f"device 'cuda': no GPU can be used on {os.uname().nodename}; run this where there is one (on a "
             "cluster, the job must ask for it), or set `device: cpu` in the config"
         )
+    data = source.load()
     gpus = [torch.cuda.get_device_properties(index).uuid for index in range(torch.cuda.device_count())]
     with ExitStack() as stack:
         for lock in sorted(map(gpu_lock, map(str, gpus))):  # in one order, so that no two wait for each other
             stack.enter_context(locked(lock))
-        launch(spec, source, root, device="cuda", processes="gpu")
+        if len(gpus) > 1:
+            launch(spec, source, root, device="cuda", processes="gpu")
+        else:  # no other process, which would take seconds to start and to make the images again
+            trained(spec, data, root, device="cuda")
 
 
 def gpu_lock(uuid: str) -> Path:

@@ -24,7 +24,9 @@ RECIPES = {
     "stl10": (recipes.SKEAN_STL10, recipes.SKEAN_STL10_BASELINES),
     "imagenet": (recipes.SIMCLR_IMAGENET, recipes.SIMCLR_IMAGENET),
     "shapes": (recipes.SHAPES, recipes.SHAPES),
+    "shapes-64": (recipes.SHAPES, recipes.SHAPES),
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
+    "photographs-64": (recipes.SKEAN_STL10, recipes.SKEAN_STL10_BASELINES),  # of the nearest size
 }
 """For each data set: FroSSL's augmentations, and those of most other methods. A data set without a row uses
 CIFAR-10's."""
