@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import AfterValidator
 
-from reprise.datasets import cifar, digits, imagenet, mnist, photographs, shapes, stl10, strokes
+from reprise.datasets import cifar, digits, imagenet, mnist, photographs, shapes, stl10, strokes, textures
 from reprise.datasets.data_set import DataSet
 from reprise.errors import RepriseError
 
@@ -27,6 +27,8 @@ DATA_SETS: dict[str, DataSet] = {
         shapes.SHAPES_64,
         shapes.SHAPES_80,
         shapes.SHAPES_BRIGHT,
+        textures.TEXTURES_10,
+        textures.TEXTURES_40,
         mnist.MNIST,
         cifar.CIFAR10,
         cifar.CIFAR100,
@@ -50,6 +52,8 @@ DATA_SETS: dict[str, DataSet] = {
 | `shapes-64` | 3x64x64 | 20,000 | 4,000 | the same objects, and more of them, at twice the resolution |
 | `shapes-80` | | | | the same images, classes shape * 8 + colour |
 | `shapes-bright` | | | | bright backdrops; the negative control |
+| `textures` | 3x32x32 | 5,000 | 2,000 | rendered; 10 patterns, which raw pixels do not tell apart |
+| `textures-40` | | | | the same images, classes (pattern * 2 + scale) * 2 + edge |
 """
 
 

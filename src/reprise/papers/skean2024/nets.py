@@ -26,6 +26,8 @@ RECIPES = {
     "shapes": (recipes.SHAPES, recipes.SHAPES),
     "shapes-64": (recipes.SHAPES, recipes.SHAPES),
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
+    "textures": (recipes.SHAPES, recipes.SHAPES),
+    "textures-40": (recipes.SHAPES, recipes.SHAPES),
     "photographs-64": (recipes.SKEAN_STL10, recipes.SKEAN_STL10_BASELINES),  # of the nearest size
 }
 """For each data set: FroSSL's augmentations, and those of most other methods. A data set without a row uses

@@ -19,8 +19,8 @@ Rate = Annotated[float, Field(gt=0)]
 
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
 """The pre-training split where it differs from `train`, the split for linear probes."""
-SAME_IMAGES = {"shapes-80": "shapes"}
-"""The stand-in for CIFAR-100 has the same images as the stand-in for CIFAR-10, so one network serves both."""
+SAME_IMAGES = {"shapes-80": "shapes", "textures-40": "textures"}
+"""The stand-ins for CIFAR-100 have the same images as those for CIFAR-10, so one network serves both."""
 
 
 class Training(ImageTraining):
