@@ -66,8 +66,8 @@ def at(when: When, name: str, loss: str = "contrastive", cell: str = "linear") -
 
     def measure(tables: Tables) -> pd.Series:
         steps = {"start": 0, "stage 1": boundary(tables), "stage 2": tables["trajectory"]["step"].max()}
-        looks = {"loss": loss, "spectrum": spectrum, "noise": noise, "step": steps[when]}
-        return column("trajectory", name, **looks)(tables)
+        looks = column("trajectory", name, loss=loss, spectrum=spectrum, noise=noise, step=steps[when])
+        return looks(tables)
 
     return measure
 
