@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from reprise.evidence.measures import (
+    Setting,
     applied,
     column,
     difference,
@@ -14,8 +15,10 @@ from reprise.evidence.measures import (
     last,
     log_log_slope,
     mean,
+    once,
     ratio,
     rows,
+    selected,
     smallest,
     wide,
 )
@@ -83,3 +86,36 @@ def test_wide_and_the_slope_of_its_rows():
     spread = wide("squares", "loss", "width", width=lambda width: width > 1)
     assert spread({"squares": squares}).to_numpy().tolist() == [[12.0, 48.0]]
     assert applied(log_log_slope, spread)({"squares": squares}).to_dict() == {0: pytest.approx(2)}
+
+
+def test_measures_that_read_the_same_rows_of_a_setting_make_them_once():
+    made = []
+
+    def source(tables):
+        made.append(len(tables["losses"]))
+        return tables["losses"]
+
+    setting, fewer = Setting(TABLES), Setting({"losses": TABLE.iloc[:2]})
+    for _ in range(2):
+        mine, other = (column(source, value, arm="relu", step=0) for value in ("loss", "step"))
+        assert difference(mine, other)(setting).to_dict() == {1: 2.0, 0: 4.0}
+        assert difference(mine, other)(fewer).to_dict() == {1: 2.0}
+    assert made == [6, 2]
+    assert selected(source, arm="linear")(setting)["step"].tolist() == [0, 20]
+    assert made == [6, 2]
+    assert mine(TABLES).to_dict() == {1: 2.0, 0: 4.0}  # of other tables nothing is kept
+    assert mine(TABLES) is not mine(TABLES)
+    assert mine(setting) is mine(setting)
+
+
+def test_conditions_in_another_order_are_others():
+    setting = Setting(TABLES)
+    assert selected("losses", arm="relu", step=last)(setting)["step"].unique() == [10]
+    assert selected("losses", step=last, arm="relu")(setting).empty
+
+
+def test_what_cannot_be_derived_is_an_error_each_time():
+    setting, broken = Setting(TABLES), once(lambda tables: tables["gains"])
+    for _ in range(2):
+        with pytest.raises(KeyError, match="gains"):
+            broken(setting)

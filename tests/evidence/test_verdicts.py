@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reprise.evidence import claims as c
 from reprise.evidence.judgement import judge
-from reprise.evidence.verdicts import COLUMNS, judge_all, summary
+from reprise.evidence.verdicts import COLUMNS, judge_all, setting, split, summary
 from reprise.study.settings import Settings, from_code, lost, ours, stated, unstated
 
 
@@ -536,3 +536,27 @@ def test_one_altered_observation_moves_the_mean_and_the_interval(values, which, 
     before, after = judge(value(), tables(values)), judge(value(), tables(altered))
     assert after.observed - before.observed == pytest.approx(shift / len(values), abs=1e-9)
     assert (after.low, after.high) != (before.low, before.high)
+
+
+def test_the_rows_of_each_setting_are_split_as_one_selects_them():
+    table = pd.DataFrame({"setting": list("abacb"), "x": range(5), "word": list("vwxyz")}, index=range(3, 8))
+    found = {"all": table, "only a": table[table["setting"] == "a"], "none": table[:0]}
+    parts = split(found, ("b", "a", "d"))
+    assert list(parts) == ["b", "a", "d"]
+    for name, part in parts.items():
+        for key, expected in setting(found, name).items():
+            pd.testing.assert_frame_equal(part[key], expected)
+
+
+def test_a_measure_is_evaluated_once_a_setting():
+    seen = []
+
+    def measure(found):
+        seen.append(found["t"]["setting"].iloc[0])
+        return x(found)
+
+    near, far = (tables(spread(0.5, 0.01), setting=name)["t"] for name in ("published", "batch = 64"))
+    two = [replace(value(), measure=measure), replace(value(0.9), measure=measure)]
+    judged = judge_all(two, {"t": pd.concat([near, far])}, Assuming())
+    assert judged["verdict"].tolist() == ["reproduced", "contradicted"]
+    assert sorted(seen) == ["batch = 64", "published"]

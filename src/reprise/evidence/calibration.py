@@ -24,7 +24,7 @@ from reprise.evidence.judgement import (
     Verdict,
     compare,
     is_share,
-    joined,
+    joint_verdict,
     judge,
 )
 from reprise.evidence.statistics import (
@@ -129,7 +129,8 @@ def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
         enough = seen.seeds >= MIN_RUNS
         missed, half, twice = ((1 - scale * TOLERATED) ** seen.seeds for scale in (1, 0.5, 2))
         fails = seen.seeds and "contradicted" in {
-            compare(claim.relation, value, value, seen.reference, seen.margin) for value in seen.values
+            compare(claim.relation, value, value, seen.reference, seen.margin)
+            for value in seen.values.tolist()
         }
         measured = Rates(missed if enough else 0.0, 0.0, half if enough else 0.0, 1 - twice)
         return measured, 1.0 if fails else missed, 0.0 if fails else 1.0
@@ -181,20 +182,20 @@ def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
 
 
 def _of_mean(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
-    centred = _draws(claim.id, seen.values)
+    samples = _sampled(claim, seen)
     effect = float(seen.values.mean()) - seen.reference
     if claim.relation == "near":
         low, high = claim.bounds
         edges = [edge for edge in (-seen.margin, seen.margin) if low <= seen.reference + edge <= high]
         outside, inside = [edge * (1 + ROUNDING) for edge in edges], [edge * (1 - ROUNDING) for edge in edges]
-        half = max((_shares(claim, seen, centred, edge / 2)[0] for edge in edges), default=math.nan)
-        twice = max((_shares(claim, seen, centred, 2 * edge)[1] for edge in edges), default=math.nan)
+        half = max((_shares(claim, seen, samples, edge / 2)[0] for edge in edges), default=math.nan)
+        twice = max((_shares(claim, seen, samples, 2 * edge)[1] for edge in edges), default=math.nan)
     else:
         outside = inside = [0.0]
-        half, twice = (_shares(claim, seen, centred, scale * effect)[0] for scale in (0.5, 2.0))
+        half, twice = (_shares(claim, seen, samples, scale * effect)[0] for scale in (0.5, 2.0))
     # Where the bounds leave no value outside the margin, the statement cannot be false, nor a verdict wrong.
-    reproduced = max((_shares(claim, seen, centred, shift)[0] for shift in outside), default=0.0)
-    contradicted = max((_shares(claim, seen, centred, shift)[1] for shift in inside), default=0.0)
+    reproduced = max((_shares(claim, seen, samples, shift)[0] for shift in outside), default=0.0)
+    contradicted = max((_shares(claim, seen, samples, shift)[1] for shift in inside), default=0.0)
     return Rates(reproduced, contradicted, half, twice), *_p_values(claim, seen, effect)
 
 
@@ -210,16 +211,25 @@ def _draws(id: str, values: np.ndarray) -> np.ndarray:
     return (picked + noise) / math.hypot(1, bandwidth)
 
 
-def _shares(claim: Claim, seen: Observation, centred: np.ndarray, shift: float) -> tuple[float, float]:
-    """The shares of samples that are reproduced, and contradicted, where the true mean is the reference and
-    `shift`."""
-    mean, variance = centred.mean(1) + shift, centred.var(1, ddof=1)
-    error, freedom = _error(claim, variance, seen.seeds)
-    if claim.published_std is not None and claim.published_n is not None and seen.values.size:
+def _sampled(claim: Claim, seen: Observation) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Of each of `_draws`: its mean, the error of the published mean, and half the width of its interval."""
+    centred = _draws(claim.id, seen.values)
+    error, freedom = _error(claim, centred.var(1, ddof=1), seen.seeds)
+    published: Any = 0.0
+    if claim.published_std is not None and claim.published_n is not None:
         generator = np.random.default_rng(zlib.crc32(f"{claim.id} published".encode()))
         spread = claim.published_std / math.sqrt(claim.published_n)
-        mean = mean + spread * generator.standard_normal(len(mean))
-    half = quantile(freedom, seen.level) * error
+        published = spread * generator.standard_normal(DRAWS)
+    return centred.mean(1), published, quantile(freedom, seen.level) * error
+
+
+def _shares(
+    claim: Claim, seen: Observation, samples: tuple[np.ndarray, Any, np.ndarray], shift: float
+) -> tuple[float, float]:
+    """The shares of samples that are reproduced, and contradicted, where the true mean is the reference and
+    `shift`."""
+    mean, published, half = samples
+    mean = mean + shift + published
     low = np.maximum(mean - half, claim.bounds[0] - seen.reference)
     high = np.minimum(mean + half, claim.bounds[1] - seen.reference)
     margin = seen.margin
@@ -259,11 +269,9 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
     for name, leaf_claim, leaf in _named_leaves(claim, judgement):
         if leaf.observation.obstacle:
             continue
+        others = [cell.verdict for other, cell in judgement.cells.items() if other != name]
         for verdict, why in _nearby(leaf_claim, leaf):
-            changed = replace(leaf, verdict=verdict)
-            if claim.cells:
-                changed = joined(claim, {**judgement.cells, name: changed})
-            if changed.verdict != judgement.verdict:
+            if joint_verdict(claim, [verdict, *others]) != judgement.verdict:
                 return f"{name}: {why}" if name else why
     return ""
 

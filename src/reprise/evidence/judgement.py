@@ -6,7 +6,7 @@ each, by intervals that hold together.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import COARSEST, LEARNED, MIN_RUNS, SHARE, TOLERATED, Claim, Kind, Relation
+from reprise.evidence.measures import once
 from reprise.evidence.statistics import (
     LEVEL,
     Interval,
@@ -115,25 +116,26 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
     """What a claim without cells measures."""
     if claim.measure is None:
         return Observation(claim.needs)
-    sample = claim.measure(tables).astype(float)
-    paired = None if isinstance(claim.reference, (int, float)) else claim.reference(tables).astype(float)
-    reference = float(paired.mean() if paired is not None else claim.reference)  # type: ignore[arg-type]
+    sample = once(claim.measure)(tables).astype(float)
+    against = claim.reference
+    paired = None if isinstance(against, (int, float)) else once(against)(tables).astype(float)
+    reference = float(paired.mean() if paired is not None else against)  # type: ignore[arg-type]
     margin = claim.margin_at(reference)
     if claim.kind in ("value", "ordering", "trend", "limit", "count") and not sample.index.is_unique:
         raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
     seen = Observation("", sample.to_numpy(), Interval(float(sample.mean()), math.nan, math.nan),
                        reference, margin, len(sample), level)  # fmt: skip
-    observations = sample if paired is None else pd.concat([sample, paired])
+    observations = np.concatenate([sample] if paired is None else [sample, paired])
     if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
         obstacle = "non-finite observations" if len(sample) else NO_OBSERVATIONS
         return Observation(obstacle, reference=reference, margin=margin, seeds=len(sample))
     if claim.learned is not None:
-        gain = float(claim.learned(tables).min(skipna=False))
+        gain = float(once(claim.learned)(tables).min(skipna=False))
         if not gain >= LEARNED:
             obstacle = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
             return replace(seen, obstacle=obstacle)
     if claim.resolution is not None:
-        margin = float(claim.resolution(tables).max(skipna=False))
+        margin = float(once(claim.resolution)(tables).max(skipna=False))
         size = max(abs(reference), 1.0) if reference == 0 else abs(reference)
         if not margin <= COARSEST * size:
             return replace(seen, obstacle=f"measured too coarsely for a limit: to {margin:.2g}")
@@ -198,7 +200,8 @@ def _about_each(
     claim: Claim, observation: Observation, reference: float, margin: float
 ) -> tuple[Verdict, str]:
     """The verdict on a statement about every observation: one that fails refutes it."""
-    holds = [compare(claim.relation, value, value, reference, margin) for value in observation.values]  # noqa: PD011
+    values = observation.values.tolist()  # noqa: PD011
+    holds = [compare(claim.relation, value, value, reference, margin) for value in values]
     failing, number = holds.count("contradicted"), len(holds)
     noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(claim.kind, "cases")
     if failing:
@@ -234,10 +237,7 @@ def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
     by_verdict = {
         verdict: [name for name, cell in cells.items() if cell.verdict == verdict] for verdict in VERDICTS
     }
-    order: tuple[Verdict, ...] = ("contradicted", "inconclusive", "not run", "reproduced")
-    if claim.quantifier == "some":
-        order = ("reproduced", "inconclusive", "not run", "contradicted")
-    verdict = next(verdict for verdict in order if by_verdict[verdict])
+    verdict = joint_verdict(claim, [cell.verdict for cell in cells.values()])
     if verdict == "inconclusive" and len(by_verdict["inconclusive"]) == 1 == len(cells):
         return replace(cells[by_verdict[verdict][0]], cells=cells)
     reason = f"holds in {len(by_verdict['reproduced'])} of {len(cells)} cells"
@@ -250,6 +250,14 @@ def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
         reason += f" ({why.pop()})"
     deciding = min((cells[name] for name in by_verdict[verdict]), key=_clearance)
     return Judgement(verdict, reason, deciding.observation, cells)
+
+
+def joint_verdict(claim: Claim, verdicts: Collection[Verdict]) -> Verdict:
+    """The verdict on a sentence from those in its cells alone."""
+    order: tuple[Verdict, ...] = ("contradicted", "inconclusive", "not run", "reproduced")
+    if claim.quantifier == "some":
+        order = ("reproduced", "inconclusive", "not run", "contradicted")
+    return next(verdict for verdict in order if verdict in verdicts)
 
 
 def few_of(names: list[str], most: int = 4) -> str:

@@ -3,11 +3,14 @@
     column("trajectory", "norm_w1", step=last, arm="balanced")
 
 is W1's norm at the last step, one number a seed; of several numbers a seed, `each_seed` makes one, and
-`applied` calculates with measures. What is still said better as a function selects its rows by `rows`.
+`applied` calculates with measures. What is still said better as a function selects its rows by `rows` or
+`selected`. Many claims, in many settings, read the same rows: what measures derive from the tables of a
+`Setting` they derive once.
 """
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -19,6 +22,41 @@ Source = str | Callable[[Tables], pd.DataFrame]
 """A table of the experiment by its name, or a function that makes one of the experiment's tables."""
 Wide = Callable[[Tables], pd.DataFrame]
 """From an experiment's tables to one with a row a seed."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Setting(dict[str, pd.DataFrame]):
+    """The tables of one setting, and by function what `once` has derived from them."""
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__(tables)
+        self.derived: dict[Callable, Any] = {}
+
+
+def once(derive: Callable[[Tables], T]) -> Callable[[Tables], T]:
+    """Derives something only once from the tables of a `Setting`, and each time from other tables. Who reads
+    it must not change it."""
+
+    @wraps(derive)
+    def derived(tables: Tables) -> T:
+        kept = getattr(tables, "derived", {})
+        if derive not in kept:
+            kept[derive] = derive(tables)
+        return kept[derive]
+
+    return derived
+
+
+def interned(make: Callable[P, Callable[[Tables], T]]) -> Callable[P, Callable[[Tables], T]]:
+    """Makes of the same arguments the same measure, evaluated `once`; they must be hashable."""
+
+    @wraps(make)
+    def made(*args: P.args, **named: P.kwargs) -> Callable[[Tables], T]:
+        return once(make(*args, **named))
+
+    return cast(Callable[P, Callable[[Tables], T]], cache(made))
 
 
 def first(values: pd.Series) -> pd.Series:
@@ -48,26 +86,39 @@ def rows(table: pd.DataFrame, /, **where: Any) -> pd.DataFrame:
     return table
 
 
+def selected(source: Source, /, **where: Any) -> Callable[[Tables], pd.DataFrame]:
+    """The rows of a table that `where` selects (`rows`)."""
+    return _selected(source, *where.items())
+
+
+@interned
+def _selected(source: Source, *where: tuple[str, Any]) -> Callable[[Tables], pd.DataFrame]:
+    if not where:
+        return (lambda tables: tables[source]) if isinstance(source, str) else source
+    *others, (name, wanted) = where
+    before = _selected(source, *others)
+    return lambda tables: rows(before(tables), **{name: wanted})
+
+
+@interned
 def column(source: Source, value: str, /, *, by: str = "seed", **where: Any) -> Measure:
     """A column in the rows that `where` selects (`rows`).
 
     Args:
         by: the column that tells observations apart.
     """
-    return lambda tables: rows(_table(source, tables), **where).set_index(by)[value]
+    found = selected(source, **where)
+    return lambda tables: found(tables)[value].set_axis(found(tables)[by])
 
 
+@interned
 def wide(source: Source, value: str, over: str, /, **where: Any) -> Wide:
     """A column in the rows that `where` selects, spread out: a row a seed, a column a value of `over`."""
-    return lambda tables: rows(_table(source, tables), **where).pivot(
-        index="seed", columns=over, values=value
-    )
+    found = selected(source, **where)
+    return lambda tables: found(tables).pivot(index="seed", columns=over, values=value)
 
 
-def _table(source: Source, tables: Tables) -> pd.DataFrame:
-    return tables[source] if isinstance(source, str) else source(tables)
-
-
+@interned
 def each_seed(reduce: str | Callable[[pd.Series], float], measure: Measure) -> Measure:
     """One number for all that a seed has.
 
@@ -92,16 +143,19 @@ def mean(values: pd.Series) -> float:
     return values.mean(skipna=False)
 
 
+@interned
 def applied(function: Callable[..., pd.Series], *measures: Measure | Wide) -> Measure:
     """A function of what other measures give, seed by seed."""
     return lambda tables: function(*(measure(tables) for measure in measures))
 
 
+@interned
 def difference(minuend: Measure, subtrahend: Measure) -> Measure:
     """One measure less another, seed by seed."""
     return lambda tables: minuend(tables) - subtrahend(tables)
 
 
+@interned
 def ratio(numerator: Measure, denominator: Measure) -> Measure:
     """One measure over another, seed by seed."""
     return lambda tables: numerator(tables) / denominator(tables)

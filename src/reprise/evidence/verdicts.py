@@ -11,6 +11,7 @@ import pandas as pd
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
 from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, few_of, judge
+from reprise.evidence.measures import Setting
 from reprise.evidence.statistics import false_discovery_rate, simultaneous
 from reprise.study.experiment import BASE, Tables
 from reprise.study.losses import TakesLosses
@@ -57,7 +58,7 @@ def judge_all(
     settings = {}
     if tables is not None:
         names = other_settings(tables, params) if params is not None and assumptions(params) else []
-        settings = {name: setting(tables, name) for name in (BASE, *names)}
+        settings = split(tables, (BASE, *names))
     return pd.DataFrame(
         [_row(claim, settings, params, missing, looked) for claim in claims], columns=list(COLUMNS)
     )
@@ -173,6 +174,15 @@ def _or_nan(number: float | None) -> float:
 def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
     """The rows of one setting."""
     return {key: table[table["setting"] == name] for key, table in tables.items()}
+
+
+def split(tables: Tables, names: Iterable[str]) -> dict[str, Setting]:
+    """The rows of each setting, by its name."""
+    by_name = {key: dict(iter(table.groupby("setting", sort=False))) for key, table in tables.items()}
+    return {
+        name: Setting({key: by_name[key].get(name, table[:0]) for key, table in tables.items()})
+        for name in names
+    }
 
 
 def other_settings(tables: Tables, params: Settings) -> list[str]:

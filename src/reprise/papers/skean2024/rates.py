@@ -16,7 +16,7 @@ import pandas as pd
 
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Measure
-from reprise.evidence.measures import rows
+from reprise.evidence.measures import interned, selected
 from reprise.study.experiment import Tables
 
 CELL = ["data_set", "method"]
@@ -45,6 +45,7 @@ def at_own_rate(table: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
     return table.merge(chosen(probes), on=[*CELL, "learning_rate"])
 
 
+@interned
 def at_own_rates(name: str) -> Callable[[Tables], pd.DataFrame]:
     """`at_own_rate` for an experiment's table by name, for use in `evidence.measures`."""
     return lambda tables: at_own_rate(tables[name], tables["probes"])
@@ -55,6 +56,7 @@ def gains(probes: pd.DataFrame) -> pd.Series:
     return probes["top1"] - probes["start"]
 
 
+@interned
 def learned(probes: Callable[[Tables], pd.DataFrame], /, **where: Any) -> Measure:
     """The gains of all networks that a claim compares, for `Claim.learned`.
 
@@ -62,4 +64,5 @@ def learned(probes: Callable[[Tables], pd.DataFrame], /, **where: Any) -> Measur
         probes: gives the linear probes at the learning rates at which the claim reads the networks.
         where: as in `measures.rows`: the networks that it reads.
     """
-    return lambda tables: gains(rows(probes(tables), **where))
+    networks = selected(probes, **where)
+    return lambda tables: gains(networks(tables))

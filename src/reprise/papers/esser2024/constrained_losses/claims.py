@@ -7,7 +7,7 @@ A limit is measured to within what still moves over the last quarter of the step
 import pandas as pd
 
 from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, Claim, Measure, always, for_all
-from reprise.evidence.measures import applied, difference, ratio, rows
+from reprise.evidence.measures import applied, difference, interned, ratio, selected
 from reprise.papers.esser2024.limits import beyond
 
 SCALED = {"orthogonal": "L_orth (spectral norms)", "frobenius": "the loss scaled by Frobenius norms"}
@@ -17,11 +17,11 @@ FIGURE_1 = "Example 1, Figure 1"
 RESOLUTION = "beyond what still moves, as a share"
 
 
+@interned
 def of_runs(name: str, problem: str, outputs: int) -> Measure:
     """A column, a number a run."""
-    return lambda tables: rows(tables["runs"], problem=problem, output_dim=outputs).set_index(
-        ["seed", "start"]
-    )[name]
+    runs = selected("runs", problem=problem, output_dim=outputs)
+    return lambda tables: runs(tables).set_index(["seed", "start"])[name]
 
 
 def diverged(problem: str, outputs: int) -> Measure:

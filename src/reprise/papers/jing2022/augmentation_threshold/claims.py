@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, ordering, ours
-from reprise.evidence.measures import applied, rows, wide
+from reprise.evidence.measures import applied, interned, rows, wide
 from reprise.study.experiment import Tables
 
 SMALLEST = 1e-12
@@ -42,6 +42,7 @@ def heading_for(logs: pd.DataFrame) -> pd.Series:
     return logs[end] + falls * sum(slowing**quarter for quarter in quarters)
 
 
+@interned
 def vanishing(views: str, amplitude: float, power: int = 1) -> Measure:
     """Number of vanishing singular values of W, or of their powers."""
 

@@ -1,9 +1,11 @@
 """What Section 5.4 says of depth and nonlinearity, read from the embeddings' covariance (Eq. 1)."""
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, ours
-from reprise.evidence.measures import column, difference, each_seed, largest, rows
+from reprise.evidence.measures import column, difference, each_seed, interned, largest, selected
 from reprise.study.experiment import Tables
 
 UNIT = "collapsed values of 16"
@@ -20,13 +22,16 @@ def course(tables: Tables) -> pd.DataFrame:
     return tables["spectrum"].query("step <= read")
 
 
+@interned
+def after(divisor: int) -> Callable[[Tables], pd.DataFrame]:
+    """The spectra after one `divisor`-th of the steps."""
+    return lambda tables: tables["spectrum"].query(f"step == read // {divisor}")
+
+
 def collapsed_count(arm: str, depth: int, divisor: int = 1) -> Measure:
     """Collapsed singular values after one `divisor`-th of the steps."""
 
-    def then(tables: Tables) -> pd.DataFrame:
-        return tables["spectrum"].query(f"step == read // {divisor}")
-
-    return each_seed(collapsed, column(then, "singular_value", arm=arm, depth=depth))
+    return each_seed(collapsed, column(after(divisor), "singular_value", arm=arm, depth=depth))
 
 
 def at_start(arm: str, depth: int) -> Measure:
@@ -38,7 +43,7 @@ def most(arm: str, depth: int) -> Measure:
     """Collapsed singular values at the step with the most."""
 
     def measure(tables: Tables) -> pd.Series:
-        net = rows(course(tables), arm=arm, depth=depth)
+        net = selected(course, arm=arm, depth=depth)(tables)
         counts = net.groupby(["seed", "step"])["singular_value"].agg(collapsed)
         return counts.groupby("seed").agg(largest)
 

@@ -20,7 +20,7 @@ from reprise.evidence.claims import (
     ours,
     value,
 )
-from reprise.evidence.measures import applied, column, each_seed, rows
+from reprise.evidence.measures import Wide, applied, column, each_seed, interned, once, rows, selected
 from reprise.papers.ren2023.two_stages.params import TIME_SCALE
 from reprise.study.experiment import Tables
 
@@ -46,29 +46,36 @@ POWER = 2
 """Of the law that a linear rate is compared with."""
 
 
-def course(tables: Tables, column: str, loss: str, cell: str, table: str = "trajectory") -> pd.DataFrame:
+@interned
+def course(name: str, loss: str, cell: str, table: str = "trajectory") -> Wide:
     """A column over time: a row a step, a column a seed; of the limit one column."""
     spectrum, noise = CELLS[cell]
-    looks = rows(tables[table], loss=loss, spectrum=spectrum, noise=noise)
-    return looks.assign(seed=looks.get("seed", 0)).pivot(index="step", columns="seed", values=column)
+    looks_of = selected(table, loss=loss, spectrum=spectrum, noise=noise)
+
+    def over_time(tables: Tables) -> pd.DataFrame:
+        looks = looks_of(tables)
+        return looks.assign(seed=looks.get("seed", 0)).pivot(index="step", columns="seed", values=name)
+
+    return over_time
 
 
-def at(when: When, column: str, loss: str = "contrastive", cell: str = "linear") -> Measure:
+@interned
+def at(when: When, name: str, loss: str = "contrastive", cell: str = "linear") -> Measure:
     """A column at the start or at the end of a stage."""
+    spectrum, noise = CELLS[cell]
 
     def measure(tables: Tables) -> pd.Series:
         steps = {"start": 0, "stage 1": boundary(tables), "stage 2": tables["trajectory"]["step"].max()}
-        spectrum, noise = CELLS[cell]
-        looks = rows(tables["trajectory"], step=steps[when], loss=loss, noise=noise, spectrum=spectrum)
-        return looks.set_index("seed")[column]
+        looks = column("trajectory", name, loss=loss, spectrum=spectrum, noise=noise, step=steps[when])
+        return looks(tables)
 
     return measure
 
 
+@once
 def boundary(tables: Tables) -> int:
     """The last step of Stage 1."""
-    stages = tables["trajectory"]
-    return int(stages.loc[stages["stage"] == 1, "step"].max())
+    return int(rows(tables["trajectory"], stage=1)["step"].max())
 
 
 def stage1_distance(cell: str) -> Measure:
@@ -76,8 +83,8 @@ def stage1_distance(cell: str) -> Measure:
     over Stage 1, relative to the latter."""
 
     def measure(tables: Tables) -> pd.Series:
-        with_negatives = course(tables, "condition", "contrastive", cell).loc[: boundary(tables)]
-        without = course(tables, "condition", "non-contrastive", cell)
+        with_negatives = course("condition", "contrastive", cell)(tables).loc[: boundary(tables)]
+        without = course("condition", "non-contrastive", cell)(tables)
         steps = with_negatives.index[(TIME_SCALE * with_negatives.index).isin(without.index)]
         same_time = without.loc[TIME_SCALE * steps].set_axis(steps)
         return (with_negatives.loc[steps] / same_time - 1).abs().max(skipna=False)
@@ -91,10 +98,10 @@ def limit_distance(stage: int, cell: str = "linear") -> Measure:
     def measure(tables: Tables) -> pd.Series:
         last = boundary(tables)
         steps = slice(None, last) if stage == 1 else slice(last, None)
-        ours = course(tables, "condition", "contrastive", cell).loc[steps]
+        ours = course("condition", "contrastive", cell)(tables).loc[steps]
         if tables["limit"].empty:  # where there is nothing but the limit
             return pd.Series(dtype=float)
-        limit = course(tables, "condition", "contrastive", cell, "limit").loc[ours.index].iloc[:, 0]
+        limit = course("condition", "contrastive", cell, "limit")(tables).loc[ours.index].iloc[:, 0]
         return ours.div(limit, axis=0).sub(1).abs().max(skipna=False)
 
     return measure
@@ -105,7 +112,7 @@ def in_stage2(cell: str, fit: Callable[[pd.Series], float]) -> Measure:
     is about 1; NaN where that is within three measurements."""
 
     def measure(tables: Tables) -> pd.Series:
-        stage2 = course(tables, "condition", "contrastive", cell).loc[boundary(tables) :]
+        stage2 = course("condition", "contrastive", cell)(tables).loc[boundary(tables) :]
         stage2.index -= stage2.index[0]
         return pd.Series({seed: _fitted(condition, fit) for seed, condition in stage2.items()})
 

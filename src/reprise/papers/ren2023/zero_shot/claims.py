@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import PERCENT, SHARE, Claim, Measure, for_all, ordering, ours, value
-from reprise.evidence.measures import applied, last, rows
+from reprise.evidence.measures import applied, interned, last, once, rows, selected
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES
 from reprise.study.experiment import Tables
 
@@ -41,11 +41,12 @@ def best(course: pd.DataFrame) -> pd.DataFrame:
     return course.loc[complete.groupby("seed")["accuracy"].idxmax()]
 
 
+@interned
 def at(column: str, loss: str, look: Look = end) -> Measure:
     """A column at a look; of a column by modality, the worse one."""
 
     def measure(tables: Tables) -> pd.Series:
-        heads = look(rows(tables["course"], loss=loss)).set_index("seed")
+        heads = look(selected("course", loss=loss)(tables)).set_index("seed")
         if column in heads:
             return heads[column]
         both = heads[[f"{column}_{modality}" for modality in MODALITIES]]
@@ -62,6 +63,7 @@ def log_start(loss: str, column: str) -> Measure:
     return log_condition(loss, column, start)
 
 
+@interned
 def log_peak(loss: str, column: str) -> Measure:
     """A seed's logarithm of a column at the look between start and end where it is largest in the mean of the
     other seeds: a seed's own maximum would be high by its noise alone."""
@@ -78,6 +80,7 @@ def log_peak(loss: str, column: str) -> Measure:
     return measure
 
 
+@once
 def with_negatives(tables: Tables) -> pd.Series:
     """By how many percentage points contrastive heads name categories better than random heads, or than the
     best other baseline where that is not beaten."""

@@ -7,34 +7,39 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
-from reprise.evidence.measures import column
+from reprise.evidence.measures import Wide, column, interned
 from reprise.papers.skean2024.early_lead.params import EPOCHS, LOOKS, PAIR, SHOWN
 from reprise.papers.skean2024.published import NEEDS, rows_of, slug
-from reprise.papers.skean2024.rates import at_own_rate, at_own_rates, learned
+from reprise.papers.skean2024.rates import at_own_rates, learned
 from reprise.study.experiment import Tables
 
 K = {"top1": "top-1", "top5": "top-5"}
 
 
-def leads(tables: Tables, column: str) -> pd.DataFrame:
+@interned
+def leads(column: str) -> Wide:
     """FroSSL's lead over Barlow Twins: a row a seed, a column an epoch."""
-    online = at_own_rate(tables["online"], tables["probes"])
-    accuracy = online.pivot(index=["seed", "epoch"], columns="method", values=column)
-    return (accuracy["frossl"] - accuracy["barlow-twins"]).unstack("epoch")
+
+    def measure(tables: Tables) -> pd.DataFrame:
+        online = at_own_rates("online")(tables)
+        accuracy = online.pivot(index=["seed", "epoch"], columns="method", values=column)
+        return (accuracy["frossl"] - accuracy["barlow-twins"]).unstack("epoch")
+
+    return measure
 
 
 def first(column: str) -> Measure:
     """At the first test of the online probe."""
-    return lambda tables: leads(tables, column).iloc[:, 0]
+    return lambda tables: leads(column)(tables).iloc[:, 0]
 
 
 def mean_early(column: str) -> Measure:
     """The mean over the epochs that the figure shows."""
-    return lambda tables: leads(tables, column).loc[:, :SHOWN].mean(axis=1, skipna=False)
+    return lambda tables: leads(column)(tables).loc[:, :SHOWN].mean(axis=1, skipna=False)
 
 
 def after(epoch: int, column: str) -> Measure:
-    return lambda tables: leads(tables, column)[epoch]
+    return lambda tables: leads(column)(tables)[epoch]
 
 
 def final(column: str) -> Measure:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Claim, Measure, for_all, ordering
-from reprise.evidence.measures import applied, column, rows
+from reprise.evidence.measures import applied, column, interned, once, rows
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, half_rise, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import OTHER_RATES, SHARED_RATE
 from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, METHODS
@@ -39,16 +39,25 @@ RATES: dict[str, tuple[Select, str]] = {
 }
 
 
+@once
+def every_summary(tables: Tables) -> pd.DataFrame:
+    """`measures.summary`."""
+    return summary(tables["eigenvalues"], tables["traces"])
+
+
+@interned
+def summaries(select: Select) -> Callable[[Tables], pd.DataFrame]:
+    """The same at some learning rates."""
+    return lambda tables: select(every_summary(tables), tables["probes"])
+
+
 def metric(name: str, select: Select, method: str) -> Measure:
     """A column of `measures.summary` by seed; of condition numbers, which span decades, the logarithm."""
-
-    def summaries(tables: Tables) -> pd.DataFrame:
-        return select(summary(tables["eigenvalues"], tables["traces"]), tables["probes"])
-
-    values = column(summaries, name, method=method)
+    values = column(summaries(select), name, method=method)
     return applied(np.log10, values) if name.startswith("condition") else values
 
 
+@interned
 def read(select: Select) -> Callable[[Tables], pd.DataFrame]:
     """The linear probes at some learning rates."""
     return lambda tables: select(tables["probes"], tables["probes"])

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import LEARNED, MARGINS, Claim, Measure, for_all, ordering, value
-from reprise.evidence.measures import applied, column, difference, rows, wide
+from reprise.evidence.measures import applied, column, difference, interned, once, rows, selected, wide
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
 from reprise.papers.skean2024.rates import at_own_rates, learned
@@ -29,9 +29,10 @@ NO_LOGS = {
 }
 
 
+@interned
 def ends(place: int, *methods: str) -> Callable[[Tables], pd.DataFrame]:
     """The linear probes of these methods at their own rates on a data set."""
-    return lambda tables: rows(at_own_rates("probes")(tables), place=place, method=methods)
+    return selected(at_own_rates("probes"), place=place, method=methods)
 
 
 def accuracy(place: int, method: str) -> Measure:
@@ -39,6 +40,7 @@ def accuracy(place: int, method: str) -> Measure:
     return column(ends(place, method), "top1")
 
 
+@once
 def of_table3(tables: Tables) -> pd.DataFrame:
     """The linear probes of Table 3's networks at their own rates."""
     return rows(at_own_rates("probes")(tables), data_set=tables["online"]["data_set"].iloc[0])

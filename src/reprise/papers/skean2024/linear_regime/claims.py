@@ -1,12 +1,13 @@
 """What Section 5.1 and Figure 2 say of the two losses, and the corrected theory of the same runs."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from reprise.evidence.claims import Measure, count, for_all, ordering, ours, value
-from reprise.evidence.measures import applied, column, each_seed, ratio, rows
+from reprise.evidence.measures import applied, column, each_seed, interned, ratio, rows, selected
 from reprise.papers.skean2024.linear_regime.params import READ, SHOWN
 from reprise.papers.skean2024.linear_views import closed_form
 from reprise.study.experiment import Tables
@@ -33,10 +34,17 @@ def of_views(table: pd.DataFrame, views: Which) -> pd.DataFrame:
     return table[table["views"] == views]
 
 
-def course(tables: Tables, table: str, column: str, views: Which, run: Run, **which: int) -> pd.DataFrame:
+@interned
+def viewed(table: str, views: Which) -> Callable[[Tables], pd.DataFrame]:
+    """`of_views`, of an experiment's table by name."""
+    return lambda tables: of_views(tables[table], views)
+
+
+@interned
+def course(table: str, column: str, views: Which, run: Run, **which: int) -> Callable[[Tables], pd.DataFrame]:
     """Rows in the order of the steps with `time`, `step` and `y`, and their `seed`."""
-    records = rows(of_views(tables[table], views), run=run, **which)
-    return records.sort_values(["seed", "step"]).rename(columns={column: "y"})
+    records = selected(viewed(table, views), run=run, **which)
+    return lambda tables: records(tables).sort_values(["seed", "step"]).rename(columns={column: "y"})
 
 
 def crossing(times: np.ndarray, y: np.ndarray, level: float) -> float:
@@ -50,11 +58,12 @@ def crossing(times: np.ndarray, y: np.ndarray, level: float) -> float:
     return float(times[0] if k == 0 else np.interp(np.log(level), np.log(y[around]), times[around]))
 
 
+@interned
 def rise(views: Which, run: Run, clock: str = "time", *, half: bool = False) -> Measure:
     """When the last shown eigenvalue reaches the threshold, or half its end value."""
 
     def measure(tables: Tables) -> pd.Series:
-        paths = course(tables, "spectrum", "eigenvalue", views, run, index=SHOWN)
+        paths = course("spectrum", "eigenvalue", views, run, index=SHOWN)(tables)
         return pd.Series(
             {
                 seed: crossing(path[clock].to_numpy(), y, y[-1] / 2 if half else THRESHOLD)
@@ -69,9 +78,7 @@ def rise(views: Which, run: Run, clock: str = "time", *, half: bool = False) -> 
 
 def risen(views: Which, run: Run) -> Measure:
     """Whether it reaches the threshold within the horizon."""
-    eigenvalue = column(
-        lambda tables: of_views(tables["spectrum"], views), "eigenvalue", run=run, index=SHOWN
-    )
+    eigenvalue = column(viewed("spectrum", views), "eigenvalue", run=run, index=SHOWN)
     return applied(lambda highest: highest >= THRESHOLD, each_seed("max", eigenvalue))
 
 
@@ -92,7 +99,7 @@ def convergence(run: Run) -> Measure:
     where that is in the last tenth of the time."""
 
     def measure(tables: Tables) -> pd.Series:
-        paths = course(tables, "loss", "loss", None, run).groupby("seed")
+        paths = course("loss", "loss", None, run)(tables).groupby("seed")
         return pd.Series({seed: _converged(path) for seed, path in paths}, dtype=float)
 
     return measure
@@ -108,7 +115,7 @@ def _converged(path: pd.DataFrame) -> float:
 
 def convergence_within(run: Run) -> Measure:
     """No number where it is only a bound."""
-    ends = each_seed("max", column(lambda tables: of_views(tables["loss"], None), "time", run=run))
+    ends = each_seed("max", column(viewed("loss", None), "time", run=run))
     return applied(lambda time, end: time.where(time < end), convergence(run), ends)
 
 
@@ -118,7 +125,7 @@ def predicted_rise(run: Run) -> Measure:
 
     def measure(tables: Tables) -> pd.Series:
         modes, paths = (
-            dict(iter(rows(of_views(tables[name], None), run=run).groupby("seed")))
+            dict(iter(selected(viewed(name, None), run=run)(tables).groupby("seed")))
             for name in ("modes", "spectrum")
         )
         times = {}
@@ -161,7 +168,7 @@ def steps_apart(run: Run) -> Measure:
 
     def measure(tables: Tables) -> pd.Series:
         counts = {}
-        for seed, spectrum in course(tables, "spectrum", "eigenvalue", None, run).groupby("seed"):
+        for seed, spectrum in course("spectrum", "eigenvalue", None, run)(tables).groupby("seed"):
             paths = [path["y"].to_numpy() for _, path in spectrum.groupby("index")]
             time = np.unique(spectrum["time"])
             half, tenth = (
@@ -175,7 +182,7 @@ def steps_apart(run: Run) -> Measure:
 
 
 def _at(table: str, name: str, run: Run) -> Measure:
-    return column(lambda tables: of_views(tables[table], None), name, run=run)
+    return column(viewed(table, None), name, run=run)
 
 
 QUICKER = {"source": FIGURE, "unit": "t = learning rate * step"}

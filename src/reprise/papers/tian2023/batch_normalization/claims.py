@@ -17,7 +17,7 @@ from reprise.evidence.claims import (
     ours,
     value,
 )
-from reprise.evidence.measures import applied, difference, rows
+from reprise.evidence.measures import Wide, applied, difference, interned, rows
 from reprise.papers.tian2023.batch_normalization.agreement import (
     CHANCE,
     FAR,
@@ -37,11 +37,20 @@ OVER_PARAMETERISED = [(beta, candidates) for beta in (2, 5, 10) for candidates i
 """beta > 1 and P > 1."""
 
 
-def table_cells(tables: Tables, run: str = "table") -> pd.DataFrame:
-    """Table 1's scores: a row a seed, a column a cell (beta, P, mean and variance backpropagated)."""
+@interned
+def cells_of(run: str) -> Wide:
+    """The scores of a run: a row a seed, a column a cell (beta, P, mean and variance backpropagated)."""
     columns = ["beta", "candidates", "mean_gradient", "variance_gradient"]
-    scores = rows(tables["matching"], run=run).pivot(index="seed", columns=columns, values="chi_plus")
-    return scores.rename_axis(columns=CELL)
+
+    def cells(tables: Tables) -> pd.DataFrame:
+        scores = rows(tables["matching"], run=run).pivot(index="seed", columns=columns, values="chi_plus")
+        return scores.rename_axis(columns=CELL)
+
+    return cells
+
+
+table_cells = cells_of("table")
+"""Table 1's."""
 
 
 def cell_score(beta: int, candidates: int, mean: bool, variance: bool) -> Measure:
@@ -59,7 +68,7 @@ def mean_distance(*, text_rate: bool) -> Measure:
     """|χ+ - published|, mean over the cells of the rows that were trained at the text's learning rate too."""
 
     def measure(tables: Tables) -> pd.Series:
-        at_text = table_cells(tables, "text")
+        at_text = cells_of("text")(tables)
         cells = at_text if text_rate else table_cells(tables)[at_text.columns]
         return _off(cells).abs().mean(axis=1, skipna=False)
 
@@ -82,6 +91,7 @@ def by_mean(flows: bool) -> Measure:
     return measure
 
 
+@interned
 def shown(zeta: float, beta: int, candidates: int, *, batch_norm: bool) -> Measure:
     """χ+ with or without (mean-backprop) BatchNorm in one cell of Figure 11."""
 

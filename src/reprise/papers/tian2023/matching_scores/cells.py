@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from reprise.evidence.claims import Claim, Measure, for_all, ordering
-from reprise.evidence.measures import column
+from reprise.evidence.measures import column, interned
 
 UNIT = "matching score"
 ACTIVATIONS = ("linear", "relu", "leaky_relu", "quadratic", "sigmoid")
@@ -60,6 +60,7 @@ def measured(name: str, activation: str, cell: Cell, figure: str = "fig9", score
     )
 
 
+@interned
 def among(measure: Measure, other: Measure) -> Measure:
     """A measure, of the seeds that another one has too: ReLU and linear nets have more."""
     return lambda tables: measure(tables).loc[lambda seeds: seeds.index.isin(other(tables).index)]
