@@ -203,8 +203,6 @@ def test_a_missing_file_is_made_again(finished, file, expected):
     assert finished.plan() == expected
 
 
-
-
 def test_results_of_another_commit_are_neither_read_nor_taken_for_finished(finished):
     finished.edit(COMPUTE, *WEIGHTS)
     code, printed = finished.call("reprise", "run", f"{KEY}/layer_alignment", "--tier", "smoke")
