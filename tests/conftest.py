@@ -3,8 +3,11 @@
 import shutil
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("reprise")
 ROOT = Path(__file__).parents[1]
 
 
