@@ -91,7 +91,7 @@ def _run(
     curve = curve.clip(*limits)
     axes.plot(curve.index, curve, lw=0.9, **style)
     if np.isfinite(diverged_at):
-        end = {"marker": "x", "ms": 4, "ls": "none", "label": "no longer finite"}
+        end: dict[str, Any] = {"marker": "x", "ms": 4, "ls": "none", "label": "no longer finite"}
         axes.plot([diverged_at], [curve.iloc[-1]], color=style["color"], **end)
 
 

@@ -1,5 +1,7 @@
 """Section 3.1's grid search, which the paper does not plot."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -30,7 +32,7 @@ def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
         band(axes, rows, "weight", "top1", within=PERCENT, **style)
     for weight in params.weights:
         drawable(best_rates.loc[best_rates["weight"] == weight, "top1"], f"the probe at weight {weight:g}")
-    best = {"color": "0.4", "lw": 3, "alpha": 0.6, "zorder": 1, "label": "best rate of each"}
+    best: dict[str, Any] = {"color": "0.4", "lw": 3, "alpha": 0.6, "zorder": 1, "label": "best rate of each"}
     band(axes, best_rates, "weight", "top1", within=PERCENT, **best)
     start = drawable(probes["start"], "the probe of the start").mean()
     axes.axhline(start, color="0.5", ls=":", lw=0.9, label="random initialisation")
