@@ -149,6 +149,25 @@ ARMS = [
 """(figure, table, rows): a series without which it is not drawn."""
 
 
+PERCENT, SHARE, COSINE, AT_LEAST_1 = (0, 100), (0, 1), (-1, 1), (1, np.inf)
+RANGES = {
+    **dict.fromkeys(("accuracy", "initial", "top1", "top5"), PERCENT),
+    **dict.fromkeys(("chi_plus", "chi_minus"), COSINE),
+    **dict.fromkeys(("absolute_chi_plus", "absolute_chi_minus"), SHARE),
+    **dict.fromkeys(("off_diagonal_mass", "mass_outside_subspace", "high_frequency_share"), SHARE),
+    **dict.fromkeys(("reached", "first_critical", "simulated", "alignment"), SHARE),
+    **dict.fromkeys(("signals", "signal_noise", "noises"), SHARE),  # |cosines|
+    **dict.fromkeys(("stable_rank", "intrinsic_dimension", "condition", "effective_condition"), AT_LEAST_1),
+    **{
+        f"{name}_{modality}": AT_LEAST_1
+        for name in ("stable_rank", "intrinsic_dimension", "condition", "effective_condition")
+        for modality in ("image", "text")
+    },
+    **dict.fromkeys(("imbalance", "maxima", "rise"), (0, np.inf)),
+}
+"""The possible values of the columns that have bounds, by what they measure."""
+
+
 def draw(id, tables, params):
     with styled(), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing, before the error
@@ -196,9 +215,10 @@ def labels(panel):
     return panel.get_legend_handles_labels()[1]
 
 
-def assert_mean(panel, label, rows, x, y, *, log=True):
+def assert_mean(panel, label, rows, x, y, *, log=True, within=None):
     """The line of that label is the mean over seeds of `y` at every `x`, geometric where the axis is
-    logarithmic; the band around it is the 95 % interval of Student's t, of the seeds that have a number."""
+    logarithmic; the band around it is the 95 % interval of Student's t, of the seeds that have a number, cut
+    to what is possible."""
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)
     assert wide.shape == (rows[x].nunique(), 3)
@@ -210,7 +230,9 @@ def assert_mean(panel, label, rows, x, y, *, log=True):
     np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float))
     np.testing.assert_allclose(found_y, back(mean), rtol=1e-6, atol=1e-12)
     edges = np.concatenate([path.vertices for shade in panel.collections for path in shade.get_paths()])
-    for at, low, high in zip(wide.index, back(mean - half), back(mean + half), strict=True):
+    within = within or RANGES.get(y, (-np.inf, np.inf))
+    low_edge, high_edge = (np.clip(back(edge), *within) for edge in (mean - half, mean + half))
+    for at, low, high in zip(wide.index, low_edge, high_edge, strict=True):
         there = edges[np.isclose(edges[:, 0], at), 1]
         for edge in (low, high):
             assert np.isclose(there, edge, rtol=1e-5, atol=1e-9).any(), (label, at)

@@ -8,7 +8,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from reading import ARMS, READS, draw, drawn, labels, panels_of, series, share_x, share_y
+from matplotlib.lines import Line2D
+from reading import ARMS, RANGES, READS, draw, drawn, labels, panels_of, series, share_x, share_y
+from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.execute import registry
@@ -63,6 +65,62 @@ def test_a_legend_names_each_series_once(id, smoke):
     for legend in legends:
         names = [text.get_text() for text in legend.get_texts()]
         assert len(names) == len(set(names))
+
+
+def is_grey(line):
+    red, green, blue = mpl.colors.to_rgb(line.get_color())
+    return red == green == blue
+
+
+@EACH
+def test_a_legend_names_every_marker_and_every_line_that_is_not_solid(id, smoke):
+    """A grey line, a reference, by a grey entry."""
+    panels, _, _ = drawn(id, smoke)
+    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + panels[0].figure.legends
+    named = [line for legend in legends for line in legend.findobj(Line2D)]
+    styles = {(line.get_linestyle(), grey) for line in named for grey in {False, is_grey(line)}}
+    markers = {line.get_marker() for line in named}
+    for line in (line for panel in panels for line in panel.lines if len(line.get_xdata())):
+        style = line.get_linestyle(), is_grey(line)
+        assert style in styles or style[0] in ("-", "None")
+        assert line.get_marker() in markers or line.get_marker() == "None"
+
+
+def shaded(panels):
+    """The heights of each band and each series' error bars."""
+    return [
+        np.concatenate([path.vertices[:, 1] for path in shade.get_paths()])
+        for panel in panels
+        for shade in panel.collections
+        if shade.get_paths()
+    ]
+
+
+ACROSS = {"jing2022/sec61_map", "skean2024/learning_rates"}
+"""Figures whose intervals lie along x."""
+
+
+@pytest.mark.parametrize("id", [id for id in READS if id not in ACROSS])
+def test_no_band_leaves_the_range_of_its_quantity(id, smoke):
+    """One seed near the lower end of the range and the others at its upper end, column by column: the plain
+    interval leaves the range."""
+    tables, params = smoke[registry.artifact(id).experiment]
+    before = shaded(drawn(id, smoke)[0])
+    columns = {
+        (name, column) for name in READS[id] for column in RANGES if {column, "seed"} <= set(tables[name])
+    }
+    for name, column in columns:
+        low, high = RANGES[column]
+        high = high if np.isfinite(high) else low + 1000
+        first = tables[name]["seed"] == tables[name]["seed"].min()
+        extremes = tables[name][column].mask(first, low + 1e-3 * (high - low)).mask(~first, high)
+        extremes = extremes.where(tables[name][column].notna())
+        damaged = tables[name].assign(**{column: extremes})
+        after = shaded(panels_of(draw(id, {**tables, name: damaged}, params)))
+        for old, new in zip(before, after, strict=True):
+            if not np.array_equal(old, new):
+                assert RANGES[column][0] <= new.min()
+                assert new.max() <= RANGES[column][1]
 
 
 @EACH
@@ -134,6 +192,17 @@ def test_a_band_says_what_is_missing():
         with pytest.raises(RepriseError, match=r"nothing to draw: .*norm"):
             band(axes, table, "step", "norm", log=log)
     assert not axes.lines
+
+
+def test_a_band_ends_where_its_quantity_does():
+    _, axes = plt.subplots()
+    table = pd.DataFrame({"step": 0, "seed": range(3), "share": [0.0, 1.0, 1.0]})
+    band(axes, table, "step", "share")
+    band(axes, table, "step", "share", within=(0, 1))
+    free, cut = ([path.vertices[:, 1] for path in shade.get_paths()] for shade in axes.collections)
+    half = stats.t.ppf(0.975, 2) * np.std([0, 1, 1], ddof=1) / 3**0.5
+    assert set(np.round(free, 9).ravel()) == {round(2 / 3 - half, 9), round(2 / 3 + half, 9)}
+    assert set(np.ravel(cut)) == {0.0, 1.0}
 
 
 def test_a_band_of_one_seed_has_no_width():

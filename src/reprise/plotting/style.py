@@ -1,6 +1,6 @@
 """The style that all figures share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,6 +41,13 @@ Drawn = TypeVar("Drawn", pd.Series, pd.DataFrame)
 WIDTH = 6.75
 """Width of a two-column figure, in inches."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
+Range = tuple[float, float]
+UNBOUNDED: Range = (-np.inf, np.inf)
+NOT_NEGATIVE: Range = (0.0, np.inf)
+AT_LEAST_1: Range = (1.0, np.inf)
+SHARE: Range = (0.0, 1.0)
+PERCENT: Range = (0.0, 100.0)
+COSINE: Range = (-1.0, 1.0)
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
@@ -58,12 +65,22 @@ def colors(n: int) -> np.ndarray:
     return plt.get_cmap("viridis")(np.linspace(0.0, 0.85, n))
 
 
-def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, **line: Any) -> None:
+def band(
+    axes: Axes,
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    *,
+    log: bool = False,
+    within: Range = UNBOUNDED,
+    **line: Any,
+) -> None:
     """Draws the mean over seeds as a line and its 95 % interval as a band.
 
     Args:
         table: one observation per row, with the columns `x`, `y` and `seed`.
         log: whether to average logarithms, for a log axis.
+        within: the quantity's possible range, to which the band is cut.
         line: passed to `Axes.plot`.
 
     Raises:
@@ -79,6 +96,7 @@ def band(axes: Axes, table: pd.DataFrame, x: str, y: str, *, log: bool = False, 
     limits = np.array([bounds(sample) for sample in samples])
     mean, low, high = (np.exp(limits) if log else limits).T
     (curve,) = axes.plot(positions, mean, **line)
+    low, high = np.clip((low, high), *within)
     axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
 
 
@@ -93,12 +111,23 @@ def drawable(values: Drawn, what: str) -> Drawn:
     return values
 
 
-def bounds(values: pd.Series | np.ndarray) -> tuple[float, float, float]:
-    """Mean and interval bounds; a single seed has no interval, so its bounds are the mean."""
+def bounds(values: pd.Series | np.ndarray, within: Range = UNBOUNDED) -> tuple[float, float, float]:
+    """Mean and interval bounds, cut to the quantity's possible range; a single seed has no interval, so its
+    bounds are the mean."""
     if len(values) == 1:
         return (float(np.asarray(values)[0]),) * 3
     interval = mean_interval(values)
-    return interval.mean, interval.low, interval.high
+    low, high = np.clip((interval.low, interval.high), *within)
+    return interval.mean, float(low), float(high)
+
+
+def legend_entries(panels: Iterable[Axes]) -> dict[str, Any]:
+    """The panels' labels and handles, each label once."""
+    return {
+        label: handle
+        for panel in panels
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
 
 
 def steps_axis(axes: Axes) -> None:

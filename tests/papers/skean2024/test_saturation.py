@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from reading import draw, panels_of
 
 from reprise.papers.skean2024.eigenvalue_saturation.measures import saturation, summary
 
@@ -75,6 +76,18 @@ def test_the_metrics_are_those_of_the_end():
     np.testing.assert_allclose(found["entropy_raw"], 95)  # the mean of steps 90 and 100
     np.testing.assert_allclose(found["saturation_raw"], 40)  # 45 of 55
     np.testing.assert_allclose(found["saturation_normalised"], 50)  # of squares
+
+
+def test_a_method_of_which_all_seeds_diverged_says_so(smoke):
+    tables, params = smoke["skean2024/eigenvalue_saturation"]
+    damaged = {
+        name: tables[name][~((tables[name]["method"] == "vicreg") & (tables[name]["step"] > 0))]
+        for name in ("eigenvalues", "traces")
+    }
+    figure = draw("skean2024/fig03", {**tables, **damaged}, params)
+    for panel, method in zip(panels_of(figure), 2 * params.methods, strict=True):
+        words = [text.get_text() for text in panel.texts]
+        assert words == (["all 3 seeds\ndiverged"] if method == "vicreg" else [])
 
 
 def test_a_run_that_diverged_has_no_metrics():

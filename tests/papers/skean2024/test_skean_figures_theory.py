@@ -35,7 +35,7 @@ def test_the_readings(smoke):
 
 def test_the_cost(smoke):
     (left, right), base, params = drawn("skean2024/sec43_cost", smoke)
-    assert labels(left) == labels(right) == list(TERMS.values())
+    assert labels(left) == labels(right) == [*TERMS.values(), "d = batch size"]
     for term, label in TERMS.items():
         assert_mean(right, label, where(base["cost_seconds"], term=term), "dim", "seconds")
         counted = where(base["operations"], term=term, samples=params.batch)

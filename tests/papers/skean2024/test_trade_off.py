@@ -94,8 +94,9 @@ def test_more_weights_are_no_departure():
 def test_the_figure(smoke):
     (panel,), base, params = drawn("skean2024/sec31_tradeoff", smoke)
     (rate,) = params.learning_rates
-    assert labels(panel) == [f"learning rate {rate:g}", "best rate of each"]
+    means = [f"learning rate {rate:g}", "best rate of each"]
+    assert labels(panel) == [*means, "random initialisation"]
     rows = where(base["probes"], learning_rate=rate)
     assert len(rows) == len(params.weights) * params.seeds
-    for label in labels(panel):
+    for label in means:
         assert_mean(panel, label, rows, "weight", "top1", log=False)

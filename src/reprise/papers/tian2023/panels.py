@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reprise.papers.tian2023.sequences import TokenSequences
-from reprise.plotting.style import WIDTH
+from reprise.plotting.style import WIDTH, legend_entries
 
 
 def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tuple[Figure, np.ndarray]:
@@ -35,11 +35,7 @@ def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tup
 def share_legend(fig: Figure, panels: np.ndarray, losses: int) -> None:
     """Draws one legend for all panels, below them: a row per loss, all of which have the same number of
     lines."""
-    handles = {
-        label: handle
-        for panel in panels[:, 0]
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
-    }
+    handles = legend_entries(panels[:, 0])
     columns = len(handles) // losses
     names = np.array(list(handles)).reshape(losses, columns).T.ravel()  # a legend fills column by column
     fig.legend([handles[name] for name in names], names, loc="outside lower center", ncols=columns)

@@ -12,7 +12,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.constrained_losses.params import Params
-from reprise.plotting.style import LINES, WIDTH, colors, drawable, steps_axis
+from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_entries, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
@@ -35,7 +35,7 @@ PANELS = {
     the weights; one line per start, all on the first seed's data. Left: the loss for z = 1. The dotted line
     is the smallest eigenvalue of C, the minimum of both scaled losses. Middle: the output at one anchor for z
     = 1; if the loss is scaled by a norm, the weights are scaled to norm 1. Right: for z = 2, the second
-    singular value of the outputs as a share of the first; below the dotted line (0.1 %) they count as
+    singular value of the outputs as a share of the first; below the grey line (0.1 %) they count as
     collapsed to one dimension. A cross marks the step at which a run stops being finite. Values outside an
     axis are drawn at its edge.""",
 )
@@ -55,8 +55,8 @@ def fig01(tables: Tables, params: Params) -> Figure:
         panel.set_title(title)
         steps_axis(panel)
     _scales(*axes, optimum=_first_seed(base["runs"], "orthogonal", 1)["optimum"].iloc[0])
-    handles, labels = axes[-1].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    entries = legend_entries(axes[::-1])
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
     return fig
 
 
@@ -91,16 +91,17 @@ def _run(
     curve = curve.clip(*limits)
     axes.plot(curve.index, curve, lw=0.9, **style)
     if np.isfinite(diverged_at):
-        axes.plot([diverged_at], [curve.iloc[-1]], marker="x", ms=4, color=style["color"], ls="none")
+        end: dict[str, Any] = {"marker": "x", "ms": 4, "ls": "none", "label": "no longer finite"}
+        axes.plot([diverged_at], [curve.iloc[-1]], color=style["color"], **end)
 
 
 def _scales(loss: Axes, output: Axes, share: Axes, *, optimum: float) -> None:
     loss.set_yscale("symlog", linthresh=1)
     loss.set(ylabel="loss", ylim=(-2e6, 1))
     loss.set_yticks([-1e6, -1e4, -1e2, -1, 0])
-    loss.axhline(optimum, ls=":", color="0.4", lw=0.8, zorder=0)
+    loss.axhline(optimum, ls=":", color="0.4", lw=0.8, zorder=0, label="smallest eigenvalue of C")
     output.set_yscale("symlog", linthresh=1)
     output.set(ylabel="output at one anchor", ylim=(-2e4, 2e4))
     output.set_yticks([-1e4, -1e2, -1, 0, 1, 1e2, 1e4])
     share.set(yscale="log", ylabel="second singular value / first", ylim=(7e-7, 2))
-    share.axhline(COLLAPSED, ls=":", color="0.4", lw=0.8, zorder=0)
+    share.axhline(COLLAPSED, color="0.6", lw=0.8, zorder=0, label="collapsed below")

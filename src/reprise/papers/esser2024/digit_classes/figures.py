@@ -1,6 +1,6 @@
 """Figure 4."""
 
-from itertools import cycle
+from itertools import count, cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,7 +13,7 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.digit_classes.params import Params
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
 from reprise.plotting.other_losses import OtherLoss, other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, bounds, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 STEPS = {"descent": "descent (11)", "ode": "ODE (12)", "tanh": "descent, tanh net"}
@@ -28,6 +28,8 @@ METHODS = {
 }
 SEEN = ("descent", "printed", "limit")
 """Methods whose seeds are shown one by one."""
+APART = 1.05
+"""Ratio of the positions of neighbouring methods at one dimension, where their points would coincide."""
 FEWEST = 2
 """Embedding dimension at which they are."""
 
@@ -39,13 +41,14 @@ FEWEST = 2
     bands are the geometric mean and 95 % interval over repeats; a nonlinear net's step is on all images.
     Dotted: a fit over the wider half of the widths, with its slope. Middle: accuracy of a linear support
     vector machine on the embeddings against their dimension, mean and 95 % interval over seeds (of nonlinear
-    nets fewer). The two classes are those that such a machine confuses most on raw pixels; the grey band is
-    its accuracy on their raw pixels. The limit of descent and of both ODEs, the eigenvectors of C with the
-    smallest eigenvalues, is shown for comparison. Right: at two outputs, a dot a seed, against how much of
-    the eigenvector of C that separates the classes best the outputs hold. It is often the second one, to
-    which an output turns late, past the saddle where it still holds others: the lowest seeds have not
-    arrived there at the last step. Other losses, if the settings name any, have colours of their own; they
-    were trained by projected gradient descent.""",
+    nets fewer), cut at 100 %; the methods stand side by side at each dimension. The two classes are those
+    that such a machine confuses most on raw pixels; the grey band is its accuracy on their raw pixels. The
+    limit of descent and of both ODEs, the eigenvectors of C with the smallest eigenvalues, is shown for
+    comparison. Right: at two outputs, a dot a seed, against how much of the eigenvector of C that separates
+    the classes best the outputs hold. It is often the second one, to which an output turns late, past the
+    saddle where it still holds others: the lowest seeds have not arrived there at the last step. Other
+    losses, if the settings name any, have colours of their own; they were trained by projected gradient
+    descent.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -95,15 +98,23 @@ def _accuracies(
     dims = sorted(params.embedding_dims)
     axes.plot([dims[0], dims[-1]], [pixel_accuracy.mean()] * 2, color="0.5", lw=0.8, label="raw pixels")
     if len(pixel_accuracy) > 1:
-        interval = mean_interval(pixel_accuracy)
-        axes.axhspan(interval.low, interval.high, color="0.5", alpha=0.2, lw=0)
+        _, low, high = bounds(pixel_accuracy, PERCENT)
+        axes.axhspan(low, high, color="0.5", alpha=0.2, lw=0)
     styles = zip(METHODS.items(), colors(len(METHODS)), cycle(MARKERS), cycle(LINES), strict=False)
-    for (method, name), color, marker, line in styles:
-        rows = table[table["method"] == method]
-        band(axes, rows, "z", "accuracy", color=color, marker=marker, ls=line, label=name, mfc="none")
-    for loss in others:
-        rows, line = loss.tables["accuracy"], (0, (5, 1))
-        band(axes, rows, "z", "accuracy", color=loss.color, marker="P", ls=line, label=loss.label, mfc="none")
+    series = [
+        (table[table["method"] == method], {"color": color, "marker": marker, "ls": line, "label": name})
+        for (method, name), color, marker, line in styles
+    ]
+    series += [
+        (
+            loss.tables["accuracy"],
+            {"color": loss.color, "marker": "P", "ls": (0, (5, 1)), "label": loss.label},
+        )
+        for loss in others
+    ]
+    for (rows, style), place in zip(series, count(-(len(METHODS) // 2)), strict=False):
+        beside = rows.assign(z=rows["z"] * APART**place)
+        band(axes, beside, "z", "accuracy", within=PERCENT, mfc="none", **style)
     axes.set_xscale("log")
     axes.set_xticks(dims, [str(z) for z in dims])
     axes.minorticks_off()

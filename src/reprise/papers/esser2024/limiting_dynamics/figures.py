@@ -10,10 +10,16 @@ from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.limiting_dynamics.params import DIMS, WIDTHS, Params
-from reprise.plotting.style import LINES, WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "corrected ODE"}
+STYLES: tuple[dict[str, Any], ...] = (
+    {"ls": "-", "lw": 3, "alpha": 0.35},
+    {"ls": "--", "lw": 1.3},
+    {"ls": "-.", "lw": 0.8},
+)
+"""Lines of the methods: descent lies wide and pale below the ODEs, which nearly coincide with it."""
 ODES = {"printed": "o", "corrected": "x"}
 """Markers of solve_ivp's solutions."""
 
@@ -21,11 +27,11 @@ ODES = {"printed": "o", "corrected": "x"}
 @figure(
     "Figure 3",
     caption="""Projected gradient descent (11) and the ODE (12), as printed and as corrected (see Theorem 2),
-    from the same start; top row z = 1, bottom row z = 2 (not in the paper). Left: loss, mean over seeds;
-    markers show solve_ivp at the same times. Middle: first output on the eigenvector v_1 of the smallest
-    eigenvalue, for the first seed that ends above 0 and the first that ends below; dotted: the limits ±e_1 of
-    Theorem 3. Right: distance of the ODEs' outputs from those of descent, geometric mean and 95 % interval
-    over seeds.""",
+    from the same start, descent wide and pale below the ODEs, which nearly coincide with it; top row z = 1,
+    bottom row z = 2 (not in the paper). Left: loss, mean over seeds; markers show solve_ivp at the same
+    times. Middle: first output on the eigenvector v_1 of the smallest eigenvalue, for the first seed that
+    ends above 0 and the first that ends below; dotted: the limits ±e_1 of Theorem 3. Right: distance of the
+    ODEs' outputs from those of descent, geometric mean and 95 % interval over seeds.""",
 )
 def fig03(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -48,9 +54,9 @@ def fig03(tables: Tables, params: Params) -> Figure:
 def _losses(axes: Axes, table: pd.DataFrame) -> None:
     for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True):
         rows = table[table["width"] == width]
-        for method, line in zip(METHODS, LINES, strict=False):
+        for method, style in zip(METHODS, STYLES, strict=True):
             mean = rows[rows["method"] == method].groupby("iteration")["loss"].mean()
-            axes.plot(drawable(mean, f"the loss of {method}, h = {width}"), color=color, ls=line)
+            axes.plot(drawable(mean, f"the loss of {method}, h = {width}"), color=color, **style)
         for ode, marker in ODES.items():
             mean = rows[rows["method"] == f"{ode}_flow"].groupby("iteration")["loss"].mean()
             drawable(mean, f"the loss of {ode}_flow, h = {width}")
@@ -73,21 +79,21 @@ def _outputs(axes: Axes, table: pd.DataFrame) -> None:
         )
         drawable(ends, f"the outputs of descent, h = {width}")
         seeds = [outputs.index[0] for outputs in (ends[ends > 0], ends[ends < 0]) if len(outputs)]
-        for method, line in zip(METHODS, LINES, strict=False):
+        for method, style in zip(METHODS, STYLES, strict=True):
             for seed in seeds:
                 run = rows[(rows["method"] == method) & (rows["seed"] == seed)]
                 output = drawable(
                     run.set_index("iteration")["output"], f"the outputs of {method}, h = {width}"
                 )
-                axes.plot(output, color=color, ls=line)
+                axes.plot(output, color=color, **style)
     axes.set(ylabel="output $u_1(v_1)$", ylim=(-1.15, 1.15))
 
 
 def _distances(axes: Axes, table: pd.DataFrame) -> None:
     for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True):
-        for method, line in zip(list(METHODS)[1:], LINES[1:], strict=False):
+        for method, style in list(zip(METHODS, STYLES, strict=True))[1:]:
             rows = table[(table["width"] == width) & (table["method"] == method) & (table["iteration"] > 0)]
-            band(axes, rows, "iteration", "distance", log=True, color=color, ls=line)
+            band(axes, rows, "iteration", "distance", log=True, color=color, **style)
     axes.set(yscale="log", ylabel="distance from descent", ylim=(1e-6, 0.5))
 
 
@@ -98,8 +104,8 @@ def _key() -> list[Any]:
         for width, color in zip(WIDTHS, colors(len(WIDTHS)), strict=True)
     ]
     methods = [
-        Line2D([], [], color="0.25", ls=line, label=name)
-        for name, line in zip(METHODS.values(), LINES, strict=False)
+        Line2D([], [], color="0.25", **style, label=name)
+        for name, style in zip(METHODS.values(), STYLES, strict=True)
     ]
     solutions = [
         Line2D([], [], color="0.25", ls="none", marker=marker, mfc="none", label=f"{name}, solve_ivp")

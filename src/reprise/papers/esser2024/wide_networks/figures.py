@@ -7,7 +7,7 @@ from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.wide_networks.claims import NAMES
 from reprise.papers.esser2024.wide_networks.params import ACTIVATIONS, ARMS, LOSSES, Params
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors
 from reprise.study.experiment import BASE, Tables, figure
 
 LABELS = {
@@ -24,7 +24,7 @@ LABELS = {
     length, since the outputs grow without bound. Below the grey line they count as collapsed. Right: distance
     of a network's outputs from those of its neural tangent kernel at the start, after equally many steps at
     the same rate, over the length of the longer one, against the width. Mean (geometric) and 95 % interval
-    over seeds.""",
+    over seeds, cut at a ratio of 1.""",
 )
 def sec2_wide(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -32,10 +32,9 @@ def sec2_wide(tables: Tables, params: Params) -> Figure:
     series = [(activation, loss) for activation in ACTIVATIONS for loss in LOSSES]
     for (activation, loss), color, line in zip(series, colors(4), LINES, strict=False):
         rows = base["collapse"].query("activation == @activation and loss == @loss")
-        band(
-            left, rows, "step", "ratio", log=True, color=color, ls=line, label=f"{NAMES[activation]}, {loss}"
-        )
-    left.axhline(COLLAPSED, color="0.6", lw=0.8, zorder=0)
+        style = {"color": color, "ls": line, "label": f"{NAMES[activation]}, {loss}"}
+        band(left, rows, "step", "ratio", log=True, within=SHARE, **style)
+    left.axhline(COLLAPSED, color="0.6", lw=0.8, zorder=0, label="collapsed below")
     left.set(yscale="log", xlabel="step", ylabel="2nd over 1st singular value", title="collapse")
     for arm, color, marker, line in zip(ARMS, colors(3), MARKERS, LINES, strict=False):
         rows = base["distances"][base["distances"]["arm"] == arm]

@@ -18,7 +18,7 @@ from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import WIDTH, colors, drawable
+from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
@@ -74,7 +74,9 @@ def fig02(tables: Tables, params: Params) -> Figure:
             panel.set_title("start {}\nend {}".format(*slopes), fontsize=6.5)
             end = mean[mean["epoch"] == params.epochs]
             opposite = end[end["up_to_sign"] < end["difference"]]
-            panel.plot(opposite["width"], opposite[quantity], "x", color="#d62728", ms=4, label="_opposite")
+            if len(opposite):
+                style = {"color": "#d62728", "ms": 4, "label": "outputs end opposite"}
+                panel.plot(opposite["width"], opposite[quantity], "x", **style)
         for reduction in params.reductions[1:]:
             final_rows = selection[
                 (selection["reduction"] == reduction) & (selection["epoch"] == params.epochs)
@@ -143,9 +145,5 @@ def _label_axes(fig: Figure, axes: np.ndarray, params: Params) -> None:
         ScalarMappable(scale, ListedColormap(colors(widths))), ax=list(axes[0]), label="width h"
     )
     bar.set_ticks(range(widths), labels=[str(width) for width in params.widths])
-    by_label = {}
-    for panel in axes[1]:
-        handles, labels = panel.get_legend_handles_labels()
-        by_label.update(dict(zip(labels, handles, strict=True)))
-    columns = min(len(by_label), 4)
-    fig.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns)
+    entries = legend_entries(axes[1])
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=min(len(entries), 5))

@@ -1,6 +1,7 @@
 """A figure for Section 4, similar to Figure 3 of the paper's published version."""
 
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,6 +15,8 @@ from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
+
+CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
 
 
 @figure(
@@ -62,10 +65,10 @@ def _row(
         _over_time(
             axes[2], one_view[one_view["amplitude"] == k], color, f"{loss}k = {k:g}", closed_form=not loss
         )
-    axes[2].set(
-        title="added by the strong half, one view", ylabel="singular value", yscale="log", ylim=(1e-7, 20)
-    )
+    axes[2].set(title="strong half, one view", ylabel="singular value", yscale="log", ylim=(1e-7, 20))
     steps_axis(axes[2])
+    if not loss:
+        axes[2].plot([], [], **CLOSED_FORM, color="0.25", label="Theorem 1")
     axes[2].legend(loc="lower left")
 
 
@@ -90,7 +93,8 @@ def _against_amplitude(
         )
     largest = end[end["index"] == 1].groupby("amplitude")["singular_value"].mean()
     axes.plot(largest.index, COLLAPSED * largest, color="0.6", lw=0.8, label="collapsed below")
-    axes.axvline(2 * params.input_variance, color="0.4", lw=0.8, ls=":")
+    threshold = 2 * params.input_variance
+    axes.axvline(threshold, color="0.4", lw=0.8, ls=":", label=f"threshold k = {threshold:g}")
     axes.set(xscale="log", yscale="log", xlabel="augmentation variance k", ylim=(1e-7, 20), xlim=(0.22, 4.6))
     axes.set_xticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
     axes.minorticks_off()
@@ -100,4 +104,4 @@ def _over_time(axes: Axes, rows: pd.DataFrame, color: np.ndarray, label: str, *,
     band(axes, rows, "step", "norm", log=True, color=color, label=label)
     if closed_form:
         fixed = rows.assign(norm=10.0 ** rows["log10_norm_if_x_fixed"].clip(-20, 20))
-        band(axes, fixed, "step", "norm", log=True, color=color, ls="--", lw=0.8)
+        band(axes, fixed, "step", "norm", log=True, color=color, **CLOSED_FORM)

@@ -1,6 +1,7 @@
 """Figures 6a and 6b."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,8 +13,13 @@ from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors
+from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors
 from reprise.study.experiment import BASE, Tables, figure
+
+FRAME: dict[str, Any] = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
+"""A legend's ground, which hides the grey line behind it."""
+FILLS = ("full", "none", "left", "right", "top", "bottom")
+"""Fills of the markers, one a depth, where colour tells something else."""
 
 
 @figure(
@@ -22,8 +28,9 @@ from reprise.study.experiment import BASE, Tables, figure
     largest, at the step used by claims: on data with a spread covariance (dotted: the spectrum of the
     shallowest net at initialisation), on isotropic data, and on these from a degenerate start, which Section
     5.3 excludes (control). Values below the grey line count as collapsed. Right: their number against the
-    steps; it falls again as small values grow slowly. Mean and 95 % interval over seeds. Lower rows: other
-    losses named in the settings.""",
+    steps; it falls again as small values grow slowly (upright line: the step used by claims). Controls did
+    not run at the depths named below them. Mean and 95 % interval over seeds, cut to the possible range.
+    Lower rows: other losses named in the settings.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
@@ -41,26 +48,31 @@ def _depths(
 ) -> None:
     """Draws a row of panels: spectra of linear networks and controls, and collapse counts of the former."""
     titles = {"linear": "linear", "isotropic": "isotropic data", "degenerate": "degenerate start"}
+    styles = _styles(tints)
     for panel, (arm, title) in zip(axes, titles.items(), strict=False):
         rows = spectrum[spectrum["arm"] == arm]
         lines = [(f"{loss}L = {depth}", rows[rows["depth"] == depth]) for depth in params.depths]
-        _spectra(panel, lines, tints)
+        _spectra(panel, lines, styles)
+        absent = [f"{depth}" for depth in params.depths if depth not in set(rows["depth"])]
+        if absent:
+            panel.set_xlabel(f"index\n(not run: L = {', '.join(absent)})")
         panel.set(title=f"{title}, step {params.steps}", ylim=(1e-7, 3))
     _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"), f"{loss}init")
     axes[0].set_ylabel("singular value / largest")
     # A degenerate start leaves the panel's lower half empty, whatever the number of steps.
-    axes[2].legend(*axes[0].get_legend_handles_labels(), loc="lower left", handlelength=1.8)
+    axes[2].legend(*axes[0].get_legend_handles_labels(), loc="lower left", handlelength=1.8, **FRAME)
     linear = spectrum[spectrum["arm"] == "linear"]
     lines = [(f"{loss}L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths]
-    _counts(axes[3], lines, tints, params)
+    _counts(axes[3], lines, styles, params)
 
 
 @figure(
     "Figure 6b",
     caption="""Singular values of the embeddings' covariance with and without ReLU between the layers,
     divided by the largest, at the step used by claims, and the number of collapsed ones against the steps.
-    Dotted: spectrum at initialisation with ReLU. Mean and 95 % interval over seeds. Lower rows: other losses
-    named in the settings.""",
+    Dotted: spectrum at initialisation with ReLU. Filled markers: the first depth; open ones: the second.
+    Mean and 95 % interval over seeds, cut to the possible range. Lower rows: other losses named in the
+    settings.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
@@ -68,11 +80,9 @@ def fig06b(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(
         1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False
     )
-    tints = colors(2), colors(2 * len(depths))
-    _with_relu(axes[0], setting(tables, BASE)["spectrum"], params, depths, *tints)
+    _with_relu(axes[0], setting(tables, BASE)["spectrum"], params, depths, colors(2))
     for row, loss in zip(axes[1:], others, strict=True):
-        tints = loss.shades(2), loss.shades(2 * len(depths))
-        _with_relu(row, loss.tables["spectrum"], params, depths, *tints, f"{loss.label}, ")
+        _with_relu(row, loss.tables["spectrum"], params, depths, loss.shades(2), f"{loss.label}, ")
     return fig
 
 
@@ -81,45 +91,44 @@ def _with_relu(
     spectrum: pd.DataFrame,
     params: Params,
     depths: Sequence[int],
-    pair_tints: np.ndarray,
-    all_tints: np.ndarray,
+    tints: np.ndarray,
     loss: str = "",
 ) -> None:
     """Draws a row of panels: spectra with and without ReLU at each depth, and collapse counts of all."""
+    styles = {
+        depth: [{**style, "fillstyle": fill} for style in _styles(tints)]
+        for depth, fill in zip(depths, FILLS, strict=False)
+    }
     pairs = {
         depth: [(arm, spectrum[(spectrum["arm"] == name) & (spectrum["depth"] == depth)])
                 for arm, name in (("linear", "linear"), ("ReLU", "relu"))]
         for depth in depths
     }  # fmt: skip
     for panel, (depth, lines) in zip(axes, pairs.items(), strict=False):
-        _spectra(panel, [(f"{loss}{arm}", rows) for arm, rows in lines], pair_tints)
+        _spectra(panel, [(f"{loss}{arm}", rows) for arm, rows in lines], styles[depth])
         _initial(panel, lines[1][1], f"{loss}init")
         panel.set(title=f"L = {depth}, step {params.steps}", ylim=(1e-6, 3))
     axes[0].set_ylabel("singular value / largest")
-    axes[0].legend(loc="lower left")
+    axes[0].legend(loc="lower left", **FRAME)
     counts = [(f"{loss}{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]]
-    _counts(axes[-1], counts, all_tints, params)
+    _counts(axes[-1], counts, [style for depth in depths for style in styles[depth]], params)
     axes[-1].legend(loc="upper right")
 
 
-def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], tints: np.ndarray) -> None:
-    for (label, rows), color, marker, line in zip(lines, tints, MARKERS, LINES, strict=False):
+def _styles(tints: np.ndarray) -> list[dict[str, Any]]:
+    return [
+        {"color": color, "marker": marker, "ls": line}
+        for color, marker, line in zip(tints, MARKERS, LINES, strict=False)
+    ]
+
+
+def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], styles: Sequence[dict[str, Any]]) -> None:
+    for (label, rows), style in zip(lines, styles, strict=False):
         if rows.empty:  # a control that did not run at this depth, whose colour stays reserved
             continue
         final = _relative(rows[rows["step"] == rows["read"]])
-        band(
-            axes,
-            final,
-            "index",
-            "relative",
-            log=True,
-            color=color,
-            marker=marker,
-            markersize=2.5,
-            ls=line,
-            label=label,
-        )
-    axes.axhline(COLLAPSED, color="0.6", lw=0.8)
+        band(axes, final, "index", "relative", log=True, within=SHARE, markersize=2.5, label=label, **style)
+    axes.axhline(COLLAPSED, color="0.6", lw=0.8, label="collapsed below")
     axes.set(yscale="log", xlabel="index")
 
 
@@ -130,6 +139,7 @@ def _initial(axes: Axes, rows: pd.DataFrame, label: str) -> None:
         "index",
         "relative",
         log=True,
+        within=SHARE,
         color="black",
         ls=":",
         lw=0.9,
@@ -142,14 +152,19 @@ def _relative(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(relative=rows["singular_value"] / largest)
 
 
-def _counts(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], tints: np.ndarray, params: Params) -> None:
-    for (label, rows), color, marker, line in zip(lines, tints, MARKERS, LINES, strict=False):
+def _counts(
+    axes: Axes,
+    lines: Sequence[tuple[str, pd.DataFrame]],
+    styles: Sequence[dict[str, Any]],
+    params: Params,
+) -> None:
+    for (label, rows), style in zip(lines, styles, strict=False):
         later = rows[rows["step"] > 0]
         counts = (
             later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
         )
-        band(axes, counts, "step", "collapsed", color=color, marker=marker, ls=line, label=label)
-    axes.axvline(params.steps, ymax=0.65, color="0.6", lw=0.8)
+        band(axes, counts, "step", "collapsed", within=(0, params.dim), label=label, **style)
+    axes.axvline(params.steps, ymax=0.55, color="0.6", lw=0.8)
     axes.set(
         xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, 1.2 * params.dim)
     )

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.layer_alignment.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import LINES, NOT_NEGATIVE, SHARE, WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 STARTS = ("independent", "balanced")
@@ -22,8 +22,8 @@ ARMS = (*STARTS, "degenerate")
     Balanced: the same values with W1 W1ᵀ = W2ᵀ W2, so that A is an identity from the start, which training
     conserves. Degenerate (control): multiples of orthogonal matrices, excluded in Section 5.3; they align at
     the first step, as soon as their values differ. Right: A's off-diagonal mass 1 - mean A_kk² over the
-    steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F. Mean and 95 % interval over seeds. Other losses named in the
-    settings have a row of matrices and lines in their own colour.""",
+    steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F. Mean and 95 % interval over seeds, the mass's cut to [0, 1].
+    Other losses named in the settings have a row of matrices and lines in their own colour.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
@@ -48,7 +48,7 @@ def fig04(tables: Tables, params: Params) -> Figure:
         steps_axis(panel)
     axes[0, -2].set(title="off-diagonal mass", ylim=(-0.03, 1.03))
     axes[0, -1].set(title="imbalance")
-    axes[0, -2].legend(loc="center right")
+    axes[0, -1].legend(loc="center right")
     return fig
 
 
@@ -68,8 +68,9 @@ def _trajectories(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray,
     """Draws off-diagonal mass and imbalance over the steps in the last two panels."""
     for arm, color, line in zip(ARMS, tints, LINES, strict=False):
         rows = trajectory[trajectory["arm"] == arm]
-        for panel, column in zip(axes[-2:], ("off_diagonal_mass", "imbalance"), strict=True):
-            band(panel, rows, "step", column, color=color, ls=line, label=f"{loss}{arm}")
+        style = {"color": color, "ls": line, "label": f"{loss}{arm}"}
+        band(axes[-2], rows, "step", "off_diagonal_mass", within=SHARE, **style)
+        band(axes[-1], rows, "step", "imbalance", within=NOT_NEGATIVE, **style)
 
 
 @figure(

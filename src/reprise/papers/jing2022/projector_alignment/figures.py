@@ -6,17 +6,17 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_alignment.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, WIDTH, band, colors, steps_axis
+from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(
     "Section 6.1",
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
-    V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the
-    level of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a
-    fixed low-rank projector. Mean and 95 % interval over seeds. Other losses named in the settings have
-    colours of their own.""",
+    V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the level
+    of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a fixed
+    low-rank projector. Mean and 95 % interval over seeds, cut to [0, 1]. Other losses named in the settings
+    have colours of their own.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
@@ -29,8 +29,8 @@ def sec61_projector(tables: Tables, params: Params) -> Figure:
     ]
     for loss, rows, tints in curves:
         for (arm, (panel, column)), color, line in zip(panels.items(), tints, LINES, strict=False):
-            label = f"{loss}{arm}"
-            band(panel, rows[rows["arm"] == arm], "step", column, color=color, ls=line, label=label)
+            style = {"color": color, "ls": line, "label": f"{loss}{arm}"}
+            band(panel, rows[rows["arm"] == arm], "step", column, within=SHARE, **style)
     for panel, random in zip(axes, (1 - 1 / params.dim, 1 - params.low_rank / params.dim), strict=True):
         panel.axhline(random, color="0.6", lw=0.8, ls=":", label="random bases")
         steps_axis(panel)

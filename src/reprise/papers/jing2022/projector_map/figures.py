@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED, LEARNED
-from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, effective_rank, relative
-from reprise.plotting.style import WIDTH, colors, drawable
+from reprise.plotting.style import PERCENT, WIDTH, bounds, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -35,7 +35,7 @@ PER_ROW = 3
     of the representation's covariance (below a thousandth of the largest) and its effective rank, in % of the
     dimensions. Right: top-1 accuracy of linear probes, by the labels that they predict. Grey ticks: before
     training. Crosses: networks that gain less than 15 points in the first probe, which are no evidence. Bars:
-    95 % intervals, where there is more than one seed.""",
+    95 % intervals, cut to [0, 100 %], where there is more than one seed.""",
 )
 def sec61_map(tables: Tables, params: Params) -> Figure:
     spectra, probes = (setting(tables, BASE)[name] for name in ("spectra", "probes"))
@@ -62,15 +62,16 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
         panel.set_xlabel(name)
     for panel, table in zip(panels[2:], probes_by_labels.values(), strict=True):
         start = table["initial"].groupby(POINT).mean()
-        panel.plot(start, [heights[point] for point in start.index], ls="", marker="|", ms=5, color="0.5")
+        panel.plot(start, [heights[point] for point in start.index], ls="", marker="|", ms=5, color="0.5",
+                   label="before training")  # fmt: skip
     first = panels[0]
     first.set_yticks(list(heights.values()), [f"{factor}: {value}" for factor, value in heights])
     base = probes.groupby(POINT)["base"].any()
     for label, point in zip(first.get_yticklabels(), heights, strict=True):
         label.set(fontweight="bold" if base[point] else "normal", fontsize=6)
     first.set(ylabel="factor: value", ylim=(-len(rows) + 0.3, 0.7))
-    handles, labels = first.get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    entries = legend_entries(panels)
+    fig.legend(entries.values(), entries, loc="outside upper center", ncols=len(entries))
     return fig
 
 
@@ -107,6 +108,13 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
         panel.set_ylabel("ln(value / largest)")
     for panel in panels[-1]:
         panel.set_xlabel("index / dimensions")
+    key = [
+        Line2D([], [], color="0.3", ls="-", label="with a projector, or DirectCLR"),
+        Line2D([], [], color="0.3", ls="--", label="without"),
+        Line2D([], [], color="black", ls=":", label="before training"),
+        Line2D([], [], color="0.6", lw=0.8, label="collapsed below"),
+    ]
+    fig.legend(handles=key, loc="outside lower center", ncols=len(key))
     return fig
 
 
@@ -155,8 +163,8 @@ def _dots(axes: Axes, numbers: pd.Series, heights: dict[Any, int], poor: set[Any
         axes.plot(list(means.values()), [heights[point] for point in means], ls="", ms=3.5, **style)
         for point, values in groups.items():
             if len(values) > 1:
-                interval, height = mean_interval(values), heights[point]
-                axes.plot([interval.low, interval.high], [height, height], color=style["color"], lw=0.8)
+                _, low, high = bounds(values, PERCENT)
+                axes.plot([low, high], [heights[point]] * 2, color=style["color"], lw=0.8)
         crosses = [point for point in means if (*point, net) in poor]
         axes.plot(
             [means[point] for point in crosses],
@@ -165,6 +173,7 @@ def _dots(axes: Axes, numbers: pd.Series, heights: dict[Any, int], poor: set[Any
             marker="x",
             ms=5,
             color="crimson",
+            label="did not learn" if crosses else None,
         )
 
 

@@ -15,7 +15,7 @@ from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, relative
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, bounds, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, bounds, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
 NAMES = {
@@ -29,8 +29,8 @@ PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"
 """The networks trained with other losses."""
 METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors, in
     evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets give
-    their number, the mean over seeds. Mean and 95 % interval over seeds; other losses named in the settings
-    are in red."""
+    their number, the mean over seeds. Mean and 95 % interval over seeds, cut at 0; other losses named in the
+    settings are in red."""
 
 
 @figure(
@@ -70,7 +70,7 @@ def fig09(tables: Tables, params: Params) -> Figure:
     caption="""Linear probes of DirectCLR's representation r: of all of it, of the part used by the loss,
     and of the rest, which learns nevertheless; with the last block's identity shortcut, to which the paper
     attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 95 %
-    interval over seeds.""",
+    interval over seeds, cut to [0, 100 %].""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
@@ -80,7 +80,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
     for position, ((net, label), color, marker) in enumerate(styles):
         times = (("accuracy", color, "trained"), ("initial", "none", "before"))
         for shift, (column, fill, time) in enumerate(times):
-            intervals = [bounds(_select(probes, net, part)[column]) for part in PARTS]
+            intervals = [bounds(_select(probes, net, part)[column], PERCENT) for part in PARTS]
             mean, low, high = np.array(intervals).T
             axes.errorbar(
                 np.arange(len(PARTS)) + 0.3 * (position - 0.5) + 0.1 * (shift - 0.5),
@@ -162,7 +162,7 @@ def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) 
     drawable(rows["log_value"], name)
     count = rows.groupby("seed")["log_value"].agg(collapsed_values).mean()
     scaled = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
-    band(axes, scaled, "index", "relative", label=f"{name} ({count:.0f})", **style)
+    band(axes, scaled, "index", "relative", within=(-np.inf, 0.0), label=f"{name} ({count:.0f})", **style)
 
 
 def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:

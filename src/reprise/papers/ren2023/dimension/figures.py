@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.dimension.params import Params
@@ -54,4 +55,9 @@ def thm43_dimension(tables: Tables, params: Params) -> Figure:
         panel.set(xscale="log", xlabel="d")
     condition_axes.set_xlim(0.8 * np.min(table["dim"]), 1.25 * np.max(table["dim"]))
     condition_axes.legend(loc="upper left")
+    readings = [
+        Line2D([], [], color="0.25", marker="o", label="‖C‖²$_F$ / ‖C‖²$_2$"),
+        Line2D([], [], color="0.25", marker="o", ls="", mfc="none", label="tr C / ‖C‖$_2$"),
+    ]
+    balance_axes.legend(handles=readings, loc="lower left")
     return fig

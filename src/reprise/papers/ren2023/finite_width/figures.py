@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
 from reprise.papers.ren2023.finite_width.params import Params
-from reprise.plotting.style import MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import MARKERS, SHARE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 ARMS = (
@@ -26,8 +26,8 @@ STYLES = ("-", "--", "-.")
     (Eq. 8). Left: relative distance of their Gram matrices of K_A and K_B at the ends of Stages 1 and 2 and,
     without contrastive pairs, after the same time; the grey line is m^(-1/2). Right: the largest cosine
     between columns that are orthogonal in the limit, over time, at the smallest width (upper lines) and the
-    largest (lower lines); the dotted line is the boundary of the stages. Mean and 95 % interval over
-    seeds.""",
+    largest (lower lines); the dotted line is the boundary of the stages. Mean and 95 % interval over seeds,
+    that of a cosine cut at 1.""",
 )
 def lemma51_width(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["widths"]
@@ -43,8 +43,9 @@ def lemma51_width(tables: Tables, params: Params) -> Figure:
         rows = contrastive[contrastive["width"] == width]
         for (column, (label, *_)), color, line in zip(KINDS.items(), colors(3), STYLES, strict=True):
             name = label if width == min(params.widths) else f"_{label}"
-            band(time_axes, rows, "time", column, log=True, color=color, ls=line, label=name)
-    time_axes.axvline(params.stage1_time, color="0.4", lw=0.8, ls=":", zorder=0)
+            style = {"color": color, "ls": line, "label": name}
+            band(time_axes, rows, "time", column, log=True, within=SHARE, **style)
+    time_axes.axvline(params.stage1_time, color="0.4", lw=0.8, ls=":", zorder=0, label="end of Stage 1")
     time_axes.set(yscale="log", xlabel="time of gradient flow", ylabel="largest |cosine|")
     time_axes.legend(loc="lower left", title="columns of", alignment="left")
     return fig

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.temperature.claims import stages
 from reprise.papers.ren2023.temperature.params import Params
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
+from reprise.plotting.style import AT_LEAST_1, LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 CURVES = 5
@@ -23,7 +23,8 @@ CURVES = 5
     for that K, and its last value for each K. Small τ² show both stages, slowly; large τ² show no first
     stage, and with K = 1 the second stage is slow. Right: Lemma B.9, the largest relative distance during
     Stage 1 between the dynamics with negatives and those without, whose time is scaled by 2K / (1 + K) or
-    not; the dotted line is proportional to τ². Means and 95 % intervals over random spectra.""",
+    not; the dotted line is proportional to τ². Means and 95 % intervals over random spectra,
+    cut at 1 for condition numbers.""",
 )
 def sec5_temperature(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -42,7 +43,8 @@ def _over_time(axes: Axes, table: pd.DataFrame, params: Params) -> None:
     )
     for tau2, color, line in zip(temperatures, colors(len(temperatures)), LINES, strict=False):
         curve = rows[rows["tau2"] == tau2]
-        band(axes, curve, "step", "condition", log=True, color=color, ls=line, label=f"τ² = {tau2:g}")
+        style = {"color": color, "ls": line, "label": f"τ² = {tau2:g}"}
+        band(axes, curve, "step", "condition", log=True, within=AT_LEAST_1, **style)
     steps_axis(axes)
     axes.set(ylabel="condition number of $K_A$", title=f"K = {params.claimed_negatives:g}")
     axes.set_ylim(top=1.4 * rows["condition"].max())  # room for the legend
@@ -53,12 +55,13 @@ def _against_temperature(axes: Axes, table: pd.DataFrame, params: Params) -> Non
     stage_table = stages(table).reset_index()
     stage_table["rise"] = stage_table["largest"] / stage_table["first"]
     rise = stage_table[stage_table["negatives"] == params.claimed_negatives]
-    band(axes, rise, "tau2", "rise", log=True, color="0.5", label="largest / first")
+    band(axes, rise, "tau2", "rise", log=True, within=AT_LEAST_1, color="0.5", label="largest / first")
     for negatives, color, marker, line in zip(
         params.negatives, colors(len(params.negatives)), MARKERS, LINES[1:], strict=False
     ):
+        rows = stage_table[stage_table["negatives"] == negatives]
         style = {"color": color, "marker": marker, "ls": line, "label": f"last, K = {negatives:g}"}
-        band(axes, stage_table[stage_table["negatives"] == negatives], "tau2", "last", log=True, **style)
+        band(axes, rows, "tau2", "last", log=True, within=AT_LEAST_1, **style)
     axes.set(xscale="log", xlabel="τ²", ylabel="condition number, or ratio")
     axes.legend(loc="upper center")
 

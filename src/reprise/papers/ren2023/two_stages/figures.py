@@ -6,10 +6,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.two_stages.params import Params
-from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import AT_LEAST_1, SHARE, UNBOUNDED, WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = (
@@ -31,23 +32,32 @@ SERIES = (
 STYLES = ("-", (0, (5, 1)), "-.", ":")
 MARKS = ("o", "s", "^", "D")
 LOG = {"condition", "distance", "noise_to_signal"}
+WITHIN = {
+    "alignment": SHARE,
+    "condition": AT_LEAST_1,
+    "stable_rank": AT_LEAST_1,
+    "intrinsic_dimension": AT_LEAST_1,
+}
+LIMIT: dict[str, Any] = {"ms": 3, "mfc": "white", "mew": 0.8}
+"""The style of the markers of infinite width."""
+STAGES: dict[str, Any] = {"color": "0.4", "lw": 0.8, "ls": ":"}
 SMALLEST_DISTANCE = 1e-3
 """Cuts off the distance of infinite width, which tends to 0; that of SGD does not."""
 
 
 @figure(
     "Figure 1",
-    caption="""Both losses, trained by SGD at width m (lines; mean and 95 % interval over seeds) and in the
-    limit of infinite width (markers, Eq. 8), with noise and without, on the linear spectrum of A (upper two
-    rows) and on the spiked one (lower two). The dotted vertical line separates Stage 1 (small τ²) from Stage
-    2 (large τ²), which only the contrastive loss has. The alignment score, on fresh pairs, rises within the
-    first steps; its axis is linear up to step 10 and logarithmic beyond. The balance score of Definition 4.2
-    is a stable rank, and the text allows that of the output's covariance C and that of its root C^1/2: both
-    count directions, from 1 for a collapsed output to r for a balanced one, and the first weighs the strong
-    ones more. C is exact, not estimated from samples. Grey lines: the alignment score's ceiling 1 - 2^-r
-    without noise, because a negative may share all signals; a condition number of 1; stable ranks of r.
-    Condition number and noise-to-signal ratio are the larger ones of K_A and K_B; the latter rises before it
-    falls. Distances of infinite width below 0.001 are omitted.""",
+    caption="""Both losses, trained by SGD at width m (lines; mean and 95 % interval over seeds, cut to the
+    possible range) and in the limit of infinite width (markers, Eq. 8), with noise and without, on the linear
+    spectrum of A (upper two rows) and on the spiked one (lower two). The dotted vertical line separates Stage
+    1 (small τ²) from Stage 2 (large τ²), which only the contrastive loss has. The alignment score, on fresh
+    pairs, rises within the first steps; its axis is linear up to step 10 and logarithmic beyond. The balance
+    score of Definition 4.2 is a stable rank, and the text allows that of the output's covariance C and that
+    of its root C^1/2: both count directions, from 1 for a collapsed output to r for a balanced one, and the
+    first weighs the strong ones more. C is exact, not estimated from samples. Grey lines: the alignment
+    score's ceiling 1 - 2^-r without noise, because a negative may share all signals; a condition number of 1;
+    stable ranks of r. Condition number and noise-to-signal ratio are the larger ones of K_A and K_B; the
+    latter rises before it falls. Distances of infinite width below 0.001 are omitted.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -70,9 +80,20 @@ def fig01(tables: Tables, params: Params) -> Figure:
         panel.set_title(f"{spectrum} spectrum", loc="left", fontweight="bold")
     for panel in axes[-1]:
         panel.set_xlabel("step")
-    handles, labels = blocks[0][0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=3.2)
+    fig.legend(handles=_key(), loc="outside lower center", ncols=3, handlelength=3.2,
+               title="lines: SGD at width m; markers: infinite width")  # fmt: skip
     return fig
+
+
+def _key() -> list[Line2D]:
+    return [
+        *(
+            Line2D([], [], color=color, ls=line, marker=mark, label=name, **LIMIT)
+            for (*_, name), color, line, mark in zip(SERIES, colors(4), STYLES, MARKS, strict=True)
+        ),
+        Line2D([], [], **STAGES, label="end of Stage 1"),
+        Line2D([], [], color="0.7", lw=0.8, label="bound or goal"),
+    ]
 
 
 def _panel(axes: Axes, trajectory: pd.DataFrame, limit: pd.DataFrame, column: str, label: str) -> None:
@@ -83,7 +104,8 @@ def _panel(axes: Axes, trajectory: pd.DataFrame, limit: pd.DataFrame, column: st
             continue
         selection = "loss == @loss and noise == @noise"
         log = column in LOG
-        band(axes, trajectory.query(selection), "step", column, log=log, color=color, ls=line, label=name)
+        style = {"color": color, "ls": line, "label": name, "within": WITHIN.get(column, UNBOUNDED)}
+        band(axes, trajectory.query(selection), "step", column, log=log, **style)
         if column in limit:
             _marks(axes, limit.query(selection), column, color, mark, name)
     axes.set_ylabel(label)
@@ -104,12 +126,12 @@ def _marks(axes: Axes, limit: pd.DataFrame, column: str, color: Any, mark: str, 
     drawable(points[column], f"{column} of infinite width, {name}")
     if column == "distance":
         points = points[points[column] > SMALLEST_DISTANCE]
-    style: dict[str, Any] = {"ls": "", "marker": mark, "ms": 3, "mfc": "white", "mew": 0.8, "color": color}
-    axes.plot(points["step"], points[column], label=f"_{name}", markevery=0.08, **style)
+    style: dict[str, Any] = {"ls": "", "marker": mark, "color": color, "label": f"_{name}", **LIMIT}
+    axes.plot(points["step"], points[column], markevery=0.08, **style)
 
 
 def _references(axes: Axes, column: str, params: Params) -> None:
-    axes.axvline(params.stage1_steps, color="0.4", lw=0.8, ls=":", zorder=0)
+    axes.axvline(params.stage1_steps, zorder=0, **STAGES)
     levels = {
         "alignment": 1 - 2.0**-params.signals,
         "stable_rank": params.signals,

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
+from reprise.plotting.style import AT_LEAST_1, PERCENT, SHARE, WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = {
@@ -19,6 +19,8 @@ PANELS = {
     "effective_condition": "effective\ncondition number",
     "condition": "condition number",
 }
+WITHIN = {"accuracy": PERCENT, "alignment": SHARE}
+"""Possible ranges; all others are at least 1."""
 STYLES = dict(zip(MODALITIES, ("-", (0, (1.5, 1))), strict=True))
 BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "--"}
 
@@ -26,19 +28,20 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
 @figure(
     "Figure 2",
     caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with the
-    contrastive and the non-contrastive loss, against the step (mean and 95 % interval over seeds); at step 0
-    the heads are random. Zero-shot accuracy on test images: an image counts as correct if the prompt 'This is
-    a [LABEL_NAME]' with the largest cosine names a category that is present in it. Grey lines: always naming
-    the category most frequent in training; the frozen features themselves, if images and texts have equally
-    many; their least-squares map from training images to captions. This map sees positive pairs only, and
-    cannot collapse, because its targets are frozen: as far as it is as accurate as the contrastive heads,
-    negative pairs add no accuracy, but keep two trained heads from collapsing together. The alignment score
-    is P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own caption and B' another image's (grey: chance,
-    and the ideal 1). For embeddings of test images (solid) and of their captions (dotted): the balance score
-    of Definition 4.2, a stable rank, in the two readings that the text allows, of the covariance C and of its
-    root (both count directions, from 1 for collapsed embeddings); the condition number; and the effective
-    condition number, over as many singular values as there are categories. With negative pairs, too, it may
-    end above that of the random heads. Other losses, if the settings name any, have colours of their own.""",
+    contrastive and the non-contrastive loss, against the step (mean and 95 % interval over seeds, cut to the
+    possible range); at step 0 the heads are random. Zero-shot accuracy on test images: an image counts as
+    correct if the prompt 'This is a [LABEL_NAME]' with the largest cosine names a category that is present in
+    it. Grey lines: always naming the category most frequent in training; the frozen features themselves, if
+    images and texts have equally many; their least-squares map from training images to captions. This map
+    sees positive pairs only, and cannot collapse, because its targets are frozen: as far as it is as accurate
+    as the contrastive heads, negative pairs add no accuracy, but keep two trained heads from collapsing
+    together. The alignment score is P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own caption and B'
+    another image's (grey: chance, and the ideal 1). For embeddings of test images (solid) and of their
+    captions (dotted): the balance score of Definition 4.2, a stable rank, in the two readings that the text
+    allows, of the covariance C and of its root (both count directions, from 1 for collapsed embeddings); the
+    condition number; and the effective condition number, over as many singular values as there are
+    categories. With negative pairs, too, it may end above that of the random heads. Other losses, if the
+    settings name any, have colours of their own.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -55,6 +58,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
             for modality in MODALITIES if name not in rows else ("",):
                 column, label = (f"{name}_{modality}", f"{loss}, {modality}s") if modality else (name, loss)
                 style = {"color": color, "ls": STYLES.get(modality, "-"), "label": label}
+                style["within"] = WITHIN.get(name, AT_LEAST_1)
                 band(axes, rows, "step", column, log=log, **style)
         axes.set_yscale("log" if log else "linear")
         axes.set_ylabel(PANELS[name])

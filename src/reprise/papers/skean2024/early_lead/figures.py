@@ -8,34 +8,39 @@ from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.rates import at_own_rate
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(
     "Figure 4",
     caption="""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
-    Barlow Twins in the same setup; an epoch is a hundredth of the steps. Grey: the first 30 epochs, the range
-    of the paper's figure. Stars: a final linear probe. Dotted: a linear probe of the random initialisation.
-    Mean and 95 % interval over seeds; other losses named in the settings are in red.""",
+    Barlow Twins in the same setup; what the paper calls an epoch is a hundredth of the steps here. Grey: the
+    first 30 epochs, the range of the paper's figure. Stars: a final linear probe. Dotted: a linear probe of
+    the random initialisation. Mean and 95 % interval over seeds, cut to [0, 100 %]; other losses named in the
+    settings are in red.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     online, probes = (at_own_rate(base[name], base["probes"]) for name in ("online", "probes"))
     fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
     for axes, column, k in zip(panels, ("top1", "top5"), ("top-1", "top-5"), strict=True):
-        axes.axvspan(0, SHOWN, color="0.95", lw=0)
+        axes.axvspan(0, SHOWN, color="0.95", lw=0, label="the paper's figure")
         for method, color, marker, line in zip(PAIR, colors(2), MARKERS, LINES, strict=False):
             style = {"color": color, "marker": marker, "ls": line, "label": METHODS[method].name}
-            band(axes, online[online["method"] == method], "epoch", column, **style)
+            band(axes, online[online["method"] == method], "epoch", column, within=PERCENT, **style)
             ends = drawable(probes.loc[probes["method"] == method, column], f"{method}'s linear probe")
-            axes.plot(104, ends.mean(), marker="*", ms=8, color=color, clip_on=False)
+            star = {"marker": "*", "ms": 8, "ls": "", "label": "final linear probe"}
+            axes.plot(104, ends.mean(), color=color, clip_on=False, **star)
         if column == "top1":
-            axes.axhline(probes["start"].mean(), color="0.5", ls=":", lw=0.9)
+            axes.axhline(probes["start"].mean(), color="0.5", ls=":", lw=0.9, label="random initialisation")
         for loss in other_losses(tables, params):
             rows = at_own_rate(loss.tables["online"], loss.tables["probes"])
-            band(axes, rows, "epoch", column, color=loss.color, label=loss.label)
-        axes.set(xlabel="epoch", ylabel=f"{k} accuracy, %", xlim=(0, 106))
+            band(axes, rows, "epoch", column, within=PERCENT, color=loss.color, label=loss.label)
+        axes.set(
+            xlabel="hundredth of the steps (the paper's epoch)", ylabel=f"{k} accuracy, %", xlim=(0, 106)
+        )
         axes.set_ylim(bottom=0)
-    panels[0].legend(loc="lower right")
+    entries = legend_entries(panels)
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=5)
     return fig

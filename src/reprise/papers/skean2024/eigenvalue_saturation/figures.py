@@ -1,5 +1,7 @@
 """Figure 3 at the shared learning rate and at each method's own, and its metrics."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,17 +14,18 @@ from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.lineup import method
 from reprise.papers.skean2024.rates import gains
 from reprise.plotting.other_losses import other_losses, with_other_losses
-from reprise.plotting.style import WIDTH, colors, drawable
+from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
 from reprise.study.experiment import Tables, figure, table
 
 SCALE_NAMES = {"raw": "unscaled", "normalised": "unit variance"}
+SATURATION: dict[str, Any] = {"color": "black", "ls": ":"}
 HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one batch at a time, geometric mean
     over seeds. Top: unscaled embeddings; bottom: every dimension at unit variance (the paper does not say
-    which it shows). Dotted: the step at which the 14th eigenvalue saturates, mean over seeds, if it does so
-    in all. It saturates where it enters, and then stays in, the band of 20 % around its mean over the last
-    tenth of the steps, provided that this happens before that tenth. κ: λ1/λ14 over the last tenth; H:
-    Shannon entropy of all eigenvalues in nats; c: mean correlation of the dimensions between the views; all
-    over the seeds that did not diverge."""
+    which it shows). ◇ on a dotted line: the step at which the 14th eigenvalue saturates, mean over the seeds
+    in which it does so, and below the panel its number and theirs. It saturates where it enters, and then
+    stays in, the band of 20 % around its mean over the last tenth of the steps, provided that this happens
+    before that tenth. κ: λ1/λ14 over the last tenth; H: Shannon entropy of all eigenvalues in nats; c: mean
+    correlation of the dimensions between the views; all over the seeds that did not diverge."""
 
 
 @figure("Figure 3", caption=f"{HOW} All methods use the paper's shared learning rate, 0.1.")
@@ -60,6 +63,8 @@ def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
     for row, scale in enumerate(SCALES):
         panels[row, 0].set_ylabel(f"eigenvalue, {SCALE_NAMES[scale]}")
     fig.supxlabel("step", fontsize=8)
+    entries = legend_entries(panels.flat)
+    fig.legend(entries.values(), entries, loc="outside upper center", ncols=len(entries))
     return fig
 
 
@@ -74,17 +79,29 @@ def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, ti
     logs = np.log(rows[scale].where(rows[scale] > 0))
     means = np.exp(logs.groupby([rows["index"], rows["step"]]).mean().unstack("index"))
     for index, color in zip(range(1, TOP + 1), tints, strict=True):
-        axes.plot(means.index, means[index], color=color, lw=1.4 if index in (1, TOP) else 0.6)
+        style: dict[str, Any] = {"lw": 1.4, "label": f"$λ_{{{index}}}$"} if index in (1, TOP) else {"lw": 0.6}
+        axes.plot(means.index, means[index], color=color, **style)
     axes.set_yscale("log")
-    saturation = metrics[f"saturation_{scale}"]
-    if saturation.notna().all():
-        axes.axvline(saturation.mean(), color="black", ls=":", lw=0.9)
+    steps = metrics[f"saturation_{scale}"].dropna()
+    step = steps.mean()
+    if len(steps):
+        axes.axvline(step, **SATURATION, lw=0.9)
+        # On the curve, at the traced step nearest to the mean.
+        height = means[TOP].iloc[np.abs(means.index - step).argmin()]
+        axes.plot(
+            step, height, **SATURATION, marker="D", ms=4, mfc="white", zorder=3,
+            label=f"$λ_{{{TOP}}}$ saturates",
+        )  # fmt: skip
     complete = metrics.dropna(subset=["view_correlation"])
     lines = (
         [f"{len(metrics) - len(complete)} of {len(metrics)} diverged"] if len(complete) < len(metrics) else []
     )
-    if len(complete):
+    if complete.empty:
+        words = f"all {len(metrics)} seeds\ndiverged"
+        axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", fontsize=7)
+    else:
         lines += [
+            f"◇ {step:.0f} ({len(steps)} of {len(metrics)})" if len(steps) else "◇ never",
             f"κ = {np.exp(np.log(complete[f'condition_{scale}']).mean()):.3g}",
             f"H = {complete[f'entropy_{scale}'].mean():.2f}",
             f"c = {complete['view_correlation'].mean():.2f}",

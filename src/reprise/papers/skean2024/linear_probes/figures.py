@@ -1,6 +1,7 @@
 """Tables 2 and 3, and the learning-rate grid behind them."""
 
 from itertools import zip_longest
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,13 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.measures import mean, rows
-from reprise.evidence.statistics import mean_interval
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, Method, method
 from reprise.papers.skean2024.published import DATA_SETS, accuracies, numbers
 from reprise.papers.skean2024.rates import at_own_rate, chosen
 from reprise.plotting.other_losses import with_other_losses
-from reprise.plotting.style import MARKERS, WIDTH, colors, drawable
+from reprise.plotting.style import MARKERS, PERCENT, WIDTH, bounds, colors, drawable, legend_entries
 from reprise.study.experiment import Tables, figure, table
 
 RULE = """Each method uses its own learning rate from a shared grid: the one with the best mean accuracy, over
@@ -96,11 +96,15 @@ def _mean_and_spread(values: pd.Series) -> str:
     return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) > 1 else f"{values.mean():.1f}"
 
 
+CHOSEN: dict[str, Any] = {"marker": "o", "ms": 7, "mfc": "none", "ls": "", "color": "black", "mew": 0.7}
+
+
 @figure(
     "Table 2, learning rates",
     caption="""The grid behind Table 2: accuracy of each method's linear probe at each learning rate of the
-    shared grid, mean and 95 % interval over seeds. A ring marks the chosen rate, a vertical line the probe of
-    the random initialisation. A cross at the left marks a rate at which a seed diverged.""",
+    shared grid, mean and 95 % interval over seeds, cut to [0, 100 %]. A ring marks the chosen rate, a
+    vertical line the probe of the random initialisation. A cross at the left marks a rate at which a seed
+    diverged.""",
 )
 def learning_rates(tables: Tables, params: Params) -> Figure:
     probes = with_other_losses(tables, params)["probes"]
@@ -112,8 +116,8 @@ def learning_rates(tables: Tables, params: Params) -> Figure:
     panels[0, 0].set_yticks(range(len(methods)), [method(name).name for name in methods])
     panels[0, 0].invert_yaxis()
     panels[0, 0].set_ylabel("method")
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    fig.legend(handles, names, loc="outside lower center", ncols=len(names), title="learning rate")
+    entries = legend_entries(panels[0])
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=3)
     return fig
 
 
@@ -121,23 +125,22 @@ def _rates(axes: Axes, probes: pd.DataFrame, methods: list[str], name: str) -> N
     drawable(probes["top1"], f"the probes on {name}")
     rates = sorted(probes["learning_rate"].unique())
     chosen_rates = chosen(probes).set_index("method")["learning_rate"]
-    axes.axvline(probes["start"].mean(), color="0.6", lw=0.8, ls="--")
     left_edge = min(probes["top1"].min(), probes["start"].min()) - 3
     for position, (rate, color, marker) in enumerate(zip(rates, colors(len(rates)), MARKERS, strict=False)):
         shift = 0.22 * (position - (len(rates) - 1) / 2)
         style = {"color": color, "marker": marker, "ls": ""}
-        axes.plot([], [], label=f"{rate:g}", **style)
+        axes.plot([], [], label=f"learning rate {rate:g}", **style)
         for y, key in enumerate(methods):
             top1 = probes.loc[(probes["method"] == key) & (probes["learning_rate"] == rate), "top1"]
             if top1.isna().any():
-                axes.plot(left_edge, y + shift, marker="x", color=color)
+                axes.plot(left_edge, y + shift, marker="x", ls="", color=color, label="a seed diverged")
                 continue
-            interval = mean_interval(top1) if len(top1) > 1 else None
-            if interval:
-                axes.plot([interval.low, interval.high], [y + shift] * 2, color=color, lw=0.8)
-            axes.plot(top1.mean(), y + shift, **style)
+            mean, low, high = bounds(top1, PERCENT)
+            axes.plot([low, high], [y + shift] * 2, color=color, lw=0.8)
+            axes.plot(mean, y + shift, **style)
             if chosen_rates.get(key) == rate:
-                axes.plot(top1.mean(), y + shift, marker="o", ms=7, mfc="none", color="black", mew=0.7)
+                axes.plot(mean, y + shift, label="chosen", **CHOSEN)
+    axes.axvline(probes["start"].mean(), color="0.6", lw=0.8, ls="--", label="random initialisation")
     axes.set(xlabel="top-1 of a linear probe, %", title=name)
     axes.set_xlim(left_edge - 1, min(np.nanmax(probes["top1"]) + 6, 100))
     axes.grid(axis="y", lw=0.3, color="0.9")

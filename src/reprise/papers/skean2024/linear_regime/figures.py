@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.linear_regime.claims import THRESHOLD, Run, eigenvalues, rise, risen
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, NOT_NEGATIVE, WIDTH, band, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 PANELS: tuple[tuple[Run, str], ...] = (
@@ -28,15 +28,13 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
     full-batch gradient descent at the same learning rate. Both views are the image itself (left half), or
     come from the authors' augmentation for CIFAR (right half). Top: the loss in seed 0; the axes differ
     because the floors do. Middle: the ten largest eigenvalues of view 1's covariance Z1ᵀZ1 in seed 0 (dark:
-    the first), and those of
-        the
-    corrected closed form for each mode's λ, c and initial size (dashed). Bottom: the time at which the 10th
-    eigenvalue reaches 0.25, for each kind of views: in t at the same learning rate, a fixed fraction of
-    FroSSL's largest stable one, and in steps at that fraction of each loss's own; mean and 95 % interval over
-    seeds, each with its own images, views and layers. Open triangles: in some seed the eigenvalue does not
-    reach 0.25 before the end, which then counts.
-    The largest stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the
-    Hessian at the end of the runs confirms. t = learning rate * step.""",
+    the first), and those of the corrected closed form for each mode's λ, c and initial size (dashed). Bottom:
+    the time at which the 10th eigenvalue reaches 0.25, for each kind of views: in t at the same learning
+    rate, a fixed fraction of FroSSL's largest stable one, and in steps at that fraction of each loss's own;
+    mean and 95 % interval over seeds, cut at 0, each with its own images, views and layers. Open triangles:
+    in some seed the eigenvalue does not reach 0.25 before the end, which then counts. The largest stable
+    learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the Hessian at the end
+    of the runs confirms. t = learning rate * step.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -55,12 +53,8 @@ def fig02(tables: Tables, params: Params) -> Figure:
     left.set(ylabel=f"{label} $t$", title="same learning rate")
     _rises(right, base, "step", "barlow-own")
     right.set(ylabel=f"{label} step", title="each loss at its own largest stable learning rate")
-    handles = {
-        label: handle
-        for axes in fig.axes
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    fig.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=3)
+    entries = legend_entries(fig.axes)
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=3, handlelength=3)
     return fig
 
 
@@ -104,7 +98,8 @@ def _rises(axes: Axes, base: Tables, clock: str, barlow: Run) -> None:
             pd.DataFrame({"views": position, "seed": values.index, "rise": values})
             for position, values in enumerate(rises.values())
         )
-        band(axes, table, "views", "rise", color=color, marker=marker, ls=line, label=name)
+        style = {"color": color, "marker": marker, "ls": line, "label": name}
+        band(axes, table, "views", "rise", within=NOT_NEGATIVE, **style)
         late = [position for position, views in enumerate(VIEWS) if not risen(views, run)(base).all()]
         if late:
             means = table.groupby("views")["rise"].mean()[late]

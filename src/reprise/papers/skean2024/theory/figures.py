@@ -72,9 +72,7 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
     embeddings, divided by that of the variance term, at the paper's N and d; mean and 95 % interval over
     random embeddings of two views with the same covariance, whose k-th principal component has standard
     deviation k^-decay. Left: against the decay, from spread out to nearly collapsed. Right: against the
-    views' correlation. On
-        the
-    dotted line both terms pull equally.""",
+    views' correlation. On the dotted line both terms pull equally.""",
 )
 def appA_readings(tables: Tables, params: Params) -> Figure:
     rows = setting(tables, BASE)["gradients"]
@@ -88,7 +86,7 @@ def appA_readings(tables: Tables, params: Params) -> Figure:
         band(left, ratios[ratios["correlation"] == CORRELATION], "decay", "ratio", log=True, **style)
         band(right, ratios[ratios["decay"] == DECAY], "apart", "ratio", log=True, **style)
     for panel in (left, right):
-        panel.axhline(1, color="0.5", lw=0.8, ls=":")
+        panel.axhline(1, color="0.5", lw=0.8, ls=":", label="equal pull")
     left.set(
         yscale="log",
         xlabel="decay of the spectrum",
@@ -123,9 +121,9 @@ def sec43_cost(tables: Tables, params: Params) -> Figure:
         band(right, times[times["term"] == term], "dim", "seconds", log=True, **style)
     dims = np.unique(times["dim"])
     for panel, label in ((left, "operations"), (right, "CPU seconds")):
-        panel.axvline(params.batch, color="0.5", lw=0.8, ls=":")
+        panel.axvline(params.batch, color="0.5", lw=0.8, ls=":", label="d = batch size")
         panel.set(xscale="log", yscale="log", xlabel="dimension d", ylabel=label)
         panel.set_xticks(dims, [str(dim) for dim in dims])
         panel.minorticks_off()
-    fig.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    fig.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return fig

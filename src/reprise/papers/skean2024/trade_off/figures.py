@@ -1,5 +1,7 @@
 """Section 3.1's grid search, which the paper does not plot."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -7,7 +9,7 @@ from matplotlib.ticker import NullLocator
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.rates import chosen
 from reprise.papers.skean2024.trade_off.params import Params
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 
@@ -15,8 +17,8 @@ from reprise.study.experiment import BASE, Tables, figure
     "Section 3.1",
     caption="""FroSSL's linear probe against the weight of its invariance term relative to the variance terms;
     the paper found equal weights, 1, best, and shows no numbers. Thin: each learning rate; thick: the best
-    rate for each weight, by validation accuracy. Dotted: the probe of the random initialisation. Mean and 90
-    % interval over seeds.""",
+    rate for each weight, by validation accuracy. Dotted: the probe of the random initialisation. Mean and 95
+    % interval over seeds, cut to [0, 100 %].""",
 )
 def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
@@ -26,15 +28,14 @@ def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     for rate, color, marker, line in zip(rates, colors(len(rates)), MARKERS, LINES, strict=False):
         rows = probes[probes["learning_rate"] == rate]
         drawable(rows["top1"], f"the probe at learning rate {rate:g}")
-        label = f"learning rate {rate:g}"
-        band(axes, rows, "weight", "top1", color=color, marker=marker, ls=line, lw=0.8, label=label)
+        style = {"color": color, "marker": marker, "ls": line, "lw": 0.8, "label": f"learning rate {rate:g}"}
+        band(axes, rows, "weight", "top1", within=PERCENT, **style)
     for weight in params.weights:
         drawable(best_rates.loc[best_rates["weight"] == weight, "top1"], f"the probe at weight {weight:g}")
-    band(
-        axes, best_rates, "weight", "top1", color="0.4", lw=3, alpha=0.6, label="best rate of each", zorder=1
-    )
+    best: dict[str, Any] = {"color": "0.4", "lw": 3, "alpha": 0.6, "zorder": 1, "label": "best rate of each"}
+    band(axes, best_rates, "weight", "top1", within=PERCENT, **best)
     start = drawable(probes["start"], "the probe of the start").mean()
-    axes.axhline(start, color="0.5", ls=":", lw=0.9)
+    axes.axhline(start, color="0.5", ls=":", lw=0.9, label="random initialisation")
     axes.set_xscale("log", base=2)
     axes.set_xticks(params.weights, [f"{weight:g}" for weight in params.weights])
     axes.xaxis.set_minor_locator(NullLocator())

@@ -24,7 +24,7 @@ from reprise.papers.tian2023.batch_normalization.claims import table_cells
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import band, colors, drawable
+from reprise.plotting.style import COSINE, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure, table
 
 FLOWS = {(False, False): "none", (False, True): "σ²", (True, False): "μ", (True, True): "μ and σ²"}
@@ -108,9 +108,9 @@ def _range(chance: pd.DataFrame, column: str) -> str:
     "Figure 11",
     caption="""Matching score χ+ of ReLU filters against over-parameterisation beta, with (mean-backprop)
     BatchNorm and without. Half of the tokens have length 1/zeta and half length zeta, with zeta = 2, 5, 10
-    from top to bottom and P candidate tokens per field. Mean and 95 % interval over seeds; the scores with
-    BatchNorm at zeta = 10 are those of Table 1. Other losses, if the settings name any, have colours of their
-    own.""",
+    from top to bottom and P candidate tokens per field. Mean and 95 % interval over seeds, cut to [-1, 1];
+    the scores with BatchNorm at zeta = 10 are those of Table 1. Other losses, if the settings name any, have
+    colours of their own.""",
 )
 def fig11(tables: Tables, params: Params) -> Figure:
     series = [("", setting(tables, BASE)["matching"], colors(2))]
@@ -136,6 +136,7 @@ def _with_and_without(panel: Axes, rows: pd.DataFrame, tints: np.ndarray, prefix
             rows[rows["batch_norm"] == flag],
             "beta",
             "chi_plus",
+            within=COSINE,
             color=color,
             ls=line,
             marker="o" if flag else "s",

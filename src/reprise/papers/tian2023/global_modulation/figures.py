@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.global_modulation.params import Params
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 CROSSES: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
@@ -23,7 +23,7 @@ CROSSES: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
     paper. Left: P[E_l] of Eq. 155 (lines) and the share of random draws (crosses). Right: share of random
     unit weights that reach the modulated one of d patterns, integrated with normalisation (lines), and share
     for which Eq. 150, which ignores normalisation, gives that pattern the smallest critical time (dashed).
-    Bands: 95 % interval of the mean over seeds.""",
+    Bands: 95 % interval of the mean over seeds, cut to [0, 1].""",
 )
 def fig07(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -73,7 +73,8 @@ def _probabilities(axes: Axes, table: pd.DataFrame, params: Params) -> None:
         rows = table[table["dim"] == dim]
         formula = drawable(rows.groupby("epsilon")["formula"].mean(), f"P[E_l] at d = {dim}")
         axes.plot(formula, color=color, ls=line, label=f"d = {dim}")
-        band(axes, rows, "epsilon", "simulated", **CROSSES, label="drawn" if dim == dims[-1] else None)
+        band(axes, rows, "epsilon", "simulated", within=SHARE, **CROSSES,
+             label="drawn" if dim == dims[-1] else None)  # fmt: skip
     axes.set(xlabel="modulation factor ε", ylabel="P[E]", ylim=(-0.02, 0.56))
     axes.legend(loc="upper left")
 
@@ -81,8 +82,10 @@ def _probabilities(axes: Axes, table: pd.DataFrame, params: Params) -> None:
 def _basins(axes: Axes, table: pd.DataFrame, params: Params) -> None:
     for dim, color, marker in zip(params.dims, colors(len(params.dims)), MARKERS, strict=False):
         rows = table[table["dim"] == dim]
-        band(axes, rows, "modulation", "reached", color=color, marker=marker, label=f"d = {dim}")
+        style = {"color": color, "marker": marker, "label": f"d = {dim}"}
+        band(axes, rows, "modulation", "reached", within=SHARE, **style)
         name = "smallest $t^*$" if dim == params.dims[0] else None
-        band(axes, rows, "modulation", "first_critical", color=color, ls="--", lw=0.9, label=name)
+        style = {"color": color, "ls": "--", "lw": 0.9, "label": name}
+        band(axes, rows, "modulation", "first_critical", within=SHARE, **style)
     axes.set(xlabel="modulation c", ylabel="share that reaches the pattern", ylim=(0, 0.62))
     axes.legend(loc="upper left", ncols=2)

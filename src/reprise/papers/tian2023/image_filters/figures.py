@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.image_filters.params import FIELDS, UNTRAINED, Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, Range, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 GREYS = "gray"
@@ -29,14 +29,16 @@ GREYS = "gray"
     their filter's largest; mid-grey is 0 and fills the tiles of filters that learned nothing. Top right:
     effective rank of a field's learned filters, scaled to unit length, against the steps. Lines average over
     the fields and show mean and 95 % interval over the seeds in which every field has learned filters; they
-    start when there are some. Other losses, if the settings name any, have their filters below and lines in
-    colours of their own.""",
+    start when there are some; bands are cut to the possible range. Other losses, if the settings name any,
+    have their filters below and lines in colours of their own.""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
+    filters = setting(tables, BASE)["filters"]
+    most = min(params.filters, filters["row"].nunique() * filters["column"].nunique())
     lines = {"ReLU": "plain", "linear": "linear"}
     controls = {"linear": "linear", "untrained": UNTRAINED}
     return _filters_and_statistic(
-        tables, params, "plain", controls, "effective_rank", "effective rank", lines
+        tables, params, "plain", controls, "effective_rank", "effective rank", lines, (1, most)
     )
 
 
@@ -46,13 +48,13 @@ def fig12(tables: Tables, params: Params) -> Figure:
     the same initial weights. Right: share of a filter's power above half the Nyquist frequency (radial, mean
     included) against the steps, with and without augmentation, and in the linear net without. Lines average
     over the learned filters of a field and over the fields, and show mean and 95 % interval over the seeds in
-    which every field has learned filters; they start when there are some. Other losses, if the settings name
-    any, have their filters below and lines in colours of their own.""",
+    which every field has learned filters; they start when there are some; bands are cut to [0, 1]. Other
+    losses, if the settings name any, have their filters below and lines in colours of their own.""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
     lines = {"with crops": "cropped", "without": "plain", "linear, without": "linear"}
     return _filters_and_statistic(
-        tables, params, "cropped", {}, "high_frequency_share", "high-frequency share of power", lines
+        tables, params, "cropped", {}, "high_frequency_share", "high-frequency share of power", lines, SHARE
     )
 
 
@@ -64,6 +66,7 @@ def _filters_and_statistic(
     column: str,
     label: str,
     lines: dict[str, str],
+    within: Range,
 ) -> Figure:
     """Draws blocks of tiles two in a row, with the statistic beside the first."""
     base, others = setting(tables, BASE), other_losses(tables, params)
@@ -91,10 +94,10 @@ def _filters_and_statistic(
                 axes.plot([], [], **style)
                 continue
             drawable(fields, f"{column} of the arm '{arm_shown}'")
-            band(axes, fields.reset_index(), "step", column, **style)
+            band(axes, fields.reset_index(), "step", column, within=within, **style)
     axes.set(xlabel="step", ylabel=label, ylim=(0, 1.1 * axes.dataLim.ymax))
     axes.set_xlim(left=0)
-    axes.legend(loc="lower left")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     return fig
 
 

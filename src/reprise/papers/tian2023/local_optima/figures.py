@@ -1,18 +1,22 @@
 """Figure 8, with a Gaussian α and with random rotations added."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.local_optima.params import Params
-from reprise.plotting.style import WIDTH, band, colors, drawable
+from reprise.plotting.style import NOT_NEGATIVE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
+POINTS: dict[str, Any] = {"color": "0.75", "lw": 0.7, "ls": ":"}
 
 
 @figure(
@@ -26,7 +30,7 @@ ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
     not parallel to w. Full markers: a critical point. Bottom right: number of optima for ReLU and uniform α
     when random rotations of up to the given angle augment the data (Appendix B.5). 180 degrees is the whole
     rotation group, under which the objective is constant, and 0 for points of equal length. Random data: mean
-    and 95 % interval over data sets.""",
+    and 95 % interval over data sets, cut at 0.""",
 )
 def fig08(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -40,12 +44,18 @@ def fig08(tables: Tables, params: Params) -> Figure:
         _objective(panel, base, alpha, params)
         panel.set(title=title, ylabel="objective / its largest value")
     _rotations(axes[1, 1], base["counts"])
+    key = [
+        Line2D([], [], **POINTS, label="data point"),
+        Line2D([], [], ls="", marker="o", color="0.25", label="optimum: a critical point"),
+        Line2D([], [], ls="", marker="o", color="0.25", mfc="white", label="optimum: a corner"),
+    ]
+    fig.legend(handles=key, loc="outside lower center", ncols=len(key))
     return fig
 
 
 def _objective(axes: Axes, base: dict[str, pd.DataFrame], alpha: str, params: Params) -> None:
     for point in params.points:
-        axes.axvline(180 * point, color="0.75", lw=0.7, ls=":", zorder=0)
+        axes.axvline(180 * point, zorder=0, **POINTS)
     optima = base["optima"].query("data == 'E.1' and seed == 0 and alpha == @alpha")
     for (activation, (name, line)), color in zip(ACTIVATIONS.items(), colors(2), strict=True):
         curve = base["curves"].query("alpha == @alpha and activation == @activation").sort_values("angle")
@@ -69,7 +79,8 @@ def _rotations(axes: Axes, counts: pd.DataFrame) -> None:
     styles = {"E.1": ("the nine points", "o", "-"), "random": ("random data", "s", "--")}
     for (data, (name, marker, line)), color in zip(styles.items(), colors(2), strict=True):
         rows = counts[counts["data"] == data]
-        band(axes, rows, "rotation", "maxima", color=color, marker=marker, ls=line, label=name)
+        style = {"color": color, "marker": marker, "ls": line, "label": name}
+        band(axes, rows, "rotation", "maxima", within=NOT_NEGATIVE, **style)
     axes.set(title="with rotations (ReLU)", xlabel="largest rotation (degrees)", ylabel="local optima")
     axes.set(xlim=(-6, 186), ylim=(-0.3, None))
     axes.set_xticks([0, 45, 90, 135, 180])

@@ -8,12 +8,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.matching_scores.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable
+from reprise.plotting.style import COSINE, LINES, MARKERS, SHARE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
@@ -31,11 +32,13 @@ SCORES = {
 }
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
 AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 95 % interval over
-seeds. Filters are compared with tokens by cos, as in Eq. 16, and by |cos|. The published figure, like the
-authors' code, takes |cos| for the linear activation (the grey line) and cos for the others. Other losses, if
-the settings name any, are in rows below."""
+seeds, cut to [-1, 1] for cos and to [0, 1] for |cos|. Filters are compared with tokens by cos, as in Eq. 16,
+and by |cos|. The published figure, like the authors' code, takes |cos| for the linear activation (the grey
+line) and cos for the others. Other losses, if the settings name any, are in rows below."""
 AS_PUBLISHED: dict[str, Any] = {"ls": "-", "marker": "o", "mfc": "white"}
 """The line of linear filters by |cos|."""
+RELEVANT: dict[str, Any] = {"ls": "", "marker": "v", "color": "black", "ms": 2.5}
+"""The marks above the tokens that the generators use."""
 
 
 @figure("Figure 4", caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {AXES}")
@@ -81,10 +84,11 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
                 part = selection[selection["activation"] == activation]
                 label = f"{prefix}{NAMES[activation]}"
                 style = {"color": color, "ls": line, "marker": marker, "label": label}
-                band(panel, part, "beta", score, **style)
+                within = SHARE if score.startswith("absolute") else COSINE
+                band(panel, part, "beta", score, within=within, **style)
                 if activation == "linear" and not score.startswith("absolute"):
                     style = {**AS_PUBLISHED, "color": tints[-1], "label": f"{prefix}linear by |cos|"}
-                    band(panel, part, "beta", f"absolute_{score}", **style)
+                    band(panel, part, "beta", f"absolute_{score}", within=SHARE, **style)
     share_legend(fig, panels, 1 + len(others))
     return fig
 
@@ -118,6 +122,7 @@ def fig05(tables: Tables, params: Params) -> Figure:
         ticks=[-1, -0.5, 0, 0.5, 1],
         label="weight / largest of the field",
     )
+    fig.legend(handles=[Line2D([], [], **RELEVANT, label="candidate token")], loc="outside upper center")
     return fig
 
 
@@ -133,6 +138,6 @@ def _filters(panels: np.ndarray, filters: pd.DataFrame, params: Params) -> None:
             weights = drawable(part.pivot(index="unit", columns="token", values="weight"), "the filters")
             panel.imshow(weights / weights.abs().max().max(), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
             tokens = part.loc[part["relevant"], "token"].unique()
-            panel.plot(tokens, [-1.3] * len(tokens), "v", color="black", ms=2.5, clip_on=False)
+            panel.plot(tokens, [-1.3] * len(tokens), clip_on=False, **RELEVANT)
             panel.set(xticks=[], yticks=[])
             panel.set_title(f"R{field}, {NAMES[activation]}", fontsize=6, pad=7)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.power_iteration.params import Params
-from reprise.plotting.style import LINES, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 FLOOR = 1e-17
@@ -23,7 +23,7 @@ ITERATIONS_DRAWN = 60
     published, with the exact expectation over the discrete y; A(w) is piecewise constant, and the iteration
     may end in a cycle between its pieces. Middle: with Gaussian noise on x, which makes A(w) smooth. Right:
     share of the runs from all u_m that came to rest and, for discrete y, that ended in a cycle; mean and 95 %
-    interval over U.""",
+    interval over U, cut to [0, 1].""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -69,7 +69,8 @@ def _shares(axes: Axes, ends: pd.DataFrame) -> None:
     ):
         shares = ends[selection].assign(share=condition[selection].astype(float))
         by_seed = shares.groupby(["gram_distance", "seed"], as_index=False)[["share"]].mean()
-        band(axes, by_seed, "gram_distance", "share", color=color, marker=marker, ls=line, label=label)
+        style = {"color": color, "marker": marker, "ls": line, "label": label}
+        band(axes, by_seed, "gram_distance", "share", within=SHARE, **style)
     axes.set(xlabel="‖UᵀU - I‖₂", ylabel="share of runs", title="how runs end", ylim=(-0.03, 1.5))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.legend(loc="upper left")
