@@ -79,8 +79,8 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
     [
         pytest.param(
             f"{PAPER}/layer_alignment/figures.py",
-            'label=f"{label}largest"',
-            'label=f"{label}the largest"',
+            'label="largest"',
+            'label="the largest"',
             {f"{KEY}_fig05", "report"},
             id="a drawing: that drawing",
         ),

@@ -87,7 +87,7 @@ def fig05(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(count, 3, figsize=(WIDTH, 2.3 * count), squeeze=False)
     for row, arm in zip(axes, STARTS, strict=False):
         values = base["singular_values"].query("arm == @arm")
-        _growth(row, values, colors(params.dim), params, f"{arm}, ")
+        _growth(row, values, colors(params.dim), params, arm)
         for panel in row[:2]:
             panel.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
             panel.yaxis.minorticks_off()
@@ -100,17 +100,17 @@ def fig05(tables: Tables, params: Params) -> Figure:
     axes[1, 0].plot([], [], color="black", ls=(0, (2, 2)), lw=0.7, label="Theorem 3")
     for row, loss in zip(axes[len(STARTS) :], others, strict=True):
         values = loss.tables["singular_values"].query("arm == 'independent'")
-        _growth(row, values, loss.shades(params.dim), params, f"{loss.label}, ")
+        _growth(row, values, loss.shades(params.dim), params, loss.label)
     for panel in axes[:, 0]:
         panel.legend(loc="upper left")
     return fig
 
 
-def _growth(axes: np.ndarray, values: pd.DataFrame, tints: np.ndarray, params: Params, label: str) -> None:
+def _growth(axes: np.ndarray, values: pd.DataFrame, tints: np.ndarray, params: Params, name: str) -> None:
     """Draws a row of panels: singular values of both layers and of the embeddings' covariance.
 
     Args:
-        label: the start's or the loss's, at the head of the legend's labels.
+        name: the start's or the loss's, beside the row.
     """
     titles = {"W1": "(a) W1", "W2": "(b) W2", "embedding": "(c) embedding covariance"}
     for panel, (layer, title) in zip(axes, titles.items(), strict=True):
@@ -119,6 +119,6 @@ def _growth(axes: np.ndarray, values: pd.DataFrame, tints: np.ndarray, params: P
             band(panel, rows, "step", "singular_value", log=True, color=color)
         panel.set(title=title, yscale="log")
         steps_axis(panel)
-    axes[0].set_ylabel("singular value")
-    axes[0].plot([], [], color=tints[0], label=f"{label}largest")
-    axes[0].plot([], [], color=tints[-1], label=f"{label}{params.dim}th")
+    axes[0].set_ylabel(f"{name}\nsingular value")
+    axes[0].plot([], [], color=tints[0], label="largest")
+    axes[0].plot([], [], color=tints[-1], label=f"{params.dim}th")
