@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import AfterValidator
 
-from reprise.datasets import cifar, digits, imagenet, mnist, photographs, shapes, stl10, strokes, textures
+from reprise.datasets import (
+    cifar,
+    digits,
+    imagenet,
+    mnist,
+    photographs,
+    shapes,
+    stl10,
+    strokes,
+    textures,
+)
 from reprise.datasets.data_set import DataSet
 from reprise.errors import RepriseError
 
