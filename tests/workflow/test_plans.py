@@ -253,7 +253,7 @@ WHERE = "configs/mine.yaml: experiments: jing2022/layer_alignment: "
 @pytest.mark.parametrize(
     ("prepare", "arguments", "parts"),
     [
-        (None, ("--config", "tier=nightly"), ["unknown tier 'nightly'", "default, paper, smoke"]),
+        (None, ("--config", "tier=nightly"), ["unknown tier 'nightly'", "default, gpu, paper, smoke"]),
         (None, ("--config", "paper=nobody2020"), ["unknown paper 'nobody2020'", *registry.papers()]),
         (None, ("--config", "paper=[jing2022]"), ["unknown paper '['jing2022']'", *registry.papers()]),
         (None, ("--config", "seeds=3"), ["unknown --config key ['seeds']", "allowed: tier", "paper"]),
