@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -100,6 +101,11 @@ class Cluster:
         job = next(each.partition("=")[2] for each in variables if each.startswith("SLURM_JOB_ID="))
         return int(process.name), job
 
+    def next_worker(self, share):
+        """The worker of a share's next attempt."""
+        self.wait_for("--- next attempt", share)
+        return self.worker(share)
+
 
 def run_until_locked(process, lock):
     """Lets a stopped process run on until it holds the lock, and stops it again."""
@@ -155,21 +161,23 @@ def test_a_slurm_without_accounts_is_told_what_to_add_to_the_profile(node, blank
 def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_run):
     cluster, one, two = Cluster(blank), "1-of-2", "2-of-2"
     arguments = (rule_of(ID), "--set-scatter", f"{rule_of(ID)}=2")
+
+    def both(find):
+        """What it finds of each share; at once, because neither share waits for the other."""
+        with ThreadPoolExecutor() as pool:
+            return pool.map(find, (one, two))
+
     first = cluster.start(*arguments)
     try:
         # One share is cancelled, and the worker of the other killed.
-        _, job = cluster.worker(one)
-        victim, _ = cluster.worker(two)
+        (_, job), (victim, _) = both(cluster.worker)
         node.cancel(job)
         os.kill(victim, signal.SIGKILL)
         cluster.wait_for("stopped (SIGTERM): cancelled, preempted or over the time limit", one)
         cluster.wait_for("killed (SIGKILL): probably out of memory", two)
 
         # In the next attempt, one is over its time limit, and the node's daemon restarts under the other.
-        for share in (one, two):
-            cluster.wait_for("--- next attempt", share)
-        _, job = cluster.worker(one)
-        survivor, _ = cluster.worker(two)
+        (_, job), (survivor, _) = both(cluster.next_worker)
         node.end_its_time(job)
         node.restart_slurmd()
         cluster.wait_for("stopped (SIGTERM)", one, times=2)
