@@ -35,7 +35,7 @@ reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $$PWD/results/$(TIER)/report.html"
 
 .PHONY: test
-test: $(STAMP) ## lint, types, layers and the quick tests (under 8 minutes, environment included)
+test: $(STAMP) ## lint, types, layers and the quick tests
 	@$(MAKE) --no-print-directory lint
 	pytest -m "not slow" -n auto --dist worksteal
 

@@ -20,7 +20,7 @@ from numpy import ndarray as Array
 
 from reprise.datasets.data_set import DataSet, Labelled
 from reprise.datasets.recipes import Normalisation
-from reprise.datasets.shapes import Plane, as_bytes, hsv, lit, pixels, turned
+from reprise.datasets.shapes import BLOCK, Plane, as_bytes, hsv, lit, pixels, turned
 
 
 def _triangle_wave(phase: Plane) -> Plane:
@@ -58,8 +58,6 @@ EDGES = {"soft": 1.0, "sharp": 6.0}
 """Slope from dark to light."""
 
 DRAWS = 18
-BLOCK = 128
-"""Images rendered at a time: few enough for the processor's cache."""
 
 
 @dataclass(frozen=True)
