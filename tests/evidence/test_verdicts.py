@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reprise.evidence import claims as c
 from reprise.evidence.judgement import judge
+from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting, split, summary
 from reprise.study.settings import Settings, from_code, lost, ours, stated, unstated
 
@@ -396,6 +397,30 @@ def test_cells_are_read_by_intervals_that_hold_together():
     found = tables(spread(1.0, 0.5))
     assert judge(ordering(above=0.4), found).verdict == "reproduced"
     assert judge(in_cells(a=0.4, b=0.4), found).verdict == "inconclusive"
+
+
+def of_arms(*arms, partial=True):
+    """x is above 0.4 in each arm."""
+    cells = {
+        arm: c.ordering("", "", source="", measure=column("t", "x", arm=arm), unit="1", above=0.4)
+        for arm in arms
+    }
+    return c.for_all("p/fig1/q", "s", cells, partial=partial)
+
+
+def test_cells_that_a_run_does_not_look_at_have_no_part():
+    """The verdict, its interval and its rates are those of the sentence about the others."""
+    found = {"t": tables(spread(1.0, 0.5))["t"].assign(arm="a")}
+    for claim, same in ((of_arms("a", "b", "c"), of_arms("a")), (of_arms("b", "a"), of_arms("a"))):
+        one, other = (row_of(Published(), found, each) for each in (claim, same))
+        assert one["verdict"] == "reproduced"
+        assert one["reason"] == "holds in 1 of 1 cells"
+        pd.testing.assert_series_equal(pd.Series(one), pd.Series(other))
+    assert judge(of_arms("a", "b", partial=False), found).verdict == "inconclusive"
+    none = judge(of_arms("b", "c"), found)
+    assert (none.verdict, set(none.cells)) == ("inconclusive", {"b", "c"})
+    failing = tables(spread(-1.0, 0.5))["t"].assign(arm="b")
+    assert judge(of_arms("a", "b", "c"), {"t": pd.concat([found["t"], failing])}).verdict == "contradicted"
 
 
 def test_a_sentence_about_some_cell_needs_one():

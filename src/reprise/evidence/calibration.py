@@ -119,7 +119,7 @@ def _leaves(claim: Claim, judgement: Judgement) -> Iterator[tuple[Claim, Judgeme
     for name, cell in claim.cells.items():
         if name in judgement.cells:
             yield from _leaves(cell, judgement.cells[name])
-        else:
+        elif not claim.partial:
             yield cell, Judgement("not run", "", Observation())
 
 

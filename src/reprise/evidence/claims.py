@@ -76,6 +76,8 @@ class Claim:
         published: the number that the paper prints, if it prints one.
         cells: of a sentence about many cells, the claim in each, by the cell's name; it then has no measure.
         quantifier: whether the sentence holds if all of its cells do, or some of them.
+        partial: that cells without observations are left out, unless all are without: a run chooses which of
+            them it looks at, such as data sets.
         exists: that the sentence says that some choice of what the paper leaves unstated makes it true: the
             settings are then searched, and it fails only if it fails in all.
         resolution: of a limit, how precisely it is measured: a number a seed, in the observation's unit.
@@ -83,8 +85,8 @@ class Claim:
         reading: whose definition of what is measured: the paper's, unless it says otherwise.
         looked: what was set for this claim after results had been seen; empty if nothing was.
         learned: of every image net that the statement is about, how many percentage points its linear probe,
-            or what else shows that it learned, is above that of its random initialisation, by any index; None
-            where there is no such net.
+            or what else shows that it learned, is above that of its random initialisation, by any index
+            (`learning.gain`); None where there is no such net.
         form: whether the statement is the paper's as printed, the paper's as we restated it where our text
             has lost its formulas, or our own: a correction or a remark.
         erratum: of the two forms of an erratum, its kind; empty where there is none.
@@ -106,6 +108,7 @@ class Claim:
     relative: bool = False
     cells: Mapping[str, "Claim"] = field(default_factory=dict)
     quantifier: Literal["all", "some"] = "all"
+    partial: bool = False
     exists: bool = False
     resolution: Measure | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)

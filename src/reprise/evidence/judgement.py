@@ -107,9 +107,20 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, level: flo
     """
     if not claim.cells:
         return decide(claim, observe(claim, tables, level), margin_scale)
-    each = 1 - (1 - level) / len(claim.cells)
+    cells = looked_at(claim, tables)
+    each = 1 - (1 - level) / len(cells)
     return joined(claim, {name: judge(cell, tables, margin_scale=margin_scale, level=each)
-                          for name, cell in claim.cells.items()})  # fmt: skip
+                          for name, cell in cells.items()})  # fmt: skip
+
+
+def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Claim]:
+    """The cells that decide: of a `partial` claim those with observations, or all where none has any."""
+    if not claim.partial:
+        return claim.cells
+    seen = {
+        name: cell for name, cell in claim.cells.items() if cell.measure and len(once(cell.measure)(tables))
+    }
+    return seen or claim.cells
 
 
 def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
