@@ -257,7 +257,7 @@ def test_views_of_images_on_the_disk_crop_the_whole_image(tmp_path):
     assert folder[index[:1]].max() == 0
     assert torch.equal(found, views.of(folder, index, draws))
     in_memory, first = folder[index[:5]], draws[:, :5]
-    assert torch.equal(views.of(in_memory, index[:5], first), views.apply(in_memory[index[:5]], first))
+    assert torch.equal(views.of(in_memory, index[:5], first), views.made(in_memory[index[:5]], first))
 
 
 def test_a_damaged_image_is_named(tmp_path):

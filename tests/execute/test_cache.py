@@ -140,7 +140,7 @@ with store.kept(Path(sys.argv[1]), "models", "key", "a net", make):
 
 
 def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
-    """In its tasks, in shares or not; and when it is finished, its tasks' tables are gone."""
+    """In its tasks, in shares or not; and when it is finished, its tasks' tables and kept views are gone."""
     id = "tian2023/batch_normalization"
     pipeline.run_share(id, tier, 1, 2)
     tasks = store.entries(tier.root, store.TASKS)
@@ -159,8 +159,11 @@ def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
     monkeypatch.setattr(registry.Experiment, "compute", lambda self: compute_with_a_net)
     keep(tier, f"smoke {id} of other code", "killed", store.TASKS)
     keep(tier, cache.asker(id, replace(tier, name="default")), "of another tier", store.TASKS)
+    keep(tier, cache.asker(id, tier), "of a net", store.VIEWS)
+    keep(tier, cache.asker(OTHER, tier), "of another experiment", store.VIEWS)
     pipeline.run(id, tier)
     assert [entry.folder.name for entry in store.entries(tier.root, store.TASKS)] == ["of another tier"]
+    assert [entry.folder.name for entry in store.entries(tier.root, store.VIEWS)] == ["of another experiment"]
     (net,) = (row for row in cache.rows() if row.kind == "models")
     assert net.asked_by == f"{id} (smoke)"
 

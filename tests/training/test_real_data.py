@@ -87,8 +87,8 @@ def test_batches_of_files_are_the_views_of_their_images_from_any_step_on(tmp_pat
         index = batches.batch_indices(0, step, 6, 12)
         numbers = views.draw(6, generator(0, f"views/{step}"))[:, rows]
         assert torch.equal(batch.index, index)
-        assert torch.equal(batch.numbers, numbers)
-        assert torch.equal(batch.read, views.read(data.images, index[rows], numbers))
+        read = views.read(data.images, index[rows], numbers)
+        assert torch.equal(batch.pixels, views.pixels(read, numbers))
     assert len(found) == 3
 
 

@@ -2,7 +2,8 @@
 device with separate parameters for each image.
 
 Random numbers are drawn before they are used, one row per image, so part of a minibatch can be augmented from
-its own rows, wherever the rest is computed.
+its own rows, wherever the rest is computed. After all operations a view is rounded to bytes, which can be
+kept without loss.
 """
 
 import itertools
@@ -44,20 +45,21 @@ BLOCK = 2**20
 """Numbers that a CPU processes at a time: about what its cache holds."""
 
 Batch = Float[Tensor, "batch channel size size"]
+Pixels = UInt8[Tensor, "view batch channel size size"]
+"""Both views of a minibatch, in bytes."""
 PerImage = Float[Tensor, " batch"]
 
 
 def normalised(
-    images: Batch | UInt8[Tensor, "batch channel size size"],
+    images: Float[Tensor, "*batch channel size size"] | UInt8[Tensor, "*batch channel size size"],
     normalisation: Normalisation,
-    out: Tensor | None = None,
-) -> Batch:
+) -> Float[Tensor, "*batch channel size size"]:
     """(images - mean) / std; bytes are taken as 255ths."""
     mean, std = (
         torch.tensor(numbers, device=images.device)[:, None, None]
         for numbers in (normalisation.mean, normalisation.std)
     )
-    return torch.sub(unit_floats(images), mean, out=out).div_(std)
+    return unit_floats(images).sub(mean).div_(std)
 
 
 Placement = Callable[[Tensor, Tensor, Strengths], Tensor]
@@ -79,19 +81,11 @@ class Views:
             images: square, with one or three channels; bytes, or floats in [0, 1].
             generator: on any device; the views' parameters depend on its state only.
         """
-        return self.apply(images, self.draw(len(images), generator))
+        return self.made(images, self.draw(len(images), generator), images.device)
 
     def draw(self, batch: int, generator: torch.Generator) -> Float[Tensor, "view batch draw"]:
         """Draws the uniform numbers that determine the two views of `batch` images."""
         return torch.rand(2, batch, DRAWS, generator=generator, device=generator.device)
-
-    def apply(
-        self,
-        images: Batch | UInt8[Tensor, "batch channel size size"],
-        numbers: Float[Tensor, "view batch draw"],
-    ) -> Float[Tensor, "view batch channel size size"]:
-        """The views of images in memory that the given numbers determine."""
-        return self._augment((images, images), numbers, crop)
 
     def of(
         self,
@@ -113,7 +107,7 @@ class Views:
     def read(
         self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]
     ) -> Tensor:
-        """Reads what `made` turns into views: images in memory as they are, [batch, channel, size, size];
+        """Reads what `pixels` turns into views: images in memory as they are, [batch, channel, size, size];
         from files a crop for each view, [view, batch, channel, size, size]."""
         if not isinstance(images, Folder):
             return images[index]
@@ -129,20 +123,27 @@ class Views:
         self, read: Tensor, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
     ) -> Float[Tensor, "view batch channel size size"]:
         """The views of what `read` returned."""
-        if read.ndim == 4:
-            return self.apply(read.to(device), numbers)
-        return self._augment(read.to(device), numbers, mirror)
+        return normalised(self.pixels(read, numbers, device), self.normalisation)
 
-    def _augment(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Tensor:
+    def pixels(
+        self, read: Tensor, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
+    ) -> Pixels:
+        """The views of what `read` returned, before normalisation, rounded to bytes."""
+        read = read.to(device)
+        if read.ndim == 4:
+            return self._augment((read, read), numbers, crop)
+        return self._augment(read, numbers, mirror)
+
+    def _augment(self, sources: Sequence[Tensor] | Tensor, numbers: Tensor, place: Placement) -> Pixels:
         """Computes each view from its source, block by block."""
         image_size, device = sources[0][0].numel(), sources[0].device
         block = max(1, BLOCK // image_size) if device.type == "cpu" else len(sources[0])
-        views = unit_floats(sources[0][:0]).new_empty(2, *sources[0].shape)
+        views = torch.empty(2, *sources[0].shape, dtype=torch.uint8, device=device)
         for view, source, rows, strengths in zip(views, sources, numbers, self._strengths, strict=True):
             blocks = zip(view.split(block), source.split(block), rows.split(block), strict=True)
             for output, images, block_rows in blocks:
                 geometry = place(unit_floats(images), block_rows, strengths)
-                normalised(recolour_(geometry, block_rows, strengths), self.normalisation, output)
+                output.copy_(recolour_(geometry, block_rows, strengths).mul_(255).round_())
         return views
 
     @property

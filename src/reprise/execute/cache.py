@@ -50,11 +50,13 @@ def seconds_spent(asker: str, tier: Tier) -> float:
     return sum(entry.record.get("seconds", 0.0) for entry in finished)
 
 
-def forget_tasks(id: str, tier: Tier) -> None:
-    """Removes the tables of an experiment's tasks, of this run and of interrupted ones."""
-    for entry in store.entries(tier.root, store.TASKS):
-        if any(asker.startswith(run_of(id, tier)) for asker in entry.askers):
-            store.remove(entry)
+def forget_parts(id: str, tier: Tier) -> None:
+    """Removes the tables of an experiment's tasks and the views that it kept, of this run and of interrupted
+    ones. Another experiment that needs the same views renders them again."""
+    for kind in (store.TASKS, store.VIEWS):
+        for entry in store.entries(tier.root, kind):
+            if any(asker.startswith(run_of(id, tier)) for asker in entry.askers):
+                store.remove(entry)
 
 
 def rows() -> list[Row]:

@@ -76,7 +76,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             "duration_seconds": round(before + time.perf_counter() - start, 3),
         }
         store.save_tables(folder, tables, experiment.key(params), record)
-        cache.forget_tasks(id, tier)
+        cache.forget_parts(id, tier)
     return folder
 
 

@@ -33,7 +33,8 @@ import pandas as pd
 from reprise.errors import RepriseError
 
 CACHE = Path("results") / "cache"
-TASKS = "tasks"
+TASKS, VIEWS = "tasks", "views"
+"""Kinds of cache entries that serve an experiment until it is finished."""
 TABLE = "table.parquet"
 RECORD, CACHE_RECORD = "run.json", "record.json"
 DRAFT, READY, LOCK = ".draft-", ".ready", ".lock"
@@ -355,7 +356,7 @@ def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[
     return record
 
 
-def sha256(content: bytes) -> str:
+def sha256(content: bytes | memoryview) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 

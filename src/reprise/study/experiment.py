@@ -27,7 +27,7 @@ class Resources:
     Attributes:
         minutes: expected time on one core, or on `gpus` GPUs, of the machines in docs/performance.md.
         memory_mb: main memory.
-        disk_mb: what it adds to the cache.
+        disk_mb: what it leaves in the cache; nets' shared views, which go at the end, do not count.
         gpus: number of GPUs that work on it together.
     """
 

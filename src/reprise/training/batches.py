@@ -1,15 +1,15 @@
 """The batches of a training run; files are read ahead while the previous steps compute."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from reprise.datasets.augment import Views
+from reprise.datasets.augment import Pixels, Views
 from reprise.datasets.folders import Folder, Images
 from reprise.datasets.reading import ahead
 from reprise.numerics.streams import generator
@@ -17,19 +17,27 @@ from reprise.numerics.streams import generator
 PIECE = 32
 """Images that a worker process decodes at a time."""
 
+Rendering = Callable[[int], Pixels]
+"""Returns the views of a step, this process's rows."""
+Keeping = Callable[[Rendering], Rendering]
+"""Returns the same views as a rendering does, which it may have kept."""
+
+
+def at_each_step(render: Rendering) -> Rendering:
+    """Keeps nothing: every step's views are rendered when it comes."""
+    return render
+
 
 class Batch(NamedTuple):
     """The input of one step.
 
     Attributes:
         index: the samples of the whole batch, across all processes.
-        read: the data from which `Views.made` makes the views of this process's rows.
-        numbers: the random numbers that determine those views, [view, share, draw].
+        pixels: the views of this process's rows, before normalisation.
     """
 
     index: Int[Tensor, " batch"]
-    read: Tensor
-    numbers: Float[Tensor, "view share draw"]
+    pixels: Pixels
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,7 @@ class Batches:
         samples: number of images.
         batch: size of the whole batch.
         rows: this process's rows of every batch.
+        keep: for the views of images in memory.
     """
 
     images: Images
@@ -48,6 +57,7 @@ class Batches:
     seed: int
     batch: int
     rows: slice
+    keep: Keeping = at_each_step
 
     def between(self, start: int, end: int, device: str) -> Iterator[Batch]:
         """The batches of the steps from `start` to before `end`.
@@ -56,19 +66,25 @@ class Batches:
         an image, 300 KB at 224 pixels.
 
         Args:
-            device: to which images from files are moved.
+            device: where views are computed.
         """
         if not isinstance(self.images, Folder):
+            pixels = self.keep(partial(self._rendered, device=device))
             for step in range(start, end):
-                index, numbers = self._index(step), self._numbers(step)
-                yield Batch(index, self.views.read(self.images, index[self.rows], numbers), numbers)
+                yield Batch(self._index(step), pixels(step))
             return
         tasks = range(start * self._pieces, end * self._pieces)
         pinned = torch.device(device).type == "cuda"
         pieces = ahead(self._piece, tasks, depth=self._pieces, pinned=pinned)
         for step in range(start, end):
             parts = [next(pieces).to(device, non_blocking=True) for _ in range(self._pieces)]
-            yield Batch(self._index(step), torch.cat(parts, 1), self._numbers(step))
+            pixels = self.views.pixels(torch.cat(parts, 1), self._numbers(step), device)
+            yield Batch(self._index(step), pixels)
+
+    def _rendered(self, step: int, device: str) -> Pixels:
+        numbers = self._numbers(step)
+        read = self.views.read(self.images, self._index(step)[self.rows], numbers)
+        return self.views.pixels(read, numbers, device)
 
     @property
     def _pieces(self) -> int:

@@ -27,7 +27,7 @@ from reprise.networks.layers import Stage
 from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import processes
-from reprise.training.batches import Batch, Batches
+from reprise.training.batches import Batch, Batches, Keeping, at_each_step
 from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory
 
@@ -108,6 +108,7 @@ def train(
     device: str = "cpu",
     save_every: float = 60.0,
     progress: Callable[[int], None] = lambda step: None,
+    keep: Keeping = at_each_step,
 ) -> Trained:
     """Trains a model, resuming from the checkpoint of an interrupted run in `folder`.
 
@@ -115,6 +116,7 @@ def train(
         folder: holds the checkpoints of this training only.
         save_every: seconds between two checkpoints.
         progress: called every few steps with the number of steps done.
+        keep: for the views of images in memory; changes no number.
 
     Raises:
         RepriseError: if there are fewer images than a batch, or `folder` cannot be written.
@@ -124,7 +126,7 @@ def train(
     if samples < spec.batch:
         raise RepriseError(f"a batch of {spec.batch} from {samples} images; lower the batch")
     with torch.random.fork_rng():
-        run = _Run(spec, data, folder, device)
+        run = _Run(spec, data, folder, device, keep)
         step, saved = run.resume(), time.monotonic()
         batches = run.batches.between(step, spec.steps, device)
         while step < spec.steps and run.diverged is None:
@@ -143,15 +145,14 @@ def train(
 class _Run:
     """The state of a training run."""
 
-    def __init__(self, spec: "Spec", data: Data, folder: Path, device: str) -> None:
+    def __init__(self, spec: "Spec", data: Data, folder: Path, device: str, keep: Keeping) -> None:
         self.spec, self.folder, self.device = spec, folder, device
         self.on_gpu = torch.device(device).type == "cuda"
         if self.on_gpu:
             torch.backends.cudnn.deterministic = True
         self.data = _on_device(data, device)
-        self.views = Views(spec.augmentation, spec.normalisation)
-        rows = processes.own_rows(spec.batch)
-        self.batches = Batches(self.data.images, len(data.labels), self.views, spec.seed, spec.batch, rows)
+        views, rows = Views(spec.augmentation, spec.normalisation), processes.own_rows(spec.batch)
+        self.batches = Batches(self.data.images, len(data.labels), views, spec.seed, spec.batch, rows, keep)
         self.method = assemble(spec, data.channels)
         self.method = processes.synchronised(self.method, device).to(device)
         if narrowest(self.method) >= CHANNELS_LAST:
@@ -180,9 +181,11 @@ class _Run:
         spec = self.spec
         # For anything random besides the augmentations, such as a user's loss.
         torch.manual_seed(generator(spec.seed, f"step/{step}").initial_seed())
-        views = self.views.made(batch.read, batch.numbers, self.device)
+        views = normalised(batch.pixels, spec.normalisation)
         rate = spec.schedule(step, spec.steps)
         self.optimiser.param_groups[0]["lr"] = rate * spec.optimiser.learning_rate
+        labels = self.data.labels[batch.index.to(self.device)]
+        self.method.before_forward(labels)
         loss, r, z = self.forward(views, step)
         self.optimiser.zero_grad()
         # DistributedDataParallel averages the gradients of the processes; the batch's gradient is their sum.
@@ -194,7 +197,7 @@ class _Run:
         if spec.trace_every and step % spec.trace_every == 0 and z.isfinite().all():
             record |= trace(z)
         if spec.probe_every:
-            self._train_probe(r, self.data.labels[batch.index.to(self.device)])
+            self._train_probe(r, labels)
             tested = (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps
             if tested and processes.rank() == 0:  # whose log is kept
                 record |= self._test_probe()
@@ -230,7 +233,7 @@ class _Run:
         self.probe_optimiser.step()
 
     def _test_probe(self) -> dict[str, float]:
-        plain = partial(normalised, normalisation=self.views.normalisation)
+        plain = partial(normalised, normalisation=self.spec.normalisation)
         r = representations(self.method.student.encoder, plain, self.data.test_images, self.device)
         with torch.no_grad():
             scores = self.probe(r)

@@ -23,6 +23,7 @@ from reprise.storage.store import CACHE, Entry, kept, key_of, write
 from reprise.study import losses
 from reprise.training import methods, processes
 from reprise.training.images import Data, Trained, assemble, train
+from reprise.training.kept_views import kept_views
 from reprise.training.methods import Method
 from reprise.training.spec import Spec
 
@@ -80,7 +81,10 @@ def trained(
     entry = Entry(root / CACHE / KIND / key)
 
     def train_now() -> Trained:
-        return train(spec, data, entry.draft, device=device, save_every=save_every, progress=progress)
+        keep = kept_views(root, spec, data.images, device)
+        return train(
+            spec, data, entry.draft, device=device, save_every=save_every, progress=progress, keep=keep
+        )
 
     def announce(hit: bool) -> None:
         step = 0 if hit else checkpoints.newest_step(entry.draft)
