@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from torch.profiler import ProfilerActivity, profile
 
-from reprise.diagnostics.probes import accuracy, linear_probe, representations
+from reprise.diagnostics.probes import accuracy, linear_probe, nearest_neighbours, representations
 from reprise.errors import RepriseError
 from reprise.training.optimisers import SGD, AdamW
 from reprise.training.schedules import Milestones
@@ -99,6 +100,25 @@ def test_reading_representations_takes_them_once(tmp_path):
     images = torch.randn(20_000, 256)
     found = most_memory(lambda: representations(torch.nn.Identity(), lambda x: x, images), tmp_path / "trace")
     assert images.nbytes <= found < 1.2 * images.nbytes
+
+
+@pytest.mark.parametrize(("k", "classes"), [(1, 7), (5, 2), (9, 2)])
+def test_nearest_neighbours_are_scikit_learns(k, classes):
+    """With an odd number of neighbours of two classes there are no ties."""
+    train, train_labels, test, test_labels = blobs(classes=classes, spread=3.0)
+    found = nearest_neighbours(train, train_labels, test, test_labels, k=k)
+    judge = KNeighborsClassifier(k, metric="cosine").fit(train, train_labels)
+    assert found == pytest.approx(judge.score(test, test_labels), abs=1e-9)
+    assert 1 / classes < found < 0.95
+
+
+def test_of_tied_classes_the_one_with_the_nearest_neighbour_wins():
+    angles = torch.tensor([0.1, 0.2, 0.3, 0.4, 0.5])
+    train, labels = torch.stack([angles.cos(), angles.sin()], 1), torch.tensor([2, 0, 1, 1, 0])
+    test = torch.tensor([[1.0, 0.0]])
+    expected = {1: 2, 2: 2, 3: 2, 4: 1, 5: 0, 9: 0}  # two of 0 and two of 1 among five: 0 is nearer
+    for k, label in expected.items():
+        assert nearest_neighbours(train, labels, test, torch.tensor([label]), k=k) == 1
 
 
 def test_accuracy():

@@ -172,7 +172,7 @@ def test_each_stateful_method_is_found_by_name():
         ("byol", {"queue": 1}, "allowed: hidden, momentum, final_momentum"),
         ("stateless", {}, "unknown objective 'stateless'"),
         ("missing.py:loss", {}, "no file .*missing.py$"),
-        ("simclr2", {}, "nt_xent.*for images also: byol, corinfomax, dino, directclr, moco, simsiam, swav"),
+        ("simclr2", {}, "nt_xent.*also: byol, corinfomax, dino, directclr, moco, simsiam, supervised, swav"),
     ],
 )
 def test_what_does_not_exist_is_said(objective, hyperparameters, said):

@@ -1,4 +1,4 @@
-"""A linear probe of frozen representations."""
+"""Probes of frozen representations: a linear classifier, and the nearest neighbours."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -137,3 +137,23 @@ def linear_probe(
             raise RepriseError(f"the linear probe diverged at learning rate {learning_rate}; lower it")
         hits.append(torch.stack([_among_highest(scores, labels, k) for k in (1, 5)]))
     return Accuracy(*torch.cat(hits, 1).double().mean(1).tolist())
+
+
+def nearest_neighbours(
+    train: Features, train_labels: Labels, test: Features, test_labels: Labels, *, k: int
+) -> float:
+    """Top-1 accuracy, as a share, of the majority among the k training samples of highest cosine similarity.
+
+    Among classes with as many neighbours, the one with the nearest neighbour wins. Besides the features,
+    `CHUNK` rows of the similarity matrix are in memory at a time.
+    """
+    lengths = torch.linalg.vector_norm(train, dim=1).clamp_min(torch.finfo(train.dtype).tiny)
+    targets, hits = train_labels.to(train.device), []
+    for rows, labels in zip(test.split(CHUNK), test_labels.split(CHUNK), strict=True):
+        # A test sample's own length does not change the order of its neighbours.
+        similarity = rows.to(train.device) @ train.mT / lengths
+        neighbours = targets[similarity.topk(min(k, len(train))).indices]
+        votes = (neighbours[:, :, None] == neighbours[:, None]).sum(2)
+        predictions = neighbours.gather(1, votes.argmax(1, keepdim=True))[:, 0]  # the first of the highest
+        hits.append(predictions == labels.to(train.device))
+    return torch.cat(hits).double().mean().item()

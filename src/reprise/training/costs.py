@@ -27,6 +27,9 @@ PASSES = 3
 """A backward pass takes twice the operations of a forward pass."""
 WEIGHT_BYTES = 12
 """On disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
+PIXEL_FITS, PIXEL_IMAGES = 10, 50_000
+"""Linear probes of raw pixels that are fitted to choose one, and the images of a split for them, at most
+(`training.baselines`)."""
 PROCESS_MB = 1200
 """Memory of a process that has imported torch and compiled its loops."""
 
@@ -66,6 +69,19 @@ def resources(
     decoding = files / FILES_PER_SECOND / CORES_PER_GPU
     minutes = max(flops / GPU_FLOPS[spec.precision], decoding) / gpus / 60
     return Resources(minutes, _rounded(gpus * (PROCESS_MB + images_mb) + features_mb), disk_mb, gpus)
+
+
+def pixel_resources(source: Source, probe: Probe, *, device: str = "cpu") -> Resources:
+    """What `baselines.pixel_baselines` needs."""
+    data_set = DATA_SETS[source.name]
+    train, test = (min(data_set.counts[split], PIXEL_IMAGES) for split in (source.split, "test"))
+    pixels = data_set.channels * min(data_set.side, 32) ** 2
+    fits = PIXEL_FITS * PASSES * train * probe.epochs * data_set.classes
+    flops = 2 * pixels * (fits + 4 * train * (train + test))
+    memory_mb = _rounded(PROCESS_MB + 16 * pixels * (train + test) / 1e6)
+    if device == "cpu":
+        return Resources(flops / CPU_FLOPS / 60, memory_mb)
+    return Resources(flops / GPU_FLOPS["float32"] / 60, memory_mb, gpus=1)
 
 
 def _rounded(megabytes: float) -> int:

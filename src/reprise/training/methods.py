@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from reprise import objectives
 from reprise.errors import RepriseError
@@ -22,6 +23,7 @@ from reprise.objectives.embeddings import unit_rows
 from reprise.training.processes import gather
 
 Views = Float[Tensor, "2 share channel height width"]
+Labels = Int[Tensor, " batch"]
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -107,6 +109,9 @@ class Method(nn.Module):
             z1, z2: embeddings of this process's rows, one view each, [share, dim].
         """
         raise NotImplementedError
+
+    def before_forward(self, labels: Labels) -> None:
+        """Called before the forward pass, with the classes of the whole batch."""
 
     def before_update(self, step: int) -> None:
         """Called between the backward pass and the optimiser's step."""
@@ -200,6 +205,29 @@ class DirectCLR(Method):
 
     def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
         return self.representation_loss(gather(z1), gather(z2))
+
+
+class Supervised(Method):
+    """A reference, not self-supervised: cross-entropy of both views with the classes. The projector is the
+    classifier; it starts at zero.
+
+    Raises:
+        RepriseError: if the projector is not a single linear layer.
+    """
+
+    labels: Labels
+
+    def __init__(self, student: Student, steps: int) -> None:
+        super().__init__(student, steps)
+        if not isinstance(student.projector, nn.Linear):
+            raise RepriseError("objective 'supervised': its projector is a classifier; choose 'linear'")
+        nn.init.zeros_(student.projector.weight)
+
+    def before_forward(self, labels: Labels) -> None:
+        self.labels = labels
+
+    def loss(self, z1: Tensor, z2: Tensor, views: Views, step: int) -> Tensor:
+        return cross_entropy(torch.cat([gather(z1), gather(z2)]), self.labels.repeat(2))
 
 
 class SimSiam(Method):

@@ -1,0 +1,20 @@
+"""The rule of what is evidence about trained networks: a claim that compares them decides something only
+where all of them have learned, those that should be worse included."""
+
+import numpy as np
+import pandas as pd
+
+PIXELS = ["pixel_neighbours", "pixel_probe"]
+"""Columns of what raw pixels alone tell: accuracies of nearest neighbours and of a linear probe."""
+
+
+def gain(accuracy: pd.Series, start: pd.Series, pixels: pd.DataFrame) -> pd.Series:
+    """What each network's linear probe gains over its random initialisation, in percentage points; where the
+    probe is not above raw pixels, how far it is from them, which is zero or less.
+
+    Args:
+        accuracy, start: of the probe after and before training, in %.
+        pixels: the columns `PIXELS` in %; missing where no classes are named that pixels should not tell.
+    """
+    over_pixels = accuracy - pixels[PIXELS].max(axis=1).fillna(-np.inf)
+    return (accuracy - start).where(over_pixels > 0, over_pixels)
