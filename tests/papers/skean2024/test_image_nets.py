@@ -19,7 +19,7 @@ from reprise.papers.skean2024.eigenvalue_saturation.params import Params as Satu
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
 from reprise.papers.skean2024.linear_probes.compute import plans
 from reprise.papers.skean2024.linear_probes.params import Params as LinearProbes
-from reprise.papers.skean2024.lineup import FIGURE3, MATCHED, METHODS, ROWS
+from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS
 from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import TABLE2_METHODS
 from reprise.storage.closure import closure
@@ -51,16 +51,17 @@ SHAPES = {
 
 def tiny(**changes):
     settings = TINY | SHAPES | {"steps": (5, 5), "looks": (1, 2, 3, 4, 5), "learning_rates": (0.01,)}
+    settings |= {"probe_every": 1}
     return LinearProbes(**(settings | {"online_images": 16} | changes))
 
 
 @pytest.fixture(scope="module")
 def shapes():
-    return nets.source(tiny(), "shapes", 16)
+    return nets.source(tiny(), "shapes")
 
 
 def spec_of(params, method, **changes):
-    (run,) = (run for run in nets.grid(params, [method], [0.001], "shapes") if run.seed == 0)
+    (run,) = (run for run in nets.runs(params, [method], "shapes", [0.001]) if run.seed == 0)
     return nets.spec(params, run._replace(**changes), nets.Plan(5)), run._replace(**changes)
 
 
@@ -148,19 +149,44 @@ def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
     assert 0.5 < weight * energy < 2
 
 
-def test_figure_3_and_the_tables_have_the_same_networks_in_the_default_tier():
+EXPERIMENTS = ("eigenvalue_saturation", "early_lead", "projector_and_batch", "trade_off")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_all_experiments_have_the_networks_of_the_tables_in_the_default_tier(name):
     params = load_tier("default", ROOT).params
-    tables, figure = params["skean2024/linear_probes"], params["skean2024/eigenvalue_saturation"]
-    plan = plans(tables)["shapes"]
-    mine = nets.Plan(figure.steps, figure.trace_every, figure.probe_every, (figure.data_set,))
-    of_tables = [
-        nets.spec(tables, run, plan)
-        for run in nets.grid(tables, tables.methods, tables.learning_rates, "shapes")
-    ]
-    runs = nets.grid(figure, FIGURE3, figure.learning_rates, "shapes")
-    assert len(runs) == 6 * 3 * 3
-    assert all(nets.spec(figure, run, mine) in of_tables for run in runs)
-    assert tables.online_images == figure.online_images
+    tables, other = params["skean2024/linear_probes"], params[f"skean2024/{name}"]
+    plan, same = plans(tables)["textures"], nets.plan(other, other.steps, other.data_set)
+    (run, *_) = nets.runs(tables, ["frossl"], "textures", [0.1])
+    assert run in nets.runs(other, ["frossl"], "textures", [0.1])
+    assert nets.spec(tables, run, plan) == nets.spec(other, run, same)
+    assert nets.pilots(tables, run._replace(learning_rate=nets.OWN)) == nets.pilots(
+        other, run._replace(learning_rate=nets.OWN)
+    )
+    assert tables.online_images == other.online_images
+
+
+def test_pilots_have_a_seed_and_steps_of_their_own():
+    params = tiny(learning_rates=(0.01, 0.1), pilot_steps=3, seeds=2)
+    plan = nets.plan(params, 5, "shapes", "shapes-80")
+    (run, other) = nets.runs(params, ["frossl"], "shapes")
+    pilots = nets.pilots(params, run)
+    assert pilots == nets.pilots(params, other)
+    assert [pilot.learning_rate for pilot in pilots] == [0.01, 0.1]
+    assert {pilot.seed for pilot in pilots} == {nets.PILOT_SEED}
+    assert nets.pilot_plan(params, plan) == nets.Plan(3, probed=("shapes",))
+    assert nets.pilots(tiny(), run) == nets.pilots(params, run._replace(learning_rate=0.1)) == []
+
+
+def test_a_run_goes_on_at_the_rate_of_its_best_pilot(tmp_path):
+    """At the other rate the first step overflows."""
+    params = tiny(methods=("vicreg",), learning_rates=(0.01, 1e30), pilot_steps=2)
+    tables = linear_probes(params, Context(root=tmp_path))
+    pilots = tables["pilots"].set_index("learning_rate")
+    assert pilots["chosen"].to_dict() == {0.01: True, 1e30: False}
+    assert pilots["held_out"].notna().to_dict() == {0.01: True, 1e30: False}
+    assert set(tables["probes"]["learning_rate"]) == set(tables["online"]["learning_rate"]) == {0.01}
+    assert tables["probes"]["own_rate"].all()
 
 
 def test_a_network_is_trained_once_for_both_sets_of_labels_and_for_figure_3(tmp_path, capsys):
@@ -168,7 +194,7 @@ def test_a_network_is_trained_once_for_both_sets_of_labels_and_for_figure_3(tmp_
     tables = linear_probes(
         tiny(methods=methods, trace_every=1, learning_rates=(0.1,)), Context(root=tmp_path)
     )
-    assert capsys.readouterr().err.count("MISS") == 2
+    assert capsys.readouterr().err.count("MISS") == 4  # two of them supervised, one for each set of labels
     assert set(tables["probes"]["data_set"]) == {"shapes", "shapes-80"}
     figure = Saturation(
         **TINY,
@@ -182,14 +208,30 @@ def test_a_network_is_trained_once_for_both_sets_of_labels_and_for_figure_3(tmp_
     )
     saturation(figure, Context(root=tmp_path))
     said = capsys.readouterr().err
-    assert (said.count("MISS"), said.count("HIT")) == (0, 2)
+    assert (said.count("MISS"), said.count("HIT")) == (0, 4)  # at the shared rate, and at their own
+
+
+def test_further_data_sets_have_spectra_alone_at_the_rates_chosen_on_the_first(tmp_path):
+    settings = {"trace_every": 1, "learning_rates": (0.01, 1e30), "pilot_steps": 2}
+    params = Saturation(
+        **(TINY | settings | {"seeds": 2}),
+        data_set="shapes", steps=5, methods=("vicreg",), further_sets=("textures",), further_seeds=1,
+    )  # fmt: skip
+    tables = saturation(params, Context(root=tmp_path))
+    eigenvalues = tables["eigenvalues"]
+    assert set(eigenvalues["data_set"]) == {"shapes", "textures"}
+    further = eigenvalues[eigenvalues["data_set"] == "textures"]
+    assert further["own_rate"].all()
+    assert set(zip(further["learning_rate"], further["seed"], strict=True)) == {(0.01, 0)}
+    assert set(tables["probes"]["data_set"]) == {"shapes"}
+    assert set(tables["pilots"]["images"]) == {"shapes"}
 
 
 def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):
     params = tiny(methods=("barlow-twins-b1",), learning_rates=(1e30,))
     tables = linear_probes(params, Context(root=tmp_path))
     assert tables["probes"]["diverged"].notna().all()
-    assert tables["probes"][["validation", "top1", "top5"]].isna().all(axis=None)
+    assert tables["probes"][["top1", "top5"]].isna().all(axis=None)
     assert tables["probes"]["start"].notna().all()
     assert tables["online"].set_index("step")["top1"].loc[5:].isna().all()
     assert len(tables["online"]) == 5
@@ -205,13 +247,13 @@ def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):
 )
 def test_the_published_stem_follows_the_data_set_and_a_configured_one_stays(data_set, stem, used):
     params = LinearProbes(encoder=ResNet(stem=stem))
-    (run, *_) = nets.grid(params, ["frossl"], [0.3], data_set)
+    (run, *_) = nets.runs(params, ["frossl"], data_set, [0.3])
     assert nets.spec(params, run, nets.Plan(5)).encoder.stem == used
 
 
 def test_another_batch_sees_as_many_images():
     params = ProjectorAndBatch(**TINY, data_set="shapes", steps=8, dims=(32, 64), batches=(8, 16))
-    (run,) = nets.grid(params, ["frossl"], [0.1], "shapes")
+    (run,) = nets.runs(params, ["frossl"], "shapes", [0.1])
     halved = nets.spec(params, run._replace(batch=8), nets.Plan(8))
     assert (halved.batch, halved.steps, halved.projector.dims[-1]) == (8, 16, 64)
 
@@ -231,6 +273,7 @@ def test_a_missing_data_set_is_said_before_anything_runs(name, tmp_path):
         ({"methods": ("frosl",)}, "unknown method 'frosl'"),
         ({"steps": (5,)}, "one for each of data_sets"),
         ({"looks": (1, 2, 3, 4, 6)}, "beyond the 5 steps"),
+        ({"probe_every": 2}, "multiples of probe_every, 2"),
         ({"looks": (1, 3, 2, 4, 5)}, "increasing"),
         ({"online": "cifar10"}, "online must be one of"),
     ],
@@ -242,7 +285,9 @@ def test_settings_without_their_numbers_are_refused(changes, message):
 
 def test_nets_that_all_diverge_before_the_first_look_have_no_online_accuracy():
     run = nets.Run("shapes", "frossl", 0.1, 16, 8, 0)
-    numbers = pd.DataFrame(observations._log(Network(None, [], diverged=1))).assign(**run._asdict())
+    numbers = pd.DataFrame(observations._log(Network(None, [], diverged=1))).assign(
+        **run._asdict(), own_rate=True
+    )
     table = observations.online_table(numbers, pd.DataFrame({"step": [5, 10], "epoch": [1, 2]}))
     assert table["epoch"].tolist() == [1, 2]
     assert table[["top1", "top5"]].isna().all(axis=None)

@@ -1,61 +1,37 @@
-"""The rule by which learning rates are chosen."""
+"""The rule by which learning rates are chosen, and what counts as learned."""
 
-import numpy as np
+import math
+
 import pandas as pd
 import pytest
 
-from reprise.errors import RepriseError
-from reprise.papers.skean2024.rates import at_own_rate, chosen, gains
+from reprise.papers.skean2024.learned import gains
+from reprise.papers.skean2024.rates import chosen
 
 
-def probes(**validations):
-    """A method a keyword: rate -> accuracies by seed; test accuracies run the other way."""
-    rows = [
+@pytest.mark.parametrize(
+    ("accuracies", "rate"),
+    [
+        ({0.01: 50.0, 0.1: 80.0, 1.0: 70.0}, 0.1),
+        ({0.01: 30.0, 0.1: math.nan}, 0.01),
+        ({0.1: 30.0, 0.01: 30.0}, 0.01),
+        ({0.1: math.nan, 0.01: math.nan}, 0.01),
+        ({0.1: math.nan, 1.0: 0.0}, 1.0),
+    ],
+    ids=["the best", "not one that diverged", "of equals the lowest", "of none the lowest", "zero is finite"],
+)
+def test_the_rate_of_the_best_pilot_is_chosen(accuracies, rate):
+    assert chosen(accuracies) == rate
+
+
+def test_a_gain_is_over_the_start_where_the_probe_is_above_pixels():
+    probes = pd.DataFrame(
         {
-            "data_set": "shapes", "method": method, "learning_rate": rate, "seed": seed,
-            "validation": value, "top1": 100 - value, "start": 20.0,
+            "top1": [60.0, 30.0, 35.0, math.nan],
+            "start": 20.0,
+            "pixel_neighbours": [35.0, 35.0, 35.0, 35.0],
+            "pixel_probe": [18.0, 18.0, 18.0, 18.0],
         }
-        for method, rates in validations.items()
-        for rate, values in rates.items()
-        for seed, value in enumerate(values)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def rate_of(table, method):
-    return chosen(table).set_index("method")["learning_rate"][method]
-
-
-def test_each_method_gets_the_rate_of_its_best_mean_validation_accuracy():
-    table = probes(a={0.01: [50, 60], 0.1: [80, 20]}, b={0.01: [10, 10], 0.1: [20, 30]})
-    assert (rate_of(table, "a"), rate_of(table, "b")) == (0.01, 0.1)
-
-
-def test_a_rate_at_which_a_seed_diverged_is_not_chosen():
-    table = probes(a={0.01: [30, 30], 0.1: [90, np.nan]})
-    assert rate_of(table, "a") == 0.01
-
-
-def test_of_equals_and_of_none_the_lowest_is_taken():
-    table = probes(a={0.1: [30, 30], 0.01: [30, 30]}, b={0.1: [np.nan], 0.01: [np.nan]})
-    assert (rate_of(table, "a"), rate_of(table, "b")) == (0.01, 0.01)
-
-
-def test_test_images_have_no_part_in_the_choice():
-    table = probes(a={0.01: [50, 60], 0.1: [20, 30]})
-    assert (
-        rate_of(table.assign(top1=range(4)), "a") == rate_of(table.assign(top1=range(4, 0, -1)), "a") == 0.01
     )
-
-
-def test_the_rows_at_these_rates():
-    table = probes(a={0.01: [50, 60], 0.1: [20, 30]}, b={0.01: [1, 2], 0.1: [3, 4]})
-    own = at_own_rate(table, table)
-    assert set(zip(own["method"], own["learning_rate"], strict=True)) == {("a", 0.01), ("b", 0.1)}
-    assert len(own) == 4
-    assert gains(own).tolist() == (own["top1"] - 20).tolist()
-
-
-def test_nothing_to_choose_by_is_an_error():
-    with pytest.raises(RepriseError, match="no run has a validation accuracy"):
-        chosen(probes(a={0.1: [np.nan]}))
+    assert gains(probes).tolist()[:3] == [40.0, -5.0, 0.0]
+    assert math.isnan(gains(probes)[3])

@@ -3,7 +3,7 @@ Imports no torch."""
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from reprise.datasets import recipes
 from reprise.datasets.catalogue import DATA_SETS
@@ -34,12 +34,18 @@ RECIPES = {
 CIFAR-10's."""
 
 
+OWN: Literal["own"] = "own"
+"""In place of a learning rate: the one that the method's pilots choose."""
+PILOT_SEED = 1000
+"""The seed of pilots, which no compared run has."""
+
+
 class Run(NamedTuple):
     """One training run: a row of the grid."""
 
     images: str
     method: str
-    learning_rate: float
+    learning_rate: float | Literal["own"]
     batch: int
     dim: int
     seed: int
@@ -53,16 +59,27 @@ class Plan(NamedTuple):
     """What an experiment needs from each training, besides the settings.
 
     Attributes:
+        trace_every, probe_every: as in `Training`; a network is trained once for all experiments that agree
+            in them, too.
         probed: data sets of the same images, whose labels are used for the final linear probes.
+        supervised: whether a supervised network is trained for each of them, to compare probes with.
     """
 
     steps: int
     trace_every: int = 0
     probe_every: int = 0
     probed: tuple[str, ...] = ()
+    supervised: bool = False
 
 
-def grid(params: Training, names: Sequence[str], rates: Sequence[float], images: str) -> list[Run]:
+def plan(params: Training, steps: int, *probed: str) -> Plan:
+    """The plan of the trainings."""
+    return Plan(steps, params.trace_every, params.probe_every, probed)
+
+
+def runs(
+    params: Training, names: Sequence[str], images: str, rates: Sequence[float | Literal["own"]] = (OWN,)
+) -> list[Run]:
     """Every combination of method, learning rate and seed."""
     return [
         Run(images, name, rate, params.batch, lineup.method(name).at(params.width)[0], seed)
@@ -70,11 +87,30 @@ def grid(params: Training, names: Sequence[str], rates: Sequence[float], images:
     ]
 
 
-def with_starts(runs: Sequence[Run]) -> list[Run]:
-    """The runs, after one network before training for each seed; all networks of a seed start from the same
-    encoder."""
-    starts = {(run.images, run.seed): run._replace(method=START) for run in runs}
-    return [*starts.values(), *runs]
+def starts(runs: Sequence[Run]) -> list[Run]:
+    """One network before training for each seed; all networks of a seed start from the same encoder."""
+    return list(
+        {(run.images, run.seed): run._replace(method=START, learning_rate=0.0) for run in runs}.values()
+    )
+
+
+def pilots(params: Training, run: Run) -> list[Run]:
+    """The runs that choose the learning rate of a run: its method at every rate of the grid. They have the
+    batch and the dimension of the settings, whatever those of the run; a grid of one rate needs none."""
+    if run.learning_rate != OWN or len(params.learning_rates) == 1:
+        return []
+    pilot = runs(params, [run.method], run.images, params.learning_rates)
+    return [each._replace(seed=PILOT_SEED) for each in pilot if each.seed == 0]
+
+
+def all_pilots(params: Training, runs: Sequence[Run]) -> list[Run]:
+    """Those of all runs, each once."""
+    return list(dict.fromkeys(pilot for run in runs for pilot in pilots(params, run)))
+
+
+def pilot_plan(params: Training, plan: Plan) -> Plan:
+    """The plan of a run's pilots, which are probed for the first data set's labels."""
+    return Plan(params.pilot_steps or plan.steps, probed=plan.probed[:1])
 
 
 def task_name(run: Run) -> str:
@@ -82,20 +118,41 @@ def task_name(run: Run) -> str:
     return "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run)
 
 
+PIXELS_TASK, SUPERVISED_TASK = "pixels/{}", "supervised/{}"
+"""Names of the tasks of a data set's pixels and of its supervised network."""
+
+
 def resources(params: Training, plan: Plan, runs: Sequence[Run], images: Source) -> dict[str, Resources]:
-    """What the task of each run and of each network before training needs, by its name."""
-    return {
-        task_name(run): costs.resources(
-            spec(params, run, plan), images, params.probe, device=params.device, probes=2 * len(plan.probed)
-        )
-        for run in with_starts(runs)
+    """What each of `observations.tasks` needs, by its name."""
+    every = {run: pilot_plan(params, plan) for run in all_pilots(params, runs)}
+    every |= dict.fromkeys([*starts(runs), *runs], plan)
+    pixels = costs.pixel_resources(images, params.probe, device=params.device)
+    references = {PIXELS_TASK.format(name): pixels for name in plan.probed}
+    if plan.supervised:
+        references |= {
+            SUPERVISED_TASK.format(name): network(params, plan, runs[0], images) for name in plan.probed
+        }
+    return references | {
+        task_name(run): network(params, run_plan, run, images) for run, run_plan in every.items()
     }
+
+
+def network(params: Training, plan: Plan, run: Run, images: Source) -> Resources:
+    """What the task of a run needs."""
+    run_spec = spec(params, at_rate(run, params.learning_rates[0]), plan)
+    return costs.resources(run_spec, images, params.probe, device=params.device, probes=len(plan.probed))
+
+
+def at_rate(run: Run, own: float) -> Run:
+    """The run at its learning rate, given the method's own."""
+    return run._replace(learning_rate=own) if run.learning_rate == OWN else run
 
 
 def spec(params: Training, run: Run, plan: Plan) -> Spec:
     """The spec of a run, except for the weight of the matched method. A run with another batch size sees the
     same number of images, a network before training none."""
-    method = lineup.method("frossl" if run.method == START else run.method)
+    before_training = run.method == START
+    method = lineup.method("frossl" if before_training else run.method)
     hyperparameters = method.at(params.width)[1]
     if "queue" in hyperparameters:
         hyperparameters["queue"] = params.queue
@@ -113,22 +170,16 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
         normalisation=DATA_SETS[run.images].normalisation,
         encoder=replaced(params.encoder, {"stem": stem}),
         projector=MLP(dims=(hidden, hidden, run.dim)),
-        optimiser=replaced(params.optimiser, {"learning_rate": run.learning_rate}),
+        optimiser=replaced(params.optimiser, {} if before_training else {"learning_rate": run.learning_rate}),
         batch=run.batch,
-        steps=0 if run.method == START else plan.steps * params.batch // run.batch,
+        steps=0 if before_training else plan.steps * params.batch // run.batch,
         seed=run.seed,
         trace_every=plan.trace_every,
         probe_every=plan.probe_every,
     )
 
 
-def source(params: Training, name: str, online: int = 0) -> Source:
-    """The images of a data set on which networks are trained.
-
-    Args:
-        online: number of test images for the online probe; 0 for all.
-    """
-    split = PRETRAINED_ON.get(name, "train")
-    return Source(
-        name=name, root=params.root, split=split, first=params.images, first_test=online or params.images
-    )
+def source(params: Training, name: str) -> Source:
+    """The images of a data set on which networks are trained, and the test images of the online probe."""
+    split, tested = PRETRAINED_ON.get(name, "train"), params.online_images or params.images
+    return Source(name=name, root=params.root, split=split, first=params.images, first_test=tested)

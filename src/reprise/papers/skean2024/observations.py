@@ -1,8 +1,7 @@
 """Observations of the networks: online probes and traces from the log, and final linear probes."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +14,36 @@ from reprise import objectives
 from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import Accuracy
 from reprise.errors import RepriseError
+from reprise.evidence.learning import PIXELS
 from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024.lineup import MATCHED
-from reprise.papers.skean2024.nets import START, Plan, Run, spec, task_name, with_starts
+from reprise.papers.skean2024.nets import (
+    PIXELS_TASK,
+    START,
+    SUPERVISED_TASK,
+    Plan,
+    Run,
+    all_pilots,
+    at_rate,
+    pilot_plan,
+    pilots,
+    spec,
+    starts,
+    task_name,
+)  # fmt: skip
+from reprise.papers.skean2024.rates import chosen
 from reprise.papers.skean2024.training import Training
 from reprise.study.experiment import Context, Task
 from reprise.study.settings import replaced
 from reprise.training import methods
+from reprise.training.baselines import pixel_baselines
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Source
 from reprise.training.image_tasks import Network, features, probe, task
 from reprise.training.images import Data, assemble
 from reprise.training.spec import Spec
+from reprise.training.supervised import supervised_accuracy
 
 OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
     "nt_xent": objectives.nt_xent,
@@ -46,40 +62,121 @@ OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
 }
 """The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
 
-RUN = list(Run._fields)
+RUN = [*Run._fields, "own_rate"]
 TOP = 14
 """Number of eigenvalues in Figure 3."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
 HELD_OUT = 5
-"""To choose a learning rate, a probe learns from all labelled images but every fifth."""
+"""Pilots are probed on every fifth of the labelled images, after learning from the others."""
 
 
 def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, context: Context) -> list[Task]:
-    """One task per run, whose table has one row per number: the run's columns, `what` and `value`, and where
-    applicable the `step`, the `index` of an eigenvalue or the `labels` of a linear probe.
+    """One task per run, whose table has one row per number: the run's columns, whether its learning rate is
+    its method's own (`own_rate`), `what` and `value`, and where applicable the `step`, the `index` of an
+    eigenvalue or the `labels` of a linear probe.
 
     `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or a result of `probes`. Networks at
-    initialisation, whose method is `start`, have only the latter; all networks of a seed start from the same
-    encoder.
+    initialisation, whose method is `start`, have only the latter. Of pilots, each a task too, there is
+    `held_out` alone, of the pixels of each data set what they tell (`PIXELS`), and of its supervised
+    network, if the plan has one, `supervised`, the accuracy.
     """
-    return [_task(params, plan, run, source, context.root) for run in with_starts(runs)]
+
+    def rate(run: Run) -> float:
+        return own_rate(params, plan, run, source, context)
+
+    return [
+        *(_pilot(params, plan, pilot, source, context.root) for pilot in all_pilots(params, runs)),
+        *(_pixels(params, name) for name in plan.probed),
+        *(_supervised(params, plan, runs[0], name, context.root) for name in plan.probed if plan.supervised),
+        *(run_task(params, plan, run, source, context.root, rate) for run in [*starts(runs), *runs]),
+    ]
 
 
-def _task(params: Training, plan: Plan, run: Run, source: Source, root: Path) -> Task:
-    run_spec = _with_code(spec(params, run, plan))
+def run_task(
+    params: Training, plan: Plan, run: Run, source: Source, root: Path, own: Callable[[Run], float]
+) -> Task:
+    """One of `tasks`.
 
-    def observe(network: Network) -> Iterator[dict[str, object]]:
+    Args:
+        own: gives the learning rate of a run's method; called when the task runs.
+    """
+
+    def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
         if run_spec.steps:
             yield from _log(network)
-        yield from probes(params, network, run_spec, {name: labelled(params, name) for name in plan.probed})
+        if plan.probed:
+            data_sets = {name: labelled(params, name).load() for name in plan.probed}
+            yield from probes(params, network, run_spec, data_sets)
 
+    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+        settled = at_rate(run, own(run))
+        network = _network(params, plan, settled, source, root, observe, own=run != settled)
+        return network.make(progress)
+
+    return Task(task_name(run), make)
+
+
+def _pilot(params: Training, plan: Plan, pilot: Run, source: Source, root: Path) -> Task:
+    plan = pilot_plan(params, plan)
+
+    def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
+        share = held_out_accuracy(params, network, run_spec, labelled(params, *plan.probed).load())
+        yield {"what": "held_out", "value": 100 * share}
+
+    return _network(params, plan, pilot, source, root, observe, own=False)
+
+
+def _pixels(params: Training, name: str) -> Task:
+    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+        shares = pixel_baselines(labelled(params, name), params.probe, seed=0, device=params.device)
+        return _reference(name, dict(zip(PIXELS, shares, strict=True)))
+
+    return Task(PIXELS_TASK.format(name), make)
+
+
+def _supervised(params: Training, plan: Plan, run: Run, name: str, root: Path) -> Task:
+    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+        run_spec, images = spec(params, at_rate(run, params.learning_rates[0]), plan), labelled(params, name)
+        share = supervised_accuracy(run_spec, images, root, device=params.device, progress=progress)
+        return _reference(name, {"supervised": share})
+
+    return Task(SUPERVISED_TASK.format(name), make)
+
+
+def _reference(name: str, shares: Mapping[str, float]) -> pd.DataFrame:
+    """The rows of what probes are compared with on a data set."""
+    rows = [{"what": what, "labels": name, "value": 100 * share} for what, share in shares.items()]
+    return pd.DataFrame(rows).assign(own_rate=False)
+
+
+def own_rate(params: Training, plan: Plan, run: Run, source: Source, context: Context) -> float:
+    """The learning rate that the pilots of a run choose; the grid's only one without pilots."""
+    accuracies = {}
+    # Two processes that need the same pilots share them, instead of one waiting for the other.
+    for pilot in pilots(params, run)[:: 1 if run.seed % 2 else -1]:
+        table = context.result(_pilot(params, plan, pilot, source, context.root))
+        accuracies[float(pilot.learning_rate)] = table["value"].item()
+    return chosen(accuracies) if accuracies else params.learning_rates[0]
+
+
+def _network(
+    params: Training,
+    plan: Plan,
+    run: Run,
+    source: Source,
+    root: Path,
+    observe: Callable[[Network, Spec], Iterator[dict[str, object]]],
+    own: bool,
+) -> Task:
+    """A network as a task; `own` says whether its learning rate is its method's own."""
+    run_spec = _with_code(spec(params, run, plan))
     return task(
         task_name(run),
         lambda: matched(run_spec, source.load()) if run.method == MATCHED else run_spec,
         source,
-        observe,
-        columns=run._asdict(),
+        lambda network: observe(network, run_spec),
+        columns={**run._asdict(), "own_rate": own},
         root=root,
         device=params.device,
     )
@@ -92,9 +189,9 @@ def _with_code(run_spec: Spec) -> Spec:
     return replaced(run_spec, {"objective": methods.name_of(objective)}) if objective else run_spec
 
 
-def labelled(params: Training, name: str) -> Data:
+def labelled(params: Training, name: str) -> Source:
     """The images and labels of a data set on which linear probes are trained."""
-    return Source(name=name, root=params.root, first=params.images, first_test=params.images).load()
+    return Source(name=name, root=params.root, first=params.images, first_test=params.images)
 
 
 def matched(spec: Spec, data: Data) -> Spec:
@@ -122,24 +219,37 @@ def matched_weight(spec: Spec, data: Data) -> float:
 def probes(
     params: Training, network: Network, run_spec: Spec, labelled: Mapping[str, Data]
 ) -> Iterator[dict[str, object]]:
-    """Accuracies in % for the labels of each data set: `validation` on held-out training images, to choose a
-    learning rate, and `top1` and `top5` on the test images; NaN if the probe diverges."""
+    """Accuracies in % on the test images, `top1` and `top5`, for the labels of each data set; NaN if the
+    probe diverges."""
     data = next(iter(labelled.values()))  # all have the same images
     train, test = (
         features(network.student, run_spec, images, params.device)
         for images in (data.images, data.test_images)
     )
-    order = torch.randperm(len(train), generator=generator(run_spec.seed, "held out"))
-    held_out, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
-    fit = partial(probe, params.probe, seed=run_spec.seed)
     for name, data in labelled.items():
         try:
-            validation = fit(train, data.labels, train, data.labels, rows=learned, test_rows=held_out)
-            final = fit(train, data.labels, test, data.test_labels)
+            shares = probe(params.probe, train, data.labels, test, data.test_labels, run_spec.seed)
         except RepriseError:
-            validation = final = Accuracy(math.nan, math.nan)
-        shares = {"validation": validation.top1, "top1": final.top1, "top5": final.top5}
-        yield from ({"what": what, "labels": name, "value": 100 * share} for what, share in shares.items())
+            shares = Accuracy(math.nan, math.nan)
+        for what, share in shares._asdict().items():
+            yield {"what": what, "labels": name, "value": 100 * share}
+
+
+def held_out_accuracy(params: Training, network: Network, run_spec: Spec, data: Data) -> float:
+    """Top-1 accuracy, as a share, of a linear probe on a held-out fifth of the training images; NaN if the
+    network or the probe diverged."""
+    if network.diverged is not None:
+        return math.nan
+    train = features(network.student, run_spec, data.images, params.device)
+    order = torch.randperm(len(train), generator=generator(run_spec.seed, "held out"))
+    held_out, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
+    try:
+        return probe(
+            params.probe, train, data.labels, train, data.labels, run_spec.seed,
+            rows=learned, test_rows=held_out,
+        ).top1  # fmt: skip
+    except RepriseError:
+        return math.nan
 
 
 def _log(network: Network) -> Iterator[dict[str, object]]:
@@ -168,18 +278,32 @@ def entropy(eigenvalues: Float[np.ndarray, " dim"]) -> float:
     return float(special.entr(eigenvalues / total).sum()) if total > 0 else math.nan
 
 
+def pilot_table(numbers: pd.DataFrame) -> pd.DataFrame:
+    """One row per method and rate of the grid: the pilot's `held_out` accuracy in %, NaN if it diverged or a
+    grid of one rate needed none, and whether the rate is the `chosen` one."""
+    cell = ["images", "method", "learning_rate"]
+    held_out = numbers.loc[numbers["what"] == "held_out", [*cell, "value"]]
+    own = numbers.loc[numbers["own_rate"], cell].drop_duplicates().assign(chosen=True)
+    table = held_out.rename(columns={"value": "held_out"}).merge(own, how="outer", on=cell)
+    return table.assign(chosen=table["chosen"].notna())
+
+
 def probe_table(numbers: pd.DataFrame) -> pd.DataFrame:
     """One row per run and set of labels (`data_set`): the linear probe's accuracies; `start`, the top-1
-    accuracy of a probe of the initial representation; and `diverged`, the step at which the run diverged, or
+    accuracy of a probe of the initial representation; what raw pixels tell (`PIXELS`); `supervised`,
+    a supervised network's accuracy, if there is one; and `diverged`, the step at which the run diverged, or
     NaN."""
     label_columns = ["data_set", "seed"]
-    probed = numbers[numbers["labels"].notna()].rename(columns={"labels": "data_set"})
+    labelled = numbers[numbers["labels"].notna()].rename(columns={"labels": "data_set"})
+    probed = labelled[labelled["what"].isin(Accuracy._fields)]
     wide = probed.pivot(index=[*RUN, "data_set"], columns="what", values="value").reset_index()
+    others = labelled[labelled["what"].isin([*PIXELS, "supervised"])]
+    references = others.pivot(index="data_set", columns="what", values="value")
     starts = wide[wide["method"] == START].set_index(label_columns)["top1"].rename("start")
     diverged = numbers.loc[numbers["what"] == "diverged", [*RUN, "value"]].rename(
         columns={"value": "diverged"}
     )
-    return wide.join(starts, on=label_columns).merge(diverged, on=RUN)
+    return wide.join(starts, on=label_columns).join(references, on="data_set").merge(diverged, on=RUN)
 
 
 def online_table(numbers: pd.DataFrame, looks: pd.DataFrame) -> pd.DataFrame:

@@ -24,8 +24,8 @@ SAME_IMAGES = {"shapes-80": "shapes", "textures-40": "textures"}
 
 
 class Training(ImageTraining):
-    """An encoder and a three-layer projector, 2048-2048-d; every method runs at every learning rate, with the
-    same seeds, steps and views.
+    """An encoder and a three-layer projector, 2048-2048-d; every method runs with the same seeds, steps and
+    views, at its own learning rate of a grid that all methods share (`rates`).
 
     A smaller batch scales all widths in proportion, so that d/N stays 4: it sets the weight of FroSSL's
     invariance term, 2 (d/N) (1 - c) with c the mean correlation of the views.
@@ -54,12 +54,21 @@ class Training(ImageTraining):
     schedule: Schedule = stated(
         WarmupCosine(warmup=0.01), "Section 6.1", unstated={"warmup": "solo-learn's 10 of 1000 epochs"}
     )
+    learning_rates: tuple[Rate, ...]
+    pilot_steps: int = ours(
+        0, "steps of the pilots that choose each method's learning rate; 0: as many as a run's", ge=0
+    )
     batch: int = stated(256, "Sections 5.2 and 6.1", ge=8)
     full_width_batch: int = stated(256, "the batch at which widths are as published", ge=8)
     queue: int = from_code(32768, "MoCo v2's, whatever the batch", ge=8)
     slowest_teacher: float = from_code(0.9995, "a teacher's first momentum, at most: DINO's", gt=0, lt=1)
     precision: Literal["float32", "bfloat16"] = from_code("float32", "for CIFAR; elsewhere mixed, 16 bits")
     probe: Probe = stated(Probe(), "Section 6.1: a tenth of the rate after 60 and 80 of 100 epochs")
+    trace_every: int = ours(0, "steps between traces of the spectrum, which Figure 3 uses; 0 for none", ge=0)
+    probe_every: int = ours(
+        0, "steps between tests of the online probe, which Table 3 and Figure 4 use; 0 for none", ge=0
+    )
+    online_images: int = ours(0, "test images of the online probe; 0 for all", ge=0)
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
     @property

@@ -9,8 +9,8 @@ import pandas as pd
 from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
 from reprise.evidence.measures import Wide, column, interned
 from reprise.papers.skean2024.early_lead.params import EPOCHS, LOOKS, PAIR, SHOWN
+from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.published import NEEDS, rows_of, slug
-from reprise.papers.skean2024.rates import at_own_rates, learned
 from reprise.study.experiment import Tables
 
 K = {"top1": "top-1", "top5": "top-5"}
@@ -21,8 +21,7 @@ def leads(column: str) -> Wide:
     """FroSSL's lead over Barlow Twins: a row a seed, a column an epoch."""
 
     def measure(tables: Tables) -> pd.DataFrame:
-        online = at_own_rates("online")(tables)
-        accuracy = online.pivot(index=["seed", "epoch"], columns="method", values=column)
+        accuracy = tables["online"].pivot(index=["seed", "epoch"], columns="method", values=column)
         return (accuracy["frossl"] - accuracy["barlow-twins"]).unstack("epoch")
 
     return measure
@@ -48,10 +47,10 @@ def final(column: str) -> Measure:
 
 def probe(method: str, name: str) -> Measure:
     """The linear probe of the end."""
-    return column(at_own_rates("probes"), name, method=method)
+    return column("probes", name, method=method)
 
 
-COMMON = {"source": "Section 6.2, Figure 4", "learned": learned(at_own_rates("probes"), method=PAIR)}
+COMMON = {"source": "Section 6.2, Figure 4", "learned": learned("probes", method=PAIR)}
 
 
 def _lead(column: str, measure: Measure, **side: float | Measure) -> Claim:

@@ -3,7 +3,14 @@
 import pandas as pd
 
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.early_lead.params import EPOCHS, Params, plan, runs, source, steps_between_looks
+from reprise.papers.skean2024.early_lead.params import (
+    EPOCHS,
+    Params,
+    epochs_between_looks,
+    plan,
+    runs,
+    source,
+)
 from reprise.study.experiment import Context, Task
 
 
@@ -11,9 +18,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `online`, the online probe at regular epochs; `probes`, the final linear
     probes."""
     numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    epochs = range(params.probe_every, EPOCHS + 1, params.probe_every)
-    interval = steps_between_looks(params)
-    looks = pd.DataFrame({"epoch": epochs, "step": range(interval, params.steps + 1, interval)})
+    interval = epochs_between_looks(params)
+    epochs = range(interval, EPOCHS + 1, interval)
+    steps = range(params.probe_every, params.steps + 1, params.probe_every)
+    looks = pd.DataFrame({"epoch": epochs, "step": steps})
     return {
         "online": observations.online_table(numbers, looks).assign(data_set=params.data_set),
         "probes": observations.probe_table(numbers),

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
 from reprise.papers.skean2024.lineup import METHODS
-from reprise.papers.skean2024.rates import at_own_rate
+from reprise.papers.skean2024.references import CAPTION, reference_lines
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
@@ -14,15 +14,14 @@ from reprise.study.experiment import BASE, Tables, figure
 
 @figure(
     "Figure 4",
-    caption="""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
+    caption=f"""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
     Barlow Twins in the same setup; what the paper calls an epoch is a hundredth of the steps here. Grey: the
-    first 30 epochs, the range of the paper's figure. Stars: a final linear probe. Dotted: a linear probe of
-    the random initialisation. Mean and 95 % interval over seeds, cut to [0, 100 %]; other losses named in the
-    settings are in red.""",
+    first 30 epochs, the range of the paper's figure. Stars: a final linear probe. {CAPTION} Mean and 95 %
+    interval over seeds, cut to [0, 100 %]; other losses named in the settings are in red.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    online, probes = (at_own_rate(base[name], base["probes"]) for name in ("online", "probes"))
+    online, probes = base["online"], base["probes"]
     fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
     for axes, column, k in zip(panels, ("top1", "top5"), ("top-1", "top-5"), strict=True):
         axes.axvspan(0, SHOWN, color="0.95", lw=0, label="the paper's figure")
@@ -33,10 +32,17 @@ def fig04(tables: Tables, params: Params) -> Figure:
             star = {"marker": "*", "ms": 8, "ls": "", "label": "final linear probe"}
             axes.plot(104, ends.mean(), color=color, clip_on=False, **star)
         if column == "top1":
-            axes.axhline(probes["start"].mean(), color="0.5", ls=":", lw=0.9, label="random initialisation")
+            reference_lines(axes, probes)
         for loss in other_losses(tables, params):
-            rows = at_own_rate(loss.tables["online"], loss.tables["probes"])
-            band(axes, rows, "epoch", column, within=PERCENT, color=loss.color, label=loss.label)
+            band(
+                axes,
+                loss.tables["online"],
+                "epoch",
+                column,
+                within=PERCENT,
+                color=loss.color,
+                label=loss.label,
+            )
         axes.set(
             xlabel="hundredth of the steps (the paper's epoch)", ylabel=f"{k} accuracy, %", xlim=(0, 106)
         )

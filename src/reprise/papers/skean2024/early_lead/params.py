@@ -9,7 +9,7 @@ from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import PER_RUN, Rate, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
-from reprise.study.settings import ours, place, stated, unstated
+from reprise.study.settings import place, stated, unstated
 from reprise.training.image_settings import Probe, Source
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
 from reprise.training.schedules import CosineRestarts, Milestones, Schedule
@@ -49,37 +49,36 @@ class Params(Training, TakesLosses):
         ),
         "Section 6.2: Adam, a tenth of the rate after every 10 of 100 epochs",
     )
-    probe_every: int = unstated(1, "epochs between tests of the online probe", ge=1)
-    online_images: int = ours(50_000, "test images of the online probe", ge=8)
+    probe_every: int = unstated(5719, "steps between tests of the online probe: an epoch", ge=1)
 
     @model_validator(mode="after")
     def _looks_are_whole_steps(self) -> Self:
-        if LOOKS[0] % self.probe_every:
-            raise ValueError(f"probe_every must divide {LOOKS[0]}, and so all epochs at which claims read")
-        if self.steps * self.probe_every % EPOCHS:
-            raise ValueError(f"{self.probe_every} of {EPOCHS} epochs must be a whole number of steps")
+        if self.probe_every * EPOCHS % self.steps or LOOKS[0] % epochs_between_looks(self):
+            raise ValueError(
+                f"probe_every must be a divisor of {LOOKS[0]} of the {EPOCHS} epochs, {self.steps} steps, so "
+                "that claims can read there"
+            )
         return self
 
 
-def steps_between_looks(params: Params) -> int:
-    """Steps from one online probe to the next."""
-    return params.steps * params.probe_every // EPOCHS
+def epochs_between_looks(params: Params) -> int:
+    """Epochs from one online probe to the next."""
+    return params.probe_every * EPOCHS // params.steps
 
 
 def plan(params: Params) -> nets.Plan:
     """What the experiment needs from each training."""
-    return nets.Plan(params.steps, probe_every=steps_between_looks(params), probed=(params.data_set,))
+    return nets.plan(params, params.steps, params.data_set)
 
 
 def source(params: Params) -> Source:
     """The images on which networks are trained."""
-    return nets.source(params, params.data_set, params.online_images)
+    return nets.source(params, params.data_set)
 
 
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Both methods, or the other loss, at each learning rate."""
-    methods = [objective] if objective else PAIR
-    return nets.grid(params, methods, params.learning_rates, params.data_set)
+    """Both methods, or the other loss."""
+    return nets.runs(params, [objective] if objective else PAIR, params.data_set)
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:

@@ -1,9 +1,19 @@
-"""Trains Figure 3's methods at every learning rate, and collects traces of their spectra."""
+"""Trains Figure 3's methods at the shared learning rate and at their own, and collects traces of their
+spectra."""
 
 import pandas as pd
 
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.eigenvalue_saturation.params import Params, plan, runs, source
+from reprise.papers.skean2024.eigenvalue_saturation.params import (
+    Params,
+    further,
+    further_plan,
+    on_own_images,
+    plan,
+    runs,
+    source,
+)  # fmt: skip
+from reprise.papers.skean2024.nets import Run
 from reprise.study.experiment import Context, Task
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
@@ -11,9 +21,10 @@ SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `eigenvalues`, the largest of view 1's embedding covariance, of one batch, at every trace;
-    `traces`, the entropy of all eigenvalues and the mean correlation of the views' dimensions; `probes`, the
-    final linear probes."""
+    """Tables: of every data set `eigenvalues`, the largest of view 1's embedding covariance, of one batch, at
+    every trace, and `traces`, the entropy of all eigenvalues and the mean correlation of the views'
+    dimensions; of the experiment's own `probes`, the final linear probes, and `pilots`, what chose the
+    methods' own learning rates."""
     numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     traces = {
         "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
@@ -27,13 +38,29 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             [*observations.RUN, "step"],
         ),
     }
-    tables = {name: table.assign(data_set=params.data_set) for name, table in traces.items()}
-    return {**tables, "probes": observations.probe_table(numbers)}
+    images = source(params).name
+    tables = {
+        name: table.assign(data_set=table["images"].replace({images: params.data_set}))
+        for name, table in traces.items()
+    }
+    return {
+        **tables,
+        "probes": observations.probe_table(numbers),
+        "pilots": observations.pilot_table(numbers[numbers["images"] == images]),
+    }
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per run."""
-    return observations.tasks(params, plan(params), runs(params, context.objective), source(params), context)
+    """One task per run, those on further data sets included."""
+    own = params, plan(params)
+
+    def rate(run: Run) -> float:
+        return observations.own_rate(*own, on_own_images(params, run), source(params), context)
+
+    return observations.tasks(*own, runs(params, context.objective), source(params), context) + [
+        observations.run_task(params, further_plan(params), run, images, context.root, rate)
+        for run, images in further(params, context.objective)
+    ]
 
 
 def _columns(numbers: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Figure 3 at the shared learning rate and at each method's own, and its metrics."""
 
+from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -8,11 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.evidence.measures import rows
 from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
+from reprise.papers.skean2024.learned import gains
 from reprise.papers.skean2024.lineup import method
-from reprise.papers.skean2024.rates import gains
 from reprise.plotting.other_losses import other_losses, with_other_losses
 from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
 from reprise.study.experiment import Tables, figure, table
@@ -35,26 +37,30 @@ def fig03(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 3, own learning rates",
-    caption=f"""{HOW} Each method uses its own learning rate from the shared grid, the one with the
-    best mean accuracy on a held-out fifth of the training images.""",
+    caption=f"""{HOW} Each method uses its own learning rate: of a grid that all methods share, the one whose
+    pilot, a run of another seed, has the best linear probe on a held-out fifth of the training images.""",
 )
 def fig03_own_rates(tables: Tables, params: Params) -> Figure:
     return _spectra(tables, params, "own-rate")
 
 
 def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
-    base = with_other_losses(tables, params)
+    base = {
+        name: rows(table, data_set=params.data_set)
+        for name, table in with_other_losses(tables, params).items()
+        if "data_set" in table
+    }
     drawable(base["eigenvalues"]["raw"], "the eigenvalues")
-    select, _ = RATES[rate]
-    eigenvalues = select(base["eigenvalues"], base["probes"])
-    metrics = select(summary(base["eigenvalues"], base["traces"]), base["probes"])
+    own_rate, _ = RATES[rate]
+    eigenvalues = rows(base["eigenvalues"], own_rate=own_rate)
+    metrics = rows(summary(base["eigenvalues"], base["traces"]), own_rate=own_rate)
     drawable(metrics["view_correlation"], "the correlation of the views")
     methods = tuple(dict.fromkeys((*params.methods, *params.objective)))
     fig, panels = plt.subplots(
         len(SCALES), len(methods), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False
     )
     for column, key in enumerate(methods):
-        curves, measured = (rows[rows["method"] == key] for rows in (eigenvalues, metrics))
+        curves, measured = rows(eigenvalues, method=key), rows(metrics, method=key)
         for row, scale in enumerate(SCALES):
             drawable(curves[scale], f"the eigenvalues of {key}")
             _panel(panels[row, column], curves, measured, scale, _tints(tables, params, key))
@@ -75,14 +81,14 @@ def _tints(tables: Tables, params: Params, key: str) -> np.ndarray:
     return colors(TOP)
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, tints: np.ndarray) -> None:
-    logs = np.log(rows[scale].where(rows[scale] > 0))
-    means = np.exp(logs.groupby([rows["index"], rows["step"]]).mean().unstack("index"))
+def _panel(axes: Axes, curves: pd.DataFrame, metrics: pd.DataFrame, scale: str, tints: np.ndarray) -> None:
+    logs = np.log(curves[scale].where(curves[scale] > 0))
+    means = np.exp(logs.groupby([curves["index"], curves["step"]]).mean().unstack("index"))
     for index, color in zip(range(1, TOP + 1), tints, strict=True):
         style: dict[str, Any] = {"lw": 1.4, "label": f"$λ_{{{index}}}$"} if index in (1, TOP) else {"lw": 0.6}
         axes.plot(means.index, means[index], color=color, **style)
     axes.set_yscale("log")
-    steps = metrics[f"saturation_{scale}"].dropna()
+    steps = metrics[f"saturation_{scale}"].replace(np.inf, np.nan).dropna()
     step = steps.mean()
     if len(steps):
         axes.axvline(step, **SATURATION, lw=0.9)
@@ -115,20 +121,22 @@ def _panel(axes: Axes, rows: pd.DataFrame, metrics: pd.DataFrame, scale: str, ti
     of all eigenvalues in nats, and the step at which the 14th eigenvalue saturates (as defined in Figure 3's
     caption; - if it does not in some seed), for unscaled embeddings and for columns of unit variance; the
     mean correlation of the dimensions between the views, without which a flat spectrum says little; the top-1
-    accuracy of a linear probe, and its gain over random initialisation in percentage points.""",
+    accuracy of a linear probe, and its gain over random initialisation in percentage points. Further data
+    sets, at the rates chosen on the first, have no probes: a spectrum needs no labels.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
     base = with_other_losses(tables, params)
     metrics = summary(base["eigenvalues"], base["traces"])
     probes = base["probes"].assign(gain=gains(base["probes"]))
-    rows = []
-    for rate, (select, _) in RATES.items():
-        selected, ends = select(metrics, base["probes"]), select(probes, base["probes"])
+    lines = []
+    for name, (rate, (own_rate, _)) in product((params.data_set, *params.further_sets), RATES.items()):
         for key in dict.fromkeys((*params.methods, *params.objective)):
-            measured, end = selected[selected["method"] == key], ends[ends["method"] == key]
+            where = {"data_set": name, "own_rate": own_rate, "method": key}
+            measured, end = rows(metrics, **where), rows(probes, **where)
             if measured.empty:
                 continue
             row: dict[str, object] = {
+                "data set": name,
                 "rate": rate.replace("-", " "),
                 "method": method(key).name,
                 "learning rate": f"{measured['learning_rate'].iloc[0]:g}",
@@ -140,13 +148,13 @@ def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
                 row[f"entropy, {scale}"] = _format_mean(measured[f"entropy_{scale}"], "{:.2f}")
                 row[f"saturation, {scale}"] = _format_mean(measured[f"saturation_{scale}"], "{:.0f}")
             row["correlation of views"] = _format_mean(measured["view_correlation"], "{:.2f}")
-            row["linear probe, %"] = _format_mean(end["top1"], "{:.1f}")
-            row["gain"] = _format_mean(end["gain"], "{:+.1f}")
-            rows.append(row)
-    return pd.DataFrame(rows)
+            row["linear probe, %"] = _format_mean(end["top1"], "{:.1f}") if len(end) else ""
+            row["gain"] = _format_mean(end["gain"], "{:+.1f}") if len(end) else ""
+            lines.append(row)
+    return pd.DataFrame(lines)
 
 
 def _format_mean(values: pd.Series, form: str, back: np.ufunc | None = None) -> str:
-    if values.isna().any():
+    if not np.isfinite(values).all():
         return "-"
     return form.format(back(values.mean()) if back else values.mean())

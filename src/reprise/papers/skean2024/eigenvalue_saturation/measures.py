@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-RUN = ["data_set", "method", "learning_rate", "seed"]
+RUN = ["data_set", "method", "own_rate", "learning_rate", "seed"]
 SCALES = ("raw", "normalised")
 TOP = 14
 END = 0.9
@@ -41,14 +41,16 @@ def _saturation_of_group(values: pd.Series) -> float:
 def saturation(steps: np.ndarray, values: np.ndarray) -> float:
     """The first step after which all values lie within 20 % of the mean over the last tenth of the steps.
 
-    NaN (no saturation) if they do so from the first step on (the eigenvalue never had to rise), or only
-    within the last tenth (it still moves). The result depends on the horizon, the last step.
+    Infinite if they do so only within the last tenth (the eigenvalue still moves), and NaN if from the first
+    step on (it never had to rise). The result depends on the horizon, the last step.
     """
     late = steps >= END * steps[-1]
     end = values[late].mean()
     outside = np.flatnonzero(~(np.abs(values - end) <= BAND * end))
-    if len(outside) == 0 or outside[-1] + 1 >= len(steps) or late[outside[-1] + 1]:
+    if np.isnan(values).any() or len(outside) == 0:
         return math.nan
+    if outside[-1] + 1 >= len(steps) or late[outside[-1] + 1]:
+        return math.inf
     return float(steps[outside[-1] + 1])
 
 

@@ -15,7 +15,7 @@ from reprise.training.image_settings import Source
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Constant, Schedule
 
-TABLES = ("eigenvalues", "traces", "probes")
+TABLES = ("eigenvalues", "traces", "probes", "pilots")
 
 EXCUSED = dict.fromkeys(
     ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
@@ -24,8 +24,6 @@ EXCUSED = dict.fromkeys(
 """Why these fields are in no alternative."""
 SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
-OTHER_RATES = (1e-4, 1e-3, 1e-2)
-"""The rest of Section 5.2's sweep."""
 
 
 class Params(Training, TakesLosses):
@@ -40,47 +38,72 @@ class Params(Training, TakesLosses):
         unused=PER_RUN,
     )
     schedule: Schedule = unstated(Constant(), "5 epochs are the beginning of a longer schedule")
-    learning_rates: tuple[Rate, ...] = stated((*OTHER_RATES, SHARED_RATE), "Section 5.2", min_length=1)
+    learning_rates: tuple[Rate, ...] = stated((1e-4, 1e-3, 1e-2, SHARED_RATE), "Section 5.2", min_length=1)
     methods: tuple[str, ...] = ours(
         FIGURE3, "the methods of Figure 3, plus the other variance weight and the other λ"
     )
     trace_every: int = unstated(10, "steps between traces of the spectrum, each of one batch", ge=1)
-    probe_every: int = ours(
-        0, "steps between tests of the online probe, which only Table 3 uses; 0 for none", ge=0
+
+    further_sets: tuple[DataSetName, ...] = ours(
+        (), "data sets on which spectra are looked at too, at the methods' own rates"
     )
-    online_images: int = ours(0, "test images of the online probe; 0 for all", ge=0)
+    further_seeds: int = ours(3, "there", ge=1)
 
     @model_validator(mode="after")
     def _claims_have_their_numbers(self) -> Self:
         check_methods(self.methods)
-        if SHARED_RATE not in self.learning_rates:
-            raise ValueError(f"learning_rates must hold {SHARED_RATE}, that of Section 5.2")
         return self
 
 
 def plan(params: Params) -> nets.Plan:
     """What the experiment needs from each training."""
-    return nets.Plan(params.steps, params.trace_every, params.probe_every, (params.data_set,))
+    return nets.plan(params, params.steps, params.data_set)
 
 
 def source(params: Params) -> Source:
     """The images on which networks are trained."""
-    return nets.source(params, _images(params), params.online_images)
+    return nets.source(params, _images(params))
 
 
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Each method, or the other loss, at each learning rate."""
+    """Each method, or the other loss, at the shared learning rate and at its own."""
     methods = [objective] if objective else params.methods
-    return nets.grid(params, methods, params.learning_rates, _images(params))
+    return nets.runs(params, methods, _images(params), (SHARED_RATE, nets.OWN))
 
 
 def _images(params: Params) -> str:
     return SAME_IMAGES.get(params.data_set, params.data_set)
 
 
+def further(params: Params, objective: str | None = None) -> list[tuple[nets.Run, Source]]:
+    """The runs on further data sets, of which spectra alone are observed, each with its images; none with
+    another loss."""
+    names = () if objective else params.further_sets
+    return [
+        (run, nets.source(params, name))
+        for name in names
+        for run in nets.runs(params, params.methods, name)
+        if run.seed < params.further_seeds
+    ]
+
+
+def further_plan(params: Params) -> nets.Plan:
+    """What they need from each training."""
+    return nets.Plan(params.steps, params.trace_every)
+
+
+def on_own_images(params: Params, run: nets.Run) -> nets.Run:
+    """A run whose pilots choose the learning rate of one on a further data set."""
+    return run._replace(images=_images(params))
+
+
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
     """What each task needs, by its name."""
-    return nets.resources(params, plan(params), runs(params, objective), source(params))
+    own = nets.resources(params, plan(params), runs(params, objective), source(params))
+    return own | {
+        nets.task_name(run): nets.network(params, further_plan(params), run, images)
+        for run, images in further(params, objective)
+    }
 
 
 def check(params: Params) -> None:
@@ -89,4 +112,4 @@ def check(params: Params) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    check_data([params.data_set], params.root)
+    check_data([params.data_set, *params.further_sets], params.root)

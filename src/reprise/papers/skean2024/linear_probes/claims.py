@@ -1,19 +1,19 @@
-"""What Sections 6.1 and 6.3 say of the methods, each at its own learning rate of the shared grid (`rates`).
+"""What Sections 6.1 and 6.3 say of the methods, each at the learning rate that its pilots choose.
 
 Of Table 2 a claim reads the first data set (ten classes) or the second (many).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from reprise.evidence.claims import LEARNED, MARGINS, Claim, Measure, for_all, ordering, value
-from reprise.evidence.measures import applied, column, difference, interned, once, rows, selected, wide
+from reprise.evidence.measures import applied, column, difference, once, rows, wide
+from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
-from reprise.papers.skean2024.rates import at_own_rates, learned
 from reprise.study.experiment import Tables
 
 POINTS = "percentage points"
@@ -29,28 +29,22 @@ NO_LOGS = {
 }
 
 
-@interned
-def ends(place: int, *methods: str) -> Callable[[Tables], pd.DataFrame]:
-    """The linear probes of these methods at their own rates on a data set."""
-    return selected(at_own_rates("probes"), place=place, method=methods)
-
-
 def accuracy(place: int, method: str) -> Measure:
     """Table 2's, of a data set."""
-    return column(ends(place, method), "top1")
+    return column("probes", "top1", place=place, method=method)
 
 
 @once
 def of_table3(tables: Tables) -> pd.DataFrame:
-    """The linear probes of Table 3's networks at their own rates."""
-    return rows(at_own_rates("probes")(tables), data_set=tables["online"]["data_set"].iloc[0])
+    """The linear probes of Table 3's networks."""
+    return rows(tables["probes"], data_set=tables["online"]["data_set"].iloc[0])
 
 
 def lead(method: str, epoch: int) -> Measure:
     """FroSSL's lead over a method at an epoch of Table 3."""
 
     def measure(tables: Tables) -> pd.Series:
-        top1 = wide(at_own_rates("online"), "top1", "method", epoch=epoch)(tables)
+        top1 = wide("online", "top1", "method", epoch=epoch)(tables)
         return top1["frossl"] - top1[method] if method in top1 else pd.Series(dtype=float)
 
     return measure
@@ -85,7 +79,7 @@ def _competitive(method: str, place: int) -> Claim:
         measure=difference(accuracy(place, "frossl"), accuracy(place, method)),
         above=-MARGINS["accuracy"],
         unit=f"{POINTS}, FroSSL's lead",
-        learned=learned(ends(place, "frossl", method)),
+        learned=learned("probes", place=place, method=("frossl", method)),
         reading="competitive: within the margin of accuracies, as of the printed numbers (ours)",
     )  # fmt: skip
 
@@ -98,7 +92,7 @@ def _logs(method: str) -> Claim:
             measure=accuracy(place, "frossl"),
             above=accuracy(place, method),
             unit="% top-1 linear probe",
-            learned=learned(ends(place, "frossl", method)),
+            learned=learned("probes", place=place, method=("frossl", method)),
             reading=f"the loss {NO_LOGS[method]}; the paper does not give its scale",
         )
         for place in SIZES
@@ -112,13 +106,13 @@ def _logs(method: str) -> Claim:
 
 def probe(data_set: str, method: str) -> Measure:
     """Table 2's, of a data set by name."""
-    return column(at_own_rates("probes"), "top1", data_set=data_set, method=method)
+    return column("probes", "top1", data_set=data_set, method=method)
 
 
 def gain_or_none(data_set: str, method: str) -> Measure:
     """Of a method's linear probe over its random initialisation; 0 where the network diverged."""
     where = {"data_set": data_set, "method": method}
-    ends = (column(at_own_rates("probes"), name, **where) for name in ("top1", "start"))
+    ends = (column("probes", name, **where) for name in ("top1", "start"))
     return applied(lambda top1, start: (top1 - start).fillna(0.0), *ends)
 
 
@@ -129,12 +123,12 @@ def average(method: str) -> Measure:
         complete = len(top1.columns) == len(DATA_SETS)
         return top1.mean(axis=1, skipna=False) if complete else pd.Series(dtype=float)
 
-    return applied(over_data_sets, wide(at_own_rates("probes"), "top1", "data_set", method=method))
+    return applied(over_data_sets, wide("probes", "top1", "data_set", method=method))
 
 
 def at_epoch(method: str, epoch: int) -> Measure:
     """Table 3's."""
-    return column(at_own_rates("online"), "top1", method=method, epoch=epoch)
+    return column("online", "top1", method=method, epoch=epoch)
 
 
 def _printed_number(row: Mapping[str, Any]) -> Claim:
@@ -198,7 +192,7 @@ CLAIMS: list[Claim] = [
         measure=gain_or_none("stl10", "corinfomax"),
         below=LEARNED,
         unit=f"{POINTS} over random initialisation",
-        learned=learned(at_own_rates("probes"), data_set="stl10", method="frossl"),
+        learned=learned("probes", data_set="stl10", method="frossl"),
         needs=NEEDS,
         reading="converges: learns (ours); a network that diverges gains nothing",
     ),

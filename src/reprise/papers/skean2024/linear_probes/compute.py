@@ -1,4 +1,4 @@
-"""Trains every method at every learning rate on every data set."""
+"""Trains every method on every set of images, at the learning rate that its pilots choose."""
 
 import pandas as pd
 
@@ -11,13 +11,14 @@ from reprise.study.experiment import Context, Task
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe at
-    Table 3's epochs, NaN after a divergence."""
+    Table 3's epochs, NaN after a divergence; `pilots`, what chose the learning rates."""
     numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
     probes = observations.probe_table(numbers)
     positions = {name: position for position, name in enumerate(params.data_sets)}
     return {
         "probes": probes.assign(place=probes["data_set"].map(positions)),
         "online": online(params, numbers),
+        "pilots": observations.pilot_table(numbers),
     }
 
 

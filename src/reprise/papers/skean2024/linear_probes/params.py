@@ -1,6 +1,5 @@
 """Settings of Tables 2 and 3."""
 
-import math
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -14,7 +13,7 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated
 from reprise.training.image_settings import Source
 
-TABLES = ("probes", "online")
+TABLES = ("probes", "online", "pilots")
 
 EXCUSED = {"optimiser.momentum": "a training of every network for each value"}
 """Why this field is in no alternative."""
@@ -35,10 +34,7 @@ class Params(Training, TakesLosses):
     looks: tuple[Steps, ...] = stated(
         (1230, 4100, 12_300, 20_500, 41_000), "Table 3: epochs 3, 10, 30, 50 and 100, of 410 steps"
     )
-    online_images: int = ours(8000, "test images of the online probe", ge=8)
-    trace_every: int = ours(
-        0, "steps between traces of the spectrum, which only Figure 3 uses; 0 for none", ge=0
-    )
+    probe_every: int = ours(410, "steps between tests of the online probe, on `online` only", ge=1)
 
     @model_validator(mode="after")
     def _tables_have_their_numbers(self) -> Self:
@@ -50,6 +46,8 @@ class Params(Training, TakesLosses):
         last = self.steps[self.data_sets.index(self.online)]
         if len(self.looks) != len(EPOCHS) or list(self.looks) != sorted(set(self.looks)):
             raise ValueError(f"looks must be {len(EPOCHS)} increasing steps")
+        if any(look % self.probe_every for look in self.looks):
+            raise ValueError(f"looks must be multiples of probe_every, {self.probe_every}")
         if self.looks[-1] > last:
             raise ValueError(f"looks must not go beyond the {last} steps on {self.online}")
         return self
@@ -60,21 +58,22 @@ def plans(params: Params) -> dict[str, nets.Plan]:
     plans_by_images: dict[str, nets.Plan] = {}
     for name, steps in zip(params.data_sets, params.steps, strict=True):
         images = SAME_IMAGES.get(name, name)
-        interval = math.gcd(*params.looks) if images == SAME_IMAGES.get(params.online, params.online) else 0
         probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)
-        plans_by_images[images] = nets.Plan(steps, params.trace_every, interval, probed)
+        plan = nets.plan(params, steps, *probed)
+        online = images == SAME_IMAGES.get(params.online, params.online)
+        interval = params.probe_every if online else 0
+        plans_by_images[images] = plan._replace(probe_every=interval, supervised=True)
     return plans_by_images
 
 
 def runs(params: Params, images: str, objective: str | None = None) -> list[nets.Run]:
-    """Each method, or the other loss, at each learning rate on a set of images."""
-    methods = [objective] if objective else params.methods
-    return nets.grid(params, methods, params.learning_rates, images)
+    """Each method, or the other loss, on a set of images."""
+    return nets.runs(params, [objective] if objective else params.methods, images)
 
 
 def source(params: Params, images: str) -> Source:
     """A set of images on which networks are trained."""
-    return nets.source(params, images, params.online_images)
+    return nets.source(params, images)
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:

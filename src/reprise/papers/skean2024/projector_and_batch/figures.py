@@ -7,15 +7,16 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.projector_and_batch.params import Params
+from reprise.papers.skean2024.references import CAPTION, reference_lines
 from reprise.plotting.style import PERCENT, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(
     "Appendix C",
-    caption="""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
-    same number of images; our copy of the paper lacks the captions and numbers of these graphs. Dashed: the
-    probe of the random initialisation. Mean and 95 % interval over seeds, cut to [0, 100 %].""",
+    caption=f"""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
+    same number of images; our copy of the paper lacks the captions and numbers of these graphs. {CAPTION}
+    Mean and 95 % interval over seeds, cut to [0, 100 %].""",
 )
 def appC(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
@@ -29,12 +30,12 @@ def appC(tables: Tables, params: Params) -> Figure:
         for value in values:
             drawable(rows.loc[rows[name] == value, "top1"], f"{label} {value}")
         band(axes, rows, name, "top1", within=PERCENT, color=colors(2)[0], marker="o", label="FroSSL")
-        axes.axhline(probes["start"].mean(), color="0.5", ls="--", lw=0.9, label="random initialisation")
+        reference_lines(axes, probes)
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(sorted(rows[name].unique()))
         axes.set_xlabel(f"{label} ({other} {base[other]:g})")
     panels[0].set_ylabel("top-1 of a linear probe, %")
-    fig.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    fig.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig

@@ -17,7 +17,7 @@ from reprise.training.image_settings import Source
 TABLES = ("probes",)
 
 EXCUSED = dict.fromkeys(
-    ("optimiser.momentum", "data_set", "steps", "learning_rate", "batches"),
+    ("optimiser.momentum", "data_set", "steps", "learning_rates", "batches"),
     "a training of every network for each value",
 ) | {"dims": "the claim reads the networks of one dimension, at each batch size"}
 """Why these fields are in no alternative."""
@@ -31,14 +31,14 @@ class Params(Training):
 
     data_set: DataSetName = lost("stl10", "Table 3's")
     steps: int = lost(41_000, "100 epochs of STL-10 with its unlabelled images, at the first batch", ge=1)
-    learning_rate: Rate = lost(0.3, "Section 6.1's")
+    learning_rates: tuple[Rate, ...] = lost((0.3,), "Section 6.1's", min_length=1)
     dims: tuple[Size, ...] = lost((256, 512, 1024, 2048), "embedding dimensions", min_length=2)
     batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
 
 
 def plan(params: Params) -> nets.Plan:
     """What the experiment needs from each training."""
-    return nets.Plan(params.steps, probed=(params.data_set,))
+    return nets.plan(params, params.steps, params.data_set)
 
 
 def source(params: Params) -> Source:
@@ -48,7 +48,7 @@ def source(params: Params) -> Source:
 
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
     """Each embedding dimension at the base's batch size, and each batch size at the base's dimension."""
-    base = nets.grid(params, ["frossl"], [params.learning_rate], params.data_set)
+    base = nets.runs(params, ["frossl"], params.data_set)
     varied = [run._replace(dim=dim) for dim in params.dims for run in base]
     varied += [run._replace(batch=batch) for batch in params.batches for run in base]
     return list(dict.fromkeys([*base, *varied]))

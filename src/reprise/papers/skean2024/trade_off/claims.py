@@ -2,13 +2,13 @@
 
 from reprise.evidence.claims import Claim, Measure, for_all, ordering
 from reprise.evidence.measures import column
-from reprise.papers.skean2024.rates import at_own_rates, learned
+from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.trade_off.params import OTHERS
 
 
 def at_weight(weight: float) -> Measure:
     """The linear probe at that weight's own learning rate."""
-    return column(at_own_rates("probes"), "top1", weight=weight)
+    return column("probes", "top1", weight=weight)
 
 
 CLAIMS: list[Claim] = [
@@ -24,7 +24,7 @@ CLAIMS: list[Claim] = [
                 measure=at_weight(1.0),
                 above=at_weight(weight),
                 unit="% top-1 of a linear probe",
-                learned=learned(at_own_rates("probes"), weight=(1.0, weight)),
+                learned=learned("probes", weight=(1.0, weight)),
             )
             for weight in OTHERS
         },

@@ -8,10 +8,11 @@ from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Table `probes`: final linear probes, at each learning rate and invariance `weight`."""
+    """Tables: `probes`, final linear probes at each invariance `weight`; `pilots`, what chose their learning
+    rates."""
     numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    probes = observations.probe_table(numbers)
-    return {"probes": probes.assign(weight=probes["method"].map(weights(params)))}
+    tables = {"probes": observations.probe_table(numbers), "pilots": observations.pilot_table(numbers)}
+    return {name: table.assign(weight=table["method"].map(weights(params))) for name, table in tables.items()}
 
 
 def tasks(params: Params, context: Context) -> list[Task]:

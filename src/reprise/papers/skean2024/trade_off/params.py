@@ -15,7 +15,7 @@ from reprise.study.experiment import Resources
 from reprise.study.settings import ours, unstated
 from reprise.training.image_settings import Source
 
-TABLES = ("probes",)
+TABLES = ("probes", "pilots")
 
 OTHERS = (0.25, 4.0)
 """Invariance weights that claims compare with equal ones."""
@@ -28,7 +28,8 @@ Weight = Annotated[float, Field(gt=0)]
 
 
 class Params(Training):
-    """FroSSL with each weight at every learning rate, since a larger weight is also a larger gradient."""
+    """FroSSL with each weight, each at its own learning rate, since a larger weight is also a larger
+    gradient."""
 
     data_set: DataSetName = unstated("cifar10", "the first of Table 2's")
     steps: int = unstated(195_000, "Section 6.1's 1000 epochs of CIFAR", ge=1)
@@ -53,7 +54,7 @@ def weights(params: Params) -> dict[str, float]:
 
 def plan(params: Params) -> nets.Plan:
     """What the experiment needs from each training."""
-    return nets.Plan(params.steps, probed=(params.data_set,))
+    return nets.plan(params, params.steps, params.data_set)
 
 
 def source(params: Params) -> Source:
@@ -62,8 +63,8 @@ def source(params: Params) -> Source:
 
 
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Each weight at each learning rate."""
-    return nets.grid(params, list(weights(params)), params.learning_rates, params.data_set)
+    """Each weight."""
+    return nets.runs(params, list(weights(params)), params.data_set)
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
