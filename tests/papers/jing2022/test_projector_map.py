@@ -10,6 +10,7 @@ import yaml
 from reprise.execute.tiers import load_tier
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_nets import published
+from reprise.papers.jing2022.image_settings import Training
 from reprise.papers.jing2022.projector_map import compute as computing
 from reprise.papers.jing2022.projector_map.grid import (
     BOTH,
@@ -74,15 +75,12 @@ def test_the_base_point_is_that_of_the_spectra(tier):
         assert spec(one, net, 2, 5000) == spec(other, net, 2, 5000)
 
 
-def test_the_full_grid_of_the_docs_is_about_the_same_point():
+def test_the_grid_of_the_docs_is_the_full_one():
     text = (ROOT / "docs" / "projector_map.md").read_text()
     (config,) = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
     (of_docs,) = yaml.safe_load(config)["experiments"].values()
     full = Params.from_overrides(of_docs, "docs")
-    base = load_tier("default", ROOT).params["jing2022/projector_spectra"]
-    for net in (WITH, WITHOUT, DIRECTCLR):
-        assert spec(full, net, 0, 5000) == spec(base, net, 0, 5000)
-    grids = [name for name, field in Params.model_fields.items() if name not in type(base).model_fields]
+    grids = [name for name in Params.model_fields if name not in Training.model_fields]
     assert all(getattr(full, name) == Params.model_fields[name].default for name in (*grids, "seeds"))
 
 

@@ -14,6 +14,7 @@ from torch.nn.functional import normalize
 from reprise.datasets.augment import normalised
 from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import DIRECTCLR, SHAPES, Normalisation
+from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
 from reprise.execute.tiers import load_tier
@@ -24,7 +25,7 @@ from reprise.papers.jing2022.image_settings import NETS
 from reprise.papers.jing2022.projector_spectra.cells import STARTS, WITHOUT_SHORTCUT, cells
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
-from reprise.papers.jing2022.projector_spectra.params import Params, alternatives
+from reprise.papers.jing2022.projector_spectra.params import Params, alternatives, check
 from reprise.papers.jing2022.spectra import effective_rank, relative
 from reprise.study.experiment import BASE, Context
 from reprise.study.settings import replaced
@@ -32,12 +33,16 @@ from reprise.training import image_tasks
 from reprise.training.image_tasks import features, random_views
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
-from reprise.training.optimisers import LARS
+from reprise.training.optimisers import LARS, SGD
 
 BY_ID = {claim.id.removeprefix("jing2022/"): claim for claim in CLAIMS}
 SAMPLES = 1_281_167
 ROOT = Path(__file__).parents[3]
-SMALL = load_tier("smoke", ROOT).params["jing2022/projector_spectra"].model_copy(update={"seeds": 1})
+SMALL = (
+    load_tier("smoke", ROOT)
+    .params["jing2022/projector_spectra"]
+    .model_copy(update={"seeds": 1, "further_seeds": 1})
+)
 
 
 # What is trained.
@@ -160,7 +165,7 @@ def run(tmp_path_factory):
 def test_every_probe_stands_beside_its_start(run):
     probes = run["probes"]
     assert set(probes["net"]) == {*NETS, "directclr, no shortcut"}
-    assert probes.notna().all(axis=None)
+    assert run["probes"].notna().all(axis=None)
     start = probes.groupby(["net", "part"])["initial"].mean()
     assert start["nonlinear", "all"] == start["directclr", "all"]
     assert set(probes.loc[probes["net"] == "directclr", "part"]) == {"all", "subvector", "rest"}
@@ -181,19 +186,80 @@ def test_a_net_that_diverged_has_no_numbers(tmp_path, monkeypatch):
     assert judge(claim, tables).reason == "non-finite observations"
 
 
-def test_other_settings_are_the_authors_where_the_run_has_others():
+def test_other_settings_change_one_thing_of_fewer_nets():
     default = load_tier("default", ROOT).params["jing2022/projector_spectra"]
-    by_name = alternatives(default)
-    assert set(by_name) == {"temperature 0.1", "probe of two crops and flips"}
-    assert {(other.temperature, other.probe_views) for other in by_name.values()} == {(0.1, 0), (0.5, 2)}
-    assert {other.nets for other in by_name.values()} == {("nonlinear", "none", "directclr")}
+    several = replaced(
+        default,
+        {"other_temperatures": (0.7, 1.0), "other_optimisers": (SGD(learning_rate=0.5),), "further_seeds": 3},
+    )
+    by_name = alternatives(several)
+    differences = {
+        name: {field for field in ("temperature", "optimiser", "probe_views", "data_set")
+               if getattr(other, field) != getattr(default, field)}
+        for name, other in by_name.items()
+    }  # fmt: skip
+    assert differences == {
+        "temperature 0.7": {"temperature"},
+        "temperature 1": {"temperature"},
+        "sgd, rate 0.5": {"optimiser"},
+        "probe of two crops and flips": {"probe_views"},
+    }
+    for other in by_name.values():
+        assert {cell.net for cell in cells(other)} == {"start", "nonlinear", "none", "directclr"}
+        assert {cell.seed for cell in cells(other)} == {0, 1, 2}
+        assert {cell.data_set for cell in cells(other)} == {default.data_set}
     assert alternatives(Params()) == {}
 
 
 def test_fewer_networks_leave_out_their_cells():
-    few = {cell.net for cell in cells(SMALL, ("none", "directclr"))}
-    assert few == {"start", "none", "directclr"}
-    assert {cell.net for cell in cells(SMALL, (WITHOUT_SHORTCUT,))} == {*STARTS.values(), WITHOUT_SHORTCUT}
+    def nets(*names):
+        return {cell.net for cell in cells(replaced(SMALL, {"nets": names}))}
+
+    assert nets("none", "directclr") == {"start", "none", "directclr"}
+    assert nets(WITHOUT_SHORTCUT) == {*STARTS.values(), WITHOUT_SHORTCUT}
+
+
+def test_networks_outside_table_1_have_fewer_seeds_and_are_compared_in_those():
+    seeds = {}
+    for cell in cells(replaced(SMALL, {"seeds": 5, "further_seeds": 3})):
+        seeds.setdefault((cell.data_set, cell.net), set()).add(cell.seed)
+    of_table_1 = ("start", "nonlinear", "linear", "none", "directclr")
+    assert {net for (name, net), those in seeds.items() if those == set(range(5))} == set(of_table_1)
+    assert all(name == "digits" for (name, _), those in seeds.items() if those == set(range(5)))
+    assert {frozenset(those) for those in seeds.values()} == {frozenset(range(5)), frozenset(range(3))}
+    world = tables()
+    more = world["probes"].query("net in @of_table_1 and seed == 0")
+    probes = pd.concat([world["probes"], *(more.assign(seed=seed) for seed in (3, 4))])
+    for name, count in (
+        ("sec63/linear-above-diagonal", 3),
+        ("fig10/through-residual", 3),
+        ("table1/linear-above-none", 5),
+    ):
+        judgement = judge(BY_ID[name], {**world, "probes": probes})
+        assert (judgement.verdict, judgement.seeds) == ("reproduced", count)
+
+
+def test_a_further_data_set_has_the_numbers_that_it_has_as_the_experiments_own(run, tmp_path):
+    assert SMALL.further_sets == ("strokes",)
+    further = run["spectra"].query("data_set == 'strokes'")
+    assert set(further["net"]) == {"start", "nonlinear", "none", "directclr"}
+    changes = {"data_set": "strokes", "further_sets": (), "nets": ("none",), "seeds": SMALL.further_seeds}
+    own = compute(replaced(SMALL, changes), Context(root=tmp_path))
+    found, expected = (
+        tables["spectra"]
+        .query("net == 'none' and data_set == 'strokes'")
+        .drop(columns="place")
+        .sort_values(["seed", "what", "index"], ignore_index=True)
+        for tables in (run, own)
+    )
+    assert len(found) > 0
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_data_set_that_is_missing_is_named_before_anything_runs(tmp_path):
+    elsewhere = replaced(SMALL, {"further_sets": ("cifar10",), "root": str(tmp_path)})
+    with pytest.raises(RepriseError, match="cifar"):
+        check(elsewhere)
 
 
 def test_random_views_are_crops_and_flips_of_the_same_images_and_others_each_time(small):
@@ -258,7 +324,17 @@ ACCURACY = {
 COLLAPSED = {"nonlinear": 0, "linear": 5, "none": 40, "directclr": 2, "start": 20}
 
 
-def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0, start_embedding=20):
+def tables(
+    accuracy=(),
+    collapsed=(),
+    parts=(),
+    embedding=30,
+    start=10.0,
+    start_embedding=20,
+    name="imagenet",
+    place=0,
+    pixels=12.0,
+):
     """Three seeds' tables of a world in which the paper's statements hold, bar what is given."""
     probes, spectra = [], []
     of_parts = {
@@ -269,9 +345,12 @@ def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0, start_
     of_all = {(net, "all"): value for net, value in {**ACCURACY, **dict(accuracy)}.items()}
     for (net, part), mean in {**of_all, **of_parts, **dict(parts)}.items():
         probes += [
-            {"net": net, "part": part, "seed": seed, "accuracy": mean + 0.1 * seed, "initial": start}
+            {
+                "net": net, "part": part, "seed": seed, "accuracy": mean + 0.1 * seed, "initial": start,
+                "pixel_neighbours": pixels, "pixel_probe": 8.0,
+            }
             for seed in range(3)
-        ]
+        ]  # fmt: skip
     for net, few in {**COLLAPSED, **dict(collapsed)}.items():
         for what, count in (
             ("representation", few),
@@ -281,7 +360,14 @@ def tables(accuracy=(), collapsed=(), parts=(), embedding=30, start=10.0, start_
                 floor = -20.0 - 0.1 * seed if net != "start" else -10.0
                 values = np.where(np.arange(DIMENSIONS[what]) < DIMENSIONS[what] - count, 0.0, floor)
                 spectra.append(pd.DataFrame({"net": net, "what": what, "seed": seed, "log_value": values}))
-    return {"probes": pd.DataFrame(probes), "spectra": pd.concat(spectra, ignore_index=True)}
+    spectra = pd.concat(spectra, ignore_index=True).assign(data_set=name, place=place)
+    probes = pd.DataFrame(probes)
+    return {"probes": probes.iloc[:0] if place else probes, "spectra": spectra}
+
+
+def beside(*worlds):
+    """The tables of several data sets."""
+    return {table: pd.concat([world[table] for world in worlds], ignore_index=True) for table in worlds[0]}
 
 
 COUNTER = {
@@ -330,9 +416,23 @@ def test_counter_case(name):
 @pytest.mark.parametrize("name", COUNTER)
 def test_a_net_that_did_not_learn_is_no_evidence(name):
     """Every statement is about one of these nets, and asks whether it learned."""
-    judgement = judge(BY_ID[name], tables(start=60.0))
-    assert judgement.verdict == "inconclusive"
-    assert "did not learn" in judgement.reason
+    for world in (tables(start=60.0), tables(pixels=80.0)):
+        judgement = judge(BY_ID[name], world)
+        assert judgement.verdict == "inconclusive"
+        assert "did not learn" in judgement.reason
+
+
+@pytest.mark.parametrize("name", COUNTER)
+def test_only_spectra_are_read_on_further_data_sets(name):
+    """A statement about them fails if it fails on one; data sets that a run leaves out have no part."""
+    given = COUNTER[name]
+    further = tables(**given, name="shapes", place=1), tables(name="photographs-many", place=2)
+    about_spectra = name.startswith(("fig2/some", "fig7", "fig9"))
+    judgement = judge(BY_ID[name], beside(tables(), *further))
+    assert judgement.verdict == ("contradicted" if about_spectra else "reproduced")
+    assert {cell.split(",")[0] for cell in judgement.cells} == (
+        {"imagenet", "shapes", "photographs-many"} if about_spectra else set()
+    )
 
 
 def untrained(world):

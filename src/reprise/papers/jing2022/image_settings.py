@@ -24,7 +24,7 @@ NETS = ("nonlinear", "linear", "none", "directclr", "low_rank", "diagonal")
 sub-vector."""
 PARTS = ("all", "subvector", "rest")
 """Parts of a representation r: all of it, r[:d0] and r[d0:]."""
-OTHER_LABELS = {"shapes": "shapes-80"}
+OTHER_LABELS = {"shapes": "shapes-80", "textures": "textures-40"}
 """Data sets with other labels for the same images."""
 
 

@@ -1,10 +1,12 @@
 """The networks of Table 1, Section 6.3 and Figure 10, and their tasks. Imports no torch."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reprise.papers.jing2022.image_settings import PARTS, Shortcut, Training
 from reprise.study.settings import replaced
+
+if TYPE_CHECKING:
+    from reprise.papers.jing2022.projector_spectra.params import Params
 
 START = "start"
 STARTS: dict[Shortcut, str] = {"identity": START, "none": "start, no shortcut"}
@@ -12,19 +14,36 @@ STARTS: dict[Shortcut, str] = {"identity": START, "none": "start, no shortcut"}
 WITHOUT_SHORTCUT = "directclr, no shortcut"
 OTHER_LOSS = (START, "nonlinear", "none")
 """The networks trained with other losses, and their initial network."""
+OF_TABLE_1 = ("nonlinear", "linear", "none", "directclr")
+"""The networks that have all seeds; the others have `further_seeds`."""
+OF_SPECTRA = ("nonlinear", "none", "directclr")
+"""The networks on further data sets and at other settings: with and without a projector, and DirectCLR."""
+
+PIXELS_TASK, SUPERVISED_TASK = "pixels", "supervised"
+"""Names of the tasks of what probes are compared with on the experiment's own data set."""
+
+OWN = {"place": 0}
+"""The spectra on the experiment's own data set."""
 
 
 class Cell(NamedTuple):
-    """A measured network: one of `NETS`, DirectCLR without the last shortcut, or one before training."""
+    """A measured network.
+
+    Attributes:
+        net: one of `NETS`, DirectCLR without the last shortcut, or one before training.
+        place: of its data set: 0 for the experiment's own, then the further ones.
+    """
 
     net: str
     shortcut: Shortcut
     seed: int
+    data_set: str
+    place: int
 
     @property
     def task(self) -> str:
         """The name of the cell's task."""
-        return f"{self.net}/{self.seed}"
+        return f"{self.data_set}, {self.net}/{self.seed}" if self.place else f"{self.net}/{self.seed}"
 
     @property
     def before_training(self) -> bool:
@@ -38,24 +57,47 @@ class Cell(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of the representation that are probed."""
+        """The parts of the representation that are probed; none on further data sets, whose spectra alone are
+        looked at."""
+        if self.place:
+            return ()
         return PARTS if self.before_training or self.trained == "directclr" else PARTS[:1]
 
     def settings(self, params: Training) -> Training:
         """The settings of its training."""
-        return replaced(params, {"encoder.last_shortcut": self.shortcut})
+        return replaced(params, {"encoder.last_shortcut": self.shortcut, "data_set": self.data_set})
 
 
-def cells(params: Training, nets: Sequence[str], objective: str | None = None) -> list[Cell]:
-    """Every network and seed, and the networks before training; with another loss, only those of
-    `OTHER_LOSS`."""
-    every = [
-        cell
-        for seed in range(params.seeds)
-        for cell in (
-            *(Cell(net, shortcut, seed) for shortcut, net in STARTS.items()),
-            *(Cell(net, "none" if net == WITHOUT_SHORTCUT else "identity", seed) for net in nets),
-        )
-        if cell.shortcut == "identity" or WITHOUT_SHORTCUT in nets
+def cells(params: "Params", objective: str | None = None) -> list[Cell]:
+    """Every network and seed, and the networks before training, and those of `OF_SPECTRA` on the further data
+    sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
+    fewer = min(params.seeds, params.further_seeds)
+    own = [
+        Cell(net, shortcut, seed, params.data_set, 0)
+        for net, shortcut in _networks(params.nets)
+        for seed in range(params.seeds if net in (START, *OF_TABLE_1) else fewer)
     ]
-    return [cell for cell in every if not objective or cell.net in OTHER_LOSS]
+    further = [
+        Cell(net, shortcut, seed, data_set, place)
+        for place, data_set in enumerate(params.further_sets, 1)
+        for net, shortcut in _networks(few(params.nets))
+        for seed in range(params.further_seeds)
+    ]
+    return [cell for cell in own if cell.net in OTHER_LOSS] if objective else own + further
+
+
+def few(nets: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `OF_SPECTRA` among the networks."""
+    return tuple(net for net in OF_SPECTRA if net in nets)
+
+
+def _networks(nets: tuple[str, ...]) -> list[tuple[str, Shortcut]]:
+    """The networks before training that they need, and themselves, each with the shortcut around its last
+    block."""
+    trained: list[tuple[str, Shortcut]] = [
+        (net, "none" if net == WITHOUT_SHORTCUT else "identity") for net in nets
+    ]
+    starts = [(net, shortcut) for shortcut, net in STARTS.items()]
+    return [
+        start for start in starts if start[1] == "identity" or start[1] in dict(trained).values()
+    ] + trained

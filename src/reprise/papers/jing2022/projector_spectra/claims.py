@@ -1,14 +1,18 @@
 """The image claims. Those on the paper's own numbers are judged at the paper's scale alone."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from reprise.datasets.catalogue import DATA_SETS
 from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
-from reprise.evidence.measures import applied, column, difference, each_seed
-from reprise.papers.jing2022.projector_spectra.cells import START
+from reprise.evidence.learning import gain
+from reprise.evidence.measures import applied, column, difference, each_seed, selected
+from reprise.papers.jing2022.projector_spectra.cells import OWN, START, WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import collapsed_values, effective_rank
+from reprise.study.experiment import Tables
 
 NEEDS = (
     "a run without departures: ImageNet at its root, and GPUs; compute it with: "
@@ -20,7 +24,6 @@ READING = "collapsed: under 1e-3 of the largest (ours)"
 RANK = "effective rank"
 RANK_READING = "collapse: a small effective rank, exp of the entropy of the values' shares (ours)"
 FEWER = "collapsed singular values of the representation, difference"
-NO_SHORTCUT = "directclr, no shortcut"
 
 
 def accuracy(net: str, part: str = "all", when: str = "accuracy") -> Measure:
@@ -28,20 +31,35 @@ def accuracy(net: str, part: str = "all", when: str = "accuracy") -> Measure:
     return column("probes", when, net=net, part=part)
 
 
-def collapsed_of(net: str, what: str) -> Measure:
+def collapsed_of(net: str, what: str, **where: Any) -> Measure:
     """How many singular values are collapsed."""
-    return each_seed(collapsed_values, column("spectra", "log_value", net=net, what=what))
+    return each_seed(collapsed_values, _spectrum(net, what, where))
 
 
-def rank_of(net: str, what: str) -> Measure:
+def rank_of(net: str, what: str, **where: Any) -> Measure:
     """The effective rank."""
-    return each_seed(effective_rank, column("spectra", "log_value", net=net, what=what))
+    return each_seed(effective_rank, _spectrum(net, what, where))
+
+
+def _spectrum(net: str, what: str, where: Mapping[str, Any]) -> Measure:
+    return column("spectra", "log_value", net=net, what=what, **(where or OWN))
 
 
 def learned(*nets: str) -> Measure:
-    """Percentage points of each net's probe above that of its start."""
-    gains = (difference(accuracy(net), accuracy(net, when="initial")) for net in nets)
-    return applied(lambda *each: pd.concat(each, ignore_index=True), *gains)
+    """What each net's probe gains (`evidence.learning.gain`) on the experiment's own data set: the labels of
+    photographs, which say of which one a crop is, are no measure of learning."""
+    networks = selected("probes", net=nets, part="all")
+
+    def gains(tables: Tables) -> pd.Series:
+        probes = networks(tables)
+        return gain(probes["accuracy"], probes["initial"], probes)
+
+    return gains
+
+
+def lead(one: Measure, other: Measure) -> Measure:
+    """One measure less another, in the seeds that both networks have."""
+    return applied(lambda a, b: a[a.index.isin(b.index)] - b[b.index.isin(a.index)], one, other)
 
 
 def reaches(name: str, statement: str, published: float, source: str, net: str, part: str = "all") -> Claim:
@@ -64,39 +82,53 @@ def above(name: str, statement: str, source: str, one: str, other: str) -> Claim
         f"jing2022/{name}",
         statement,
         source=source,
-        measure=difference(accuracy(one), accuracy(other)),
+        measure=lead(accuracy(one), accuracy(other)),
         above=0.0,
         unit=DIFFERENCE,
         learned=learned(one, other),
     )
 
 
+def on_each_data_set(name: str, statement: str, cells: Callable[[str], Mapping[str, Claim]]) -> Claim:
+    """A sentence about spectra, on each data set that a run has.
+
+    Args:
+        cells: from a data set to what the sentence says there, each by its name.
+    """
+    named = {
+        ", ".join(filter(None, (data_set, each))): cell
+        for data_set in DATA_SETS
+        for each, cell in cells(data_set).items()
+    }
+    return for_all(f"jing2022/{name}", statement, named, partial=True)
+
+
 def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
     """More singular values are collapsed than before training, when some are already, and the effective rank
     is smaller."""
-    common: dict[str, Any] = {"source": source, "learned": learned(net)}
-    return for_all(
-        f"jing2022/{name}",
-        statement,
-        {
+
+    def cells(data_set: str) -> dict[str, Claim]:
+        common: dict[str, Any] = {"source": source, "learned": learned(net)}
+        return {
             "collapsed values": ordering(
                 "", "",
-                measure=collapsed_of(net, what),
-                above=collapsed_of(START, what),
+                measure=collapsed_of(net, what, data_set=data_set),
+                above=collapsed_of(START, what, data_set=data_set),
                 unit=f"collapsed singular values of the {what}",
                 reading=READING,
                 **common,
             ),
             "effective rank": ordering(
                 "", "",
-                measure=rank_of(net, what),
-                below=rank_of(START, what),
+                measure=rank_of(net, what, data_set=data_set),
+                below=rank_of(START, what, data_set=data_set),
                 unit=f"{RANK} of the {what}",
                 reading=RANK_READING,
                 **common,
             ),
-        },
-    )  # fmt: skip
+        }  # fmt: skip
+
+    return on_each_data_set(name, statement, cells)
 
 
 def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Claim]:
@@ -106,23 +138,28 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
     Args:
         who: the net, in words.
     """
-    common: dict[str, Any] = {"source": source, "learned": learned("none", net), "above": 0.0}
+
+    def leads(number: Callable[..., Measure], sign: int, **rest: Any) -> Callable[[str], dict[str, Claim]]:
+        """That a number of the net is larger; with a negative sign, smaller."""
+
+        def cells(data_set: str) -> dict[str, Claim]:
+            own, without = (number(each, "representation", data_set=data_set) for each in (net, "none"))
+            measure = difference(own, without) if sign > 0 else difference(without, own)
+            gains = learned("none", net)
+            return {"": ordering("", "", source=source, measure=measure, above=0.0, learned=gains, **rest)}
+
+        return cells
+
     return [
-        ordering(
-            f"jing2022/{figure}/{name}-prevents-collapse",
+        on_each_data_set(
+            f"{figure}/{name}-prevents-collapse",
             f"{who} has fewer collapsed singular values than SimCLR's without a projector.",
-            measure=difference(collapsed_of("none", "representation"), collapsed_of(net, "representation")),
-            unit=FEWER,
-            reading=READING,
-            **common,
+            leads(collapsed_of, -1, unit=FEWER, reading=READING),
         ),
-        ordering(
-            f"jing2022/{figure}/{name}-raises-rank",
+        on_each_data_set(
+            f"{figure}/{name}-raises-rank",
             f"{who} has a larger effective rank than SimCLR's without a projector.",
-            measure=difference(rank_of(net, "representation"), rank_of("none", "representation")),
-            unit=f"{RANK} of the representation, difference",
-            reading=RANK_READING,
-            **common,
+            leads(rank_of, 1, unit=f"{RANK} of the representation, difference", reading=RANK_READING),
         ),
     ]
 
@@ -189,10 +226,10 @@ CLAIMS = [
         "jing2022/fig10/through-residual",
         "That part's probe loses accuracy when the last block has no identity shortcut.",
         source="Section 6.2, Figure 10",
-        measure=difference(accuracy("directclr", "rest"), accuracy(NO_SHORTCUT, "rest")),
+        measure=lead(accuracy("directclr", "rest"), accuracy(WITHOUT_SHORTCUT, "rest")),
         above=0.0,
         unit=DIFFERENCE,
-        learned=learned("directclr", NO_SHORTCUT),
+        learned=learned("directclr", WITHOUT_SHORTCUT),
     ),
     reaches(
         "table1/simclr-nonlinear",

@@ -1,44 +1,81 @@
 """Trains the networks of Table 1, Section 6.3 and Figure 10, and measures them before and after training."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pandas as pd
 
-from reprise.papers.jing2022.image_nets import start, trained
-from reprise.papers.jing2022.projector_spectra.cells import STARTS, Cell, cells
+from reprise.evidence.learning import PIXELS
+from reprise.papers.jing2022.image_nets import published, start, trained
+from reprise.papers.jing2022.image_settings import spec
+from reprise.papers.jing2022.projector_spectra.cells import PIXELS_TASK, STARTS, SUPERVISED_TASK, Cell, cells
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.study.experiment import Context, Task
+from reprise.training.baselines import pixel_baselines
+from reprise.training.supervised import supervised_accuracy
+
+SPECTRA = ("representation", "embedding")
+REFERENCES = (*PIXELS, "supervised")
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `spectra`, ln of the `index`-th singular value of the covariance of unit vectors, for
-    representation and embedding; `probes`, top-1 accuracy in % of a linear probe on parts of the
-    representation, and the same before training, `initial`."""
+    """Tables: `spectra`, for every `data_set` with its `place`, 0 for the experiment's own, ln of the
+    `index`-th singular value of the covariance of unit vectors, for representation and embedding; `probes`,
+    on the experiment's own, top-1 accuracy in % of a linear probe on parts of the representation, the same
+    before training (`initial`), what raw pixels tell (`PIXELS`), and the accuracy of a `supervised` network.
+    """
     return split(pd.concat(context.results(tasks(params, context)), ignore_index=True))
 
 
 def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per cell."""
-    data = params.source.load()
-    labels = {params.data_set: (data.labels, data.test_labels)}
+    """One task per cell, and what their probes are compared with, which other losses share."""
 
     def declared(cell: Cell) -> Task:
         training = cell.settings(params)
+        data = training.source.load()
+        labels = {cell.data_set: (data.labels, data.test_labels)}
         measured = cell.seed, labels, context.root, cell._asdict(), cell.parts
         if cell.before_training:
             return start(cell.task, training, *measured)
         return trained(cell.task, training, cell.trained, *measured, context.objective)
 
-    return [declared(cell) for cell in cells(params, params.nets, context.objective)]
+    nets = [declared(cell) for cell in cells(params, context.objective)]
+    return nets if context.objective else [*nets, _pixels(params), _supervised(params, context.root)]
+
+
+def _pixels(params: Params) -> Task:
+    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+        shares = pixel_baselines(params.source, params.probe, seed=0, device=params.device)
+        return pd.DataFrame(
+            [{"what": what, "value": 100 * share} for what, share in zip(PIXELS, shares, strict=True)]
+        )
+
+    return Task(PIXELS_TASK, make)
+
+
+def _supervised(params: Params, root: Path) -> Task:
+    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+        samples = len(params.source.load().labels)
+        net_spec = spec(params, "nonlinear", 0, samples, published("nonlinear"))
+        share = supervised_accuracy(net_spec, params.source, root, device=params.device, progress=progress)
+        return pd.DataFrame([{"what": "supervised", "value": 100 * share}])
+
+    return Task(SUPERVISED_TASK, make)
 
 
 def split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Splits the measurements into spectra and probes, each probe with the one before training."""
     probes = rows[rows["what"] == "probe"].rename(columns={"value": "accuracy"})
-    keys = ["shortcut", "seed", "labels", "part"]
+    keys = ["seed", "shortcut", "part"]
     at_start = probes["net"].isin(STARTS.values())
     initial = probes[at_start].rename(columns={"accuracy": "initial"})[[*keys, "initial"]]
     with_initial = probes[~at_start].merge(initial, on=keys, how="left", validate="many_to_one")
-    spectra = rows[rows["what"] != "probe"].astype({"index": int})
+    references = rows[rows["what"].isin(REFERENCES)].set_index("what")["value"]
+    with_initial = with_initial.assign(**references)
+    spectra = rows[rows["what"].isin(SPECTRA)].astype({"index": int, "place": int, "seed": int})
     return {
-        "spectra": spectra[["net", "seed", "what", "index", "value"]].rename(columns={"value": "log_value"}),
-        "probes": with_initial[["net", "seed", "labels", "part", "accuracy", "initial"]],
+        "spectra": spectra[["data_set", "place", "seed", "net", "what", "index", "value"]].rename(
+            columns={"value": "log_value"}
+        ),
+        "probes": with_initial[["seed", "net", "part", "accuracy", "initial", *references.index]],
     }

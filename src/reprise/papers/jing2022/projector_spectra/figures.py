@@ -9,9 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.datasets.catalogue import DATA_SETS
 from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.learning import PIXELS, gain
+from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.jing2022.image_settings import PARTS
+from reprise.papers.jing2022.projector_spectra.cells import few
 from reprise.papers.jing2022.projector_spectra.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, relative
 from reprise.plotting.other_losses import other_losses
@@ -29,8 +33,8 @@ PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"
 """The networks trained with other losses."""
 METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors, in
     evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets give
-    their number, the mean over seeds. Mean and 95 % interval over seeds, cut at 0; other losses named in the
-    settings are in red."""
+    their number, the mean over seeds. Mean and 95 % interval over seeds, cut at 0. Further panels: other data
+    sets. Other losses named in the settings are in red."""
 
 
 @figure(
@@ -38,10 +42,8 @@ METHOD = """Natural logarithm of the singular values of the covariance of the te
     caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {METHOD}",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
-    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "SimCLR", "start": "before training"}
-    _spectra(axes, tables, params, "embedding", names)
-    return fig
+    return _spectra(tables, params, "embedding", names, WIDTH / 2)
 
 
 @figure(
@@ -49,10 +51,8 @@ def fig02(tables: Tables, params: Params) -> Figure:
     caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {METHOD}",
 )
 def fig07b(tables: Tables, params: Params) -> Figure:
-    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
     names = {"nonlinear": "with projector", "none": "without projector", "start": "before training"}
-    _spectra(axes, tables, params, "representation", names)
-    return fig
+    return _spectra(tables, params, "representation", names, WIDTH / 2)
 
 
 @figure(
@@ -60,9 +60,7 @@ def fig07b(tables: Tables, params: Params) -> Figure:
     caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {METHOD}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
-    fig, axes = plt.subplots(figsize=(0.75 * WIDTH, 3))
-    _spectra(axes, tables, params, "representation", NAMES)
-    return fig
+    return _spectra(tables, params, "representation", NAMES, 0.75 * WIDTH)
 
 
 @figure(
@@ -106,20 +104,33 @@ def fig10(tables: Tables, params: Params) -> Figure:
     "Table 1",
     caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
     found here, with the 95 % interval over seeds; the probe's smallest gain over training, among the seeds
-    (below 15 points, a network counts as one that did not learn); and the means in other settings, if there
-    are any.""",
+    (below 15 points, or not above raw pixels, a network counts as one that did not learn); and the means in
+    other settings, if there are any. Empty where a network was not trained. For comparison: chance, nearest
+    neighbours and a linear probe of raw pixels, and the test accuracy of a supervised network of the same
+    size, steps and views.""",
 )
 def table1(tables: Tables, params: Params) -> pd.DataFrame:
-    rows = [
+    places = [
         ("SimCLR", "2-layer nonlinear", "nonlinear", "all"),
         ("SimCLR", "1-layer linear", "linear", "all"),
         ("SimCLR", "none", "none", "all"),
         ("DirectCLR", "none", "directclr", "all"),
     ]
-    listing = _listing(tables, params, rows)
+    listing = _listing(tables, params, places)
+    own = setting(tables, BASE)["probes"].iloc[0]
+    references = {
+        "chance": 100 / DATA_SETS[params.data_set].classes,
+        "raw pixels, nearest neighbours": own[PIXELS[0]],
+        "raw pixels, linear probe": own[PIXELS[1]],
+        "supervised": own["supervised"],
+    }
+    compared = [
+        {"loss": "for comparison", "projector": name, "found": value} for name, value in references.items()
+    ]
+    listing = pd.concat([listing, pd.DataFrame(compared).round(1)], ignore_index=True)
     for loss in other_losses(tables, params):
         others = [(loss.label, projector, net, "all") for net, projector in PROJECTORS.items()]
-        base = {name: rows.assign(setting=BASE) for name, rows in loss.tables.items()}
+        base = {name: each.assign(setting=BASE) for name, each in loss.tables.items()}
         listing = pd.concat([listing, _listing(base, params, others)], ignore_index=True)
     return listing
 
@@ -130,7 +141,7 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
     representation; the last two rows are networks whose last block has no shortcut (Figure 10).""",
 )
 def sec63(tables: Tables, params: Params) -> pd.DataFrame:
-    rows = [
+    places = [
         ("SimCLR", "fixed low-rank", "low_rank", "all"),
         ("SimCLR", "trainable diagonal", "diagonal", "all"),
         ("DirectCLR, probe on subvector", "none", "directclr", "subvector"),
@@ -138,53 +149,75 @@ def sec63(tables: Tables, params: Params) -> pd.DataFrame:
         ("DirectCLR without shortcut", "none", "directclr, no shortcut", "all"),
         ("DirectCLR without shortcut, probe on the rest", "none", "directclr, no shortcut", "rest"),
     ]
-    return _listing(tables, params, rows)
+    return _listing(tables, params, places)
 
 
-def _spectra(axes: Axes, tables: Tables, params: Params, what: str, names: dict[str, str]) -> None:
-    spectra = setting(tables, BASE)["spectra"]
-    spectra = spectra[spectra["what"] == what]
-    for (net, name), color, line in zip(names.items(), colors(len(names) - 1), LINES, strict=False):
-        _spectrum(axes, spectra[spectra["net"] == net], name, {"color": color, "ls": line})
+def _spectra(tables: Tables, params: Params, what: str, names: dict[str, str], width: float) -> Figure:
+    """A panel a data set.
+
+    Args:
+        width: of the figure if there is one panel, in inches.
+    """
+    spectra = rows(setting(tables, BASE)["spectra"], what=what, net=list(names))
+    sets = list(spectra.groupby("place"))
+    shape = (width, 2.8) if len(sets) == 1 else (WIDTH, 2.6)
+    fig, panels = plt.subplots(1, len(sets), sharey=True, figsize=shape, squeeze=False)
+    for axes, (place, of_set) in zip(panels[0], sets, strict=True):
+        trained = few(params.nets) if place else params.nets
+        _panel(axes, of_set, names, trained)
+        axes.set_xlabel("index")
+        if len(sets) > 1:
+            axes.set_title(of_set["data_set"].iloc[0])
+    own = panels[0, 0]
+    own.set_ylabel(f"{what}: ln(value / largest)")
     for loss in other_losses(tables, params):
-        nets = [net for net in ("nonlinear", "none") if net in names]
+        nets = [net for net in PROJECTORS if net in names]
         for net, color, line in zip(nets, loss.shades(len(nets)), LINES, strict=False):
-            rows = loss.tables["spectra"].query("what == @what and net == @net")
-            _spectrum(axes, rows, f"{loss.label}, {PROJECTORS[net]}", {"color": color, "ls": line})
-    *_, (net, name) = names.items()
-    _spectrum(axes, spectra[spectra["net"] == net], name, {"color": "black", "ls": ":", "lw": 0.9})
+            of_loss = rows(loss.tables["spectra"], what=what, net=net)
+            _spectrum(own, of_loss, f"{loss.label}, {PROJECTORS[net]}", {"color": color, "ls": line})
+    for axes in panels[0]:
+        axes.legend(loc="best")
+    return fig
+
+
+def _panel(axes: Axes, spectra: pd.DataFrame, names: dict[str, str], trained: tuple[str, ...]) -> None:
+    """The networks that are trained on the data set, each in the same style in every panel."""
+    *nets, (start, before) = names.items()
+    for (net, name), color, line in zip(nets, colors(len(nets)), LINES, strict=False):
+        if net in trained:
+            _spectrum(axes, rows(spectra, net=net), name, {"color": color, "ls": line})
+    _spectrum(axes, rows(spectra, net=start), before, {"color": "black", "ls": ":", "lw": 0.9})
     axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
-    axes.set(xlabel="index", ylabel=f"{what}: ln(value / largest)")
-    axes.legend(loc="upper right")
 
 
-def _spectrum(axes: Axes, rows: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
-    drawable(rows["log_value"], name)
-    count = rows.groupby("seed")["log_value"].agg(collapsed_values).mean()
-    scaled = rows.assign(relative=relative(rows["log_value"], rows["seed"]))
+def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
+    drawable(spectra["log_value"], name)
+    count = spectra.groupby("seed")["log_value"].agg(collapsed_values).mean()
+    scaled = spectra.assign(relative=relative(spectra["log_value"], spectra["seed"]))
     band(axes, scaled, "index", "relative", within=(-np.inf, 0.0), label=f"{name} ({count:.0f})", **style)
 
 
-def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
+def _listing(tables: Tables, params: Params, places: list[tuple[str, str, str, str]]) -> pd.DataFrame:
     printed = pd.read_csv(Path(__file__).parents[1] / "published.csv")
     accuracies = printed[printed["metric"] == "linear probe top-1"]
     published = accuracies.set_index(["loss", "projector"])["value"]
     probes = setting(tables, BASE)["probes"]
     lines = []
-    for loss, projector, net, part in rows:
+    for loss, projector, net, part in places:
+        row = {"loss": loss, "projector": projector, "published": published.get((loss, projector), np.nan)}
+        lines.append(row)
+        if net not in set(probes["net"]):
+            continue
         selected = _select(probes, net, part)
         mean, low, high = bounds(selected["accuracy"])
         # Whether the network learned is judged by its whole representation.
         full = _select(probes, net, "all")
-        row = {
-            "loss": loss,
-            "projector": projector,
-            "published": published.get((loss, projector), np.nan),
+        row |= {
             "found": mean,
             "low": low,
             "high": high,
             "before training": selected["initial"].mean(),
-            "least gain of the net": (full["accuracy"] - full["initial"]).min(),
+            "least gain of the net": gain(full["accuracy"], full["initial"], full).min(),
         }
         for name in other_settings(tables, params):
             others = setting(tables, name)["probes"]
@@ -192,11 +225,10 @@ def _listing(tables: Tables, params: Params, rows: list[tuple[str, str, str, str
                 alternative = _select(others, net, part)
                 row[name] = alternative["accuracy"].mean()
                 row[f"{name}, before training"] = alternative["initial"].mean()
-        lines.append(row)
     return pd.DataFrame(lines).round(1)
 
 
 def _select(probes: pd.DataFrame, net: str, part: str) -> pd.DataFrame:
-    selected = probes[(probes["net"] == net) & (probes["part"] == part)]
+    selected = rows(probes, net=net, part=part)
     drawable(selected["accuracy"], f"{net}, {part}")
     return selected
