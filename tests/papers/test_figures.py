@@ -96,7 +96,7 @@ def shaded(panels):
     ]
 
 
-ACROSS = {"jing2022/sec61_map", "skean2024/learning_rates"}
+ACROSS = {"jing2022/sec61_map"}
 """Figures whose intervals lie along x."""
 
 

@@ -9,6 +9,7 @@ And every network of the gpu tier, two steps long, of which the batch alone is r
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
 import coco_format
@@ -50,10 +51,11 @@ REDUCED = {
     "jing2022/projector_spectra": IMAGES_OF_JING,
     "ren2023/zero_shot": {"image_size": 64, "batch_size": 6, "epochs": 1, "looks": 2, "seeds": 1},
     "skean2024/early_lead": IMAGES_OF_SKEAN
-    | {"batch": 8, "full_width_batch": 8, "steps": 10, "probe_every": 10},
+    | {"batch": 8, "full_width_batch": 8, "steps": 10, "probe_every": 1},
     "skean2024/eigenvalue_saturation": IMAGES_OF_SKEAN
     | {"steps": 4, "trace_every": 1, "learning_rates": [0.1]},
-    "skean2024/linear_probes": IMAGES_OF_SKEAN | {"steps": [2, 2, 5], "looks": [1, 2, 3, 4, 5]},
+    "skean2024/linear_probes": IMAGES_OF_SKEAN
+    | {"steps": [2, 2, 5], "looks": [1, 2, 3, 4, 5], "probe_every": 1},
     "skean2024/linear_regime": {"samples": 32, "horizon": 0.01, "records": 3, "seeds": 1},
     "skean2024/projector_and_batch": IMAGES_OF_SKEAN | {"steps": 2, "dims": [128, 256], "batches": [16, 32]},
     "skean2024/trade_off": IMAGES_OF_SKEAN | {"steps": 2},
@@ -95,7 +97,7 @@ def lab(tmp_path_factory):
         official_formats.mnist(data, train=200)
         official_formats.cifar("cifar10", data, patch, count=16)
         official_formats.cifar("cifar100", data, patch, count=40)
-        official_formats.stl10(data, patch, train=20, test=12, unlabelled=30)
+        official_formats.stl10(data, patch, train=40, test=12, unlabelled=30)
         official_formats.imagenet(data / "imagenet", patch, classes=2, train=4, val=4)
         for split in ("train", "val"):
             coco_format.write(data / "coco", split, SHOWS, CAPTIONS)
@@ -169,12 +171,13 @@ def gpu_specs(id):
     """The data set and the spec of each network of the first seed that an experiment of the tier trains."""
     params = GPU.params[id].model_copy(update={"seeds": 1})
     if id.startswith("jing2022"):
+        params = replaced(params, {"further_seeds": 1})
         return [
             (
-                params.data_set,
+                cell.data_set,
                 image_settings.spec(cell.settings(params), cell.trained, 0, 20_000, published(cell.trained)),
             )
-            for cell in cells(params, params.nets)
+            for cell in cells(params)
             if not cell.before_training
         ]
     if id == "skean2024/linear_probes":
@@ -186,7 +189,8 @@ def gpu_specs(id):
     else:
         module = {"early_lead": early_lead, "eigenvalue_saturation": eigenvalue_saturation}[id.split("/")[1]]
         planned = [(run, module.plan(params)) for run in module.runs(params)]
-    return [(run.images, nets.spec(params, run, plan)) for run, plan in planned]
+    (rate, *_) = params.learning_rates
+    return [(run.images, nets.spec(params, nets.at_rate(run, rate), plan)) for run, plan in planned]
 
 
 def gpu_data(name, count):
@@ -222,7 +226,8 @@ def test_the_gpu_tier_trains_the_methods_of_table_2_and_the_nets_of_table_1():
     assert objectives["shapes-64"] == objectives["photographs-64"]
     assert len(objectives["shapes-64"]) == 12
     assert {spec.encoder.dim for _, spec in specs["skean2024/linear_probes"]} == {512}
-    assert len(specs["jing2022/projector_spectra"]) == 7
+    nets_on = Counter(name for name, _ in specs["jing2022/projector_spectra"])
+    assert nets_on == {"shapes-64": 7, "photographs-64": 3}
     assert {spec.encoder.dim for _, spec in specs["jing2022/projector_spectra"]} == {2048}
     assert all(GPU.params[id].seeds == 5 for id in ON_GPU)
 
