@@ -107,18 +107,6 @@ def test_a_users_loss_serves_one_batch_too(mine):
     assert gradient.abs().sum() > 0
 
 
-@pytest.mark.parametrize(
-    ("body", "found"), [("(z1 - z2).square().mean(1)", r"\[12\]"), ("3.0", "float"), ("z1, z2", "tuple")]
-)
-@pytest.mark.parametrize("replicas", [True, False])
-def test_a_users_loss_that_is_no_number_is_told_so(tmp_path, body, found, replicas):
-    file = tmp_path / "mine.py"
-    file.write_text(f"def my_loss(z1, z2):\n    return {body}\n")
-    z1, z2 = pair()
-    with pytest.raises(RepriseError, match=rf"mine.py:my_loss' returned {found} .*\[12, 3\]; expected one"):
-        objectives.resolve(f"{file}:my_loss")(*((z1, z2) if replicas else (z1[0], z2[0])))
-
-
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(RepriseError, match=r"objective '.*none\.py:my_loss': no file .*none\.py"):
         objectives.resolve(f"{tmp_path}/none.py:my_loss")

@@ -48,11 +48,13 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         progress: called with (steps done, total steps, description of the current step).
 
     Raises:
-        RepriseError: if the computation returns other tables than declared, or they cannot be written.
+        RepriseError: if a user's loss is none, the computation returns other tables than declared, or they
+            cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = _computed(tier) / id
+    experiment.try_losses(params)
     code, asker = experiment.code(params), cache.asker(id, tier)
     with store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
@@ -90,13 +92,15 @@ def run_share(
         number: index of the share, from 1 to `shares`.
 
     Raises:
-        RepriseError: if the experiment has no tasks, a task fails, or its table cannot be written.
+        RepriseError: if the experiment has no tasks, a user's loss is none, a task fails, or its table cannot
+            be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = _computed(tier) / id
     if not experiment.has_tasks:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {how_to_make(id, tier)}")
+    experiment.try_losses(params)
     needs = experiment.needs(params)
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
     asker = cache.asker(id, tier)

@@ -111,6 +111,16 @@ class Experiment:
         include the kind of device), and the versions of torch and torchvision."""
         return key_of(self.code(params), params.model_dump(mode="json"))[:16]
 
+    def try_losses(self, params: Settings) -> None:
+        """Tries the users' losses that the parameters name, before anything is computed with another one.
+
+        Raises:
+            RepriseError: if one of them is no loss.
+        """
+        for name in self._losses(params):
+            if ":" in name:
+                importlib.import_module(OBJECTIVES).resolve(name)
+
     @staticmethod
     def _losses(params: Settings) -> list[str]:
         """The losses named by the parameters."""

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator
 from reprise.errors import RepriseError
 from reprise.storage.closure import Foreign, functions
 from reprise.storage.closure import foreign as foreign_file
+from reprise.storage.user_code import explained
 from reprise.study.settings import Settings, ours
 
 
@@ -25,15 +26,16 @@ def foreign(name: str) -> Foreign:
     and the package's symbols that they use.
 
     Raises:
-        RepriseError: if the file is missing, or one of the files is not Python.
+        RepriseError: if the file is missing, or one of the files cannot be read or is not Python.
     """
     file = Path(name.rpartition(":")[0])
     if not file.is_file():
         raise RepriseError(f"objective '{name}': no file {file.resolve()}")
     try:
-        return foreign_file(file)
-    except (SyntaxError, ValueError) as error:
-        raise RepriseError(f"objective '{name}': not readable as Python: {error}") from None
+        with explained(file):
+            return foreign_file(file)
+    except RepriseError as error:
+        raise RepriseError(f"objective '{name}': {error}") from None
 
 
 def _known(name: str) -> str:

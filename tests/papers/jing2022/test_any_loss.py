@@ -33,6 +33,9 @@ def my_loss(z1, z2):
 
 def another(z1, z2):
     return (z1 - z2).abs().mean()
+
+def none(z1, z2):
+    return (z1 - z2).abs()
 """
 """Jing 2022, Eq. 2, as one may write it, and something else."""
 
@@ -104,9 +107,13 @@ def test_users_losses_run_beside_the_published_one_without_an_edit_of_ours(check
         ),
         ("theirs.py:my_loss", ["objective 'theirs.py:my_loss': no file ", "theirs.py"]),
         ("mine.py:my_lose", ["objective 'mine.py:my_lose': mine.py defines no function 'my_lose'"]),
+        ("mine.py:none", ["objective 'mine.py:none': mine.py:13: returned a tensor of shape [8, 4]"]),
     ],
 )
-def test_a_loss_that_is_not_there_is_one_message(checkout, capsys, objective, parts):
+def test_what_is_no_loss_is_one_message_before_anything_is_computed(
+    checkout, capsys, monkeypatch, objective, parts
+):
+    monkeypatch.setattr("reprise.execute.pipeline.evaluate", pytest.fail)
     (checkout / "mine.py").write_text(MINE)
     a_tier_with(checkout, objective)
     assert main(["run", FIGURE_6, "--tier", "mine"]) == 2
