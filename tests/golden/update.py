@@ -32,7 +32,7 @@ def main() -> None:
     """Runs the smoke tier three times and writes tests/golden/smoke/KEY/NAME.csv."""
     tier = tiers.load_tier("smoke")
     values = pd.concat([_summaries(capability) for capability in CAPABILITIES], axis=1)
-    floor = (1e-6 * values.iloc[:, -1].abs()).clip(lower=1e-9)
+    floor = (drift.LEAST_RELATIVE * values.iloc[:, -1].abs()).clip(lower=drift.LEAST_TOLERANCE)
     tolerance = (10 * (values.max(axis=1) - values.min(axis=1))).clip(lower=floor)
     finite = values.notna().all(axis=1)  # with some instructions only, it may be anything
     golden = pd.DataFrame(
@@ -50,7 +50,7 @@ def widen() -> None:
     tier = tiers.load_tier("smoke")
     for id in registry.experiments():
         file = drift.golden_file(tier, id)
-        golden = pd.read_csv(file, keep_default_na=False, dtype={"value": float, "tolerance": float})
+        golden = drift.golden(file)
         here = drift.summarise(pipeline.load(id, tier)[0])
         both = golden.merge(here, on=drift.KEYS, how="outer", suffixes=("", "_here"))
         spread = (both["value_here"] - both["value"]).abs()

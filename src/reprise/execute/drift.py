@@ -16,6 +16,8 @@ COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
 """Numeric columns that are settings, not measurements."""
 OTHERS = "other settings"
 KEYS = ["table", "group", "column", "statistic"]
+LEAST_RELATIVE, LEAST_TOLERANCE = 1e-6, 1e-9
+"""A tolerance is at least this share of a number's size, and at least so much."""
 
 
 def summarise(tables: Tables) -> pd.DataFrame:
@@ -48,6 +50,11 @@ def golden_file(tier: Tier, id: str) -> Path:
     return tier.root / "tests" / "golden" / tier.name / f"{id}.csv"
 
 
+def golden(file: Path) -> pd.DataFrame:
+    """A golden summary with its tolerances."""
+    return pd.read_csv(file, keep_default_na=False, dtype={"value": float, "tolerance": float})
+
+
 def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
     """Describes every number outside its tolerance, one line each. With an infinite tolerance a number may
     also be missing.
@@ -61,17 +68,27 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
             file = golden_file(tier, id)
             if not file.is_file():
                 raise RepriseError(f"{file}: no golden numbers; they exist for the smoke tier: --tier smoke")
-            golden = pd.read_csv(file, keep_default_na=False, dtype={"value": float, "tolerance": float})
-            lines += _differences(id, golden, summarise(pipeline.load(id, tier)[0]))
+            lines += _differences(id, golden(file), summarise(pipeline.load(id, tier)[0]))
     return lines
 
 
-def _differences(id: str, golden: pd.DataFrame, current: pd.DataFrame) -> list[str]:
-    merged = golden.merge(current, on=KEYS, how="outer", suffixes=("_then", "_now"))
+def moved(then: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+    """The numbers of two summaries that differ by more than their tolerance, or that only one of them has.
+
+    Args:
+        then: with a column `tolerance`; with an infinite one a number may be anything.
+
+    Returns:
+        The columns `table, group, column, statistic, value_then, value_now, tolerance`.
+    """
+    merged = then.merge(now, on=KEYS, how="outer", suffixes=("_then", "_now"))
     within = (merged["value_now"] - merged["value_then"]).abs() <= merged["tolerance"]
-    moved = ~within & ~np.isinf(merged["tolerance"])  # includes missing numbers
+    return merged[~within & ~np.isinf(merged["tolerance"])]  # includes missing numbers
+
+
+def _differences(id: str, then: pd.DataFrame, now: pd.DataFrame) -> list[str]:
     return [
         f"{id}: {row.statistic} of {row.table}.{row.column} [{row.group}]: "
         f"then {row.value_then:.9g}, now {row.value_now:.9g}, tolerance {row.tolerance:.2g}"
-        for row in merged[moved].itertuples()
+        for row in moved(then, now).itertuples()
     ]

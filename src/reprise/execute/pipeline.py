@@ -260,7 +260,12 @@ def save_claims(key: str, tier: Tier, claims: pd.DataFrame) -> None:
     Raises:
         RepriseError: if the folder cannot be written.
     """
-    record = {**provenance.describe(tier.root), "paper": key}
+    made = {
+        id: store.load_record(tier.results / id, how_to_make(id, tier))["sha256"]
+        for id in registry.paper(key).experiments
+        if has_results(id, tier)
+    }
+    record = {**provenance.describe(tier.root), "paper": key, "results": made}
     store.save_tables(tier.results / key, {CLAIMS: claims}, _claims_key(key, tier), record)
 
 

@@ -107,7 +107,8 @@ def merge(file: Path, root: Path) -> tuple[Tier, bool]:
         RepriseError: if the file is no bundle, is damaged, or holds experiments, parameters or tables that
             this version does not know; then nothing is merged.
     """
-    manifest, files = _read(file)
+    manifest, files = unpacked(file)
+    _check_known(file, manifest)
     name = manifest.name
     folder = root / "results" / RECORDED / name
     with store.locked(folder.with_name(f".{name}{store.LOCK}")):
@@ -164,8 +165,12 @@ def _judged(key: str, tier: Tier) -> pd.DataFrame:
         ) from error
 
 
-def _read(file: Path) -> tuple[Manifest, dict[str, bytes]]:
-    """The manifest and the files of a bundle, all verified."""
+def unpacked(file: Path) -> tuple[Manifest, dict[str, bytes]]:
+    """The manifest and the files of a bundle, all verified against each other; of any version.
+
+    Raises:
+        RepriseError: if the file is no bundle, or is damaged.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -188,7 +193,7 @@ def _read(file: Path) -> tuple[Manifest, dict[str, bytes]]:
 
 
 def _manifest(file: Path, contents: dict[str, bytes]) -> Manifest:
-    """The manifest of a bundle whose files are those of experiments that this version knows."""
+    """The manifest of a bundle."""
     if MANIFEST not in contents:
         raise RepriseError(f"{file}: not a bundle, holds no {MANIFEST}; make one with: reprise bundle")
     try:
@@ -205,6 +210,11 @@ def _manifest(file: Path, contents: dict[str, bytes]) -> Manifest:
         ) from None
     if not NAME.fullmatch(manifest.tier):
         raise RepriseError(f"{file}: {MANIFEST}: {manifest.tier!r} is not the name of a tier")
+    return manifest
+
+
+def _check_known(file: Path, manifest: Manifest) -> None:
+    """Checks that a bundle's files are those of experiments that this version knows."""
     known = registry.experiments()
     if unknown := sorted(set(manifest.experiments) - set(known)):
         raise RepriseError(f"{file}: holds {', '.join(unknown)}, which this version does not know")
@@ -218,4 +228,3 @@ def _manifest(file: Path, contents: dict[str, bytes]) -> Manifest:
             f"{file}: its tables are not those that this version makes: {', '.join(different)}; "
             "read it with the commit that made it"
         )
-    return manifest
