@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
+from importlib import metadata
 
 import pandas as pd
 import pytest
@@ -23,6 +26,13 @@ from reprise.execute import pipeline, registry, tiers
         (["draw", "jing2022/fig99"], ["unknown figure or table 'jing2022/fig99'", "jing2022/fig04"]),
         (["draw", "jing2022/fig04"], ["no finished results here", "reprise run jing2022/layer_alignment"]),
         (["check", "--tier", "default/../default"], ["unknown tier"]),
+        (["check", "--tier", "defualt"], ["unknown tier 'defualt'; did you mean 'default'? "]),
+        (["list", "jing202"], ["unknown paper 'jing202'; did you mean 'jing2022'? "]),
+        (["run", "jing2022/layer_alignmnt"], ["did you mean 'jing2022/layer_alignment'? "]),
+        (["draw", "jing2022/fig4"], ["did you mean 'jing2022/fig04'? "]),
+        (["show", "jing2022/fig4/off-diagnal"], ["did you mean 'jing2022/fig4/off-diagonal'? list them "]),
+        (["show", "x"], ["unknown claim, figure or table 'x'; list them with: reprise list --claims"]),
+        (["diff", "configs", "nothing"], ["configs: no results here; name a folder such as results/default"]),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_message_and_exit_code_2(checkout, capsys, arguments, parts):
@@ -36,12 +46,32 @@ def test_a_mistake_is_one_message_and_exit_code_2(checkout, capsys, arguments, p
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("arguments", [[], ["walk"], ["run"], ["draw"], ["check", "--fail-on", "anything"]])
-def test_a_wrong_command_line_is_explained_with_exit_code_2(checkout, capsys, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required"),
+        (["walk"], "unknown command 'walk'; there are: list, show, "),
+        (["chek"], "unknown command 'chek'; did you mean 'check'? there are: "),
+        (["run"], "required: KEY/NAME"),
+        (["draw"], "required: KEY/fig04"),
+        (["diff", "results/default"], "required: B"),
+        (["check", "--fail-on", "anything"], "unknown choice 'anything'; there are: contradicted, drift"),
+    ],
+)
+def test_a_wrong_command_line_is_explained_with_exit_code_2(checkout, capsys, arguments, said):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
-    assert "usage: reprise" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert message.startswith("usage: reprise")
+    assert said in message.splitlines()[-1]
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"reprise {metadata.version('reprise')}\n"
 
 
 def test_outside_a_checkout_every_command_says_so(tmp_path, monkeypatch, capsys):
@@ -62,19 +92,42 @@ def test_a_bad_config_stops_a_run_before_it_writes_anything(checkout, capsys):
     assert not (checkout / "results").exists()
 
 
-def test_list_names_every_experiment_artifact_and_claim_and_what_is_missing(checkout, capsys):
+def test_list_has_a_line_an_experiment_with_its_state_in_each_tier(checkout, capsys):
+    folder = checkout / "results" / "smoke" / "jing2022" / "layer_alignment"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text("{")
     assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    for key, paper in registry.papers().items():
-        assert key in shown
-        assert paper.title in shown
-        for id, experiment in paper.experiments.items():
-            for tier in tiers.names():
-                assert f"missing; reprise run {id} --tier {tier}" in shown
-            for artifact in experiment.artifacts:
-                assert artifact.id.split("/")[1] in shown
-        for id in paper.claims:
-            assert id in shown
+    head, *lines, _ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["experiment", *tiers.names()]
+    titles = [f"{key}: {paper.title}" for key, paper in registry.papers().items()]
+    states = {line.split()[0]: line.split()[1:] for line in lines if line not in titles}
+    assert len(states) == len(lines) - len(titles)
+    assert set(states) == set(registry.experiments())
+    for id, cells in states.items():
+        expected = "damaged" if id == "jing2022/layer_alignment" else "-"
+        assert cells == [expected if tier == "smoke" else "-" for tier in tiers.names()]
+
+
+def test_list_of_a_paper_names_its_experiments_and_figures_and_what_is_missing(checkout, capsys):
+    assert main(["list", "jing2022", "--tier", "smoke"]) == 0
+    shown, paper = capsys.readouterr().out, registry.paper("jing2022")
+    for id, experiment in paper.experiments.items():
+        line = f"  {id}: {len(experiment.claims)} claims; no results; reprise run {id} --tier smoke\n"
+        assert line in shown
+    for id in paper.artifacts:
+        assert f"  {id}: " in shown
+    assert "claims; judge them with: reprise check jing2022 --write --tier smoke\n" in shown
+    counts = dict(re.findall(r"^  (\S+): (\d+) not judged$", shown, re.MULTILINE))
+    expected = Counter(claim.artifact for claim, _ in paper.claims.values())
+    assert {artifact: int(count) for artifact, count in counts.items()} == expected
+
+
+def test_list_of_claims_has_a_line_each(checkout, capsys):
+    assert main(["list", "--claims"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(line.removeprefix("not judged").split()[1] for line in lines) == sorted(registry.claims())
+    assert main(["list", "tian2023", "--claims"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(registry.paper("tian2023").claims)
 
 
 def test_list_says_which_config_has_a_name_that_no_tier_may_have(checkout, capsys):
@@ -152,6 +205,15 @@ def verdicts(monkeypatch):
     return find
 
 
+def test_check_names_what_was_contradicted_by_id(checkout, capsys, verdicts):
+    verdicts(0.25, 2.0, 0.5)
+    assert main(["check", "tian2023"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith(
+        "contradicted: 2\n  tian2023/text/0: 0.25 [0.25, 0.25] %\n  tian2023/text/2: 0.5 [0.5, 0.5] %\n"
+    )
+
+
 def test_check_may_fail_on_a_contradicted_claim_with_exit_code_3(checkout, capsys, verdicts):
     verdicts(2.0, 0.25)
     assert main(["check", "tian2023"]) == 0
@@ -193,14 +255,28 @@ def test_json_stays_json_beside_what_check_fails_on(checkout, capsys, verdicts):
     assert (row["verdict"], row["observed"]) == ("contradicted", 0.25)
 
 
-def test_a_reader_that_has_had_enough_is_no_crash(checkout):
-    """As `head` is of `reprise list`."""
-    command = [sys.executable, "-m", "reprise.cli", "list"]
-    listing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    listing.stdout.readline()
-    listing.stdout.close()
-    assert listing.stderr.read() == ""
-    assert listing.wait(60) == 141
+READERS = {
+    "after a line": ("list --claims | head -1", {141}),
+    "at once": ("list --claims | true", {141}),
+    "of a table": ("check tian2023 | true", {141}),
+    "of the help": ("--help | true", {0, 141}),  # argparse passes over it where nothing is buffered
+    "of errors too": ("draw x 2>&1 | true", {141}),
+    "of a wrong command": ("lst 2>&1 | true", {2, 141}),
+}
+"""A command with its reader, and the codes with which it may end."""
+
+
+@pytest.mark.parametrize(("command", "codes"), READERS.values(), ids=READERS)
+def test_a_reader_that_has_had_enough_is_no_crash(checkout, command, codes):
+    """Wherever the pipe breaks, also when the interpreter exits."""
+    ours, _, reader = command.partition("|")
+    script = f"{{ sleep .2; {sys.executable} -m reprise.cli {ours}; echo $? >&3; }} | {reader}"
+    ran = subprocess.run(
+        ["bash", "-c", f"exec 3>code; {script}"], cwd=checkout, capture_output=True, text=True, check=True
+    )
+    assert "Traceback" not in ran.stderr
+    assert "Error" not in ran.stderr
+    assert int((checkout / "code").read_text()) in codes
 
 
 def test_ctrl_c_is_no_crash(monkeypatch, capsys):

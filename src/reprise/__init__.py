@@ -2,33 +2,36 @@
 
 from typing import Any
 
-from reprise.errors import RepriseError
+from reprise.errors import RepriseError, unknown
 
 __all__ = ["RepriseError", "draw", "load"]
 
 
-def load(id: str, tier: str = "default") -> Any:
-    """Loads result tables, for a notebook.
+def load(id: str, tier: str = "default", settings: str = "published") -> Any:
+    """Loads results as numbers, for a notebook.
 
     Args:
         id: an experiment (`jing2022/layer_alignment`) or a figure (`jing2022/fig04`), for a dict of result
-            tables; or a table of a paper (`tian2023/table1`), for its DataFrame.
+            tables; or a table of a paper (`tian2023/table1`), for its DataFrame, in which a mean and its
+            deviation are columns of their own.
         tier: the results to read: `smoke`, `default` or `paper`.
+        settings: which rows of result tables: `published`, the experiment's own parameters; the name of
+            another plausible setting or of a user's loss, in the column `setting`; or `all`.
 
     Raises:
-        RepriseError: for an unknown id, or if its results are missing, damaged or out of date.
+        RepriseError: for an unknown id or setting, or if its results are missing, damaged or out of date.
     """
     from reprise.execute import pipeline, registry, tiers
+    from reprise.study.tidy import in_numbers
 
-    settings = tiers.load_tier(tier)
-    if id in registry.experiments():
-        return pipeline.load(id, settings)[0]
-    artifact = registry.artifact(id)
-    return (
-        pipeline.make(id, settings)
-        if artifact.kind == "table"
-        else pipeline.load(artifact.experiment, settings)[0]
-    )
+    read, experiments, artifacts = tiers.load_tier(tier), registry.experiments(), registry.artifacts()
+    known = [*experiments, *artifacts]
+    if id not in known:
+        raise unknown("experiment, figure or table", id, known, f"there are: {', '.join(known)}")
+    if id in artifacts and artifacts[id].kind == "table":
+        return in_numbers(pipeline.make(id, read))
+    experiment = id if id in experiments else artifacts[id].experiment
+    return pipeline.in_setting(pipeline.load(experiment, read)[0], settings)
 
 
 def draw(id: str, tier: str = "default") -> Any:

@@ -1,4 +1,4 @@
-"""`reprise list | plan | run | draw | check | report | bundle | merge | cache | bench`."""
+"""`reprise list | show | plan | run | draw | check | report | diff | bundle | merge | cache | bench`."""
 
 import argparse
 import json
@@ -7,7 +7,8 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from reprise.errors import RepriseError
+from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.execute import cache, drift, pipeline, plan, provenance, recorded, registry, tiers
+from reprise.execute import cache, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
+from reprise.report import card, listing
 
 FOUND = 3
-"""Exit code of `check --fail-on` if the named problem occurred."""
+"""Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
 NOBODY_READS = 141
@@ -31,22 +33,32 @@ NOBODY_READS = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Exit codes: 0 success, 2 an error that the user can fix, 3 a problem named by
-    `--fail-on`, 130 interrupted, 141 broken pipe."""
+    `--fail-on` or a difference, 130 interrupted, 141 broken pipe."""
+    try:
+        try:
+            return _run_command(arguments)
+        finally:
+            sys.stdout.flush()  # here, where a broken pipe is no crash; at exit it would be one
+    except BrokenPipeError:  # e.g. reprise list | head
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+            os.dup2(nowhere, stream.fileno())  # so that the flush at exit succeeds
+        return NOBODY_READS
+
+
+def _run_command(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     # A second thread slows stacks of small matrices. The variables are for torch, which is imported later and
     # reads MKL's first; the limit is for NumPy. Snakemake would set the variables to a rule's threads.
     os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     threadpool_limits(1, user_api="blas")
     try:
-        code = options.command(options) or 0
-        sys.stdout.flush()
-        return code
+        return options.command(options) or 0
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # e.g. reprise list | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit succeeds
-        return NOBODY_READS
     except KeyboardInterrupt:
         print(
             "reprise: interrupted; what was finished is kept, and the same command resumes", file=sys.stderr
@@ -54,10 +66,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says which command or choice may have been meant."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        is_command = isinstance(action, argparse._SubParsersAction)
+        known = [str(choice) for choice in action.choices]
+        problem = unknown(
+            "command" if is_command else "choice", value, known, f"there are: {', '.join(known)}"
+        )
+        raise argparse.ArgumentError(None if is_command else action, str(problem))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
+    parser = _Parser(prog="reprise", description=__doc__)
+    version = f"reprise {metadata.version('reprise')}"
+    parser.add_argument("--version", action="version", version=version, help="print the version")
     commands = parser.add_subparsers(
-        required=True, metavar="list|plan|run|draw|check|report|bundle|merge|cache|bench"
+        required=True, metavar="list|show|plan|run|draw|check|report|diff|bundle|merge|cache|bench"
     )
 
     def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
@@ -70,12 +98,18 @@ def _parser() -> argparse.ArgumentParser:
             )  # fmt: skip
         return sub
 
-    add(
+    listing_parser = add(
         "list",
         _list,
-        "list experiments, artifacts and claims, and which results each tier has",
+        "list experiments with their states and verdicts in each tier, or what a paper has",
         has_tier=False,
     )
+    listing_parser.add_argument("paper", nargs="?", metavar="KEY")
+    listing_parser.add_argument("--claims", action="store_true", help="list the claims, a line each")
+    listing_parser.add_argument("--tier", help="only this one (default: all; with KEY or --claims: default)")
+    add(
+        "show", _show, "show a claim, figure or table: what was found, and where everything lies"
+    ).add_argument("id", metavar="CLAIM")
     plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
     plan_parser.add_argument("paper", nargs="?", metavar="KEY")
     plan_parser.add_argument(
@@ -100,6 +134,16 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
+    diff_parser = add(
+        "diff",
+        _diff,
+        f"say what moved between two runs, and why it may have; exit with {FOUND} if something did",
+        has_tier=False,
+    )
+    for name in ("A", "B"):
+        diff_parser.add_argument(
+            name.lower(), type=Path, metavar=name, help="a folder results/TIER, or a bundle"
+        )
     bundle = add("bundle", _bundle, "pack a tier's results into one file, for others to merge")
     bundle.add_argument("paper", nargs="?", metavar="KEY")
     bundle.add_argument("--to", type=Path, metavar="FILE", help="default: reprise-NAME.zip")
@@ -137,22 +181,30 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def _list(options: argparse.Namespace) -> None:
-    every_tier = [tiers.load_tier(name) for name in tiers.names()]
-    for key, paper in registry.papers().items():
-        print(f"\n{key}: {paper.title}")
-        if not paper.experiments:
-            print("  no experiments yet")
-        for id, experiment in paper.experiments.items():
-            artifacts = ", ".join(artifact.id for artifact in experiment.artifacts) or "none"
-            print(f"  {id}: artifacts {artifacts}; {len(experiment.claims)} claims")
-            for tier in every_tier:
-                has_run = pipeline.has_results(id, tier)
-                state = "has results" if has_run else f"missing; reprise run {id} --tier {tier.name}"
-                print(f"    {tier.name:8} {state}")
-        for claim, _ in paper.claims.values():
-            print(f"  {claim.kind:9}{claim.id}" + (f"  (needs {claim.needs})" if claim.needs else ""))
-    if names := tiers.recorded_names():
-        print(f"\nrecorded runs, each read with --tier: {', '.join(names)}")
+    keys = [registry.paper(options.paper).key] if options.paper else list(registry.papers())
+    if options.claims:
+        lines = listing.of_claims(keys, tiers.load_tier(options.tier or "default"))
+    elif options.paper:
+        lines = listing.of_paper(options.paper, tiers.load_tier(options.tier or "default"))
+    else:
+        names = [options.tier] if options.tier else tiers.names()
+        lines = listing.overview([tiers.load_tier(name) for name in names])
+    for line in lines:
+        print(line)
+    if not options.paper and (names := tiers.recorded_names()):
+        print(f"recorded runs, each read with --tier: {', '.join(names)}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    width = min(Console().width, 110)
+    print(card.card(options.id, tiers.load_tier(options.tier), width))
+
+
+def _diff(options: argparse.Namespace) -> int:
+    comparison = diff.compare(options.a, options.b, tiers.checkout())
+    for line in diff.lines(comparison):
+        print(line)
+    return FOUND if comparison.has_moved else 0
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -181,8 +233,7 @@ def _plan(options: argparse.Namespace) -> None:
             f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.cpu_hours:.2f}", plan.hours(each.gpu_hours),
             str(len(each.claims)), str(len(numbers)),
         )  # fmt: skip
-    console = Console(width=max(120, Console().width))
-    console.print(table)
+    _print_table(table, max(120, Console().width))
     if options.paper:
         for each in estimates:
             for claim in each.claims:
@@ -253,6 +304,8 @@ def _check(options: argparse.Namespace) -> int:
         print(claims.to_json(orient="records", indent=1))
     else:
         _print_summary(claims)
+        for line in listing.findings(claims):
+            print(line)
     failed = False
     if "contradicted" in options.fail_on:
         for row in claims[claims["verdict"] == "contradicted"].to_dict("records"):
@@ -319,6 +372,14 @@ def _bench(options: argparse.Namespace) -> None:
             print(f"{name}\n{table.to_string(index=False, float_format='{:.3g}'.format)}\n")
 
 
+def _print_table(table: Table, width: int) -> None:
+    """Prints a table. Rich would end the process at a broken pipe, with a code of its own."""
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(table)
+    print(capture.get(), end="")
+
+
 def _print_summary(claims: pd.DataFrame) -> None:
     counts = summary(claims)
     table = Table(title="Verdicts (grounds are not added together)")
@@ -326,7 +387,7 @@ def _print_summary(claims: pd.DataFrame) -> None:
         table.add_column(name, justify="left" if name in ("paper", "ground") else "right")
     for row in counts.itertuples(index=False):
         table.add_row(*(str(cell) for cell in row))
-    Console(width=110).print(table)
+    _print_table(table, 110)
     for paper in false_discoveries(claims):
         print(
             f"{paper['paper']}: {paper['decided']} of {paper['tests']} tests decided; of those, "

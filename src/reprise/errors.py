@@ -1,5 +1,23 @@
 """The one exception for mistakes that a user can mend."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LEAST_ALIKE = 0.7
+"""Of 1, how like a known name an unknown one is that may have been meant for it."""
+
 
 class RepriseError(Exception):
     """What is wrong, where, what was expected and what to do: printed as one message, without a traceback."""
+
+
+def unknown(what: str, name: str, known: Iterable[str], rest: str) -> RepriseError:
+    """The error for a name that is not known, with the known one that may have been meant.
+
+    Args:
+        what: the kind of name: `paper`.
+        rest: what else to say: which names there are.
+    """
+    close = get_close_matches(name, list(known), n=1, cutoff=LEAST_ALIKE)
+    guess = f"did you mean '{close[0]}'? " if close else ""
+    return RepriseError(f"unknown {what} '{name}'; {guess}{rest}")

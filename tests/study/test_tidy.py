@@ -1,10 +1,11 @@
 """From arrays to tidy tables: every number keeps its coordinates."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from reprise.study.tidy import tidy
+from reprise.study.tidy import in_numbers, tidy
 
 AXES = {"step": [0, 10], "arm": ["a", "b", "c"], "seed": range(4)}
 
@@ -43,3 +44,34 @@ def test_the_table_does_not_change_with_the_array():
     table = tidy({"seed": [0, 1]}, x=array)
     array.fill_(5)
     assert table["x"].tolist() == [1, 1]
+
+
+def test_a_table_for_reading_becomes_numbers_with_their_deviations():
+    table = pd.DataFrame(
+        {
+            "method": ["a", "b", "-"],
+            "ours": ["0.16 ± 0.19", "-1.20 ± 0.00", "diverged"],
+            "slope": ["0.2 [-0.1, 1e-3]", "", "3"],
+            "rate": ["0.1", "1e-05", ".5"],
+            "mixed": ["1", "2 of 3", ""],
+            "none": ["", "", "-"],
+            "count": [1, 2, 3],
+        }
+    )
+    found = in_numbers(table)
+    nan = float("nan")
+    expected = pd.DataFrame(
+        {
+            "method": table["method"],
+            "ours": [0.16, -1.2, nan],
+            "ours, std": [0.19, 0.0, nan],
+            "slope": [0.2, nan, 3.0],
+            "slope, low": [-0.1, nan, nan],
+            "slope, high": [1e-3, nan, nan],
+            "rate": [0.1, 1e-5, 0.5],
+            "mixed": table["mixed"],
+            "none": table["none"],
+            "count": [1, 2, 3],
+        }
+    )
+    pd.testing.assert_frame_equal(found, expected)

@@ -96,9 +96,10 @@ def test_one_of_each_runs_at_the_smoke_tier(extended):
     verdicts = pd.read_parquet(results / "oord2018" / "claims.parquet")
     assert verdicts["verdict"].tolist() == ["reproduced", "reproduced"]
 
-    code, listed = extended.call("reprise", "list")
+    code, listed = extended.call("reprise", "list", "oord2018", "--tier", "smoke")
     assert code == 0, listed
-    assert "oord2018/bound: artifacts oord2018/sec23_bound; 2 claims" in listed
+    assert "  oord2018/bound: 2 claims; done\n" in listed
+    assert "  oord2018/sec23: 2 reproduced\n" in listed
 
     tests = ROOT / "tests" / "test_artifacts.py"
     code, printed = extended.call(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", tests)

@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from reprise.errors import RepriseError
-from reprise.evidence.verdicts import COLUMNS, judge_all
+from reprise.errors import RepriseError, unknown
+from reprise.evidence.verdicts import COLUMNS, judge_all, setting
 from reprise.execute import cache, provenance, registry
 from reprise.execute.tiers import Tier
 from reprise.plotting.style import save, styled
@@ -36,6 +36,8 @@ Writer = Callable[[Path], None]
 
 CLAIMS = "claims"
 """Name of the table of a paper's verdicts."""
+ALL = "all"
+"""In place of a setting's name: every one."""
 
 
 def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None) -> Path:
@@ -201,6 +203,20 @@ def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
     return tables, tier.params[id]
 
 
+def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
+    """The rows of one setting, or with `all` the tables as they are.
+
+    Raises:
+        RepriseError: if no table has such rows.
+    """
+    if name == ALL:
+        return dict(tables)
+    names = list(dict.fromkeys(pd.concat([table["setting"] for table in tables.values()])))
+    if name not in names:
+        raise unknown("setting", name, [*names, ALL], f"there are: {', '.join([*names, ALL])}")
+    return {key: table.reset_index(drop=True) for key, table in setting(tables, name).items()}
+
+
 def make(id: str, tier: Tier) -> Any:
     """Draws a figure (a matplotlib Figure) or builds a table (a DataFrame) from result tables."""
     artifact = registry.artifact(id)
@@ -318,6 +334,19 @@ def is_checked(key: str, tier: Tier) -> bool:
     if not (folder / store.RECORD).is_file():
         return False
     return store.load_record(folder, _check_again(key, tier))["key"] == _claims_key(key, tier)
+
+
+def saved_verdicts(key: str, tier: Tier) -> dict[str, str]:
+    """The saved verdict on each of a paper's claims; none if they are not of the results and by the code that
+    are here now.
+
+    Raises:
+        RepriseError: if they are damaged.
+    """
+    if not is_checked(key, tier):
+        return {}
+    claims = store.load_tables(tier.results / key, _check_again(key, tier))[CLAIMS]
+    return dict(zip(claims["claim"], claims["verdict"], strict=True))
 
 
 def _check_again(key: str, tier: Tier) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.errors import RepriseError
+from reprise.errors import unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
 from reprise.storage.closure import Symbol, closure_hash
@@ -179,7 +179,7 @@ def papers() -> dict[str, Paper]:
 def paper(key: str) -> Paper:
     """Looks up a paper; raises RepriseError for an unknown key, naming the known ones."""
     if key not in papers():
-        raise RepriseError(f"unknown paper '{key}'; there are: {', '.join(papers())}")
+        raise unknown("paper", key, papers(), f"there are: {', '.join(papers())}")
     return papers()[key]
 
 
@@ -193,17 +193,22 @@ def artifacts() -> dict[str, Artifact]:
     return {id: a for paper in papers().values() for id, a in paper.artifacts.items()}
 
 
+def claims() -> dict[str, tuple[Claim, Experiment | None]]:
+    """All claims by id, each with the experiment that decides it, or None."""
+    return {id: claim for paper in papers().values() for id, claim in paper.claims.items()}
+
+
 def experiment(id: str) -> Experiment:
     """Looks up an experiment; raises RepriseError for an unknown id, naming the known ones."""
     if id not in experiments():
-        raise RepriseError(f"unknown experiment '{id}'; there are: {', '.join(experiments())}")
+        raise unknown("experiment", id, experiments(), f"there are: {', '.join(experiments())}")
     return experiments()[id]
 
 
 def artifact(id: str) -> Artifact:
     """Looks up a figure or table; raises RepriseError for an unknown id, naming the known ones."""
     if id not in artifacts():
-        raise RepriseError(f"unknown figure or table '{id}'; there are: {', '.join(artifacts())}")
+        raise unknown("figure or table", id, artifacts(), f"there are: {', '.join(artifacts())}")
     return artifacts()[id]
 
 

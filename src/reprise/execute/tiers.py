@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from reprise.errors import RepriseError
+from reprise.errors import RepriseError, unknown
 from reprise.execute import registry
 from reprise.storage import store
 from reprise.study.settings import Settings
@@ -79,7 +79,7 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
     if name.startswith(f"{RECORDED}/"):
         if name not in recorded_names(root):
             there = ", ".join(recorded_names(root)) or "none"
-            raise RepriseError(f"unknown recorded run '{name}'; there are: {there}")
+            raise unknown("recorded run", name, recorded_names(root), f"there are: {there}")
         return load_recorded(name, root)
     content, where = _content(name, root)
     device = content.get("device", "cpu")
@@ -116,7 +116,7 @@ def _content(name: str, root: Path, derived: tuple[str, ...] = ()) -> tuple[dict
         derived: the tiers of which it is a base.
     """
     if name not in names(root):
-        raise RepriseError(f"unknown tier '{name}'; configs/ holds: {', '.join(names(root))}")
+        raise unknown("tier", name, names(root), f"configs/ holds: {', '.join(names(root))}")
     file = root / "configs" / f"{name}.yaml"
     if not NAME.fullmatch(name) or name in TAKEN:
         raise RepriseError(

@@ -1,0 +1,127 @@
+"""What `reprise list` and `reprise check` print: experiments with their states, verdicts, findings."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import pandas as pd
+
+from reprise.errors import RepriseError
+from reprise.evidence.claims import Claim
+from reprise.evidence.judgement import VERDICTS
+from reprise.evidence.verdicts import known_false
+from reprise.execute import pipeline, registry
+from reprise.execute.tiers import Tier
+from reprise.report.card import measured
+
+COUNTED = VERDICTS[:-1]
+"""The verdicts that the overview counts: all but `not run`."""
+NOT_JUDGED = "not judged"
+
+
+def overview(tiers: Sequence[Tier]) -> Iterator[str]:
+    """A line an experiment: its state in each tier, and how many of its claims have each verdict there."""
+    columns = [(tier, _by_experiment(tier)) for tier in tiers]
+    ids = registry.experiments()
+    width = max(map(len, ids))
+    cells = {id: [_cell(id, tier, verdicts) for tier, verdicts in columns] for id in ids}
+    widths = [
+        max(len(tier.name), *(len(row[number]) for row in cells.values()))
+        for number, tier in enumerate(tiers)
+    ]
+    names = [tier.name for tier in tiers]
+    yield _row(f"{'experiment':{width}}", names, widths)
+    for key, paper in registry.papers().items():
+        yield f"{key}: {paper.title}"
+        yield from (_row(f"{id:{width}}", cells[id], widths) for id in paper.experiments)
+    yield f"counts: {', '.join(COUNTED)}; more with: reprise list KEY, reprise list --claims"
+
+
+def _row(name: str, cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True))
+    return "  ".join([name, *padded]).rstrip()
+
+
+def _by_experiment(tier: Tier) -> dict[str, Counter[str]]:
+    """How many claims of each experiment have each verdict, of the papers with saved verdicts."""
+    counts: dict[str, Counter[str]] = {}
+    for key, paper in registry.papers().items():
+        verdicts = pipeline.saved_verdicts(key, tier)
+        for id, experiment in paper.experiments.items():
+            if verdicts:
+                counts[id] = Counter(verdicts[claim.id] for claim in experiment.claims)
+    return counts
+
+
+def _cell(id: str, tier: Tier, verdicts: dict[str, Counter[str]]) -> str:
+    state = state_of(id, tier)
+    if state != "done" or id not in verdicts:
+        return state
+    return f"done {'/'.join(str(verdicts[id][verdict]) for verdict in COUNTED)}"
+
+
+def state_of(id: str, tier: Tier) -> str:
+    """Whether an experiment's results are there: `done`, `stale`, `damaged` or `-`."""
+    if not pipeline.has_results(id, tier):
+        return "-"
+    try:
+        return "stale" if pipeline.staleness(id, tier) else "done"
+    except RepriseError:
+        return "damaged"
+
+
+def of_paper(key: str, tier: Tier) -> Iterator[str]:
+    """A paper's experiments with their states, its figures and tables, and the verdicts on each of the
+    paper's figures, tables, statements and sections."""
+    paper = registry.paper(key)
+    verdicts = pipeline.saved_verdicts(key, tier)
+    yield f"{key}: {paper.title} (tier {tier.name})"
+    yield "experiments"
+    for id, experiment in paper.experiments.items():
+        state = state_of(id, tier)
+        how = "" if state == "done" else f"; {pipeline.how_to_make(id, tier)}"
+        state = "no results" if state == "-" else state
+        yield f"  {id}: {len(experiment.claims)} claims; {state}{how}"
+    yield "figures and tables"
+    for id, artifact in paper.artifacts.items():
+        yield f"  {id}: {artifact.number}, from {artifact.experiment}"
+    yield (
+        "verdicts" if verdicts else f"claims; judge them with: reprise check {key} --write --tier {tier.name}"
+    )
+    claims = [claim for claim, _ in paper.claims.values()]
+    for artifact_id in dict.fromkeys(claim.artifact for claim in claims):
+        counts = Counter(
+            verdicts.get(claim.id, NOT_JUDGED) for claim in claims if claim.artifact == artifact_id
+        )
+        words = (f"{counts[verdict]} {verdict}" for verdict in (*VERDICTS, NOT_JUDGED) if counts[verdict])
+        yield f"  {artifact_id}: {', '.join(words)}"
+
+
+def of_claims(keys: Iterable[str], tier: Tier) -> Iterator[str]:
+    """A line a claim: its saved verdict, its kind, its id, and what it needs to be decided."""
+    for key in keys:
+        verdicts = pipeline.saved_verdicts(key, tier)
+        for claim, _ in registry.paper(key).claims.values():
+            verdict = verdicts.get(claim.id, NOT_JUDGED)
+            yield f"{verdict:13}{claim.kind:11}{claim.id}{_needs(claim)}"
+
+
+def _needs(claim: Claim) -> str:
+    return f"  (needs {claim.needs})" if claim.needs else ""
+
+
+def findings(claims: pd.DataFrame) -> Iterator[str]:
+    """The claims that are contradicted, that depend on what the paper leaves open, and that are known to be
+    false as printed, each with what was observed, by id."""
+    rows = [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
+    groups = {
+        "contradicted": [row for row in rows if row["verdict"] == "contradicted" and not known_false(row)],
+        "depends": [row for row in rows if row["verdict"] == "depends"],
+        "contradicted as printed, a known erratum": [
+            row for row in rows if row["verdict"] == "contradicted" and known_false(row)
+        ],
+    }
+    for title, group in groups.items():
+        if group:
+            yield f"{title}: {len(group)}"
+        for row in sorted(group, key=lambda row: row["claim"]):
+            yield f"  {row['claim']}: {measured(row)} {row['unit']}"

@@ -1,0 +1,159 @@
+"""The card of a claim says what the tables, the paper's files and the source say."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reprise.errors import RepriseError
+from reprise.execute import pipeline, registry, tiers
+from reprise.report.card import _place, card, measured, number
+
+ROOT = Path(__file__).parents[2]
+KEY = "jing2022"
+ID = f"{KEY}/layer_alignment"
+CLAIM = f"{KEY}/fig4/towards-identity"
+
+
+@pytest.fixture(scope="module")
+def tier(tmp_path_factory):
+    """A tier in which one experiment has run."""
+    root = tmp_path_factory.mktemp("ran")
+    shutil.copytree(ROOT / "configs", root / "configs")
+    smoke = tiers.load_tier("smoke", root).overrides[ID] | {"seeds": 3}
+    settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
+    text = f"tier: tiny\nlooked: {{{ID}: its steps}}\nexperiments:\n  {ID}: {{{settings}}}\n"
+    (root / "configs" / "tiny.yaml").write_text(text)
+    tier = tiers.load_tier("tiny", root)
+    pipeline.run(ID, tier)
+    return tier
+
+
+def fields(text):
+    """The card's title, and its texts by their labels."""
+    title, *lines = text.splitlines()
+    found = {}
+    for line in lines:
+        label = line[:16].strip() or label
+        found.setdefault(label, []).append(line[16:])
+    return title, {label: " ".join(parts) for label, parts in found.items()}
+
+
+def test_a_card_says_what_was_found_and_where_it_lies(tier):
+    title, said = fields(card(CLAIM, tier))
+    row = pipeline.check(KEY, tier).set_index("claim").loc[CLAIM]
+    claim, _ = registry.claims()[CLAIM]
+    assert title == CLAIM
+    assert said["says"] == claim.statement
+    assert said["source"] == "Figure 4"
+    assert said["verdict"].startswith(row["verdict"])
+    assert said["after a look"] == "its steps"
+    assert "steps" in said["ground"]  # a departure
+    table = pd.read_parquet(tier.results / ID / "trajectory.parquet")
+    of_arm = table.query("setting == 'published' and arm == 'independent'")
+    ends = of_arm[of_arm["step"] == of_arm["step"].max()]["off_diagonal_mass"]
+    assert float(said["observed"].split()[0]) == pytest.approx(
+        ends.mean(), abs=(row["high"] - row["low"]) / 40
+    )
+    assert said["seeds"].startswith("3: ")
+    assert said["table file"] == f"results/tiny/{ID}/trajectory.parquet"
+    assert said["run it again"].startswith(
+        f"reprise run {ID} --tier tiny && reprise check {KEY} --tier tiny (took "
+    )
+    file, line = said["written in"].split(":")
+    assert "closer to an identity" in (ROOT / file).read_text().splitlines()[int(line) - 1]
+
+
+def test_it_quotes_the_paper_and_names_the_figure(tier):
+    _, said = fields(card(CLAIM, tier, width=100_000))
+    entries = [row for row in registry.paper(KEY).coverage if CLAIM in row["covered_by"].split()]
+    assert entries
+    for entry in entries:
+        assert f"{entry['item']} ({entry['section']})" in said["in the paper"]
+    assert said["figure"] == f"Figure 4, {KEY}/fig04: reprise draw {KEY}/fig04 --tier tiny"
+    pipeline.draw(f"{KEY}/fig04", tier)
+    _, said = fields(card(CLAIM, tier))
+    assert said["figure"] == f"Figure 4, {KEY}/fig04: figures/tiny/{KEY}/fig04.pdf"
+
+
+def test_a_claim_without_results_says_how_to_get_them(tier):
+    _, said = fields(card("tian2023/table1/beta1-P1-mean0-var1", tier, width=1000))
+    assert said["verdict"] == (
+        "not run: no results; compute them with: reprise run tian2023/batch_normalization --tier tiny"
+    )
+    assert said["published"] == "0.23 ± 0.06 matching score, 3 repetitions"
+    assert said["holds if"] == "near 0.23"
+    assert said["margin"] == "0.1"
+    assert "observed" not in said
+
+
+def test_stale_results_are_not_shown(tier, monkeypatch):
+    monkeypatch.setattr(registry.Experiment, "code", lambda self, params: "edited")
+    _, said = fields(card(CLAIM, tier, width=1000))
+    assert said["verdict"].startswith("not run: ")
+    assert "made by other code than is here now" in said["verdict"]
+    assert "observed" not in said
+
+
+def test_a_target_of_ours_is_not_called_published(tier):
+    _, said = fields(card(f"{KEY}/fig4/off-diagonal", tier, width=1000))
+    assert "published" not in said
+    assert said["holds if"] == "near 0 (our target: the paper prints no number)"
+
+
+def test_a_figures_card_names_its_claims_and_files(tier):
+    title, said = fields(card(f"{KEY}/fig04", tier, width=1000))
+    assert title == f"{KEY}/fig04"
+    assert said["figure"].startswith("Figure 4 of Understanding Dimensional Collapse")
+    assert said["shows"] == registry.artifact(f"{KEY}/fig04").caption
+    assert f"not judged: {CLAIM}" in said["claims"]
+    assert "/fig5/" not in said["claims"]
+    assert said["from"] == f"results/tiny/{ID}"
+    assert re.fullmatch(rf"src/reprise/papers/{ID}/figures.py:\d+", said["written in"])
+
+
+def test_every_claim_is_written_somewhere():
+    """At a line with words of its id or of its statement."""
+    for id, (claim, experiment) in registry.claims().items():
+        file, _, line = _place(claim, experiment).partition(":")
+        assert line, id
+        text = (ROOT / file).read_text().splitlines()[int(line) - 1]
+        words = [word for word in re.findall(r"[\w()²+*/-]+", text) if len(word) > 1]
+        assert any(word in f"{id} {claim.statement}" for word in words), (id, file, line, text)
+
+
+@pytest.mark.parametrize("id", ["jing2022/fig4/nothing-like-it", "nobody/fig01", ""])
+def test_an_unknown_id_is_one_line(tier, id):
+    with pytest.raises(RepriseError, match=r"^unknown claim, figure or table '") as caught:
+        card(id, tier)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("value", "uncertainty", "shown"),
+    [
+        (0.12345, 0.034, "0.123"),
+        (89.77, 5.2, "89.8"),
+        (-0.98, 0.3, "-0.98"),
+        (12345.0, 300.0, "12340"),
+        (0.333333333, 1e-12, "0.333333"),
+        (1e-6, np.nan, "1e-06"),
+        (66.5, np.nan, "66.5"),
+        (3209.7, np.nan, "3210"),
+        (4.75e-15, 1e-15, "4.8e-15"),
+        (0.0, 0.3, "0"),
+        (np.nan, 0.3, "nan"),
+        (np.inf, np.nan, "inf"),
+    ],
+)
+def test_a_number_has_two_digits_of_its_uncertainty(value, uncertainty, shown):
+    assert number(value, uncertainty) == shown
+
+
+def test_a_range_is_no_uncertainty():
+    row = {"observed": 3209.7, "low": 22.0154, "high": 3209.7}
+    assert measured(row | {"kind": "identity"}) == "3210 [22, 3210]"
+    assert measured(row | {"kind": "value"}) == "3200 [0, 3200]"

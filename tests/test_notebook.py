@@ -1,0 +1,68 @@
+"""What a notebook loads: numbers, of one setting."""
+
+import pandas as pd
+import pytest
+
+import reprise
+from reprise.errors import RepriseError
+from reprise.execute import pipeline, tiers
+
+ID = "jing2022/layer_alignment"
+
+
+@pytest.fixture
+def tables(checkout, monkeypatch):
+    """Two settings and a user's loss."""
+    settings = ["published", "published", "noise halved", "mine.py:my_loss"]
+    table = pd.DataFrame({"seed": [0, 1, 0, 0], "mass": [0.1, 0.2, 0.3, 0.4], "setting": settings})
+    tables = {"trajectory": table, "alignment": table[:3]}
+    monkeypatch.setattr(pipeline, "load", lambda id, tier: (tables, None))
+    return tables
+
+
+@pytest.mark.parametrize("id", [ID, "jing2022/fig04"])
+def test_one_setting_is_loaded_unless_all_are_asked_for(tables, id):
+    loaded = reprise.load(id)
+    assert loaded["trajectory"]["mass"].tolist() == [0.1, 0.2]
+    assert loaded["trajectory"].index.tolist() == [0, 1]
+    assert reprise.load(id, settings="noise halved")["alignment"]["mass"].tolist() == [0.3]
+    assert reprise.load(id, settings="noise halved")["trajectory"].index.tolist() == [0]
+    mine = reprise.load(id, settings="mine.py:my_loss")
+    assert [len(table) for table in mine.values()] == [1, 0]
+    for name, table in reprise.load(id, settings="all").items():
+        pd.testing.assert_frame_equal(table, tables[name])
+
+
+def test_an_unknown_setting_or_id_is_said(tables):
+    with pytest.raises(
+        RepriseError, match=r"unknown setting 'noise halvd'; did you mean 'noise halved'\? there"
+    ):
+        reprise.load(ID, settings="noise halvd")
+    with pytest.raises(
+        RepriseError, match=r"unknown experiment, figure or table 'jing2022/fig4'; did you mean 'j"
+    ):
+        reprise.load("jing2022/fig4")
+    with pytest.raises(RepriseError, match="unknown tier 'defualt'; did you mean 'default'"):
+        reprise.load(ID, "defualt")
+
+
+def test_a_table_of_a_paper_is_in_numbers(checkout, monkeypatch):
+    printed = pd.DataFrame({"beta": [1, 2], "none: ours": ["0.16 ± 0.19", "0.70 ± 0.02"]})
+    monkeypatch.setattr(pipeline, "make", lambda id, tier: printed if id == "tian2023/table1" else None)
+    found = reprise.load("tian2023/table1")
+    assert found.to_dict("list") == {
+        "beta": [1, 2],
+        "none: ours": [0.16, 0.70],
+        "none: ours, std": [0.19, 0.02],
+    }
+    assert reprise.draw("tian2023/table1") is printed
+
+
+def test_every_table_of_the_papers_can_be_asked_for(checkout):
+    """Without results the message is how to make them."""
+    from reprise.execute import registry
+
+    for artifact in registry.artifacts().values():
+        with pytest.raises(RepriseError, match="no finished results here; make them with: reprise run"):
+            reprise.load(artifact.id)
+    assert tiers.names()
