@@ -71,8 +71,8 @@ class Moved(NamedTuple):
     """
 
     claim: str
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: Mapping[Any, Any]
+    after: Mapping[Any, Any]
     allowed: float
 
     @property
@@ -267,7 +267,7 @@ def _moved(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[Moved]:
             yield each
 
 
-def _allowed(row: Mapping[str, Any]) -> float:
+def _allowed(row: Mapping[Any, Any]) -> float:
     """By how much a claim's observation may move: its margin, or half of its interval if that is more."""
     if row["kind"] in ("identity", "inequality"):
         return IDENTITY_TOLERANCE

@@ -264,12 +264,15 @@ def _strings(file: Path) -> list[tuple[int, re.Pattern[str], int]]:
     line."""
     strings = []
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if file.is_file() else ():
-        parts = node.values if isinstance(node, ast.JoinedStr) else [node]  # noqa: PD011
-        texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
-        if all(text is None or isinstance(text, str) for text in texts) and any(texts):
-            pattern = "".join(".+" if text is None else re.escape(text) for text in texts)
-            constant = sum(len(text) for text in texts if text)
-            strings.append((constant, re.compile(pattern, re.DOTALL), node.lineno))  # type: ignore[attr-defined]
+        if isinstance(node, ast.JoinedStr):
+            texts = [str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values]  # noqa: PD011
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts = [node.value]
+        else:
+            continue
+        if constant := sum(map(len, texts)):
+            pattern = "".join(re.escape(text) if text else ".+" for text in texts)
+            strings.append((constant, re.compile(pattern, re.DOTALL), node.lineno))
     return strings
 
 

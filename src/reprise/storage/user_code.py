@@ -118,4 +118,4 @@ def _names_beside(folder: Path) -> set[str]:
 
 def _lies_in(folder: Path, module: ModuleType) -> bool:
     origin = getattr(module, "__file__", None)
-    return bool(origin) and Path(origin).resolve().is_relative_to(folder)
+    return origin is not None and Path(origin).resolve().is_relative_to(folder)
