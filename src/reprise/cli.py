@@ -84,9 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="reprise", description=__doc__)
     version = f"reprise {metadata.version('reprise')}"
     parser.add_argument("--version", action="version", version=version, help="print the version")
-    commands = parser.add_subparsers(
-        required=True, metavar="list|show|plan|run|draw|check|report|diff|bundle|merge|cache|bench"
-    )
+    commands = parser.add_subparsers(required=True)
 
     def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help)
@@ -169,6 +167,7 @@ def _parser() -> argparse.ArgumentParser:
         has_tier=False,
     )
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    commands.metavar = "|".join(commands.choices)
     return parser
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reprise.cli import main
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge_all
 from reprise.execute import diff, drift, pipeline, recorded, tiers
@@ -76,7 +77,18 @@ def test_the_same_run_does_not_differ_from_itself_or_its_bundle(ran, pair, tmp_p
     bundle, _ = recorded.bundle([KEY], tiers.load_tier("tiny", ran), tmp_path / "run.zip")
     comparison = diff.compare(pair[0], bundle, ROOT)
     assert comparison.same == (ID,)
-    assert [*diff.lines(comparison)] == ["no difference in 1 experiments"]
+    assert [*diff.lines(comparison)] == ["no difference; experiments compared: 1"]
+
+
+def test_the_command_exits_with_3_if_something_moved(pair, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    command = ["diff", *map(str, pair)]
+    assert main(command) == 0
+    assert capsys.readouterr().out == "no difference; experiments compared: 1\n"
+    edit(pair[1], scaled("trajectory", "off_diagonal_mass", 1.5, "arm == 'balanced'"))
+    assert main(command) == 3
+    assert capsys.readouterr().out.startswith(f"{ID}\n  may be why: nothing recorded differs\n")
+    assert main(["diff", str(pair[0]), "nowhere"]) == 2
 
 
 def test_what_moved_is_named_with_what_was_recorded(pair):
@@ -103,7 +115,7 @@ def test_what_moved_is_named_with_what_was_recorded(pair):
     moved = set(found.numbers[["table", "column"]].itertuples(index=False, name=None))
     assert moved == {("trajectory", "off_diagonal_mass")}
     assert set(found.numbers["group"]) >= {"independent published"}
-    assert not found.numbers["group"].str.startswith("public").any()
+    assert not found.numbers["group"].str.startswith("balanced").any()
 
 
 def test_verdicts_are_those_of_the_tables(pair):
@@ -152,7 +164,7 @@ def test_saved_verdicts_of_these_results_are_compared_as_saved(pair):
         "inconclusive",
         "depends",
     )
-    assert "moved: 1 verdicts, 0 other observations and 0 numbers, in 1 of 1 experiments" in text
+    assert "moved: verdicts 1, other observations 0, numbers 0; in experiments 1 of 1" in text
 
 
 ROW = {"claim": "a", "verdict": "reproduced", "kind": "value", "observed": 1.0, "low": 0.9, "high": 1.1}

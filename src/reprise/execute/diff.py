@@ -335,11 +335,11 @@ def lines(comparison: Comparison) -> Iterator[str]:
     count = len(comparison.same) + len(comparison.differences)
     if comparison.has_moved:
         yield (
-            f"moved: {verdicts} verdicts, {len(moved) - verdicts} other observations and {numbers} numbers, "
-            f"in {len(comparison.differences)} of {count} experiments"
+            f"moved: verdicts {verdicts}, other observations {len(moved) - verdicts}, numbers {numbers}; "
+            f"in experiments {len(comparison.differences)} of {count}"
         )
     else:
-        yield f"no difference in {count} experiments"
+        yield f"no difference; experiments compared: {count}"
 
 
 def _claim_line(moved: Moved) -> str:

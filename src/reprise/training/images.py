@@ -179,7 +179,7 @@ class _Run:
     def step(self, step: int, batch: Batch) -> dict[str, Any]:
         """Runs one training step and returns its record, whose tensors may still be on the device."""
         spec = self.spec
-        # For anything random besides the augmentations, such as a user's loss.
+        # For anything random besides the augmentations.
         torch.manual_seed(generator(spec.seed, f"step/{step}").initial_seed())
         views = normalised(batch.pixels, spec.normalisation)
         rate = spec.schedule(step, spec.steps)
