@@ -138,7 +138,8 @@ def test_an_unknown_tier_is_an_error_that_names_the_known_ones(write, tmp_path, 
     write("tier: mine\n")
     with pytest.raises(RepriseError) as caught:
         tiers.load_tier(name, tmp_path)
-    assert str(caught.value) == f"unknown tier '{name}'; configs/ holds: default, mine"
+    guess = "did you mean 'default'? " if name == "default.yaml" else ""
+    assert str(caught.value) == f"unknown tier '{name}'; {guess}configs/ holds: default, mine"
 
 
 @pytest.mark.parametrize("name", ["a b", "a;b", "it's", "$(a)", "-a", ".a", "ä", "a\n"])
