@@ -101,7 +101,11 @@ def test_stale_results_are_not_shown(tier, monkeypatch):
 def test_a_target_of_ours_is_not_called_published(tier):
     _, said = fields(card(f"{KEY}/fig4/off-diagonal", tier, width=1000))
     assert "published" not in said
-    assert said["holds if"] == "near 0 (our target: the paper prints no number)"
+    assert said["holds if"] == "near 0 (target implied: the paper prints no number)"
+    _, said = fields(card(CLAIM, tier, width=1000))
+    assert said["holds if"].endswith(" (measured in the same run)")
+    _, said = fields(card(f"{KEY}/lemma1/gradient-flow", tier, width=1000))
+    assert said["holds if"] == "at most 1e-06 (more is not rounding)"
 
 
 def test_a_figures_card_names_its_claims_and_files(tier):

@@ -85,8 +85,7 @@ def _claim_lines(claim: Claim, experiment: Experiment | None, tier: Tier) -> Ite
         repeats = "" if math.isnan(row["published_n"]) else f", {number(row['published_n'])} repetitions"
         yield "published", f"{number(row['published'])}{spread} {row['unit']}{repeats}"
     if not math.isnan(row["reference"]):
-        implied = "" if not math.isnan(row["published"]) else " (our target: the paper prints no number)"
-        yield "holds if", f"{row['relation']} {number(row['reference'])}{implied}"
+        yield "holds if", f"{row['relation']} {number(row['reference'])}{_origin(claim, row)}"
     if row["margin"] > 0:
         yield "margin", number(row["margin"])
     if row["seeds"]:
@@ -168,6 +167,15 @@ def _interval_of(row: Mapping[str, Any]) -> str:
         return " (the one that counts, and the range of all)"
     level = "in all cells together " if row["cells"] else ""
     return f" ({100 * LEVEL:g} % interval {level})".replace(" )", ")")
+
+
+def _origin(claim: Claim, row: Mapping[str, Any]) -> str:
+    """Whose number an observation is compared with, unless it is the published one."""
+    if callable(claim.reference):
+        return " (measured in the same run)"
+    if claim.kind in ("identity", "inequality"):
+        return " (more is not rounding)"
+    return " (target implied: the paper prints no number)" if math.isnan(row["published"]) else ""
 
 
 def _noun(claim: Claim) -> str:
