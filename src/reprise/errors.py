@@ -18,6 +18,6 @@ def unknown(what: str, name: str, known: Iterable[str], rest: str) -> RepriseErr
         what: the kind of name: `paper`.
         rest: what else to say: which names there are.
     """
-    close = get_close_matches(name, list(known), n=1, cutoff=LEAST_ALIKE)
+    close = get_close_matches(str(name), list(known), n=1, cutoff=LEAST_ALIKE)
     guess = f"did you mean '{close[0]}'? " if close else ""
     return RepriseError(f"unknown {what} '{name}'; {guess}{rest}")

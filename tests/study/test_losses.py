@@ -73,3 +73,20 @@ def test_the_check_needs_no_torch():
     """The plan of a run makes it."""
     code = "import sys; from reprise.study.losses import names; names(); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"import os\ndef my_loss(:\n", "2: SyntaxError: invalid syntax"),
+        (b"x = '\xff'\n", "1: UnicodeDecodeError: "),
+        (b"\0", "1: SyntaxError: source code string cannot contain null bytes"),
+    ],
+)
+def test_a_file_that_is_no_python_is_one_line_in_a_plan_too(tmp_path, content, said):
+    file = tmp_path / "mine.py"
+    file.write_bytes(content)
+    with pytest.raises(RepriseError) as caught:
+        losses.foreign(f"{file}:my_loss")
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"objective '{file}:my_loss': {file}:{said}")
