@@ -1,4 +1,4 @@
-"""`reprise list | plan | run | draw | check | report | bundle | merge | cache | bench`."""
+"""`reprise list | plan | run | draw | check | report | bundle | merge | cache | bench | diagnose`."""
 
 import argparse
 import json
@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from reprise.diagnose import command as diagnose
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, drift, pipeline, plan, provenance, recorded, registry, tiers
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="list|plan|run|draw|check|report|bundle|merge|cache|bench"
+        required=True, metavar="list|plan|run|draw|check|report|bundle|merge|cache|bench|diagnose"
     )
 
     def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
@@ -125,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         has_tier=False,
     )
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    diagnose.add_arguments(add("diagnose", diagnose.run, diagnose.HELP, has_tier=False))
     return parser
 
 

@@ -71,13 +71,15 @@ def probes(
             "nearest neighbours",
             near,
             f"Accuracy of the majority of the {NEIGHBOURS} nearest training samples by cosine similarity.",
-            f"Wu et al. 2018, Unsupervised Feature Learning via Non-Parametric Instance Discrimination; {split}",
+            f"Wu et al. 2018, Unsupervised Feature Learning via Non-Parametric Instance Discrimination; "
+            f"{split}",
         ),
         (
             "linear probe",
             accuracy,
             "Accuracy of a linear classifier: what of the classes lies open in the embeddings.",
-            f"Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes; {split}",
+            f"Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes; "
+            f"{split}",
         ),
     )
     probed = []

@@ -108,16 +108,20 @@ def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
     try:
         output = net(images)
     except Exception as error:  # whatever a user's network raises
-        raise RepriseError(f"the model fails on images of shape {list(images.shape)}: {_where(error)}") from None
+        raise RepriseError(
+            f"the model fails on images of shape {list(images.shape)}: {_where(error)}"
+        ) from None
     if not isinstance(output, Tensor):
         raise RepriseError(
-            f"the model returns a {type(output).__name__} for images of shape {list(images.shape)}; expected one "
+            f"the model returns a {type(output).__name__} for images of shape {list(images.shape)}; "
+            f"expected one "
             "tensor [image, features]: wrap it in a module that returns the representation"
         )
     if output.ndim != 2 or len(output) != len(images):
         hint = "; average it over pixels" if output.ndim == 4 else ""
         raise RepriseError(
-            f"the model returns shape {list(output.shape)} for images of shape {list(images.shape)}; expected "
+            f"the model returns shape {list(output.shape)} for images of shape {list(images.shape)}; "
+            f"expected "
             f"[{len(images)}, features]{hint}"
         )
     return output.float()
@@ -164,7 +168,10 @@ def _from_file(name: str, file: Path, function: str) -> nn.Module:
 def _load(net: nn.Module, weights: Path) -> None:
     tensors = state_dict(weights)
     expected = net.state_dict()
-    missing, unknown = [key for key in expected if key not in tensors], [k for k in tensors if k not in expected]
+    missing, unknown = (
+        [key for key in expected if key not in tensors],
+        [k for k in tensors if k not in expected],
+    )
     if missing or unknown:
 
         def listed(keys: list[str]) -> str:
@@ -176,7 +183,8 @@ def _load(net: nn.Module, weights: Path) -> None:
     for key, value in expected.items():
         if tensors[key].shape != value.shape:
             raise RepriseError(
-                f"{weights}: does not fit the model: {key} has shape {list(tensors[key].shape)}; the model's has "
+                f"{weights}: does not fit the model: {key} has shape {list(tensors[key].shape)}; the "
+                f"model's has "
                 f"{list(value.shape)}"
             )
     net.load_state_dict(tensors)

@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray as Array
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from reprise.diagnostics.balance import alignment_score
+from reprise.diagnostics.discriminant import discriminant_eigenvalues
 from reprise.diagnostics.hypersphere import mean_potential
-from reprise.diagnostics.lidar import discriminant_eigenvalues
 from reprise.errors import RepriseError
 
 GROUPS = 10
@@ -165,7 +165,9 @@ def sums(views: Sequence[Float[Array, "sample dim"]], names: Sequence[str], *, s
             total[index] += part.sum(1)
             for view, values in enumerate(part):
                 array = values.numpy()
-                gram[index, view] += torch.from_numpy(array.T @ array)  # NumPy computes half of it and mirrors it
+                gram[index, view] += torch.from_numpy(
+                    array.T @ array
+                )  # NumPy computes half of it and mirrors it
             if cross is not None:
                 cross[index] += part[0].mT @ part[1]
     pairs = [torch.cat(parts, 1) for parts in kept]
@@ -231,7 +233,8 @@ def _shape(views: Sequence[Array], names: Sequence[str]) -> tuple[int, int]:
     for view, name in zip(views, names, strict=True):
         if view.shape != shape:
             raise RepriseError(
-                f"{name}: shape {list(view.shape)}, but {names[0]} has {list(shape)}; row i of both must be two "
+                f"{name}: shape {list(view.shape)}, but {names[0]} has {list(shape)}; row i of both must "
+                f"be two "
                 "views of sample i, in as many dimensions"
             )
     samples, dim = shape
@@ -248,7 +251,9 @@ def _origin(view: Array) -> Float[Tensor, " dim"]:
     return torch.from_numpy(rows.mean(0) if len(rows) else np.zeros(view.shape[1]))
 
 
-def _blocks(views: Sequence[Array], names: Sequence[str]) -> Iterator[tuple[int, Float[Tensor, "view row dim"]]]:
+def _blocks(
+    views: Sequence[Array], names: Sequence[str]
+) -> Iterator[tuple[int, Float[Tensor, "view row dim"]]]:
     samples, dim = views[0].shape
     size = max(1, BLOCK // dim)
     for start, stop in pairwise([*range(0, samples, size), samples]):

@@ -74,10 +74,14 @@ def state_dict(file: Path) -> dict[str, torch.Tensor]:
         raise RepriseError(f"{file}: weights end in .safetensors, .pt or .pth")
     content = _stored(file)
     for key in ("state_dict", "model"):
-        content = content[key] if isinstance(content, dict) and isinstance(content.get(key), dict) else content
+        content = (
+            content[key] if isinstance(content, dict) and isinstance(content.get(key), dict) else content
+        )
     tensors = _tensors(content)
     if not tensors:
-        raise RepriseError(f"{file}: holds no weights; expected a state dict, as torch.save(model.state_dict())")
+        raise RepriseError(
+            f"{file}: holds no weights; expected a state dict, as torch.save(model.state_dict())"
+        )
     return tensors
 
 

@@ -12,10 +12,14 @@ Word = Literal["healthy", "partly collapsed", "collapsed"]
 WORDS: tuple[Word, ...] = ("healthy", "partly collapsed", "collapsed")
 
 RULE = (
-    f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same embedding), or "
-    f"at least {MOSTLY:.0%} of the dimensions are collapsed. Partly collapsed: at least {PARTLY:.0%} are. Healthy: "
-    f"fewer. A dimension is collapsed if its singular value, of the centred embeddings, is at most {COLLAPSED:g} "
-    "times the largest, Reprise's threshold throughout; dimensions that too few samples cannot fill do not count. "
+    f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same "
+    f"embedding), or "
+    f"at least {MOSTLY:.0%} of the dimensions are collapsed. Partly collapsed: at least {PARTLY:.0%} are. "
+    f"Healthy: "
+    f"fewer. A dimension is collapsed if its singular value, of the centred embeddings, is at most "
+    f"{COLLAPSED:g} "
+    "times the largest, Reprise's threshold throughout; dimensions that too few samples cannot fill do "
+    "not count. "
     "Of two views the worse decides."
 )
 

@@ -12,7 +12,7 @@ from torch.nn.functional import normalize
 Embeddings = Float[Tensor, "*replica sample dim"]
 
 
-def alignment(z1: Embeddings, z2: Embeddings, *, power: float = 2.0) -> Float[Tensor, "*replica"]:
+def view_alignment(z1: Embeddings, z2: Embeddings, *, power: float = 2.0) -> Float[Tensor, "*replica"]:
     """Mean distance of positive pairs at unit length, mean_i |u_i - v_i|^α (Wang 2020, Section 4.1).
 
     Range: 0, views coincide, to 2^α; √2^α on average for independent directions.
@@ -22,7 +22,7 @@ def alignment(z1: Embeddings, z2: Embeddings, *, power: float = 2.0) -> Float[Te
         power: α; the paper uses 2.
 
     Example:
-        >>> alignment(torch.eye(3), 5 * torch.eye(3)).item()
+        >>> view_alignment(torch.eye(3), 5 * torch.eye(3)).item()
         0.0
     """
     return torch.linalg.vector_norm(normalize(z1, dim=-1) - normalize(z2, dim=-1), dim=-1).pow(power).mean(-1)
@@ -49,8 +49,8 @@ def mean_potential(z: Embeddings, *, temperature: float = 2.0) -> Float[Tensor, 
     """mean_{i<j} exp(-t |u_i - u_j|²), of which `uniformity` is the logarithm; in (0, 1].
 
     Example:
-        >>> mean_potential(torch.ones(5, 2)).item()
-        1.0
+        >>> round(mean_potential(torch.eye(2)).item(), 4)  # exp(-4)
+        0.0183
     """
     u, samples = normalize(z, dim=-1), z.shape[-2]
     distance2 = (2 - 2 * u @ u.mT).clamp_min(0)

@@ -39,7 +39,10 @@ def lidar(z: Float[Tensor, "*replica sample view dim"], *, delta: float = DELTA)
 
 
 def discriminant_eigenvalues(
-    between: Float[Tensor, "*replica dim dim"], within: Float[Tensor, "*replica dim dim"], *, delta: float = DELTA
+    between: Float[Tensor, "*replica dim dim"],
+    within: Float[Tensor, "*replica dim dim"],
+    *,
+    delta: float = DELTA,
 ) -> Float[Tensor, "*replica dim"]:
     """Eigenvalues of (Σ_w + δI)^-½ Σ_b (Σ_w + δI)^-½, largest first, in float64; rounding below 0 is cut.
 
