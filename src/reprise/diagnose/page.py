@@ -121,7 +121,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
 
 
 def number(value: float) -> str:
-    """Four digits, readable: 0.0123, 12.34, 1,234, 1.2e+07."""
+    """Three digits, readable: 0.012, 12.3, 1,234, 1.2e+07."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else "∞"
     size = abs(value)
@@ -163,25 +163,28 @@ def _interval(low: float, high: float) -> str:
 def _spectrum(diagnosis: Diagnosis) -> str:
     """The singular values of each view over their largest, as inline SVG."""
     values = diagnosis.sample.singular_values.numpy()
+    shares = values / np.maximum(values[:, :1], np.finfo(float).tiny)
+    ranks = np.arange(1, values.shape[1] + 1)
     with styled():
         figure, axes = plt.subplots(figsize=(6.4, 2.8))
-        for view, (row, color) in enumerate(zip(values, colors(max(2, len(values))), strict=False)):
-            share = row / row[0] if row[0] > 0 else row
-            ranks = np.arange(1, len(row) + 1)
-            label = f"view {view + 1}" if len(values) > 1 else "embeddings"
-            axes.plot(ranks[share > 0], share[share > 0], color=color, ls=("-", "--")[view], label=label)
+        for view, (row, color) in enumerate(zip(shares, colors(2), strict=False)):
+            label = f"view {view + 1}" if len(shares) > 1 else "embeddings"
+            axes.plot(ranks[row > 0], row[row > 0], color=color, ls=("-", "--")[view], label=label)
         axes.axhline(COLLAPSED, color="0.5", lw=0.8, ls=":", label="collapsed below")
+        lowest = float(shares[shares > 0].min(initial=COLLAPSED / 3))
         axes.set(
-            yscale="log", xlabel="rank", ylabel="singular value / largest", xlim=(0.5, len(values[0]) + 0.5)
+            yscale="log",
+            xlabel="rank",
+            ylabel="singular value / largest",
+            xlim=(0.5, ranks[-1] + 0.5),
+            ylim=(max(lowest / 2, 1e-8), 1.5),
         )
-        axes.set_ylim(
-            min(COLLAPSED / 10, max(1e-8, float(values[values > 0].min(initial=1) / values.max()))), 1.5
-        )
-        axes.legend(loc="upper right")
+        axes.legend(loc="lower left")
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
         plt.close(figure)
-    return buffer.getvalue().partition("<svg")[1] + buffer.getvalue().partition("<svg")[2]
+    svg = buffer.getvalue()
+    return svg[svg.index("<svg") :]
 
 
 def _strip(row: dict[str, float]) -> str:

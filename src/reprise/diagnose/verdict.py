@@ -12,15 +12,11 @@ Word = Literal["healthy", "partly collapsed", "collapsed"]
 WORDS: tuple[Word, ...] = ("healthy", "partly collapsed", "collapsed")
 
 RULE = (
-    f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same "
-    f"embedding), or "
-    f"at least {MOSTLY:.0%} of the dimensions are collapsed. Partly collapsed: at least {PARTLY:.0%} are. "
-    f"Healthy: "
-    f"fewer. A dimension is collapsed if its singular value, of the centred embeddings, is at most "
-    f"{COLLAPSED:g} "
-    "times the largest, Reprise's threshold throughout; dimensions that too few samples cannot fill do "
-    "not count. "
-    "Of two views the worse decides."
+    f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same embedding), "
+    f"or at least {MOSTLY:.0%} of the dimensions are collapsed, or all but one. Partly collapsed: at least "
+    f"{PARTLY:.0%} are. Healthy: fewer. A dimension is collapsed if its singular value, of the centred "
+    f"embeddings, is at most {COLLAPSED:g} times the largest, Reprise's threshold throughout; dimensions that "
+    "too few samples cannot fill do not count. Of two views the worse decides."
 )
 
 
@@ -42,9 +38,11 @@ def verdict(observed: list[Observed]) -> Verdict:
 
 def _of_view(view: dict[str, Observed]) -> Verdict:
     spread, dimensions = view["spread"].value, view["collapsed dimensions"]
-    share = dimensions.value / dimensions.limit
+    share, left = dimensions.value / dimensions.limit, dimensions.limit - dimensions.value
     if spread <= COLLAPSED:
         return Verdict("collapsed", f"spread {spread:.2g}: all samples have nearly the same embedding")
     reason = f"{dimensions.value:.0f} of {dimensions.limit:.0f} dimensions collapsed, spread {spread:.2g}"
-    word: Word = "collapsed" if share >= MOSTLY else "partly collapsed" if share >= PARTLY else "healthy"
+    word: Word = (
+        "collapsed" if share >= MOSTLY or left <= 1 else "partly collapsed" if share >= PARTLY else "healthy"
+    )
     return Verdict(word, reason)

@@ -102,7 +102,8 @@ def alpha_req(
         >>> round(alpha_req(torch.arange(1, 65).double() ** -1.5).item(), 6)
         1.5
     """
-    ranks = torch.arange(first, min(last, eigenvalues.shape[-1]) + 1, device=eigenvalues.device)
+    end = max(first, min(last, eigenvalues.shape[-1]) + 1)
+    ranks = torch.arange(first, end, device=eigenvalues.device)
     nothing = eigenvalues.new_full(eigenvalues.shape[:-1], torch.nan)
     if len(ranks) < 2:
         return nothing
