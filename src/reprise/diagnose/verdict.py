@@ -12,11 +12,11 @@ Word = Literal["healthy", "partly collapsed", "collapsed"]
 WORDS: tuple[Word, ...] = ("healthy", "partly collapsed", "collapsed")
 
 RULE = (
-    f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same embedding), "
-    f"or at least {MOSTLY:.0%} of the dimensions are collapsed, or all but one. Partly collapsed: at least "
-    f"{PARTLY:.0%} are. Healthy: fewer. A dimension is collapsed if its singular value, of the centred "
-    f"embeddings, is at most {COLLAPSED:g} times the largest, Reprise's threshold throughout; dimensions that "
-    "too few samples cannot fill do not count. Of two views the worse decides."
+    f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same "
+    f"embedding), or at least {MOSTLY:.0%} of the dimensions are collapsed, or all but one. Partly "
+    f"collapsed: at least {PARTLY:.0%} are. Healthy: fewer. A dimension is collapsed if its singular value, "
+    f"of the centred embeddings, is at most {COLLAPSED:g} times the largest, Reprise's threshold throughout; "
+    "dimensions that too few samples cannot fill do not count. Of two views the worse decides."
 )
 
 

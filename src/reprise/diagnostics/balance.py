@@ -10,13 +10,12 @@ Embeddings = Float[Tensor, "*replica sample dim"]
 def alignment_score(a: Embeddings, positive: Embeddings, negative: Embeddings) -> Float[Tensor, "*replica"]:
     """Alignment score P(|a - positive| < |a - negative|) (Definition 4.1).
 
-    The inequality is strict, so a constant map scores 0.
+    The inequality is strict, so a constant map scores 0. Range: 0 to 1; a half by chance. Each argument is of
+    shape [*replica, sample, dim].
 
     Args:
         a: embeddings of one modality.
         positive, negative: embeddings of the other modality, from the same sample and from another one.
-
-    Each is of shape [*replica, sample, dim]. Range: 0 to 1; a half by chance.
 
     Example:
         >>> z = torch.eye(3)
