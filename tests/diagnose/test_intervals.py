@@ -1,5 +1,8 @@
 """Intervals cover known values as often as they say, and do not depend on the order of samples."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -38,14 +41,14 @@ def observed():
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_intervals_hold_the_known_value_in_95_of_100_samples(observed, name):
-    """Of 150 intervals that hold in 95 %, fewer than 131 or all 150 hold it once in 20,000 such tests."""
+    """If each of 150 intervals holds it with a probability of .95, under 131 do once in 15,000 such tests."""
     truth = KNOWN[name]
     if (
         truth is None
     ):  # no formula: the mean of so many samples, of which an interval is wide beside its error
         truth = np.mean([run[name].value for run in observed])
     held = sum(run[name].low <= truth <= run[name].high for run in observed)
-    assert 131 <= held <= 150, f"{held} of {RUNS}"
+    assert held >= 131, f"{held} of {RUNS}"
     widths = [run[name].high - run[name].low for run in observed]
     spread = np.std([run[name].value for run in observed])
     assert 3 < np.mean(widths) / spread < 6  # 2 * t(9) = 4.5 standard errors
@@ -64,8 +67,8 @@ def test_sorted_samples_have_the_same_intervals():
 def test_every_diagnostic_has_a_sentence_an_equation_and_a_source():
     for measure in MEASURES:
         assert measure.meaning.endswith(".")
-        assert measure.equation
-        assert any(year in measure.source for year in ("20",))
+        assert measure.equation.strip()
+        assert re.search(r" 20\d\d", measure.source)
 
 
 def test_intervals_stay_in_the_range():
@@ -73,3 +76,9 @@ def test_intervals_stay_in_the_range():
     for each in observe(sums([z, z], ["a", "b"])):
         low, high = each.measure.range
         assert np.isnan(each.low) or low <= each.low <= each.high <= high
+
+
+def test_the_documentation_has_every_diagnostic():
+    text = (Path(__file__).parents[2] / "docs" / "diagnose.md").read_text().replace("\\|", "|")
+    for measure in MEASURES:
+        assert f"| {measure.name} | {measure.equation} | {measure.views} | {measure.source} |" in text
