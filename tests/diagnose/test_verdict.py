@@ -6,7 +6,7 @@ import pytest
 from reprise.diagnose import reference
 from reprise.diagnose.measures import MEASURES, observe
 from reprise.diagnose.moments import sums
-from reprise.diagnose.verdict import verdict
+from reprise.diagnose.verdict import judged, verdict
 
 
 def embeddings(scales, mean=0.0, samples=500, seed=0):
@@ -38,9 +38,11 @@ def test_a_rotation_hides_nothing():
     assert word(embeddings([1.0] * 10 + [1e-5] * 10) @ turn) == "partly collapsed"
 
 
-def test_one_embedding_for_all_samples_is_collapse_though_its_noise_has_full_rank():
-    assert word(embeddings([1e-4] * 20, mean=1.0)) == "collapsed"
-    assert word(embeddings([1e-1] * 20, mean=1.0)) == "healthy"
+@pytest.mark.parametrize(
+    ("noise", "expected"), [(1e-4, "collapsed"), (0.05, "partly collapsed"), (0.3, "healthy")]
+)
+def test_one_embedding_for_all_samples_is_collapse_though_its_noise_has_full_rank(noise, expected):
+    assert word(embeddings([noise] * 20, mean=1.0)) == expected
 
 
 def test_the_worse_view_decides():
@@ -63,3 +65,15 @@ def test_trained_networks_of_the_reference_read_classes_and_the_others_do_not():
         low, _ = reference.band("linear probe", layer, "trained")
         for state in reference.STATES[1:]:
             assert reference.band("linear probe", layer, state)[1] < low
+
+
+def test_the_networks_of_the_reference_are_told_apart():
+    rows = reference.reference().pivot_table(
+        index=["state", "net", "seed", "layer"], columns="diagnostic", values=["value", "share"]
+    )
+    for (state, net, _, layer), row in rows.iterrows():
+        share = row["share", "collapsed dimensions"]
+        dim = round(row["value", "collapsed dimensions"] / share) if share else 1000
+        found = judged(row["value", "spread"], share * dim, dim).word
+        if state != "untrained":
+            assert (found == "healthy") == (state == "trained"), (net, layer, found)

@@ -117,7 +117,8 @@ def interval(value: float, without: np.ndarray, measure: Measure) -> tuple[float
 
 def _spread(sample: Sample, view: int) -> float:
     variance = sample.eigenvalues[view].sum()
-    return float((variance / (variance + sample.mean[view].square().sum())).sqrt())
+    square = variance + sample.mean[view].square().sum()
+    return float((variance / square).sqrt()) if square > 0 else 0.0
 
 
 def _condition(sample: Sample, view: int) -> float:
