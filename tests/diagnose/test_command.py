@@ -100,7 +100,8 @@ def project(tmp_path_factory):
 
 
 def table():
-    return pd.read_csv("diagnosis/diagnosis.csv").set_index("diagnostic")
+    rows = pd.read_csv("diagnosis/diagnosis.csv")
+    return rows.set_index(rows["diagnostic"] + ", view " + rows["view"].astype(str))
 
 
 def test_two_views_with_labels(here, capsys, z):
@@ -115,13 +116,13 @@ def test_two_views_with_labels(here, capsys, z):
         np.exp(-(p * np.log(p)).sum()), rel=1e-5
     )
     correlation = np.diagonal(np.corrcoef(*z, rowvar=False)[:8, 8:]).mean()
-    assert rows.loc["cross-view correlation", "value"] == pytest.approx(correlation, rel=1e-5)
-    assert rows.loc["linear probe", "value"] > 0.8 > rows.loc["most frequent class", "value"]
+    assert rows.loc["cross-view correlation, view both", "value"] == pytest.approx(correlation, rel=1e-5)
+    assert rows.loc["linear probe, view 1", "value"] > 0.8 > rows.loc["most frequent class, view 1", "value"]
     assert (rows["low"].dropna() <= rows["value"][rows["low"].notna()] + 1e-9).all()
     page = (here / "diagnosis" / "diagnosis.html").read_text()
     assert not re.search(r'(src|href)="(?!data:|#)', page), "the page opens without a network"
     assert page.count("<tr>") == len(rows) + 1
-    for name in rows.index:
+    for name in rows["diagnostic"]:
         assert f">{name}</th>" in page
         assert name in printed
     assert "<svg" in page
@@ -146,7 +147,7 @@ def test_every_kind_of_file_gives_the_same_table(here, z):
         assert main(["diagnose", f"{name}:one", f"{name}:two"]) == 0
         pd.testing.assert_frame_equal(table(), expected)
     assert main(["diagnose", "alone.pt"]) == 0
-    assert table().loc["RankMe", "value"] == pytest.approx(expected.loc["RankMe, view 1", "value"])
+    assert table().loc["RankMe, view 1", "value"] == pytest.approx(expected.loc["RankMe, view 1", "value"])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_networks_are_told_apart(here, project, capsys, build, verdict):
     arguments = ["--images", str(project / "images"), "--size", "16", "--recipe", "shapes"]
     assert main(["diagnose", f"{project}/model.py:{build}", *arguments]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{verdict}: ")
-    assert "linear probe" in table().index  # the folders are the classes
+    assert "linear probe, view 1" in table().index  # the folders are the classes
 
 
 def test_weights_are_loaded(here, project):

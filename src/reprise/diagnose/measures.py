@@ -1,7 +1,7 @@
 """Every diagnostic: how it follows from the sums, what it means, and where it is from."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -57,7 +57,7 @@ class Observed(NamedTuple):
     """The value of a diagnostic.
 
     Attributes:
-        view: `1` or `2`, or `both`.
+        view: `1`, `2` or `both`.
         low, high: ends of the interval; NaN where it has none.
         limit: by which `scale` divides.
     """
@@ -315,11 +315,3 @@ LEFT_OUT = {
     "embeddings have neither.",
 }
 """Diagnostics that do not apply to embeddings, and why."""
-
-
-def named(observed: list[Observed]) -> Iterator[tuple[str, Observed]]:
-    """Each value with its name in the table, which says the view where there are two."""
-    several = any(each.view == "2" for each in observed)
-    for each in observed:
-        suffix = f", view {each.view}" if several and each.view != "both" else ""
-        yield f"{each.measure.name}{suffix}", each

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 
 from reprise.diagnose import reference
 from reprise.diagnose.classes import Probed
-from reprise.diagnose.measures import LEFT_OUT, Observed, named
+from reprise.diagnose.measures import LEFT_OUT, Observed
 from reprise.diagnose.moments import GROUPS, Sample
 from reprise.diagnose.verdict import RULE, Verdict
 from reprise.evidence.claims import COLLAPSED
@@ -46,28 +46,31 @@ class Diagnosis:
 
 
 def table(diagnosis: Diagnosis) -> pd.DataFrame:
-    """One row per diagnostic: `diagnostic`, `value`, `low`, `high` (95 %), for each state of the "
-    "reference its
-    lowest and highest value, `meaning`, `equation` and `source`."""
+    """One row per diagnostic and view: `diagnostic`, `view` (`1`, `2` or `both`), `value`, `low` and `high`
+    (95 %), for each state of the reference its lowest and highest value, `meaning`, `equation`, `source`."""
     rows = []
-    for name, each in named(list(diagnosis.observed)):
+    for each in diagnosis.observed:
         measure = each.measure
         texts = {"meaning": measure.meaning, "equation": measure.equation, "source": measure.source}
-        rows.append(_row(name, each.value, each.low, each.high, _bands(each, diagnosis.layer), texts))
+        numbers = {"value": each.value, "low": each.low, "high": each.high}
+        bands = _bands(each, diagnosis.layer)
+        rows.append({"diagnostic": measure.name, "view": each.view, **numbers, **bands, **texts})
     for probe in diagnosis.probes:
         texts = {"meaning": probe.meaning, "equation": "share of test samples", "source": probe.source}
+        numbers = {"value": probe.value, "low": probe.low, "high": probe.high}
         bands = _bands(probe.name, diagnosis.layer)
-        rows.append(_row(probe.name, probe.value, probe.low, probe.high, bands, texts))
+        rows.append({"diagnostic": probe.name, "view": "1", **numbers, **bands, **texts})
     return pd.DataFrame(rows)
 
 
 def text(diagnosis: Diagnosis) -> str:
     """The verdict and the table for a terminal."""
     rows = table(diagnosis)
-    cells = [("diagnostic", "value", "95 % interval", *reference.STATES)]
+    cells = [("diagnostic", "view", "value", "95 % interval", *reference.STATES)]
     cells += [
         (
             row["diagnostic"],
+            row["view"],
             number(row["value"]),
             _interval(row["low"], row["high"]),
             *(_interval(row[f"{state}, lowest"], row[f"{state}, highest"]) for state in reference.STATES),
@@ -102,7 +105,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
     environment.globals |= {"number": number, "interval": _interval, "strip": _strip}
     page = environment.get_template("page.html.j2").render(
         diagnosis=diagnosis,
-        rows=rows.to_dict("records"),
+        groups_of_rows=[part.to_dict("records") for _, part in rows.groupby("diagnostic", sort=False)],
         states=reference.STATES,
         picture=_spectrum(diagnosis),
         rule=RULE,
@@ -137,12 +140,6 @@ def _version() -> str:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return "from a folder of sources"
-
-
-def _row(
-    name: str, value: float, low: float, high: float, bands: dict[str, float], texts: dict[str, str]
-) -> dict[str, object]:
-    return {"diagnostic": name, "value": value, "low": low, "high": high, **bands, **texts}
 
 
 def _bands(each: Observed | str, layer: str) -> dict[str, float]:
@@ -212,10 +209,9 @@ def _strip(row: dict[str, float]) -> str:
     ):
         start, end = row[f"{state}, lowest"], row[f"{state}, highest"]
         if math.isfinite(start) and math.isfinite(end):
-            width = max(3.0, x(end) - x(start))
-            parts.append(
-                f'<rect class="{css}" x="{x(start):.1f}" y="{10 + 5 * line}" width="{width:.1f}" height="4"/>'
-            )
+            left, width = min(x(start), 136.0), max(4.0, x(end) - x(start))
+            place = f'x="{left:.1f}" y="{10 + 5 * line}" width="{width:.1f}" height="4"'
+            parts.append(f'<rect class="{css}" {place}/>')
     if math.isfinite(row["low"]) and math.isfinite(row["high"]):
         parts.append(f'<path class="own" d="M{x(row["low"]):.1f} 5H{x(row["high"]):.1f}"/>')
     parts.append(f'<circle class="own" cx="{x(row["value"]):.1f}" cy="5" r="3"/>')

@@ -118,7 +118,7 @@ def provenance() -> list[str]:
 
 def band(each: Observed | str, layer: str, state: str) -> tuple[float, float] | None:
     """Lowest and highest value of a diagnostic among the networks of a state, on the scale of an observed
-    one; None if they have none.
+    one, to four digits; None if they have none.
 
     Args:
         each: a diagnostic, or the name of a probe.
@@ -127,7 +127,10 @@ def band(each: Observed | str, layer: str, state: str) -> tuple[float, float] | 
     table = reference()
     chosen = table[(table["layer"] == layer) & (table["state"] == state) & (table["diagnostic"] == name)]
     shares = chosen["share"].dropna()
-    return (limit * shares.min(), limit * shares.max()) if len(shares) else None
+    if shares.empty:
+        return None
+    low, high = (float(f"{limit * share:.4g}") for share in (shares.min(), shares.max()))
+    return low, high
 
 
 def _text() -> str:
