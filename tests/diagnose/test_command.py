@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 
 from reprise.cli import main
 from reprise.diagnose.page import number
+from reprise.diagnose.reference import LAYERS, reference
 
 MODEL = """
 import torch
@@ -133,6 +134,18 @@ def test_one_view_has_no_row_of_two(here):
     rows = pd.read_csv("elsewhere/deep/diagnosis.csv")["diagnostic"]
     assert "RankMe" in set(rows)
     assert not {"LiDAR", "alignment", "linear probe"} & set(rows)
+
+
+def test_the_reference_is_that_of_the_layer_on_the_scale_of_the_dimensions(here):
+    shown = {}
+    for layer in LAYERS:
+        assert main(["diagnose", "a.npy", "--layer", layer]) == 0
+        shown[layer] = table().loc["RankMe, view 1"]
+        shares = reference().set_index(["layer", "diagnostic", "state"])["share"]
+        trained = shares.loc[(layer, "RankMe", "trained")]
+        assert shown[layer]["trained, lowest"] == pytest.approx(8 * trained.min(), rel=1e-3)
+        assert shown[layer]["trained, highest"] == pytest.approx(8 * trained.max(), rel=1e-3)
+    assert shown["embedding"]["trained, lowest"] != shown["representation"]["trained, lowest"]
 
 
 def test_every_kind_of_file_gives_the_same_table(here, z):

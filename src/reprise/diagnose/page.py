@@ -48,7 +48,7 @@ class Diagnosis:
 def table(diagnosis: Diagnosis) -> pd.DataFrame:
     """One row per diagnostic and view: `diagnostic`, `view` (`1`, `2` or `both`), `value`, `low` and `high`
     (95 %), for each state of the reference its lowest and highest value, `meaning`, `equation`, `source`."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for each in diagnosis.observed:
         measure = each.measure
         texts = {"meaning": measure.meaning, "equation": measure.equation, "source": measure.source}

@@ -101,7 +101,10 @@ def measured(seeds: int) -> pd.DataFrame:
                     f"{net.name} diverged at learning rate {rate:g} with seed {seed}; lower it"
                 )
             for row in _rows(student, data):
-                rows.append({"state": net.state, "net": net.name, "learning_rate": rate, "seed": seed, **row})
+                shown = rate if steps else 0.0
+                rows.append(
+                    {"state": net.state, "net": net.name, "learning_rate": shown, "seed": seed, **row}
+                )
     return pd.DataFrame(rows)
 
 
