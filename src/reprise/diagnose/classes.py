@@ -64,21 +64,26 @@ def probes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         accuracy = float(linear.fit(x, y).score(x_test, y_test)) if len(np.unique(y)) > 1 else frequent
-    split = f"{len(train)} training and {len(test)} test samples"
+    split = f"{len(train):,} training and {len(test):,} test samples"
     rows = (
-        ("most frequent class", frequent, "What an accuracy is worth nothing below.", split),
+        (
+            "most frequent class",
+            frequent,
+            "Accuracy of always answering the most frequent class; others must exceed it to mean anything.",
+            split,
+        ),
         (
             "nearest neighbours",
             near,
             f"Accuracy of the majority of the {NEIGHBOURS} nearest training samples by cosine similarity.",
-            f"Wu et al. 2018, Unsupervised Feature Learning via Non-Parametric Instance Discrimination; "
-            f"{split}",
+            "Wu et al. 2018, Unsupervised Feature Learning via Non-Parametric Instance Discrimination; "
+            + split,
         ),
         (
             "linear probe",
             accuracy,
             "Accuracy of a linear classifier: what of the classes lies open in the embeddings.",
-            f"Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes; "
+            "Alain and Bengio 2016, Understanding intermediate layers using linear classifier probes; "
             f"{split}",
         ),
     )

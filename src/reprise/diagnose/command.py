@@ -71,8 +71,7 @@ def run(options: argparse.Namespace) -> None:
         views, labels = _of_model(options)
         notes.append(
             f"Two views of each image of {options.images}, at {options.size} pixels, by the recipe "
-            f"{options.recipe}, "
-            "in evaluation mode."
+            f"{options.recipe}, in evaluation mode."
         )
         title = f"{names[0]} on {options.images.name}"
         names = ["view 1", "view 2"]

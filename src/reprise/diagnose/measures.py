@@ -141,28 +141,25 @@ MEASURES = (
         "spread",
         _spread,
         "Root-mean-square distance of the embeddings from their mean, over their root-mean-square length: "
-        "0 if "
-        "all samples have the same embedding.",
+        "0 if all samples have the same embedding.",
         "√(Σ λ / (Σ λ + |mean z|²))",
-        "Chen and He 2021, Exploring Simple Siamese Representation Learning, Section 4.1, of embeddings "
-        "at any length",
+        "Chen and He 2021, Exploring Simple Siamese Representation Learning, Section 4.1, of embeddings at "
+        "any length",
         range=(0.0, 1.0),
     ),
     Measure(
         "largest singular value",
         lambda sample, view: float(sample.singular_values[view, 0]),
-        "Standard deviation of the embeddings along their first principal direction; the whole spectrum "
-        "is the "
-        "figure.",
+        "Standard deviation of the embeddings along their first principal direction; the whole spectrum is "
+        "the figure.",
         "σ_1",
         f"{JING}, Eq. 1, whose singular values are λ",
     ),
     Measure(
         "collapsed dimensions",
         lambda sample, view: float(collapsed_dimensions(sample.singular_values[view], threshold=COLLAPSED)),
-        f"Singular values of the centred embeddings of at most {COLLAPSED:g} times the largest: "
-        f"directions in "
-        "which they hardly vary.",
+        f"Singular values of the centred embeddings of at most {COLLAPSED:g} times the largest: directions "
+        "in which they hardly vary.",
         f"number of k with σ_k ≤ {COLLAPSED:g} σ_1",
         f"{JING}, Section 3, counted",
         scale="rank",
@@ -190,8 +187,7 @@ MEASURES = (
         "stable rank",
         lambda sample, view: float(intrinsic_dimension(sample.eigenvalues[view])),
         "Total variance over that of the first direction: a few strong directions make it small, whatever "
-        "the "
-        "tail.",
+        "the tail.",
         "Σ λ / λ_1",
         "Rudelson and Vershynin 2007, Sampling from Large Matrices, its numerical rank",
         range=(1.0, math.inf),
@@ -219,8 +215,7 @@ MEASURES = (
         "entropy",
         lambda sample, view: float(spectral_entropy(sample.eigenvalues[view])),
         "Von Neumann entropy of the covariance in nats: 0 for one direction, log of the dimension for an "
-        "even "
-        "spectrum.",
+        "even spectrum.",
         "-Σ p log p, p_k = λ_k / Σ λ",
         "Giraldo et al. 2015, Measures of Entropy From Data Using Infinitely Divisible Kernels, at α → 1",
         scale="entropy",
@@ -237,8 +232,8 @@ MEASURES = (
     Measure(
         "uniformity",
         lambda sample, view: float(sample.potential[view].log()),
-        "Log of the mean potential of pairs on the unit sphere: -4 if pairs are orthogonal, 0 if all are one "
-        "point; lower is more uniform.",
+        "Log of the mean potential of pairs on the unit sphere: -4 if pairs are orthogonal, 0 if all are "
+        "one point; lower is more uniform.",
         "log mean exp(-2 |u_i - u_j|²), u = z / |z|",
         f"{WANG}, Section 4.1, t = 2",
         range=(-8.0, 0.0),
@@ -247,8 +242,7 @@ MEASURES = (
         "alignment",
         lambda sample, view: float(sample.distance2 or 0.0),
         "Mean squared distance of a sample's two views on the unit sphere: 0 if they coincide, 2 if they "
-        "have "
-        "nothing in common.",
+        "have nothing in common.",
         "mean |u1_i - u2_i|², u = z / |z|",
         f"{WANG}, Section 4.1, α = 2",
         views="both",
@@ -258,8 +252,7 @@ MEASURES = (
         "alignment score, 1 to 2",
         lambda sample, view: float(sample.closer[0]) if sample.closer is not None else math.nan,
         "Share of samples of the first view that lie closer to their own second view than to another "
-        "sample's; "
-        "0 for constant embeddings, a half by chance.",
+        "sample's; 0 for constant embeddings, a half by chance.",
         "P(|a - b| < |a - b'|), b' another sample's",
         f"{REN}, Definition 4.1",
         views="both",
@@ -278,8 +271,7 @@ MEASURES = (
         "cross-view correlation",
         lambda sample, view: float(sample.correlation.diagonal().mean()),
         "Correlation of a dimension with itself in the other view, averaged: 1 if the views' differences "
-        "leave "
-        "it unchanged.",
+        "leave it unchanged.",
         "mean C_ii",
         f"{ZBONTAR}, Eq. 2",
         views="both",
@@ -299,8 +291,7 @@ MEASURES = (
         "LiDAR",
         lambda sample, view: float(rank_of_entropy(sample.discriminant)),
         "How many dimensions tell samples apart in spite of their views; of two views only, where its "
-        "paper has "
-        "50.",
+        "paper has 50.",
         "exp(-Σ p log p), p_k = l_k / Σ l + 1e-7, l the eigenvalues of Σ_w^-½ Σ_b Σ_w^-½",
         "Thilak et al. 2023, LiDAR, its definition of the rank",
         views="both",
@@ -311,7 +302,6 @@ MEASURES = (
 
 LEFT_OUT = {
     "matching score χ": "Tian 2023's χ compares a layer's filters with the patterns that its inputs are "
-    "made of; "
-    "embeddings have neither.",
+    "made of; embeddings have neither.",
 }
 """Diagnostics that do not apply to embeddings, and why."""

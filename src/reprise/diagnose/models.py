@@ -113,16 +113,14 @@ def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
         ) from None
     if not isinstance(output, Tensor):
         raise RepriseError(
-            f"the model returns a {type(output).__name__} for images of shape {list(images.shape)}; "
-            f"expected one "
-            "tensor [image, features]: wrap it in a module that returns the representation"
+            f"the model returns a {type(output).__name__} for images of shape {list(images.shape)}; expected "
+            "one tensor [image, features]: wrap it in a module that returns the representation"
         )
     if output.ndim != 2 or len(output) != len(images):
         hint = "; average it over pixels" if output.ndim == 4 else ""
         raise RepriseError(
             f"the model returns shape {list(output.shape)} for images of shape {list(images.shape)}; "
-            f"expected "
-            f"[{len(images)}, features]{hint}"
+            f"expected [{len(images)}, features]{hint}"
         )
     return output.float()
 
@@ -183,9 +181,8 @@ def _load(net: nn.Module, weights: Path) -> None:
     for key, value in expected.items():
         if tensors[key].shape != value.shape:
             raise RepriseError(
-                f"{weights}: does not fit the model: {key} has shape {list(tensors[key].shape)}; the "
-                f"model's has "
-                f"{list(value.shape)}"
+                f"{weights}: does not fit the model: {key} has shape {list(tensors[key].shape)}; the model's "
+                f"has {list(value.shape)}"
             )
     net.load_state_dict(tensors)
 

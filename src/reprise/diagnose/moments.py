@@ -233,9 +233,8 @@ def _shape(views: Sequence[Array], names: Sequence[str]) -> tuple[int, int]:
     for view, name in zip(views, names, strict=True):
         if view.shape != shape:
             raise RepriseError(
-                f"{name}: shape {list(view.shape)}, but {names[0]} has {list(shape)}; row i of both must "
-                f"be two "
-                "views of sample i, in as many dimensions"
+                f"{name}: shape {list(view.shape)}, but {names[0]} has {list(shape)}; row i of both must be "
+                "two views of sample i, in as many dimensions"
             )
     samples, dim = shape
     if samples < LEAST:

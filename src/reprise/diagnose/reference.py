@@ -214,11 +214,9 @@ def main() -> int:
         lines = [
             f"python -m reprise.diagnose.reference {options.file.name} --seeds {options.seeds}; torch "
             f"{torch.__version__}, CPU",
-            f"ResNet10 of width 16 (representations of {RESNET10_W16.dim}) and a projector of three "
-            f"layers on "
-            f"`{DATA_SET}`, {STEPS} steps of {BATCH} images, SGD, augmented by the recipe `shapes`; "
-            f"measured on two "
-            "views of each of 2,000 test images",
+            f"ResNet10 of width 16 (representations of {RESNET10_W16.dim}) and a projector of three layers "
+            f"on `{DATA_SET}` (ten classes), {STEPS} steps of {BATCH} images, SGD, augmented by the recipe "
+            "`shapes`; measured on two views of each of 2,000 test images",
             f"Learning rates: the best of {', '.join(map(str, RATES))} in pilots of {PILOT_STEPS} steps; "
             f"`invariance only` {RATE:g}",
             f"{options.seeds} seed{'s' * (options.seeds > 1)}; the command makes it with more",

@@ -21,7 +21,7 @@ RULE = (
     f"Collapsed: the embeddings' spread is at most {COLLAPSED:g} (all samples have nearly the same "
     f"embedding), or at least {MOSTLY:.0%} of the dimensions are collapsed, or all but one. Partly "
     f"collapsed: the spread is at most {PARTLY:g}, or at least {PARTLY:.0%} of the dimensions are collapsed. "
-    f"Healthy: otherwise. A dimension is collapsed if its singular value, of the centred embeddings, is at "
+    "Healthy: otherwise. A dimension is collapsed if its singular value, of the centred embeddings, is at "
     f"most {COLLAPSED:g} times the largest, Reprise's threshold throughout; dimensions that too few samples "
     "cannot fill do not count. Of two views the worse decides."
 )
