@@ -1,4 +1,4 @@
-"""`reprise list | show | plan | run | draw | check | report | diff | bundle | merge | cache | bench`."""
+"""`reprise list | show | plan | run | draw | check | report | diff | bundle | merge | cache | bench | diagnose`."""
 
 import argparse
 import json
@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from reprise.diagnose import command as diagnose
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
@@ -82,7 +83,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="reprise", description=__doc__)
-    version = f"reprise {metadata.version('reprise')}"
+    version = f"reprise {metadata.version('reprise-ssl')}"
     parser.add_argument("--version", action="version", version=version, help="print the version")
     commands = parser.add_subparsers(required=True)
 
@@ -167,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
         has_tier=False,
     )
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    diagnose.add_arguments(add("diagnose", diagnose.run, diagnose.HELP, has_tier=False))
     commands.metavar = "|".join(commands.choices)
     return parser
 

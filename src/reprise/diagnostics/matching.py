@@ -17,8 +17,14 @@ def token_matches(
     As in the author's code, a filter's length is taken to be |w| + max(max |W_k| / 1000, 1e-6), so that an
     unused filter matches nothing and a perfect match scores slightly below 1.
 
+    Range: -1 to 1; from 0 for `absolute`.
+
     Args:
         absolute: whether to use |cos|, as the code does for the linear activation, which is blind to signs.
+
+    Example:
+        >>> token_matches(torch.eye(3)[None]).round(decimals=2).tolist()
+        [[1.0, 1.0, 1.0]]
     """
     largest = filters.abs().amax((-2, -1), keepdim=True)
     length = torch.linalg.vector_norm(filters, dim=-2, keepdim=True) + (largest / 1000).clamp_min(1e-6)
@@ -33,6 +39,13 @@ def matching_score(
 
     It is χ+ for the tokens that the generators use and χ- for all others; χ- is divided by their number,
     where Eq. 181 prints P.
+
+    Range: -1 to 1. Shapes: matches from `token_matches`, [*replica, field, token], and which tokens count.
+
+    Example:
+        >>> chosen = torch.tensor([[True, False], [True, True]])
+        >>> matching_score(torch.tensor([[1.0, 0.0], [0.5, 0.0]]), chosen).item()  # (1 + .25) / 2
+        0.625
     """
     number = chosen.sum(-1)
     per_field = (matches * chosen).sum(-1) / number.clamp_min(1)
@@ -42,7 +55,14 @@ def matching_score(
 def captured_tokens(
     matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
 ) -> Float[Tensor, "*replica"]:
-    """How many of the chosen tokens are captured, over all fields; NaN where a match is."""
+    """How many of the chosen tokens are captured, over all fields; NaN where a match is.
+
+    Range: 0 to field * token. Shapes as for `matching_score`.
+
+    Example:
+        >>> captured_tokens(torch.tensor([[0.9, 0.1]]), torch.tensor([[True, True]])).item()
+        1.0
+    """
     return _number((matches > CAPTURED) & chosen, matches)
 
 
@@ -50,7 +70,14 @@ def complete_fields(
     matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
 ) -> Float[Tensor, "*replica"]:
     """In how many fields every chosen token is captured, each by a filter of its own; NaN where a match
-    is."""
+    is.
+
+    Range: 0 to field. Shapes as for `matching_score`.
+
+    Example:
+        >>> complete_fields(torch.tensor([[0.9, 0.1]]), torch.tensor([[True, False]])).item()
+        1.0
+    """
     return _number(((matches > CAPTURED) | ~chosen).all(-1, keepdim=True), matches)
 
 

@@ -44,6 +44,11 @@ def representations(
 
     Returns:
         Features of shape [sample, features].
+
+    Example:
+        >>> images = torch.zeros(5, 3, 8, 8, dtype=torch.uint8)
+        >>> representations(nn.Flatten(), torch.Tensor.float, images).shape
+        torch.Size([5, 192])
     """
     training = encoder.training
     encoder.eval()
@@ -60,7 +65,14 @@ def representations(
 
 
 def accuracy(scores: Float[Tensor, "sample class"], labels: Labels, k: int) -> float:
-    """Top-k accuracy: the share of samples whose class is among the k highest scores."""
+    """Top-k accuracy: the share of samples whose class is among the k highest scores.
+
+    Range: 0 to 1.
+
+    Example:
+        >>> accuracy(torch.eye(3), torch.tensor([0, 1, 0]), 1) == 2 / 3
+        True
+    """
     return _among_highest(scores, labels, k).double().mean().item()
 
 
@@ -97,6 +109,12 @@ def linear_probe(
         rows, test_rows: the samples of `train` to learn from, and those of `test` to test on; by default
             all.
         views: features of augmented training images, other ones for each epoch, instead of `train`.
+
+    Example:
+        >>> x, y = torch.eye(2).repeat(8, 1), torch.arange(2).repeat(8)
+        >>> sgd = lambda weights: torch.optim.SGD(weights, 1.0)
+        >>> linear_probe(x, y, x, y, optimiser=sgd, schedule=lambda step, steps: 1.0, epochs=5).top1
+        1.0
 
     Raises:
         RepriseError: if the classifier diverges.
@@ -146,6 +164,13 @@ def nearest_neighbours(
 
     Among classes with as many neighbours, the one with the nearest neighbour wins. Besides the features,
     `CHUNK` rows of the similarity matrix are in memory at a time.
+
+    Range: 0 to 1.
+
+    Example:
+        >>> x, y = torch.eye(3), torch.arange(3)
+        >>> nearest_neighbours(x, y, 2 * x, y, k=1)
+        1.0
     """
     lengths = torch.linalg.vector_norm(train, dim=1).clamp_min(torch.finfo(train.dtype).tiny)
     targets, hits = train_labels.to(train.device), []

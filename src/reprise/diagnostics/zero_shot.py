@@ -16,6 +16,12 @@ def zero_shot_accuracy(
     """Share of images whose best-matching category, the one whose prompt has the largest cosine with the
     image, is present in the image (Ren 2023, Section 6).
 
+    Range: 0 to 1.
+
+    Example:
+        >>> zero_shot_accuracy(torch.eye(2), torch.eye(2), torch.tensor([[True, False], [True, False]]))
+        0.5
+
     Raises:
         ValueError: if an embedding is not finite; it would otherwise still select a category.
     """
@@ -29,5 +35,13 @@ def zero_shot_accuracy(
 def most_frequent_accuracy(
     train: Bool[Tensor, "image category"], test: Bool[Tensor, "image category"]
 ) -> float:
-    """Share of test images that show the category most frequent in the training images."""
+    """Share of test images that show the category most frequent in the training images.
+
+    Range: 0 to 1.
+
+    Example:
+        >>> present = torch.tensor([[True, False], [True, True], [False, True], [True, False]])
+        >>> most_frequent_accuracy(present, present)
+        0.75
+    """
     return float(test[:, train.sum(0).argmax()].double().mean())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
-LIBRARIES = ("reprise", "torch", "numpy", "numba", "scipy", "pandas", "matplotlib", "snakemake")
+LIBRARIES = ("reprise-ssl", "torch", "numpy", "numba", "scipy", "pandas", "matplotlib", "snakemake")
 VARIABLES = ("ATEN_", "BLIS_", "CUBLAS_", "MKL_", "NPY_", "NUMBA_", "OMP_", "ONEDNN_", "OPENBLAS_")
 """Prefixes of the environment variables that select instructions, kernels and threads."""
 

@@ -18,6 +18,10 @@ def prototype_scores(
     """Cosine similarities z_iᵀ c_k of embeddings and prototypes, both at unit length (Caron 2020, Section
     3.1).
 
+    Example:
+        >>> prototype_scores(3 * torch.eye(2), torch.eye(2)).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+
     Raises:
         RepriseError: if the prototypes' dimension differs from the embeddings'.
     """
@@ -47,6 +51,10 @@ def swav(
     Args:
         scores1, scores2: `prototype_scores` of the two views.
 
+    Example:
+        >>> round(swav(torch.zeros(4, 2), torch.zeros(4, 2)).item(), 4)  # log 2
+        0.6931
+
     Raises:
         RepriseError: if the shapes differ.
     """
@@ -65,7 +73,12 @@ def swapped_prediction(
     *,
     temperature: float = 0.1,
 ) -> Float[Tensor, "*replica"]:
-    """Cross-entropy ℓ(z, q) = -mean_i Σ_k q_ik log p_ik with p = softmax(scores / τ) (Caron 2020, Eq. 2)."""
+    """Cross-entropy ℓ(z, q) = -mean_i Σ_k q_ik log p_ik with p = softmax(scores / τ) (Caron 2020, Eq. 2).
+
+    Example:
+        >>> round(swapped_prediction(torch.zeros(4, 2), torch.full((4, 2), 0.5)).item(), 4)  # log 2
+        0.6931
+    """
     return -(codes * (scores / temperature).log_softmax(-1)).sum(-1).mean(-1)
 
 
@@ -78,6 +91,10 @@ def sinkhorn(
 
     Each iteration first scales every prototype's codes to sum to 1, then every sample's. The result sums to
     1 over prototypes and, in the limit, to batch / prototypes over samples. Codes carry no gradient.
+
+    Example:
+        >>> sinkhorn(torch.zeros(4, 2))[0].tolist()
+        [0.5, 0.5]
     """
     # The common factor keeps exp from overflowing; the first iteration cancels it.
     codes = ((scores - scores.amax((-2, -1), keepdim=True)) / epsilon).exp()

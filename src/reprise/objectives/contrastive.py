@@ -23,6 +23,13 @@ def nt_xent(
     Source: Chen et al. 2020, "A Simple Framework for Contrastive Learning of Visual Representations", Eq. 1;
     code: github.com/google-research/simclr.
 
+    Args:
+        z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
+
+    Example:
+        >>> round(nt_xent(torch.eye(4), torch.eye(4), temperature=1.0).item(), 4)  # log(e + 6) - 1
+        1.1654
+
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
     """
@@ -48,6 +55,13 @@ def infonce_other_view(
 
     Source: the image experiments of Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive
     Self-supervised Learning"; code: github.com/facebookresearch/directclr.
+
+    Args:
+        z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
+
+    Example:
+        >>> round(infonce_other_view(torch.eye(4), torch.eye(4), temperature=1.0).item(), 4)  # log(e + 3) - 1
+        0.7437
 
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
@@ -75,6 +89,11 @@ def directclr(
     Args:
         r1, r2: representations, the encoder's outputs.
         dimensions: d0; the paper uses 360 of ResNet50's 2048.
+
+    Example:
+        >>> r = torch.eye(2, 8)
+        >>> round(directclr(r, r, dimensions=2, temperature=1.0).item(), 4)  # log(e + 1) - 1
+        0.3133
 
     Raises:
         RepriseError: if the shapes differ, for a single sample, or if d0 exceeds the dimensions.
@@ -109,6 +128,11 @@ def moco(
         key: the other view's embeddings, from the net's moving average.
         queue: earlier keys at unit length, from `enqueue`.
 
+    Example:
+        >>> q, queue = torch.eye(2, 4), torch.eye(4)[2:]
+        >>> round(moco(q, q, queue, temperature=1.0).item(), 4)  # log(e + 2) - 1
+        0.5514
+
     Raises:
         RepriseError: if query and key differ in shape, or the queue is empty or of another dimension.
     """
@@ -129,5 +153,7 @@ def enqueue(queue: Float[Tensor, "size dim"], key: Float[Tensor, "batch dim"]) -
 
     Example:
         A queue of random keys to start from: `enqueue(torch.zeros(size, dim), torch.randn(size, dim))`.
+        >>> enqueue(torch.eye(2), torch.tensor([[3.0, 0.0]])).tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
     """
     return torch.cat([queue[len(key) :], unit_rows(key.detach())[-len(queue) :]])

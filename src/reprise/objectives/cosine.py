@@ -34,6 +34,13 @@ def infonce_cosine(
     exponentials could overflow or underflow: at 128 samples, below a temperature of .015 in float32 and .0015
     in float64.
 
+    Args:
+        z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
+
+    Example:
+        >>> round(infonce_cosine(torch.eye(3), torch.eye(3), temperature=1.0).item(), 4)  # log(e + 2) - 1
+        0.5514
+
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
     """
@@ -52,7 +59,16 @@ def differentiated_infonce_cosine(
     *,
     temperature: float = TEMPERATURE,
 ) -> Float[Tensor, "*replica"]:
-    """`infonce_cosine` by automatic differentiation, on any device and at any temperature."""
+    """`infonce_cosine` by automatic differentiation, on any device and at any temperature.
+
+    Args:
+        z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
+
+    Example:
+        >>> z = torch.eye(3)
+        >>> round(differentiated_infonce_cosine(z, z, temperature=1.0).item(), 4)
+        0.5514
+    """
     u1, u2 = normalize(z1, dim=-1), normalize(z2, dim=-1)
     positive = (u1 * u2).sum(-1)
     diagonal = torch.eye(z1.shape[-2], dtype=torch.bool, device=z1.device)
@@ -70,6 +86,13 @@ def quadratic_cosine(
 
     (mean_ij s_ij - (1 + 1/N) mean_i s_ii) / τ, with s_ii = c'_ii and s_ij = c_ij as in `infonce_cosine`. The
     gradient is computed in closed form, for speed.
+
+    Args:
+        z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
+
+    Example:
+        >>> round(quadratic_cosine(torch.eye(3), torch.eye(3), temperature=1.0).item(), 4)  # 1/3 - 4/3
+        -1.0
 
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.

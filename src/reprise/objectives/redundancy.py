@@ -41,6 +41,11 @@ def vicreg(
             `AUTHORS_VARIANCE_WEIGHT`.
         covariance_weight: ν.
 
+    Example:
+        >>> z = torch.zeros(4, 2)
+        >>> round(vicreg(z, z).item(), 4)  # collapsed: 25 * 2 * (1 - sqrt(1e-4))
+        49.5
+
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample.
     """
@@ -77,6 +82,11 @@ def barlow_twins(
     Args:
         off_diagonal_weight: λ: `PAPER_OFF_DIAGONAL_WEIGHT` or `SKEAN_OFF_DIAGONAL_WEIGHT`.
         scale: factor on the whole loss; .024 in the authors' code, .1 in solo-learn's for CIFAR.
+
+    Example:
+        >>> z = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+        >>> abs(barlow_twins(z, z).item()) < 1e-6, round(barlow_twins(z, -z).item(), 4)
+        (True, 8.0)
 
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample.

@@ -24,6 +24,10 @@ def negative_cosine(
         prediction: the predictor's output for one view.
         target: the projector's output for the other.
 
+    Example:
+        >>> negative_cosine(torch.eye(3), 2 * torch.eye(3)).item()
+        -1.0
+
     Raises:
         RepriseError: if the shapes differ.
     """
@@ -43,6 +47,10 @@ def byol(
     Args:
         prediction: the online network's prediction for one view.
         target: the target network's projection of the other.
+
+    Example:
+        >>> byol(torch.eye(3), -2 * torch.eye(3)).item()
+        4.0
 
     Raises:
         RepriseError: if the shapes differ.
@@ -66,6 +74,11 @@ def dino(
     Source: Caron et al. 2021, "Emerging Properties in Self-Supervised Vision Transformers", Eq. 1 to 3; code:
     github.com/facebookresearch/dino.
 
+    Example:
+        >>> student, teacher = torch.zeros(1, 4), torch.eye(1, 4)
+        >>> round(dino(student, teacher, torch.zeros(4)).item(), 4)  # log 4
+        1.3863
+
     Raises:
         RepriseError: if the shapes differ, or the centre has another dimension.
     """
@@ -82,6 +95,10 @@ def update_centre(
 
     Args:
         teacher: the teacher's outputs for all views, concatenated.
+
+    Example:
+        >>> update_centre(torch.zeros(2), torch.ones(3, 2), momentum=0.5).tolist()
+        [0.5, 0.5]
 
     Raises:
         RepriseError: if the centre has another dimension.

@@ -1,0 +1,1 @@
+"""Every diagnostic of a user's own embeddings or model: `reprise diagnose`."""
