@@ -239,9 +239,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event = self.peek_event()
         if getattr(event, "tag", None) is not None:
-            raise _refused(
-                event, f"the tag {quoted(event.tag)}: write plain words, numbers, lists and mappings"
-            )
+            raise _refused(event, f"the tag {quoted(event.tag)}: write words, numbers, lists and mappings")
         self._composed += 1
         self._depth += 1
         if self._depth > DEEPEST:
