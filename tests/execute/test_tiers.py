@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reprise.errors import RepriseError
 from reprise.execute import registry, tiers
-from reprise.study.settings import Settings, departures, ours, stated
+from reprise.study.settings import Settings, departures, ours, replaced, stated
 
 
 class Params(Settings):
@@ -22,6 +22,9 @@ class Params(Settings):
 
 class Experiment:
     params = Params
+
+    def settings(self, params):
+        return {"fewer": replaced(params, {"seeds": params.seeds - 2})} if params.lr == 2 else {}
 
 
 EXPERIMENTS = {"jing2022/first": Experiment(), "jing2022/second": Experiment()}
@@ -170,6 +173,32 @@ def test_what_is_no_file_is_not_waited_for(write, tmp_path):
     for name in ("pipe", "folder"):
         with pytest.raises(RepriseError, match=f"{name}.yaml: not readable as YAML: expected a file"):
             tiers.load_tier(name, tmp_path)
+
+
+def test_settings_whose_alternatives_are_impossible_are_refused_with_what_follows_from_them(write):
+    with pytest.raises(RepriseError) as caught:
+        write(
+            "tier: mine\nexperiments: {jing2022/second: {seeds: 2, lr: 2}}\n"
+        )  # the smaller value would be 0
+    assert str(caught.value) == (
+        "configs/mine.yaml: experiments: jing2022/second: seeds = 2, lr = 2 leave no room for other "
+        "plausible values, which follow from them: seeds = 0: Input should be greater than or equal to 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("id", "override", "message"),
+    [
+        ("ren2023/two_stages", "{batch_size: 2}", "batch_size = 2 .*batch_size = 1: Input should be"),
+        ("ren2023/two_stages", "{signals: 3}", "signals = 3 .*signals = 1: Input should be"),
+        ("ren2023/schedules", "{negatives: 1.0e-9}", "negatives = 1e-09 .*negatives = 0.0: Input should be"),
+        ("jing2022/layer_alignment", "{batch_size: 3}", "batch_size must be at least dim"),
+    ],
+)
+def test_what_no_run_could_compute_is_refused_before_the_first(checkout, id, override, message):
+    (checkout / "configs" / "mine.yaml").write_text(f"tier: mine\nexperiments: {{{id}: {override}}}\n")
+    with pytest.raises(RepriseError, match=f"{id}: .*{message}"):
+        tiers.load_tier("mine", checkout)
 
 
 def test_a_chain_of_bases_is_read_once_each(write, monkeypatch):

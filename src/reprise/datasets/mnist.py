@@ -61,7 +61,8 @@ def _require_digits(file: Path, classes: int) -> None:
     wrong = next((number for number, label in enumerate(labels) if label >= classes), None)
     if wrong is not None:
         raise RepriseError(
-            f"{file}: label {wrong} is {labels[wrong]}; expected 0 to {classes - 1}; copy or download it again"
+            f"{file}: label {wrong} is {labels[wrong]}, expected 0 to {classes - 1}; copy or download it "
+            "again"
         )
 
 

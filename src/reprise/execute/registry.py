@@ -35,6 +35,7 @@ class Experiment:
     Attributes:
         excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
             are changed `together`.
+        gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Experiment:
     params: type[Settings]
     alternatives: Callable[[Any], dict[str, Settings]] | None
     excused: Mapping[str, str]
+    gaps: tuple[str, ...]
     tables: tuple[str, ...]
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
@@ -283,6 +285,7 @@ def _experiment(id: str, module: str) -> Experiment:
         params=params.Params,
         alternatives=getattr(params, "alternatives", None),
         excused=getattr(params, "EXCUSED", {}),
+        gaps=getattr(params, "GAPS", ()),
         inputs=getattr(params, "check", None),
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,

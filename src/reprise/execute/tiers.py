@@ -15,7 +15,7 @@ import yaml
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.storage import store
-from reprise.study.settings import Settings, quoted, shortened
+from reprise.study.settings import Settings, one_line, quoted, shortened
 
 LARGEST = 100_000
 """Size of a config in bytes, at most: a longer one would take long to read, too."""
@@ -126,7 +126,21 @@ def _load_tier(name: str, root: Path) -> Tier:
         )
         for id, experiment in experiments.items()
     }
+    for id, experiment in experiments.items():
+        try:
+            experiment.settings(params[id])
+        except (ValueError, ArithmeticError) as error:
+            raise RepriseError(
+                f"{where}: experiments: {id}: {changes(overrides.get(id))} leave no room for other plausible "
+                f"values, which follow from them: {one_line(error)}"
+            ) from None
     return Tier(name, root, overrides, tuple(on_request), looked, params, _digest(params))
+
+
+def changes(overrides: Mapping[str, Any] | None) -> str:
+    """The settings that a config changes in an experiment, as messages show them."""
+    settings = ", ".join(f"{key} = {quoted(value)}" for key, value in (overrides or {}).items())
+    return shortened(settings, 400) or "the published settings"
 
 
 def _content(name: str, root: Path, derived: tuple[str, ...] = ()) -> tuple[dict[str, Any], str]:

@@ -78,6 +78,13 @@ class Entry:
         return self.folder.with_name(f".{self.folder.name}{LOCK}")
 
     @property
+    def used(self) -> float:
+        """When it was last asked for, in seconds since 1970; 0 for an entry without a lock file."""
+        with suppress(FileNotFoundError):
+            return self.lock.stat().st_mtime
+        return 0.0
+
+    @property
     def askers(self) -> set[str]:
         """All runs that have asked for the entry, by the names given to `asking`."""
         with suppress(FileNotFoundError):
@@ -121,6 +128,8 @@ def kept(
         if ASKER.get() and ASKER.get() not in entry.askers:
             with writing(entry.lock), entry.lock.open("a") as file:
                 file.write(f"\n{ASKER.get()}\n")  # a kill may have cut the previous line short
+        with writing(entry.lock):
+            entry.lock.touch()  # its date says when the entry was last used
         hit = _is_intact(entry)
         if not hit:
             _make(entry, what, make)

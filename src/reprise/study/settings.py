@@ -149,6 +149,17 @@ def shortened(text: str, most: int = 1000) -> str:
     return f"{text[:kept]} [{len(text) - 2 * kept:,} characters left out] {text[-kept:]}"
 
 
+def one_line(error: Exception) -> str:
+    """What an error says, in one line of at most 400 characters."""
+    if isinstance(error, ValidationError):
+        reasons = (
+            f"{'.'.join(map(str, item['loc']))} = {quoted(item['input'])}: {item['msg']}"
+            for item in error.errors()
+        )
+        return shortened("; ".join(reasons), 400)
+    return shortened(" ".join(f"{type(error).__name__}: {error}".split()), 400)
+
+
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
     key = quoted(".".join(str(name) for name in item["loc"]) or "(all)")
     if item["type"] == "extra_forbidden":
