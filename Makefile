@@ -31,6 +31,7 @@ help:
 
 .PHONY: reproduce
 reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
+	@workflow/scripts/unlock --config tier=$(TIER)
 	@snakemake --cores $(CORES) --config tier=$(TIER) $(if $(PAPER),paper=$(PAPER))
 	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $$PWD/results/$(TIER)/report.html"
 

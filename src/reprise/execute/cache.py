@@ -83,8 +83,8 @@ def clear() -> tuple[list[Row], list[Row]]:
 
 def keep_below(megabytes: float) -> tuple[list[Row], list[Row]]:
     """Removes entries until the rest takes at most so many MB: first those that no experiment uses, then the
-    others, each time the least recently used first. Returns the removed ones, and those that a running process
-    holds, which stay."""
+    others, each time the least recently used first. Returns the removed ones, and those that stay because a
+    running process holds them."""
     table = rows()
     excess = sum(row.size for row in table) - megabytes
     removed, busy = [], []
