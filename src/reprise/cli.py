@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from reprise.errors import RepriseError
+from reprise.errors import INTERRUPTION, RepriseError
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, drift, pipeline, plan, provenance, recorded, registry, tiers
 
@@ -48,9 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit succeeds
         return NOBODY_READS
     except KeyboardInterrupt:
-        print(
-            "reprise: interrupted; what was finished is kept, and the same command resumes", file=sys.stderr
-        )
+        print(INTERRUPTION, file=sys.stderr)
         return INTERRUPTED
 
 
@@ -344,7 +342,3 @@ def _print_summary(claims: pd.DataFrame) -> None:
             f"{paper['paper']}: {paper['decided']} of {paper['tests']} tests decided; of those, "
             f"{100 * paper['rate']:.1f} % expected to be wrong, at most"
         )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -154,7 +154,7 @@ def _blamed_on_settings(id: str, tier: Tier) -> Iterator[None]:
         if not changed:
             raise
         log = tier.results / "logs" / f"{id}.traceback"
-        store.write(log, traceback.format_exc().encode())
+        store.write(log, traceback.format_exc().encode(errors="backslashreplace"))
         raise RepriseError(
             f"{id}: fails with the settings of configs/{tier.name}.yaml: {changes(changed)}: "
             f"{one_line(error)}; try other values; the traceback is in {log}"
@@ -277,7 +277,7 @@ def _figure_writers(figure: Figure) -> dict[str, Writer]:
 
 def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
     def markdown(file: Path) -> None:
-        file.write_text(table.to_markdown(index=False) + "\n")
+        file.write_text(table.to_markdown(index=False) + "\n", encoding="utf-8")
 
     return {"csv": partial(table.to_csv, index=False), "md": markdown}
 

@@ -284,7 +284,7 @@ class _Module:
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
         self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        self.tree = _without_docstrings(ast.parse(path.read_text(), str(path)))
+        self.tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8"), str(path)))
         self.definitions: dict[str, list[ast.stmt]] = {}
         self.imports: dict[str, set[Symbol]] = {}
         for node in self.tree.body:

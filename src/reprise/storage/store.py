@@ -88,7 +88,9 @@ class Entry:
     def askers(self) -> set[str]:
         """All runs that have asked for the entry, by the names given to `asking`."""
         with suppress(FileNotFoundError):
-            return {line for line in self.lock.read_text(errors="replace").splitlines() if line}
+            return {
+                line for line in self.lock.read_text(encoding="utf-8", errors="replace").splitlines() if line
+            }
         return set()
 
     @property
@@ -126,7 +128,7 @@ def kept(
     entry = Entry(root / CACHE / kind / key)
     with locked(entry.lock):
         if ASKER.get() and ASKER.get() not in entry.askers:
-            with writing(entry.lock), entry.lock.open("a") as file:
+            with writing(entry.lock), entry.lock.open("a", encoding="utf-8") as file:
                 file.write(f"\n{ASKER.get()}\n")  # a kill may have cut the previous line short
         with writing(entry.lock):
             entry.lock.touch()  # its date says when the entry was last used
@@ -337,7 +339,7 @@ def _digest(record: Mapping[str, Any]) -> str:
 def _record(file: Path) -> dict[str, Any]:
     """Reads a sealed record; raises ValueError if it is missing or damaged."""
     try:
-        return unseal(file.read_text())
+        return unseal(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"{file}: missing") from None
     except ValueError:
@@ -440,7 +442,7 @@ def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
     while True:
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
-            handle = file.open("a")
+            handle = file.open("a", encoding="utf-8")
         with handle:
             if not _lock_at_once(handle, mode):
                 if not wait:

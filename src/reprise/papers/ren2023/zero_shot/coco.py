@@ -160,7 +160,7 @@ def _annotations(file: Path, lists: Mapping[str, Mapping[str, type]]) -> Any:
             ids.add(entry["id"])
     index = COCO()
     index.dataset = {"annotations": [], **content}
-    with open(os.devnull, "w") as devnull, contextlib.redirect_stdout(devnull):
+    with open(os.devnull, "w", encoding="utf-8") as devnull, contextlib.redirect_stdout(devnull):
         index.createIndex()
     return index
 
