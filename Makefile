@@ -13,6 +13,8 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # One thread a process: Snakemake runs the processes side by side.
 export OMP_NUM_THREADS := 1
+# Python's files and file names are UTF-8 in any locale.
+export PYTHONUTF8 := 1
 # Compiled modules are kept: a run starts hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -3,6 +3,7 @@ run, merged from a bundle, is read like a tier, but nothing is computed in it.""
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -342,9 +343,16 @@ def checkout(start: Path | None = None) -> Path:
     `configs/default.yaml`.
 
     Raises:
-        RepriseError: outside a checkout.
+        RepriseError: outside a checkout, or if the locale lacks a letter of its path.
     """
     start = (start or Path.cwd()).resolve()
+    try:
+        str(start).encode()
+    except UnicodeEncodeError:  # the file formats' libraries could not open files there
+        raise RepriseError(
+            f"{os.fsencode(start)!r}: the path has letters that this locale lacks; set LC_ALL=C.UTF-8 or "
+            "PYTHONUTF8=1, or move the checkout"
+        ) from None
     for folder in (start, *start.parents):
         if (folder / "configs" / "default.yaml").is_file():
             return folder

@@ -184,7 +184,7 @@ def _data_files(path: Path, names: Iterable[str]) -> list[Path]:
         if file and file not in files:
             files.add(file)
             if file.suffix == ".j2":
-                queue.extend((file, inner) for inner in DATA_FILE.findall(file.read_text()))
+                queue.extend((file, inner) for inner in DATA_FILE.findall(file.read_text(encoding="utf-8")))
     return sorted(files)
 
 

@@ -252,7 +252,7 @@ def save_tables(
             for name, table in tables.items():
                 table.to_parquet(draft / f"{name}.parquet", index=False)
             sealed = seal({**record, "key": key, "sha256": _sums(draft)})
-            (draft / RECORD).write_text(sealed)
+            (draft / RECORD).write_text(sealed, encoding="utf-8")
             (draft / marker(key)).touch()
             os.rename(draft, folder / READY)
         finally:
@@ -342,6 +342,8 @@ def _record(file: Path) -> dict[str, Any]:
         return unseal(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"{file}: missing") from None
+    except OSError as error:
+        raise ValueError(f"{file}: not readable ({error.strerror})") from None
     except ValueError:
         raise ValueError(f"{file}: damaged, not the record that was written") from None
 
@@ -358,7 +360,10 @@ def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[
         file = folder / name
         if not file.is_file():
             raise ValueError(f"{file}: missing")
-        content = file.read_bytes()
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise ValueError(f"{file}: not readable ({error.strerror})") from None
         if sha256(content) != expected:
             raise ValueError(
                 f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in "

@@ -1,4 +1,5 @@
-"""Ctrl-C ends every command with one line and the exit code 130, whenever it comes."""
+"""How the command line starts: Ctrl-C ends it with one line and the exit code 130, whenever it comes, and no
+locale stops it."""
 
 import os
 import signal
@@ -86,6 +87,28 @@ def test_a_process_that_ignores_it_goes_on_ignoring_it():
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     assert ignoring.returncode == 1
+
+
+ASCII = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_a_terminal_that_lacks_a_character_gets_a_question_mark():
+    program = f"{START}module.main = lambda: print('\\u03c3 = 1')\n"
+    done = subprocess.run([sys.executable, "-c", f"{program}start.main()"], env=ASCII, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"? = 1\n", b"")
+
+
+def test_in_an_ascii_locale_everything_is_read_but_a_path_with_other_letters_is_refused(checkout):
+    def plan():
+        command = [sys.executable, "-m", "reprise", "plan", "esser2024", "--tier", "mine"]
+        return subprocess.run(command, env=ASCII, capture_output=True, text=True, cwd=checkout)
+
+    (checkout / "configs" / "mine.yaml").write_text("# σ\ntier: mine\n", encoding="utf-8")
+    assert plan().returncode == 0, plan().stderr
+    checkout = checkout.rename(checkout.with_name("mit Leer und ü"))
+    assert plan().returncode == 2
+    (line,) = plan().stderr.splitlines()
+    assert "letters that this locale lacks; set LC_ALL=C.UTF-8 or PYTHONUTF8=1" in line
 
 
 DELAYS = [float(text) for text in os.environ.get("DELAYS", "0.1 0.6 1.5 3").split()]
