@@ -193,6 +193,9 @@ def test_settings_whose_alternatives_are_impossible_are_refused_with_what_follow
         ("ren2023/two_stages", "{signals: 3}", "signals = 3 .*signals = 1: Input should be"),
         ("ren2023/schedules", "{negatives: 1.0e-9}", "negatives = 1e-09 .*negatives = 0.0: Input should be"),
         ("jing2022/layer_alignment", "{batch_size: 3}", "batch_size must be at least dim"),
+        ("tian2023/matching_scores", "{tokens: 3}", "tokens must be at least the largest of candidates"),
+        ("tian2023/global_modulation", "{flow_starts: []}", "flow_starts.* at least 1 item"),
+        ("esser2024/constrained_losses", "{samples: 3}", "samples.* greater than or equal to 8"),
     ],
 )
 def test_what_no_run_could_compute_is_refused_before_the_first(checkout, id, override, message):

@@ -43,12 +43,12 @@ class Experiment:
     params: type[Settings]
     alternatives: Callable[[Any], dict[str, Settings]] | None
     excused: Mapping[str, str]
-    gaps: tuple[str, ...]
     tables: tuple[str, ...]
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
     inputs: Callable[[Any], None] | None
     resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
+    gaps: tuple[str, ...] = ()
 
     @property
     def paper(self) -> str:
