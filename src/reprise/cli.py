@@ -342,3 +342,7 @@ def _print_summary(claims: pd.DataFrame) -> None:
             f"{paper['paper']}: {paper['decided']} of {paper['tests']} tests decided; of those, "
             f"{100 * paper['rate']:.1f} % expected to be wrong, at most"
         )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
