@@ -301,7 +301,7 @@ def _parts(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _refused(place: yaml.Node | yaml.Event, problem: str) -> yaml.MarkedYAMLError:
-    return yaml.constructor.ConstructorError(None, None, problem, place.start_mark)
+    return yaml.constructor.ConstructorError(None, None, problem, place.start_mark)  # type: ignore[arg-type]
 
 
 _Loader.add_implicit_resolver(

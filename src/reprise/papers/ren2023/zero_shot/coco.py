@@ -33,13 +33,18 @@ from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import extras
 from reprise.study.settings import quoted, shortened
 
-IMAGE, CAPTION = {"id": int, "file_name": str}, {"id": int, "image_id": int, "caption": str}
-OBJECT, CATEGORY = {"id": int, "image_id": int, "category_id": int}, {"id": int, "name": str}
-KINDS: dict[str, dict[str, dict[str, type]]] = {
-    "captions": {"images": IMAGE, "annotations": CAPTION},
-    "instances": {"images": IMAGE, "annotations": OBJECT, "categories": CATEGORY},
+Fields = Mapping[str, type]
+"""What is read of an entry of an annotation file, and the type that it must have."""
+IMAGE: Fields = {"id": int, "file_name": str}
+KINDS: Mapping[str, Mapping[str, Fields]] = {
+    "captions": {"images": IMAGE, "annotations": {"id": int, "image_id": int, "caption": str}},
+    "instances": {
+        "images": IMAGE,
+        "annotations": {"id": int, "image_id": int, "category_id": int},
+        "categories": {"id": int, "name": str},
+    },
 }
-"""Kind of annotation file -> its lists -> what is read of each entry, and the type that it must have."""
+"""The fields of the lists in each kind of annotation file."""
 TYPES = {int: "a whole number", str: "a text"}
 
 
@@ -140,7 +145,7 @@ def _load(root: Path, split: str) -> Captioned:
     )
 
 
-def _annotations(file: Path, lists: Mapping[str, Mapping[str, type]]) -> Any:
+def _annotations(file: Path, lists: Mapping[str, Fields]) -> Any:
     """pycocotools' index of an annotation file, of whose lists each entry has been checked."""
     from pycocotools.coco import COCO
 
@@ -153,7 +158,7 @@ def _annotations(file: Path, lists: Mapping[str, Mapping[str, type]]) -> Any:
         entries = content.get(name) if isinstance(content, dict) else None
         if not isinstance(entries, list) or not entries:
             raise RepriseError(f"{file}: holds no list of {name}; unpack it again")
-        ids = set()
+        ids: set[int] = set()
         for number, entry in enumerate(entries):
             if problem := _problem(entry, fields, ids):
                 raise RepriseError(f"{file}: {name}, entry {number}: {problem}; unpack it again")
@@ -165,11 +170,10 @@ def _annotations(file: Path, lists: Mapping[str, Mapping[str, type]]) -> Any:
     return index
 
 
-def _problem(entry: Any, fields: Mapping[str, type], ids: set[int]) -> str:
+def _problem(entry: Any, fields: Fields, ids: set[int]) -> str:
     """What is wrong with an entry of an annotation file; empty if nothing is.
 
     Args:
-        fields: the keys that it must have, and the types of their values.
         ids: of the entries before it.
     """
     if not isinstance(entry, dict):
@@ -180,8 +184,8 @@ def _problem(entry: Any, fields: Mapping[str, type], ids: set[int]) -> str:
             return f"'{key}' is {value}, expected {TYPES[kind]}"
     if entry["id"] in ids:
         return f"'id' {quoted(entry['id'])} stands twice"
-    name = entry.get("file_name")
-    if "file_name" in fields and (name in ("", ".", "..") or "/" in name or not name.isprintable()):
+    name = entry["file_name"] if "file_name" in fields else "none is read"
+    if name in ("", ".", "..") or "/" in name or not name.isprintable():
         return f"'file_name' is {quoted(name)}, expected the name of a file, without a folder"
     return ""
 
