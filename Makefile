@@ -13,6 +13,8 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # One thread a process: Snakemake runs the processes side by side.
 export OMP_NUM_THREADS := 1
+# Python's files and file names are UTF-8 in any locale.
+export PYTHONUTF8 := 1
 # Compiled modules are kept: a run starts hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -31,6 +33,7 @@ help:
 
 .PHONY: reproduce
 reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
+	@workflow/scripts/unlock --config tier=$(TIER)
 	@snakemake --cores $(CORES) --config tier=$(TIER) $(if $(PAPER),paper=$(PAPER))
 	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $$PWD/results/$(TIER)/report.html"
 

@@ -7,7 +7,7 @@
 #   snakemake --workflow-profile slurm       the paper tier on a cluster (docs/cluster.md)
 #
 # Settings come from workflow/profiles/default, which Snakemake finds through the link `profiles`.
-# After a kill (the folder is locked): snakemake --unlock, then the same command again.
+# After a kill (the folder is locked): snakemake --unlock, then the same command again; `make reproduce` does that itself.
 
 from snakemake.utils import min_version
 
@@ -20,6 +20,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
+    record_host()
     check_accounting()
     estimates = [plan.estimate(e.id, TIER, SHARE_MINUTES) for e in INCLUDED]
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")

@@ -5,7 +5,14 @@ import networkx
 import pytest
 
 PAPERS = "reprise.papers"
-COMMANDS = ("reprise.cli", "reprise.execute", "reprise.report", "reprise.bench", "reprise.diagnose")
+COMMANDS = (
+    "reprise.__main__",
+    "reprise.cli",
+    "reprise.execute",
+    "reprise.report",
+    "reprise.bench",
+    "reprise.diagnose",
+)
 """Rooms that run papers, and are used by none."""
 LIBRARY = ("reprise.diagnostics", "reprise.datasets.contact_sheet")
 """For notebooks as well, whichever paper uses them."""

@@ -1,4 +1,4 @@
-"""`reprise list | show | plan | run | draw | check | report | diff | bundle | merge | cache | bench | diagnose`."""
+"""The command line of Reprise. Each command says with --help what it does."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from reprise.diagnose import command as diagnose
-from reprise.errors import RepriseError, unknown
+from reprise.errors import INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
 from reprise.report import card, listing
@@ -61,9 +61,7 @@ def _run_command(arguments: Sequence[str] | None) -> int:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(
-            "reprise: interrupted; what was finished is kept, and the same command resumes", file=sys.stderr
-        )
+        print(INTERRUPTION, file=sys.stderr)
         return INTERRUPTED
 
 
@@ -158,9 +156,15 @@ def _parser() -> argparse.ArgumentParser:
         "list cache entries with their sizes, ages and the experiments that use them",
         has_tier=False,
     )
-    cache_parser.add_argument(
+    removal = cache_parser.add_mutually_exclusive_group()
+    removal.add_argument(
         "--clear", action="store_true", help="remove entries that no experiment of any tier uses"
     )
+    removal.add_argument(
+        "--limit", type=_megabytes, metavar="MB",
+        help="remove entries until the rest takes at most so much: first those that no experiment uses, "
+        "then the least recently used",
+    )  # fmt: skip
     bench_parser = add(
         "bench",
         _bench,
@@ -179,6 +183,12 @@ def _share(text: str) -> tuple[int, int]:
     if not 1 <= number <= shares:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 3/16")
     return number, shares
+
+
+def _megabytes(text: str) -> float:
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of MB such as 500")
+    return float(text)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -344,8 +354,8 @@ def _merge(options: argparse.Namespace) -> None:
 
 
 def _cache(options: argparse.Namespace) -> None:
-    if options.clear:
-        removed, busy = cache.clear()
+    if options.clear or options.limit is not None:
+        removed, busy = cache.clear() if options.clear else cache.keep_below(options.limit)
         for row in removed:
             print(f"removed {row.kind}: {row.what} ({row.size:.1f} MB)")
         for row in busy:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.metadata import files
+from pathlib import Path
 
 import numpy as np
 import official_formats
@@ -19,7 +20,7 @@ from reprise.datasets import mnist, photographs, shapes
 from reprise.datasets.augment import Views
 from reprise.datasets.catalogue import DATA_SETS, check, load
 from reprise.datasets.data_set import DataSet
-from reprise.datasets.folders import Folder
+from reprise.datasets.folders import Files, Folder
 from reprise.datasets.recipes import Normalisation, Recipe, Strengths
 from reprise.errors import RepriseError
 
@@ -113,6 +114,54 @@ def test_another_kind_of_file_is_named_with_what_it_starts_with(written, start):
     said = message(written[0])
     for part in (str(file), start.hex(), "00000803"):
         assert part in said
+
+
+def test_a_label_that_is_no_digit_is_named(written):
+    labels = written[1]["t10k-labels-idx1-ubyte"].copy()
+    labels[3] = 200
+    file = written[0] / "MNIST" / "raw" / "t10k-labels-idx1-ubyte"
+    file.write_bytes(official_formats.idx(labels))
+    assert message(written[0]).startswith(f"{file}: label 3 is 200, expected 0 to 9; ")
+
+
+@pytest.mark.parametrize(("shape", "shown"), [((50, 14, 56), "50 images of 14x56"), ((0, 28, 28), "0 im")])
+def test_images_of_another_size_and_none_are_refused(written, shape, shown):
+    folder = written[0] / "MNIST" / "raw"
+    for kind, sizes in (("images-idx3", shape), ("labels-idx1", shape[:1])):
+        (folder / f"train-{kind}-ubyte").write_bytes(official_formats.idx(np.zeros(sizes)))
+    said = message(written[0])
+    assert said.startswith(f"{folder / 'train-images-idx3-ubyte'}: {shown}")
+    assert "expected images of 28x28" in said
+
+
+def test_what_may_not_be_read_is_named(written, monkeypatch):
+    """The error that the system gives to all but root."""
+
+    def refuse(self, *options, **more):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    folder = written[0] / "MNIST" / "raw"
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert message(written[0]) == (
+        f"data set 'mnist': {folder / 'train-images-idx3-ubyte'}: not readable: Permission denied; "
+        "copy it again, or give read access there"
+    )
+
+
+@pytest.mark.parametrize("name", ["bomb.png", "bomb.gif", "empty.jpg", "text.jpg", "folder.jpg"])
+def test_what_cannot_be_decoded_is_named_also_images_of_too_many_pixels(tmp_path, monkeypatch, name):
+    file = tmp_path / name
+    if name.startswith("bomb"):
+        Image.new("1", (3000, 1000)).save(file)
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1_000_000)
+    elif name == "folder.jpg":
+        file.mkdir()
+    else:
+        file.write_text("a text" if name == "text.jpg" else "")
+    with pytest.raises(RepriseError) as caught:
+        Files([file])[:1]
+    assert str(caught.value).startswith(f"{file}: not an image that can be decoded: ")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_images_without_labels_are_an_error(written):

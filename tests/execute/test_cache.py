@@ -1,8 +1,10 @@
 """`reprise cache` lists what is kept, and clears exactly what nothing asks for."""
 
+import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -105,6 +107,36 @@ def test_what_a_killed_training_left_is_listed_and_cleared_like_the_rest(tier, n
     removed, busy = cache.clear()
     assert ([row.entry.folder.name for row in removed], busy) == (["useless"], [])
     assert sorted(file.name for file in folder.iterdir()) == [".wanted", ".wanted.lock"]
+
+
+def test_a_limit_takes_what_nothing_asks_for_and_then_what_was_used_longest_ago(tier, now, capsys):
+    """Entries of 0.7 MB; that of nobody is the youngest."""
+    for age, key, asker in ((40, "old", now), (30, "used again", now), (20, "young", now), (10, "lost", "")):
+        entry = keep(tier, asker, key)
+        os.utime(entry.lock, (time.time() - age,) * 2)
+    assert keep(tier, now, "used again").hit
+
+    def left(limit):
+        assert main(["cache", "--limit", limit]) == 0
+        return {entry.folder.name for entry in store.entries(tier.root)}
+
+    assert left("2.9") == {"old", "used again", "young", "lost"}
+    assert left("2.5") == {"old", "used again", "young"}
+    assert left("2.0") == {"used again", "young"}
+    assert left("0.8") == {"used again"}
+    with store.locked(entry.folder.with_name(".used again.lock")):
+        capsys.readouterr()
+        assert left("0") == {"used again"}
+        assert "left models: net used again: a process is at work there" in capsys.readouterr().out
+    assert left("0") == set()
+    assert list((tier.root / store.CACHE / "models").iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", ["-1", "much", "nan", "1e3"])
+def test_a_limit_is_a_number_of_megabytes(checkout, limit, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["cache", f"--limit={limit}"])
+    assert f"{limit!r} is not a number of MB such as 500" in capsys.readouterr().err
 
 
 def test_a_damaged_record_does_not_stop_it(tier, now):

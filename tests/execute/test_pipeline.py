@@ -1,5 +1,6 @@
 """Readers take results for what they are: fresh, stale, damaged, or under way in another process."""
 
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -135,3 +136,44 @@ def test_the_report_hangs_on_the_papers_own_files(monkeypatch):
         monkeypatch.setattr(registry, "_data", one_line_more)
         now = registry.report_code(), registry.claims_code(KEY)
         assert tuple(a != b for a, b in zip(before, now, strict=True)) == changes
+
+
+def failing(error):
+    def compute(params, context):
+        raise error
+
+    return lambda self: compute
+
+
+def test_a_computation_that_fails_names_the_settings_and_keeps_the_traceback(tier, monkeypatch, capsys):
+    monkeypatch.setattr(registry.Experiment, "compute", failing(ZeroDivisionError("division by zero")))
+    assert main(["run", ID, "--tier", "tiny"]) == 2
+    message = capsys.readouterr().err.splitlines()[-1]
+    log = tier.results / "logs" / f"{ID}.traceback"
+    assert f"{ID}: fails with the settings of configs/tiny.yaml: batch_size = 64, " in message
+    assert f"ZeroDivisionError: division by zero; try other values; the traceback is in {log}" in message
+    assert "Traceback (most recent call last)" in log.read_text()
+    assert "test_pipeline.py" in log.read_text()
+
+
+def test_a_failure_with_the_published_settings_is_a_mistake_of_ours(checkout, monkeypatch):
+    (checkout / "configs" / "published.yaml").write_text("tier: published\n")
+    monkeypatch.setattr(registry.Experiment, "compute", failing(ZeroDivisionError("division by zero")))
+    with pytest.raises(ZeroDivisionError):
+        pipeline.run(ID, tiers.load_tier("published"))
+
+
+def test_numbers_that_are_not_finite_are_said_and_recorded(tier, monkeypatch, capsys):
+    tables, _ = pipeline.load(ID, tier)
+    record = store.load_record(tier.results / ID, "")
+    assert record["not_finite"] == {}
+    tables["trajectory"].loc[tables["trajectory"].index % 4 == 0, "imbalance"] = float("nan")
+    tables["trajectory"].loc[tables["trajectory"].index % 2 == 0, "norm_w1"] = float("inf")
+    monkeypatch.setattr(registry.Experiment, "compute", lambda self: lambda params, context: tables)
+    pipeline.run(ID, tier)
+    assert store.load_record(tier.results / ID, "")["not_finite"].keys() == {
+        "trajectory.imbalance", "trajectory.norm_w1",
+    }  # fmt: skip
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert re.search(r"diverged: 25\.\d% of trajectory.imbalance, 50\.\d% of trajectory.norm_w1", said)
+    assert pipeline._not_finite(tables, ("trajectory.*",)) == {}

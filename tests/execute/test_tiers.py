@@ -1,12 +1,18 @@
 """Tiers: what is read, and what stops a run before its first job."""
 
+import os
 import re
+import time
 
 import pytest
+import yaml
+from conftest import ROOT
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reprise.errors import RepriseError
 from reprise.execute import registry, tiers
-from reprise.study.settings import Settings, departures, ours, stated
+from reprise.study.settings import Settings, departures, ours, replaced, stated
 
 
 class Params(Settings):
@@ -16,6 +22,9 @@ class Params(Settings):
 
 class Experiment:
     params = Params
+
+    def settings(self, params):
+        return {"fewer": replaced(params, {"seeds": params.seeds - 2})} if params.lr == 2 else {}
 
 
 EXPERIMENTS = {"jing2022/first": Experiment(), "jing2022/second": Experiment()}
@@ -116,6 +125,16 @@ def test_the_hash_changes_with_a_value_and_not_with_how_it_is_written(write):
         ("tier: mine\n? [a, b]\n: 1\n", ["line 2", "a key must be a word"]),
         ("tier: mine\nexperiments: !!python/name:os.system\n", ["line 2", "not readable as YAML"]),
         ("tier: \x00\n", ["not readable as YAML"]),
+        ("tier: mine\nexperiments: {on: !!bool maybe}\n", ["line 2, column 19", "the tag", "write words"]),
+        ("! tier: mine\n", ["line 1, column 1", "the tag '!'"]),
+        ("tier: mine\nlooked: " + "[" * 300 + "]" * 300, ["line 2, column 28", "more than 20 mappings"]),
+        ("tier: mine\nlooked: &a [*a]\n", ["line 2, column 13", "the alias 'a' stands within"]),
+        ("tier: mine\nlooked: [" + "1, " * 20_000 + "]\n", ["more than 10,000 values"]),
+        ("tier: mine\n#" + "x" * 100_000, ["at most 100,000 bytes"]),
+        ("tier: 0x" + "f" * 5000, ["line 1, column 7", "characters left out", "is not a whole number"]),
+        ("tier: mine\non_request: [[1]]\n", ["unknown experiment [1]", "jing2022/first"]),
+        ('tier: mine\n"a\\nb": 1\n', [r"unknown key 'a\nb'"]),
+        (f"tier: mine\n{'k' * 900}: 1\n", ["unknown key 'kkk", "characters left out", "tier, base"]),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_message_that_names_the_file(write, text, parts):
@@ -125,6 +144,132 @@ def test_a_mistake_is_one_message_that_names_the_file(write, text, parts):
     assert "configs/mine.yaml: " in message
     assert [part for part in parts if part not in message] == []
     assert len(message.splitlines()) == 1
+    assert len(message) <= 1000
+
+
+def test_aliases_count_as_what_they_stand_for(write):
+    """Thirty lines of nine aliases each would be 9^30 values."""
+    lines = "".join(f"  a{level}: &a{level} [{f'*a{level - 1}, ' * 9}]\n" for level in range(1, 30))
+    with pytest.raises(RepriseError, match=r"line 7.* more than 10,000 values, with aliases written out"):
+        write(f"tier: mine\nlooked:\n  a0: &a0 [x]\n{lines}")
+    few = "tier: mine\nexperiments:\n  jing2022/first: &same {seeds: 3}\n  jing2022/second: *same\n"
+    assert write(few).params == {"jing2022/first": Params(seeds=3), "jing2022/second": Params(seeds=3)}
+
+
+def test_many_mistakes_are_one_message_of_a_thousand_characters(write):
+    wrong = "".join(f"    key{number}: 1\n" for number in range(1000))
+    with pytest.raises(RepriseError) as caught:
+        write(f"tier: mine\nexperiments:\n  jing2022/first:\n{wrong}")
+    message = str(caught.value)
+    assert len(message) <= 1000
+    assert "unknown key 'key0'" in message
+    assert re.search(r"\[[\d,]+ characters left out\]", message)
+
+
+def test_what_is_no_file_is_not_waited_for(write, tmp_path):
+    """A pipe, from which nothing comes, and a folder."""
+    os.mkfifo(tmp_path / "configs" / "pipe.yaml")
+    (tmp_path / "configs" / "folder.yaml").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(RepriseError, match=f"{name}.yaml: not readable as YAML: expected a file"):
+            tiers.load_tier(name, tmp_path)
+
+
+def test_settings_whose_alternatives_are_impossible_are_refused_with_what_follows_from_them(write):
+    with pytest.raises(RepriseError) as caught:
+        write(
+            "tier: mine\nexperiments: {jing2022/second: {seeds: 2, lr: 2}}\n"
+        )  # the smaller value would be 0
+    assert str(caught.value) == (
+        "configs/mine.yaml: experiments: jing2022/second: seeds = 2, lr = 2 leave no room for other "
+        "plausible values, which follow from them: seeds = 0: Input should be greater than or equal to 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("id", "override", "message"),
+    [
+        ("ren2023/two_stages", "{batch_size: 2}", "batch_size = 2 .*batch_size = 1: Input should be"),
+        ("ren2023/two_stages", "{signals: 3}", "signals = 3 .*signals = 1: Input should be"),
+        ("ren2023/schedules", "{negatives: 1.0e-9}", "negatives = 1e-09 .*negatives = 0.0: Input should be"),
+        ("jing2022/layer_alignment", "{batch_size: 3}", "batch_size must be at least dim"),
+        ("tian2023/matching_scores", "{tokens: 3}", "tokens must be at least the largest of candidates"),
+        ("tian2023/global_modulation", "{flow_starts: []}", "flow_starts.* at least 1 item"),
+        ("esser2024/constrained_losses", "{samples: 3}", "samples.* greater than or equal to 8"),
+    ],
+)
+def test_what_no_run_could_compute_is_refused_before_the_first(checkout, id, override, message):
+    (checkout / "configs" / "mine.yaml").write_text(f"tier: mine\nexperiments: {{{id}: {override}}}\n")
+    with pytest.raises(RepriseError, match=f"{id}: .*{message}"):
+        tiers.load_tier("mine", checkout)
+
+
+def test_a_chain_of_bases_is_read_once_each(write, monkeypatch):
+    """Each tier with its own bases, so quadratic in the length; it was exponential."""
+    write("tier: t0\n", "t0")
+    for number in range(1, 20):
+        override = f"experiments: {{jing2022/first: {{seeds: {number}}}}}"
+        tier = write(f"tier: t{number}\nbase: t{number - 1}\n{override}\n", f"t{number}")
+    reads, read = [], tiers._read
+    monkeypatch.setattr(tiers, "_read", lambda file: reads.append(file) or read(file))
+    assert tiers.load_tier("t19", tier.root).params["jing2022/first"] == Params(seeds=19)
+    assert len(reads) <= 20 * 21 / 2
+
+
+SCRAPS = (
+    *("!!bool maybe", "!!python/name:os.system", "!", "&a", "*a", "<<: *a", "[" * 30, "{a: " * 30, "- - - -"),
+    *(".nan", "-.inf", "1e400", "0x_", "9" * 5000, "1:59:59", "2001-13-45", "~", "yes", "=", "010"),
+    *("\t", "\x00", "\ufeff", "é", "%", "@", "`", "|", ">-", '"', "'"),
+    *(
+        "tier: mine",
+        "base: smoke",
+        "device: tpu",
+        "on_request: [{}]",
+        "looked: {1: 2}",
+        "k" * 2000,
+        "\n",
+        ": ",
+        "}",
+    ),
+)
+"""What a file may hold by mistake, or to do harm."""
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def made_up(draw):
+    """The text of a config: one of ours with scraps in it or pieces cut out, or any values for real keys."""
+    if draw(st.booleans()):
+        id = draw(st.sampled_from(sorted(registry.experiments())))
+        fields = sorted(registry.experiment(id).params.model_fields)
+        overrides = draw(st.dictionaries(st.sampled_from(fields), VALUES, min_size=1, max_size=3))
+        return yaml.safe_dump({"tier": "mine", "experiments": {id: overrides}})
+    text = (ROOT / "configs" / f"{draw(st.sampled_from(('smoke', 'default', 'paper')))}.yaml").read_text()
+    text = re.sub("^tier: .*", "tier: mine", text, flags=re.MULTILINE)
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = start + draw(st.sampled_from((0, 0, 1, 5, 40)))
+        text = text[:start] + draw(st.sampled_from(SCRAPS)) + text[end:]
+    return text
+
+
+@settings(max_examples=int(os.environ.get("EXAMPLES", "150")), suppress_health_check=list(HealthCheck))
+@given(text=made_up())
+def test_a_made_up_config_is_read_or_refused_in_a_thousand_characters(checkout, text):
+    (checkout / "configs" / "mine.yaml").write_text(text, encoding="utf-8")
+    start, message = time.perf_counter(), "mine.yaml"
+    try:
+        for params in tiers.load_tier("mine", checkout).params.values():
+            departures(params)
+    except RepriseError as refusal:
+        message = str(refusal)
+    assert "mine.yaml" in message
+    assert len(message) <= 1000
+    assert time.perf_counter() - start < 10
 
 
 def test_a_file_that_is_no_text_is_one_message(write, tmp_path):

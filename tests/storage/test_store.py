@@ -58,6 +58,24 @@ def test_what_is_read_is_what_was_written(folder):
     }
 
 
+@pytest.mark.parametrize(("name", "reader"), [(store.RECORD, "read_text"), ("loss.parquet", "read_bytes")])
+def test_results_that_may_not_be_read_are_named(folder, monkeypatch, name, reader):
+    """The error that the system gives to all but root."""
+    read = getattr(Path, reader)
+
+    def refuse(file, *options, **more):
+        if file.name == name:
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return read(file, *options, **more)
+
+    monkeypatch.setattr(Path, reader, refuse)
+    with pytest.raises(RepriseError) as caught:
+        store.load_tables(folder, AGAIN)
+    assert str(caught.value) == (
+        f"{folder / name}: not readable (Permission denied); make it again with: {AGAIN}"
+    )
+
+
 def test_the_same_tables_are_the_same_bytes(folder):
     before = content(folder)
     store.save_tables(folder, tables(), KEY, {"commit": "abc", "params": {}})

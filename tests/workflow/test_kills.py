@@ -84,6 +84,28 @@ def test_a_killed_snakemake_says_how_to_go_on_and_then_ends_the_same(blank, smok
     assert blank.plan("--config", *CONFIG) == set()
 
 
+def test_make_reproduce_unlocks_what_a_killed_snakemake_left_and_not_what_a_living_one_holds(blank):
+    unlock = ("workflow/scripts/unlock", "--config", *CONFIG)
+    run = ("snakemake", "--cores", "1", ID.replace("/", "_"), "--config", *CONFIG)
+    process = blank.start(*run)
+    try:
+        while process.poll() is None and not (blank.root / "results/smoke/logs" / f"{ID}.log").exists():
+            time.sleep(0.1)
+        code, printed = blank.call(*unlock)
+        assert (code, printed.partition(";")[0]) == (0, f"locked by Snakemake, process {process.pid}")
+        code, printed = blank.call(*run)
+        assert code != 0
+        assert "--unlock" in printed
+    finally:
+        kill_all(process)
+    assert process.returncode == -signal.SIGKILL, "it was quicker than expected"
+    code, printed = blank.call(*unlock)
+    assert code == 0
+    assert "unlocking: the last Snakemake here was killed" in printed
+    code, printed = blank.call(*run)
+    assert code == 0, printed
+
+
 def test_a_terminated_snakemake_leaves_nothing_that_counts_as_done(finished, smoke_run):
     """On a request to stop it lets its jobs end, and the next run does the rest."""
     finished.edit("configs/smoke.yaml", f"{ID}:\n", f"{ID}:\n    noise_std: 0.25\n")

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -207,6 +208,12 @@ def drawing(artifact):
         f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
     )
     return {"pdf": f"{stem}.pdf", "png": image}
+
+
+def record_host():
+    """Writes which machine holds the locks of this folder, for workflow/scripts/unlock."""
+    with open(".snakemake/host", "w", encoding="utf-8") as file:
+        file.write(f"{socket.gethostname()}\n")
 
 
 def check_accounting():

@@ -17,7 +17,7 @@ from reprise.datasets import (
     strokes,
     textures,
 )
-from reprise.datasets.data_set import DataSet
+from reprise.datasets.data_set import DataSet, files_named
 from reprise.errors import RepriseError
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def check(name: str, root: str | Path, split: str = "train") -> None:
         raise RepriseError(str(error)) from None
     if split not in data_set.counts:
         raise RepriseError(f"data set '{name}' has no split '{split}'; allowed: {', '.join(data_set.counts)}")
-    data_set.check(_absolute(root))
+    with files_named(name):
+        data_set.check(_absolute(root))
 
 
 def load(name: str, root: str | Path, split: str = "train") -> "tuple[Images, Tensor]":
@@ -114,7 +115,8 @@ def load(name: str, root: str | Path, split: str = "train") -> "tuple[Images, Te
     import torch
 
     check(name, root, split)
-    images, labels = DATA_SETS[name].load(_absolute(root), split)
+    with files_named(name):
+        images, labels = DATA_SETS[name].load(_absolute(root), split)
     if isinstance(images, np.ndarray):
         images = torch.from_numpy(np.ascontiguousarray(images))
     return images, torch.from_numpy(labels).long()

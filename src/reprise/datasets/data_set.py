@@ -94,6 +94,23 @@ class DataSet:
             ) from None
 
 
+@contextmanager
+def files_named(data_set: str) -> Iterator[None]:
+    """Says which file or folder cannot be read, and of which data set.
+
+    Raises:
+        RepriseError: in place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        raise RepriseError(
+            f"data set '{data_set}': {place}not readable: {error.strerror or error}; copy it again, or give "
+            "read access there"
+        ) from None
+
+
 def size(file: Path) -> int:
     """Bytes in a file.
 

@@ -13,6 +13,7 @@ from jaxtyping import Int, UInt8
 from PIL import Image, ImageOps
 from torch import Tensor
 
+from reprise.datasets.data_set import size
 from reprise.errors import RepriseError
 
 MARGIN = 1 / 16
@@ -48,7 +49,7 @@ class Files:
         hours. Sizes are read once, because a network's file system may take minutes."""
         digest = hashlib.sha256(f"{self.size}".encode())
         for file in map(Path, map(os.fsdecode, self._files)):
-            digest.update(f"{file.parent.name}/{file.name} {file.stat().st_size}\n".encode())
+            digest.update(os.fsencode(f"{file.parent.name}/{file.name} {size(file)}\n"))
         return digest.hexdigest()
 
     def __len__(self) -> int:
@@ -121,9 +122,10 @@ def _decoded(file: bytes) -> Image.Image:
     try:
         with Image.open(os.fsdecode(file)) as image:
             return image.convert("RGB")
-    except OSError as error:
+    except Exception as error:  # a decoder may raise anything; also Pillow's limit on the number of pixels
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise RepriseError(
-            f"{os.fsdecode(file)}: not an image that can be decoded: {error}; copy it again"
+            f"{os.fsdecode(file)}: not an image that can be decoded: {reason}; copy it again"
         ) from None
 
 

@@ -8,6 +8,8 @@ from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 
 UNSIGNED_BYTES = 0x08
+LABELS_START = 8
+"""Bytes of the header of a file of labels."""
 FILES = {
     "train-images-idx3-ubyte": 3,
     "train-labels-idx1-ubyte": 1,
@@ -24,11 +26,17 @@ class Mnist(DataSet):
         all_packed = all((folder / f"{file}.gz").is_file() for file in missing)
         remedy = "unpack them: gunzip *.gz" if all_packed else "put MNIST's unpacked IDX files there"
         self.require(folder, missing, remedy, stand_in="strokes")
-        lengths = {file: _length(folder / file, dimensions) for file, dimensions in FILES.items()}
+        shapes = {file: _shape(folder / file, dimensions) for file, dimensions in FILES.items()}
         for part in ("train", "t10k"):
-            images, labels = (lengths[file] for file in FILES if file.startswith(part))
+            (images, *sides), (labels,) = (shapes[file] for file in FILES if file.startswith(part))
             if images != labels:
                 raise RepriseError(f"data set 'mnist': {folder}: {images} {part} images, but {labels} labels")
+            if not images or sides != [self.side, self.side]:
+                raise RepriseError(
+                    f"{folder / part}-images-idx3-ubyte: {images} images of {sides[0]}x{sides[1]} pixels; "
+                    f"expected images of {self.side}x{self.side}; copy or download it again"
+                )
+            _require_digits(folder / f"{part}-labels-idx1-ubyte", self.classes)
 
     def load(self, root: Path, split: str) -> Labelled:
         from torchvision.datasets import MNIST
@@ -47,8 +55,19 @@ MNIST = Mnist(
 )
 
 
-def _length(file: Path, dimensions: int) -> int:
-    """Number of images or labels in an IDX file.
+def _require_digits(file: Path, classes: int) -> None:
+    """Raises RepriseError if a file of labels holds others than 0 to `classes` - 1, naming the first."""
+    labels = file.read_bytes()[LABELS_START:]
+    wrong = next((number for number, label in enumerate(labels) if label >= classes), None)
+    if wrong is not None:
+        raise RepriseError(
+            f"{file}: label {wrong} is {labels[wrong]}, expected 0 to {classes - 1}; copy or download it "
+            "again"
+        )
+
+
+def _shape(file: Path, dimensions: int) -> list[int]:
+    """Sizes of the array in an IDX file; the first is its number of images or labels.
 
     The header holds two zeros, the type of the numbers, the number of dimensions, and their sizes, 4 bytes
     each.
@@ -70,4 +89,4 @@ def _length(file: Path, dimensions: int) -> int:
     if len(header) < 4 + 4 * dimensions or length != expected:
         promise = f", its header says {expected}" if len(header) == 4 + 4 * dimensions else ""
         raise RepriseError(f"{file}: truncated or damaged: {length} bytes{promise}; {remedy}")
-    return sizes[0]
+    return sizes

@@ -1,4 +1,5 @@
-"""Lists the cache's entries with the runs that use them, and removes unused entries.
+"""Lists the cache's entries with the runs that use them, and removes those that no run uses, or those that
+are beyond a limit.
 
 An asker is a run: a tier, an experiment, and the key of its code and parameters. Each entry lists all runs
 that ever asked for it; only those with the key of the current code and configs count. After an edit of an
@@ -23,6 +24,7 @@ class Row(NamedTuple):
         what: description.
         size: in MB.
         age: time since the last write.
+        used: when a run last asked for it, in seconds since 1970.
         asked_by: `KEY/NAME (TIER)` of the current runs that use it; empty if there are none.
     """
 
@@ -31,6 +33,7 @@ class Row(NamedTuple):
     what: str
     size: float
     age: str
+    used: float
     asked_by: str
 
 
@@ -78,6 +81,24 @@ def clear() -> tuple[list[Row], list[Row]]:
     return removed, [row for row in unused if row not in removed]
 
 
+def keep_below(megabytes: float) -> tuple[list[Row], list[Row]]:
+    """Removes entries until the rest takes at most so many MB: first those that no experiment uses, then the
+    others, each time the least recently used first. Returns the removed ones, and those that stay because a
+    running process holds them."""
+    table = rows()
+    excess = sum(row.size for row in table) - megabytes
+    removed, busy = [], []
+    for row in sorted(table, key=lambda row: (bool(row.asked_by), row.used)):
+        if excess <= 0:
+            break
+        if store.remove(row.entry):
+            removed.append(row)
+            excess -= row.size
+        else:
+            busy.append(row)
+    return removed, busy
+
+
 def _row(entry: store.Entry, labels: dict[str, str]) -> Row:
     files = [file for folder in (entry.folder, entry.draft) for file in folder.rglob("*") if file.is_file()]
     states = [file.stat() for file in files or [entry.lock]]
@@ -87,6 +108,7 @@ def _row(entry: store.Entry, labels: dict[str, str]) -> Row:
         entry.record.get("what", "unfinished"),
         sum(state.st_size for state in states) / 1e6,
         _age(time.time() - max(state.st_mtime for state in states)),
+        entry.used,
         ", ".join(sorted(labels[asker] for asker in entry.askers & labels.keys())),
     )
 

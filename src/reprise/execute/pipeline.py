@@ -1,21 +1,26 @@
 """The pipeline's stages: run, draw, check, join. Snakemake calls them through the CLI, notebooks directly."""
 
 import hashlib
+import sys
 import time
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting
 from reprise.execute import cache, provenance, registry
-from reprise.execute.tiers import Tier
+from reprise.execute.tiers import Tier, changes
 from reprise.plotting.style import save, styled
 from reprise.storage import store
 from reprise.study.experiment import (
@@ -29,7 +34,7 @@ from reprise.study.experiment import (
     evaluate,
     share_of,
 )
-from reprise.study.settings import Settings
+from reprise.study.settings import Settings, one_line
 
 Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path], None]
@@ -67,14 +72,20 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         if experiment.has_tasks:
             needs = experiment.needs(params)
             context = replace(context, keep=_Keeper(tier.root, asker, needs, progress))
-        tables = evaluate(experiment.compute(), settings, context)
+        compute = experiment.compute()
+        with _blamed_on_settings(id, tier):
+            tables = evaluate(compute, settings, context)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
                 f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
             )
+        if lacking := _not_finite(tables, experiment.gaps):
+            shares = ", ".join(f"{share:.1%} of {column}" for column, share in lacking.items())
+            print(f"{id}: warning: not finite, so that a run may have diverged: {shares}", file=sys.stderr)
         record = {
             **provenance.describe(tier.root),
             "experiment": id,
+            "not_finite": lacking,
             "params": params.model_dump(mode="json"),
             "code": code,
             "duration_seconds": round(before + time.perf_counter() - start, 3),
@@ -111,8 +122,49 @@ def run_share(
         context = Context(root=tier.root, keep=keeper)
         declared = all_tasks(experiment.tasks(), experiment.settings(params), context)
         tasks = {task.name: task for task in declared}
-        for name in expected:
-            keeper(tasks[name])
+        with _blamed_on_settings(id, tier):
+            for name in expected:
+                keeper(tasks[name])
+
+
+def _not_finite(tables: Tables, gaps: tuple[str, ...]) -> dict[str, float]:
+    """The share of numbers that are not finite in each column, `table.column`, that has any.
+
+    Args:
+        gaps: patterns of the columns in which that is expected.
+    """
+    shares = {
+        f"{name}.{column}": float(1 - np.isfinite(table[column]).mean())
+        for name, table in tables.items()
+        for column in table.select_dtypes("float")
+    }
+    return {
+        column: share
+        for column, share in shares.items()
+        if share and not any(fnmatchcase(column, gap) for gap in gaps)
+    }
+
+
+@contextmanager
+def _blamed_on_settings(id: str, tier: Tier) -> Iterator[None]:
+    """Where a computation fails that the tier has changed settings of, names them in one line; the traceback
+    goes to a file. With the published settings it would be a mistake of ours, whose traceback is shown.
+
+    Raises:
+        RepriseError: in place of an error of arithmetic, values or shapes.
+    """
+    try:
+        yield
+    except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:
+        changed = tier.overrides.get(id)
+        if not changed:
+            raise
+        log = tier.results / "logs" / f"{id}.traceback"
+        store.write(log, traceback.format_exc().encode(errors="backslashreplace"))
+        raise RepriseError(
+            f"{id}: fails with the settings of configs/{tier.name}.yaml: {changes(changed)}: "
+            f"{one_line(error)}; try other values; the traceback is in {log}"
+        ) from None
 
 
 def _computed(tier: Tier) -> Path:
@@ -245,7 +297,7 @@ def _figure_writers(figure: Figure) -> dict[str, Writer]:
 
 def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
     def markdown(file: Path) -> None:
-        file.write_text(table.to_markdown(index=False) + "\n")
+        file.write_text(table.to_markdown(index=False) + "\n", encoding="utf-8")
 
     return {"csv": partial(table.to_csv, index=False), "md": markdown}
 

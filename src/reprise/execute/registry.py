@@ -35,6 +35,7 @@ class Experiment:
     Attributes:
         excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
             are changed `together`.
+        gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Experiment:
     claims: tuple[Claim, ...]
     inputs: Callable[[Any], None] | None
     resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
+    gaps: tuple[str, ...] = ()
 
     @property
     def paper(self) -> str:
@@ -298,6 +300,7 @@ def _experiment(id: str, module: str) -> Experiment:
         params=params.Params,
         alternatives=getattr(params, "alternatives", None),
         excused=getattr(params, "EXCUSED", {}),
+        gaps=getattr(params, "GAPS", ()),
         inputs=getattr(params, "check", None),
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,

@@ -3,8 +3,10 @@ run, merged from a bundle, is read like a tier, but nothing is computed in it.""
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,15 @@ import yaml
 from reprise.errors import RepriseError, unknown
 from reprise.execute import registry
 from reprise.storage import store
-from reprise.study.settings import Settings
+from reprise.study.settings import Settings, one_line, quoted, shortened
 
+LARGEST = 100_000
+"""Size of a config in bytes, at most: a longer one would take long to read, too."""
+DEEPEST = 20
+"""Mappings and lists inside each other in a config, at most."""
+MOST_VALUES = 10_000
+"""Keys, values, mappings and lists in a config, at most, each alias counted as what it stands for."""
+LARGEST_INTEGER = 10**15
 KEYS = ("tier", "base", "device", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -75,30 +84,42 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
             naming the file, the key, the value and what is allowed; for a recorded run that is missing,
             damaged or has other parameters than the experiments now.
     """
-    root = root or checkout()
+    try:
+        return _load_tier(name, root or checkout())
+    except RepriseError as error:
+        raise RepriseError(shortened(str(error))) from None
+
+
+def _load_tier(name: str, root: Path) -> Tier:
     if name.startswith(f"{RECORDED}/"):
         if name not in recorded_names(root):
             there = ", ".join(recorded_names(root)) or "none"
             raise unknown("recorded run", name, recorded_names(root), f"there are: {there}")
         return load_recorded(name, root)
     content, where = _content(name, root)
+    if base := content.get("base"):
+        _load_tier(base, root)  # so that a mistake in its file is reported as one there
     device = content.get("device", "cpu")
     if device not in DEVICES:
-        raise RepriseError(f"{where}: key 'device' has the value {device!r}; allowed: {', '.join(DEVICES)}")
+        raise RepriseError(
+            f"{where}: key 'device' has the value {quoted(device)}; allowed: {', '.join(DEVICES)}"
+        )
     overrides = _mapping(content, "experiments", where)
     on_request = content.get("on_request") or []
     if not isinstance(on_request, list):
         raise RepriseError(
-            f"{where}: key 'on_request' has the value {on_request!r}; write a list of experiments"
+            f"{where}: key 'on_request' has the value {quoted(on_request)}; write a list of experiments"
         )
     looked = _mapping(content, "looked", where)
     for key, text in looked.items():
         if not isinstance(text, str):
-            raise RepriseError(f"{where}: looked: key '{key}' has the value {text!r}; write a sentence")
+            raise RepriseError(f"{where}: looked: key {quoted(key)}: {quoted(text)} is no sentence")
     experiments = registry.experiments()
     for key in (*overrides, *on_request, *looked):
-        if key not in experiments:
-            raise RepriseError(f"{where}: unknown experiment '{key}'; allowed: {', '.join(experiments)}")
+        if not isinstance(key, str) or key not in experiments:
+            raise RepriseError(
+                f"{where}: unknown experiment {quoted(key)}; allowed: {', '.join(experiments)}"
+            )
     params = {
         id: experiment.params.from_overrides(
             {**_placed(experiment.params, device), **_mapping(overrides, id, where)},
@@ -106,7 +127,21 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
         )
         for id, experiment in experiments.items()
     }
+    for id, experiment in experiments.items():
+        try:
+            experiment.settings(params[id])
+        except (ValueError, ArithmeticError) as error:
+            raise RepriseError(
+                f"{where}: experiments: {id}: {changes(overrides.get(id))} leave no room for other plausible "
+                f"values, which follow from them: {one_line(error)}"
+            ) from None
     return Tier(name, root, overrides, tuple(on_request), looked, params, _digest(params))
+
+
+def changes(overrides: Mapping[str, Any] | None) -> str:
+    """The settings that a config changes in an experiment, as messages show them."""
+    settings = ", ".join(f"{key} = {quoted(value)}" for key, value in (overrides or {}).items())
+    return shortened(settings, 400) or "the published settings"
 
 
 def _content(name: str, root: Path, derived: tuple[str, ...] = ()) -> tuple[dict[str, Any], str]:
@@ -127,10 +162,11 @@ def _content(name: str, root: Path, derived: tuple[str, ...] = ()) -> tuple[dict
     content, where = _read(file), str(file.relative_to(root))
     for key in content:
         if key not in KEYS:
-            raise RepriseError(f"{where}: unknown key '{key}'; allowed: {', '.join(KEYS)}")
+            raise RepriseError(f"{where}: unknown key {quoted(key)}; allowed: {', '.join(KEYS)}")
     if content.get("tier") != name:
         raise RepriseError(
-            f"{where}: key 'tier' has the value {content.get('tier')!r}; it must be '{name}', like the file"
+            f"{where}: key 'tier' has the value {quoted(content.get('tier'))}; it must be '{name}', like the "
+            "file"
         )
     base = content.get("base")
     if base is None:
@@ -138,10 +174,9 @@ def _content(name: str, root: Path, derived: tuple[str, ...] = ()) -> tuple[dict
     allowed = [other for other in names(root) if other not in (name, *derived)]
     if base not in allowed:
         raise RepriseError(
-            f"{where}: key 'base' has the value {base!r}; allowed: {', '.join(allowed) or 'nothing'}"
+            f"{where}: key 'base' has the value {quoted(base)}; allowed: {', '.join(allowed) or 'nothing'}"
         )
     below, _ = _content(base, root, (name, *derived))
-    load_tier(base, root)  # so that a mistake in its file is reported as one there
     return _on_top(below, content), where
 
 
@@ -176,7 +211,7 @@ def load_recorded(name: str, root: Path) -> Tier:
     folder = root / "results" / name
     again = "reprise merge FILE, after removing the folder"
     try:
-        manifest = store.unseal((folder / MANIFEST).read_text())
+        manifest = store.unseal((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise RepriseError(f"{folder / MANIFEST}: damaged; make it again with: {again}") from None
     params = {id: experiment.params() for id, experiment in registry.experiments().items()}
@@ -207,7 +242,32 @@ def _placed(params: type[Settings], device: str) -> dict[str, str]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a repeated key is an error, not a silent replacement, and 1e-3 a number, not a string."""
+    """YAML in which a repeated key is an error, not a silent replacement, and 1e-3 a number, not a string;
+    without tags, deep nesting, very many values and aliases of what they stand in."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._composed = 0
+        self._sizes: dict[int, int] = {}
+        """Number of values in each composed node, by its `id`, with aliases written out."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()
+        if getattr(event, "tag", None) is not None:
+            raise _refused(event, f"the tag {quoted(event.tag)}: write words, numbers, lists and mappings")
+        self._composed += 1
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _refused(event, f"more than {DEEPEST} mappings and lists inside each other")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if node is not None and id(node) not in self._sizes:
+            if isinstance(event, yaml.AliasEvent):
+                raise _refused(event, f"the alias {quoted(event.anchor)} stands within what it refers to")
+            self._sizes[id(node)] = 1 + sum(self._sizes[id(part)] for part in _parts(node))
+        if node is not None and max(self._composed, self._sizes[id(node)]) > MOST_VALUES:
+            raise _refused(event, f"more than {MOST_VALUES:,} values, with aliases written out")
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
@@ -216,11 +276,32 @@ class _Loader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 problem = "a key must be a word"
             elif key.value in seen:
-                problem = f"the key '{key.value}' stands twice"
+                problem = f"the key {quoted(key.value)} stands twice"
             if problem:
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                raise _refused(key, problem)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+def _integer(loader: _Loader, node: yaml.ScalarNode) -> int:
+    with suppress(ValueError):  # from thousands of digits, or none after 0x
+        if abs(value := loader.construct_yaml_int(node)) <= LARGEST_INTEGER:
+            return value
+    raise _refused(node, f"{quoted(node.value)} is not a whole number of at most {LARGEST_INTEGER:g}")
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    """The nodes directly inside a node."""
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
+
+
+def _refused(place: yaml.Node | yaml.Event, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, place.start_mark)  # type: ignore[arg-type]
 
 
 _Loader.add_implicit_resolver(
@@ -232,7 +313,9 @@ _Loader.add_implicit_resolver(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        content = yaml.load(file.read_text(), _Loader)
+        if not file.is_file() or file.stat().st_size > LARGEST:
+            raise ValueError(f"expected a file of at most {LARGEST:,} bytes")
+        content = yaml.load(file.read_text(encoding="utf-8"), _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -240,7 +323,9 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise RepriseError(f"{file}: not readable as YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
-        raise RepriseError(f"{file}: expected a mapping with the keys {', '.join(KEYS)}, found {content!r}")
+        raise RepriseError(
+            f"{file}: expected a mapping with the keys {', '.join(KEYS)}, found {quoted(content)}"
+        )
     return content
 
 
@@ -249,7 +334,7 @@ def _mapping(content: Mapping[str, Any], key: str, where: str) -> dict[str, Any]
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise RepriseError(f"{where}: key '{key}' has the value {value!r}; expected a mapping")
+        raise RepriseError(f"{where}: key {quoted(key)} has the value {quoted(value)}; expected a mapping")
     return value
 
 
@@ -258,9 +343,16 @@ def checkout(start: Path | None = None) -> Path:
     `configs/default.yaml`.
 
     Raises:
-        RepriseError: outside a checkout.
+        RepriseError: outside a checkout, or if the locale lacks a letter of its path.
     """
     start = (start or Path.cwd()).resolve()
+    try:
+        str(start).encode()
+    except UnicodeEncodeError:  # the file formats' libraries could not open files there
+        raise RepriseError(
+            f"{os.fsencode(start)!r}: the path has letters that this locale lacks; set LC_ALL=C.UTF-8 or "
+            "PYTHONUTF8=1, or move the checkout"
+        ) from None
     for folder in (start, *start.parents):
         if (folder / "configs" / "default.yaml").is_file():
             return folder

@@ -201,6 +201,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
         "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
         "hardware": f"{hardware['processor']}, {hardware['cores']} cores, "
         f"{hardware['memory_gib']} GiB, {hardware['system']}",
+        **({"not finite": ", ".join(record["not_finite"])} if record.get("not_finite") else {}),
         **({"GPUs": ", ".join(hardware["gpus"])} if "gpus" in hardware else {}),
         **_arithmetic(record),
     }

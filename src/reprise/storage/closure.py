@@ -184,7 +184,7 @@ def _data_files(path: Path, names: Iterable[str]) -> list[Path]:
         if file and file not in files:
             files.add(file)
             if file.suffix == ".j2":
-                queue.extend((file, inner) for inner in DATA_FILE.findall(file.read_text()))
+                queue.extend((file, inner) for inner in DATA_FILE.findall(file.read_text(encoding="utf-8")))
     return sorted(files)
 
 
@@ -284,7 +284,7 @@ class _Module:
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
         self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        self.tree = _without_docstrings(ast.parse(path.read_text(), str(path)))
+        self.tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8"), str(path)))
         self.definitions: dict[str, list[ast.stmt]] = {}
         self.imports: dict[str, set[Symbol]] = {}
         for node in self.tree.body:

@@ -78,10 +78,19 @@ class Entry:
         return self.folder.with_name(f".{self.folder.name}{LOCK}")
 
     @property
+    def used(self) -> float:
+        """When it was last asked for, in seconds since 1970; 0 for an entry without a lock file."""
+        with suppress(FileNotFoundError):
+            return self.lock.stat().st_mtime
+        return 0.0
+
+    @property
     def askers(self) -> set[str]:
         """All runs that have asked for the entry, by the names given to `asking`."""
         with suppress(FileNotFoundError):
-            return {line for line in self.lock.read_text(errors="replace").splitlines() if line}
+            return {
+                line for line in self.lock.read_text(encoding="utf-8", errors="replace").splitlines() if line
+            }
         return set()
 
     @property
@@ -119,8 +128,10 @@ def kept(
     entry = Entry(root / CACHE / kind / key)
     with locked(entry.lock):
         if ASKER.get() and ASKER.get() not in entry.askers:
-            with writing(entry.lock), entry.lock.open("a") as file:
+            with writing(entry.lock), entry.lock.open("a", encoding="utf-8") as file:
                 file.write(f"\n{ASKER.get()}\n")  # a kill may have cut the previous line short
+        with writing(entry.lock):
+            entry.lock.touch()  # its date says when the entry was last used
         hit = _is_intact(entry)
         if not hit:
             _make(entry, what, make)
@@ -241,7 +252,7 @@ def save_tables(
             for name, table in tables.items():
                 table.to_parquet(draft / f"{name}.parquet", index=False)
             sealed = seal({**record, "key": key, "sha256": _sums(draft)})
-            (draft / RECORD).write_text(sealed)
+            (draft / RECORD).write_text(sealed, encoding="utf-8")
             (draft / marker(key)).touch()
             os.rename(draft, folder / READY)
         finally:
@@ -328,9 +339,11 @@ def _digest(record: Mapping[str, Any]) -> str:
 def _record(file: Path) -> dict[str, Any]:
     """Reads a sealed record; raises ValueError if it is missing or damaged."""
     try:
-        return unseal(file.read_text())
+        return unseal(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"{file}: missing") from None
+    except OSError as error:
+        raise ValueError(f"{file}: not readable ({error.strerror})") from None
     except ValueError:
         raise ValueError(f"{file}: damaged, not the record that was written") from None
 
@@ -347,7 +360,10 @@ def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[
         file = folder / name
         if not file.is_file():
             raise ValueError(f"{file}: missing")
-        content = file.read_bytes()
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise ValueError(f"{file}: not readable ({error.strerror})") from None
         if sha256(content) != expected:
             raise ValueError(
                 f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in "
@@ -431,7 +447,7 @@ def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[b
     while True:
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
-            handle = file.open("a")
+            handle = file.open("a", encoding="utf-8")
         with handle:
             if not _lock_at_once(handle, mode):
                 if not wait:

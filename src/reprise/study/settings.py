@@ -96,7 +96,8 @@ class Settings(BaseModel):
                 json.dumps(value)
             except (TypeError, ValueError):
                 raise RepriseError(
-                    f"{where}: key '{key}' has the value {value!r}; write a number, a word, or a list of them"
+                    f"{where}: key {quoted(str(key))} has the value {quoted(value)}; "
+                    "write a number, a word, or a list of them"
                 ) from None
         defaults = {name: field.default for name, field in cls.model_fields.items()}
         merged = {str(key): _merged(defaults.get(str(key)), value) for key, value in overrides.items()}
@@ -132,12 +133,40 @@ def replaced(settings: S, changes: Mapping[str, Any]) -> S:
     return type(settings).model_validate(fields)
 
 
+def quoted(value: Any) -> str:
+    """A value as a message shows it, in one line of at most 200 characters."""
+    try:
+        return shortened(repr(value), 200)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a number of thousands of digits"
+
+
+def shortened(text: str, most: int = 1000) -> str:
+    """A text of at most `most` characters; a longer one says how much was left out of its middle."""
+    if len(text) <= most:
+        return text
+    kept = (most - 40) // 2
+    return f"{text[:kept]} [{len(text) - 2 * kept:,} characters left out] {text[-kept:]}"
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, in one line of at most 400 characters."""
+    if isinstance(error, ValidationError):
+        reasons = (
+            f"{'.'.join(map(str, item['loc']))} = {quoted(item['input'])}: {item['msg']}"
+            for item in error.errors()
+        )
+        return shortened("; ".join(reasons), 400)
+    return shortened(" ".join(f"{type(error).__name__}: {error}".split()), 400)
+
+
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
-    key = ".".join(str(name) for name in item["loc"]) or "(all)"
+    key = quoted(".".join(str(name) for name in item["loc"]) or "(all)")
     if item["type"] == "extra_forbidden":
         allowed = ", ".join(_nested(model, item["loc"][:-1]).model_fields)
-        return f"{where}: unknown key '{key}' (value {item['input']!r}); allowed: {allowed}"
-    return f"{where}: key '{key}' has the value {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+        return f"{where}: unknown key {key} (value {quoted(item['input'])}); allowed: {allowed}"
+    reason = " ".join(item["msg"].split())
+    return f"{where}: key {key} has the value {quoted(item['input'])}: {reason[0].lower()}{reason[1:]}"
 
 
 def _nested(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel]:

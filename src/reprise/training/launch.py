@@ -67,7 +67,7 @@ def launch(spec: Spec, source: Source, root: Path, *, device: str, processes: st
 
 def main(job: str, root: str, device: str, asker: str) -> None:
     """Entry point of each process."""
-    content = json.loads(Path(job).read_text())
+    content = json.loads(Path(job).read_text(encoding="utf-8"))
     spec = Spec.model_validate_json(json.dumps(content["spec"]))
     source = Source.model_validate(content["source"])
     with joined(device) as own_device, asking(asker):

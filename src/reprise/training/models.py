@@ -140,7 +140,7 @@ class Model:
         self.method: Method = assemble(spec, record["channels"])
         self.method.load_state_dict(checkpoints.unpack((folder / MODEL).read_bytes())[0])
         self.method.eval()
-        self.log: list[dict[str, Any]] = [json.loads(line) for line in (folder / LOG).open()]
+        self.log: list[dict[str, Any]] = [json.loads(line) for line in (folder / LOG).open("rb")]
         self.diverged: int | None = record["diverged"]
 
 

@@ -1,11 +1,15 @@
 """MSCOCO's format through pycocotools, held against torchvision's loaders; damage is named, and counted."""
 
 import importlib.util
+import json
+import os
 
 import coco_format
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 from torchvision.datasets import CocoCaptions, CocoDetection
 
@@ -101,6 +105,85 @@ def test_annotations_that_are_none_are_refused(root, kind, content):
     file.write_text(content)
     with pytest.raises(RepriseError, match=rf"{kind}_val2014.json: .*unpack it again"):
         coco.load(root, "val")
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "number", "change", "message"),
+    [
+        ("captions", "images", 1, {"id": "4"}, "'id' is '4', expected a whole number"),
+        ("captions", "images", 1, {"id": 9}, "'id' 9 stands twice"),
+        ("captions", "images", 2, {"file_name": "../x.jpg"}, "'file_name' is '../x.jpg', expected the name"),
+        ("captions", "images", 2, {"file_name": "/etc/passwd"}, "'file_name' is '/etc/passwd', expected"),
+        ("captions", "images", 2, {"file_name": ".."}, "'file_name' is '..', expected the name of a file"),
+        ("captions", "images", 0, {"file_name": "a\0b"}, r"'file_name' is 'a\\x00b', expected the name"),
+        ("captions", "annotations", 3, {"caption": None}, "'caption' is None, expected a text"),
+        ("captions", "annotations", 3, {"image_id": True}, "'image_id' is True, expected a whole number"),
+        ("instances", "annotations", 0, {"category_id": [1]}, r"'category_id' is \[1\], expected a whole"),
+        ("instances", "categories", 2, {"name": 7}, "'name' is 7, expected a text"),
+    ],
+)
+def test_a_wrong_entry_is_named_with_its_file_its_number_and_what_was_expected(
+    root, kind, part, number, change, message
+):
+    coco_format.change(root, kind, "val", lambda content: content[part][number].update(change))
+    with pytest.raises(
+        RepriseError, match=rf"{kind}_val2014.json: {part}, entry {number}: {message}.*; unpack it again"
+    ):
+        coco.load(root, "val")
+
+
+SCRAPS = (
+    None,
+    True,
+    -1,
+    4,
+    10**30,
+    0.5,
+    "",
+    "..",
+    "../../etc/passwd",
+    "/",
+    "\0",
+    "x" * 3000,
+    [],
+    [[]],
+    {},
+    {"id": 4},
+)
+
+
+@settings(max_examples=int(os.environ.get("EXAMPLES", "150")), suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_made_up_annotations_are_read_or_refused_in_a_line_that_names_the_file(root, data):
+    """A place anywhere in a file, whose value is replaced, dropped or doubled, or a cut text."""
+    kind = data.draw(st.sampled_from(sorted(coco.KINDS)))
+    file = coco_format.annotations_file(root, kind, "val")
+    intact = file.read_text()
+    content = json.loads(intact)
+    inside, key = content, data.draw(st.sampled_from(sorted(content)))
+    while isinstance(inside[key], (dict, list)) and inside[key] and data.draw(st.booleans()):
+        inside = inside[key]
+        key = data.draw(st.sampled_from(sorted(inside) if isinstance(inside, dict) else range(len(inside))))
+    how = data.draw(st.sampled_from(("replaced", "dropped", "doubled", "cut")))
+    if how == "replaced":
+        inside[key] = data.draw(st.sampled_from(SCRAPS))
+    elif how == "doubled" and isinstance(inside, list):
+        inside.append(inside[key])
+    elif how == "dropped":
+        del inside[key]
+    text = json.dumps(content)
+    file.write_text(text[: data.draw(st.integers(0, len(text)))] if how == "cut" else text)
+    try:
+        read = coco.load(root, "val").files
+        message = ""
+    except RepriseError as error:
+        read, message = (), str(error)
+    finally:
+        file.write_text(intact)
+    assert not message or file.name in message or "val2014 lacks" in message or "no caption of" in message
+    assert len(message.splitlines()) <= 1
+    assert len(message) <= 1000
+    assert {image.resolve().parent for image in read} <= {(root / "val2014").resolve()}
 
 
 def test_an_image_that_is_not_there_is_named_with_how_many(root):

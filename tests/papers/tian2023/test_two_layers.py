@@ -13,7 +13,9 @@ from reprise.papers.tian2023.token_sequences import draw_pool, minibatches
 from reprise.papers.tian2023.two_layers import Network, train
 from reprise.training.replicas import sgd
 
-PARAMS = TokenSequences(steps=100, generators=12, batch_size=32, fields=6, filled=3, tokens=8, output_dim=7)
+PARAMS = TokenSequences(
+    steps=100, generators=12, batch_size=32, fields=6, filled=3, tokens=8, candidates=(1, 3, 5), output_dim=7
+)
 VARIANTS = [
     Arm(mean=mean, variance=variance, zeta=10.0) for mean in (False, True) for variance in (False, True)
 ]

@@ -1,6 +1,9 @@
 """Settings of the two-layer experiment on token sequences (Section 5 and Appendix E.2)."""
 
 from dataclasses import dataclass
+from typing import Self
+
+from pydantic import model_validator
 
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
@@ -26,6 +29,12 @@ class TokenSequences(TakesLosses):
     weight_decay: float = stated(5e-3, "Section 5", ge=0)
     batch_size: int = stated(128, "Section 5", ge=2)
     steps: int = stated(5000, "Section 5: minibatches", ge=1)
+
+    @model_validator(mode="after")
+    def _candidates_are_tokens(self) -> Self:
+        if max(self.candidates) > self.tokens:
+            raise ValueError("tokens must be at least the largest of candidates")
+        return self
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, place, stated, unstated
 
 TABLES = ("pairs", "pixels", "accuracy", "step_seconds")
+GAPS = ("accuracy.separating",)
+"""The tables have a value where a method finds directions in the pixels, and none elsewhere."""
 
 DIMS = (2, 4, 8)
 """Embedding dimensions that claims read."""

@@ -1,6 +1,8 @@
 """Settings of Figures 4 and 5."""
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
 from reprise.study.experiment import Resources
@@ -16,6 +18,12 @@ class Params(TwoLayers):
 
     controls: tuple[Literal["degenerate"], ...] = ours(("degenerate",), "the start that Section 5.3 excludes")
     aligned_below: float = ours(0.05, "off-diagonal mass below which Theorem 3's ODE starts", gt=0)
+
+    @model_validator(mode="after")
+    def _embeddings_have_all_dimensions(self) -> Self:
+        if self.batch_size < self.dim:
+            raise ValueError("batch_size must be at least dim, so that embeddings have dim singular values")
+        return self
 
 
 def alternatives(params: Params) -> dict[str, Params]:

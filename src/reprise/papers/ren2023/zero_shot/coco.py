@@ -6,16 +6,21 @@ so:
 | irregularity | handling |
 |---|---|
 | a missing folder, or an annotation file that is missing or not in MSCOCO's JSON format | error |
+| an entry that lacks what is read of it, or has another type there; an id that stands twice | error |
+| an image's `file_name` with a folder in it, such as `../`, which would be read elsewhere | error |
 | an image that is listed but missing, or cannot be decoded | error, when read |
 | a caption or an object of an image that is not listed; an image without captions | skipped and counted |
 | an object of a category that is not listed | error |
 | an image without objects | counted; it has captions for training but no label for testing |
+
+What is not read of an entry, such as `bbox`, may be anything. Links are followed, so that images may lie on
+another disk.
 """
 
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,10 +28,24 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy import ndarray as Array
 
+from reprise.datasets.data_set import files_named
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import extras
+from reprise.study.settings import quoted, shortened
 
-KINDS = ("captions", "instances")
+Fields = Mapping[str, type]
+"""What is read of an entry of an annotation file, and the type that it must have."""
+IMAGE: Fields = {"id": int, "file_name": str}
+KINDS: Mapping[str, Mapping[str, Fields]] = {
+    "captions": {"images": IMAGE, "annotations": {"id": int, "image_id": int, "caption": str}},
+    "instances": {
+        "images": IMAGE,
+        "annotations": {"id": int, "image_id": int, "category_id": int},
+        "categories": {"id": int, "name": str},
+    },
+}
+"""The fields of the lists in each kind of annotation file."""
+TYPES = {int: "a whole number", str: "a text"}
 
 
 class Captioned(NamedTuple):
@@ -57,12 +76,13 @@ class Captioned(NamedTuple):
 def missing(root: Path, splits: Iterable[str]) -> list[str]:
     """Describes each file or package that `load` needs and cannot find."""
     problems = extras.missing("pycocotools", "multimodal")
-    for split in splits:
-        if not (root / f"{split}2014").is_dir():
-            problems.append(f"{root / f'{split}2014'}/: the images of {split}2014.zip")
-        for file in (root / "annotations" / f"{kind}_{split}2014.json" for kind in KINDS):
-            if not file.is_file():
-                problems.append(f"{file}: of annotations_trainval2014.zip")
+    with files_named("coco"):
+        for split in splits:
+            if not (root / f"{split}2014").is_dir():
+                problems.append(f"{root / f'{split}2014'}/: the images of {split}2014.zip")
+            for file in (root / "annotations" / f"{kind}_{split}2014.json" for kind in KINDS):
+                if not file.is_file():
+                    problems.append(f"{file}: of annotations_trainval2014.zip")
     return problems
 
 
@@ -76,9 +96,17 @@ def load(root: Path, split: str) -> Captioned:
     Raises:
         RepriseError: if anything is missing or damaged; it names it, what was expected and what to do.
     """
+    with files_named("coco"):
+        return _load(root, split)
+
+
+def _load(root: Path, split: str) -> Captioned:
     if problems := missing(root, [split]):
         raise RepriseError("data set 'coco' lacks " + "; ".join(problems))
-    captions, instances = (_annotations(root / "annotations" / f"{kind}_{split}2014.json") for kind in KINDS)
+    captions, instances = (
+        _annotations(root / "annotations" / f"{kind}_{split}2014.json", lists)
+        for kind, lists in KINDS.items()
+    )
     listing, objects = captions.imgs, instances.dataset["annotations"]
     texts = {id: [entry["caption"] for entry in captions.imgToAnns.get(id, ())] for id in sorted(listing)}
     ids = [id for id, image_texts in texts.items() if image_texts]
@@ -117,24 +145,53 @@ def load(root: Path, split: str) -> Captioned:
     )
 
 
-def _annotations(file: Path) -> Any:
-    """pycocotools' index of an annotation file."""
+def _annotations(file: Path, lists: Mapping[str, Fields]) -> Any:
+    """pycocotools' index of an annotation file, of whose lists each entry has been checked."""
     from pycocotools.coco import COCO
 
     try:
-        with open(os.devnull, "w") as devnull, contextlib.redirect_stdout(devnull):
-            index = COCO(str(file))
-        parts = ("images", "annotations", *(("categories",) if file.name.startswith("instances") else ()))
-        absent = [part for part in parts if not index.dataset.get(part)]
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError, AssertionError, KeyError, TypeError) as error:
-        raise RepriseError(f"{file}: not MSCOCO's annotations: {error!r}; unpack it again") from None
-    if absent:
-        raise RepriseError(f"{file}: holds no {', no '.join(absent)}; unpack it again")
+        content = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:  # of JSON or Unicode; of brackets inside each other
+        reason = shortened(str(error), 200)
+        raise RepriseError(f"{file}: not MSCOCO's annotations: {reason}; unpack it again") from None
+    for name, fields in lists.items():
+        entries = content.get(name) if isinstance(content, dict) else None
+        if not isinstance(entries, list) or not entries:
+            raise RepriseError(f"{file}: holds no list of {name}; unpack it again")
+        ids: set[int] = set()
+        for number, entry in enumerate(entries):
+            if problem := _problem(entry, fields, ids):
+                raise RepriseError(f"{file}: {name}, entry {number}: {problem}; unpack it again")
+            ids.add(entry["id"])
+    index = COCO()
+    index.dataset = {"annotations": [], **content}
+    with open(os.devnull, "w", encoding="utf-8") as devnull, contextlib.redirect_stdout(devnull):
+        index.createIndex()
     return index
 
 
+def _problem(entry: Any, fields: Fields, ids: set[int]) -> str:
+    """What is wrong with an entry of an annotation file; empty if nothing is.
+
+    Args:
+        ids: of the entries before it.
+    """
+    if not isinstance(entry, dict):
+        return f"is {quoted(entry)}, expected a mapping"
+    for key, kind in fields.items():
+        if type(entry.get(key)) is not kind:
+            value = quoted(entry[key]) if key in entry else "missing"
+            return f"'{key}' is {value}, expected {TYPES[kind]}"
+    if entry["id"] in ids:
+        return f"'id' {quoted(entry['id'])} stands twice"
+    name = entry["file_name"] if "file_name" in fields else "none is read"
+    if name in ("", ".", "..") or "/" in name or not name.isprintable():
+        return f"'file_name' is {quoted(name)}, expected the name of a file, without a folder"
+    return ""
+
+
 def _require_images(folder: Path, names: list[str]) -> None:
-    present = {entry.name for entry in os.scandir(folder)}
+    present = {entry.name for entry in os.scandir(folder) if entry.is_file()}
     absent = [name for name in names if name not in present]
     if absent:
         raise RepriseError(

@@ -30,10 +30,16 @@ def resnet101(file: Path) -> nn.Module:
     try:
         encoder.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
     except Exception as error:  # from zip, unpickling, or a missing key
-        reason = str(error).splitlines()[0]
-        raise RepriseError(f"{file}: not the weights of ResNet101: {reason}; copy the file again") from None
+        raise RepriseError(
+            f"{file}: not the weights of ResNet101: {_reason(error)}; copy the file again"
+        ) from None
     encoder.fc = nn.Identity()
     return encoder.eval().requires_grad_(False)
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error's message, or its type if it has none."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 class Roberta(nn.Module):
@@ -58,9 +64,8 @@ class Roberta(nn.Module):
             self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             self.model = RobertaModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
         except Exception as error:  # from JSON, safetensors or unpickling
-            reason = str(error).splitlines()[0]
             raise RepriseError(
-                f"{folder}: not RoBERTa's model and tokenizer: {reason}; copy it again"
+                f"{folder}: not RoBERTa's model and tokenizer: {_reason(error)}; copy it again"
             ) from None
         self.pooling = pooling
         self.eval().requires_grad_(False)

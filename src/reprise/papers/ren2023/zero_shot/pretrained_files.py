@@ -1,6 +1,7 @@
 """Looks for the files of pretrained encoders. Does not import torch, because a run's plan calls it."""
 
 import hashlib
+import os
 from pathlib import Path
 
 from reprise.papers.ren2023.zero_shot import extras
@@ -12,19 +13,24 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 def missing_resnet101(file: Path) -> list[str]:
     """Describes each file that `pretrained.resnet101` needs and cannot find."""
-    return [] if file.is_file() else [f"{file}: torchvision's weights of ResNet101 (IMAGENET1K_V1)"]
+    return [] if _has_content(file) else [f"{file}: torchvision's weights of ResNet101 (IMAGENET1K_V1)"]
 
 
 def missing_roberta(folder: Path) -> list[str]:
     """Describes each file or package that `pretrained.Roberta` needs and cannot find."""
     problems = extras.missing("transformers", "multimodal")
-    if not (folder / "config.json").is_file():
+    if not _has_content(folder / "config.json"):
         problems.append(f"{folder / 'config.json'}: of RoBERTa, as transformers saves it")
-    if not any((folder / name).is_file() for name in WEIGHTS):
+    if not any(_has_content(folder / name) for name in WEIGHTS):
         problems.append(f"{folder / WEIGHTS[0]}: RoBERTa's weights")
-    if not any(all((folder / name).is_file() for name in names) for names in TOKENIZERS):
+    if not any(all(_has_content(folder / name) for name in names) for names in TOKENIZERS):
         problems.append(f"{folder / TOKENIZERS[0][0]}: RoBERTa's tokenizer")
     return problems
+
+
+def _has_content(file: Path) -> bool:
+    """Whether the file exists, is readable and not empty."""
+    return os.access(file, os.R_OK) and file.is_file() and file.stat().st_size > 0
 
 
 def digest(place: Path) -> str:

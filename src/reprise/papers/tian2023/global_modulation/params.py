@@ -23,7 +23,9 @@ class Params(Settings):
     largest: int = ours(6, "largest number of patterns at these points", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
     flow_starts: tuple[float, ...] = ours(
-        (-1.8, -1.3, -0.8, -0.3, -0.03, 0.03, 0.3, 1.0), "y(0)/b of the solutions that Figure 7 shows"
+        (-1.8, -1.3, -0.8, -0.3, -0.03, 0.03, 0.3, 1.0),
+        "y(0)/b of the solutions that Figure 7 shows",
+        min_length=1,
     )
     dims: tuple[int, ...] = ours(CLAIMED_DIMS, "numbers of patterns; the first pattern is modulated")
     modulations: tuple[float, ...] = ours(CLAIMED_MODULATIONS, "c; the slope of g is 1")
