@@ -44,6 +44,22 @@ def test_false_statements_are_the_papers_and_their_corrections_ours(paper):
     assert FALSE[paper.key] - substantive == set()
 
 
+def test_false_statements_change_results_and_some_slips_do(paper):
+    changing = {erratum.id for erratum in paper.errata if erratum.changes_result}
+    false = {erratum.id for erratum in paper.errata if erratum.kind == "substantive"}
+    assert false <= changing
+    assert "tian2023/table1-learning-rate" in changing or paper.key != "tian2023"  # ten times too small
+    assert "skean2024/eq6-batch" not in changing  # the paper's Eq. 5 has the right letter
+
+
+def test_a_formula_is_printed_and_corrected_or_neither(paper):
+    for erratum in paper.errata:
+        assert erratum.printed != erratum.corrected
+        if erratum.printed_formula or erratum.corrected_formula:
+            assert "" not in (erratum.printed_formula, erratum.corrected_formula), erratum.id
+            assert erratum.printed_formula != erratum.corrected_formula, erratum.id
+
+
 def test_theory_that_was_derived_again_is_restated():
     """Of all of ren2023's our text has lost the formulas."""
     theory = registry.experiment("ren2023/theory").claims
