@@ -116,7 +116,8 @@ def most_by_chance(tables: Tables) -> pd.Series:
     return pd.Series([by_chance(table_cells(tables))["outliers"].quantile(CHANCE)])
 
 
-def _cell(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:
+def cell_claim(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:
+    """That a cell of Table 1 has its printed score."""
     published = table1()[beta, candidates, mean, variance]
     flows = " and ".join(name for name, flag in (("mean", mean), ("variance", variance)) if flag)
     return value(
@@ -157,7 +158,7 @@ def _helps(zeta: float) -> Claim:
 
 
 CLAIMS = [
-    *(_cell(*cell) for cell in table1()),
+    *(cell_claim(*cell) for cell in table1()),
     for_all(
         "tian2023/table1/whole-table",
         "Table 1 as a whole is ours: over its 64 cells our scores are as high on average, rise with the "
