@@ -223,9 +223,10 @@ def _beside_print(columns: list[Column]) -> Figure:
         for place in both:
             ranks = f"{(printed > printed[place]).sum() + 1} → {(ours > ours[place]).sum() + 1}"
             transform = axes.get_yaxis_transform()
-            axes.text(1.01, place, ranks, transform=transform, va="center", fontsize=5.5)
+            axes.text(1.02, place, ranks, transform=transform, va="center", fontsize=5.5)
         axes.set_title(column.title, fontsize=6.5)
         axes.set_xlabel("top-1, %")
+    panels[0, 0].set_ylabel("method")
     entries = legend_entries(panels[0])
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
     return fig

@@ -118,10 +118,10 @@ def _range(chance: pd.DataFrame, column: str) -> str:
 def table1_differences(tables: Tables, params: Params) -> Figure:
     import seaborn as sns  # here, so that a plan does not wait for its import
 
-    cells = table_cells(setting(tables, BASE))
     rows = list(product(params.over_parameterisation, params.candidates))
     shape = (len(rows), len(FLOWS))
     places = [(*row, *flags) for row, flags in product(rows, FLOWS)]
+    cells = table_cells(setting(tables, BASE)).reindex(columns=pd.MultiIndex.from_tuples(places))
     for place in places:
         drawable(cells[place], "Table 1")
     verdicts = judge_all([cell_claim(*place) for place in places], tables, params)["verdict"]
