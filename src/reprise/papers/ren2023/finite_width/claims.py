@@ -137,12 +137,13 @@ CLAIMS = [
     *(claim for column in KINDS for claim in _orthogonal(column)),
     for_all(
         "ren2023/appD/smaller-step-closer",
-        "Gradient descent is closer to gradient flow the smaller its step.",
+        "Gradient descent on the contrastive loss is closer to gradient flow the smaller its step.",
         _closer("steps", "step_size", "steps", sorted(STEPS)),
     ),
     trend(
         "ren2023/appD/step-exponent",
-        "Their distance is proportional to the step, so that it can be made as small as one likes.",
+        "The distance of gradient descent from gradient flow is proportional to the step, so that it "
+        "can be made as small as one likes.",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("steps", "step_size"),
@@ -156,7 +157,8 @@ CLAIMS = [
     ),
     trend(
         "ren2023/appD/batch-exponent",
-        "Their distance falls with the root of the batch size, so that polynomially many samples suffice.",
+        "The distance of SGD from descent on the expected loss falls with the root of the batch size,"
+        " so that polynomially many samples suffice.",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("batches", "batch_size"),

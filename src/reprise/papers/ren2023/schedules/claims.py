@@ -57,8 +57,8 @@ each, near = (partial(make, "", "") for make in (always, value))
 CLAIMS = [
     for_some(
         "ren2023/thm43/schedule",
-        "There are temperatures and lengths of the two stages with which learners with negatives end aligned "
-        "and balanced, whatever A is (four spectra, with noise and without).",
+        "Some temperatures and lengths of the two stages let learners with negatives end aligned and "
+        "balanced, whatever A is (four spectra, with noise and without).",
         {
             words(*schedule): given(
                 each(
@@ -94,7 +94,8 @@ CLAIMS = [
     ours(
         for_all(
             "ren2023/thm43/schedule-corners",
-            "At the corners of the region descent at finite width ends as balanced as the limit.",
+            "At the corners of the region of temperatures and lengths that balance the limit, descent at "
+            "finite width ends as balanced as the limit.",
             {
                 name: given(
                     near(

@@ -223,7 +223,8 @@ CLAIMS = [
     ),
     for_all(
         "tian2023/table1/variance-detached-better",
-        "Without the gradient through the variance the matching score is better.",
+        "In Table 1, without the gradient through BatchNorm's variance the matching score is better "
+        "than with it.",
         {
             f"beta = {beta}, P = {candidates}, mean {'with' if mean else 'without'} gradient": _ordering(
                 cell_score(beta, candidates, mean, False), above=cell_score(beta, candidates, mean, True)
@@ -236,7 +237,8 @@ CLAIMS = [
     ours(
         ordering(
             "tian2023/table1/variance-detached-worse-beta10-P10",
-            "At beta = 10, P = 10 it is the other way round.",
+            "In Table 1, at beta = 10, P = 10, the matching score is worse without the gradient through "
+            "BatchNorm's variance than with it.",
             source="Table 1, against its text",
             measure=cell_score(10, 10, True, False),
             below=cell_score(10, 10, True, True),
@@ -246,8 +248,8 @@ CLAIMS = [
     ours(
         value(
             "tian2023/table1/mean-matters-little",
-            "Once the variance is detached, the gradient through the mean changes the score little, on "
-            "average over the table.",
+            "Once the gradient through BatchNorm's variance is left out, that through its mean changes "
+            "the matching score little, on average over Table 1.",
             source="Table 1",
             quantity="score",
             measure=by_mean(True),

@@ -200,7 +200,8 @@ CLAIMS = [
     ),
     in_cells(
         "fig5/candidates-not-noise",
-        "So they do at P = 3, beta = 5, whose filters Figure 5 shows.",
+        "At P = 3, beta = 5, whose filters Figure 5 shows, ReLU filters match the tokens that the "
+        "generators use better than the others: χ+ above χ-.",
         "Figure 5, Section 5.1",
         lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
         [SHOWN],
