@@ -173,7 +173,8 @@ CLAIMS: list[Claim] = [
     *(
         positive(
             f"text/substantially-stronger-epoch{epoch}",
-            f"At epoch {epoch} its lead is substantial: larger than the margin of accuracies.",
+            f"At epoch {epoch} of Table 3 FroSSL's lead over all other methods is substantial: larger than "
+            "the margin of accuracies.",
             "Section 7, on Table 3",
             beyond_margin(lead_at(epoch, OTHERS)),
             f"{UNIT} beyond the margin",

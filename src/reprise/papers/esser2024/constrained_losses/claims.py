@@ -168,13 +168,21 @@ CLAIMS = [
     _collapses(
         "frobenius",
         "esser2024/fig1/rank-frobenius",
-        "With Frobenius norms (it converges too)",
+        "With the loss scaled by Frobenius norms, which converges too",
         "Proposition 2",
     ),
     _collapses(
-        "unconstrained", "esser2024/prop1/rank-two-layers", "Unconstrained, two layers", "Proposition 1"
+        "unconstrained",
+        "esser2024/prop1/rank-two-layers",
+        "Unconstrained, in a linear network of two layers",
+        "Proposition 1",
     ),
-    _collapses("one_layer", "esser2024/prop1/rank-one-layer", "Unconstrained, u = Θx", "Proposition 1"),
+    _collapses(
+        "one_layer",
+        "esser2024/prop1/rank-one-layer",
+        "Unconstrained, in a linear network of one layer, u = Θx",
+        "Proposition 1",
+    ),
     always(
         "esser2024/prop2/second-output-adds-nothing",
         "With Frobenius norms the least loss of two outputs is that of one.",

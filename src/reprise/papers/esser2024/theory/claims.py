@@ -382,16 +382,17 @@ CLAIMS = [
     ),
     *falsehood(
         "thm3-positive",
-        "If all eigenvalues are positive, the outputs go to 0 (tried: h = d, where |q| = 1).",
-        "If all eigenvalues are positive, they go to 0 from |q| < 1, by Eq. 9 and by the corrected ODE.",
+        "If all eigenvalues of C are positive, the outputs go to 0 (tried: h = d, where |q| = 1).",
+        "If all eigenvalues of C are positive, the outputs go to 0 from |q| < 1, by Eq. 9 and by the "
+        "corrected ODE.",
         "Theorem 3, first case",
     ),
     *misprint(
         "thm3-limit",
-        "If an eigenvalue is negative, q goes to e_1: its derivative along e_1 is always positive (tried: "
-        "e_1ᵀ q_0 < 0).",
-        "If an eigenvalue is negative, q goes to e_1 or -e_1 by the sign of e_1ᵀ q_0 (not 0), by Eq. 9 and "
-        "by the corrected ODE.",
+        "If an eigenvalue of C is negative, the output q goes to e_1: its derivative along e_1 is always "
+        "positive (tried: e_1ᵀ q_0 < 0).",
+        "If an eigenvalue of C is negative, the output q goes to e_1 or -e_1 by the sign of e_1ᵀ q_0 (not 0), by "
+        "Eq. 9 and by the corrected ODE.",
         "Theorem 3, second case, and its proof",
     ),
     *misprint(

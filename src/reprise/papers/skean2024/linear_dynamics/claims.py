@@ -87,7 +87,7 @@ CLAIMS = [
     # Appendices D.1 and E.3: the gradient.
     holds(
         "eq11/loss",
-        "FroSSL without logarithms (Eq. 10), written in two linear layers, is Eq. 11.",
+        "FroSSL's variant for linear layers (Eq. 10), written in two linear layers, is Eq. 11.",
         "Appendix D.1, Eq. 11",
     ),
     holds(
@@ -127,8 +127,9 @@ CLAIMS = [
         for name, view in (("eq28", 1), ("eq29", 2))
         for claim in misprint(
             name,
-            f"The first line of the gradient on W{view} {LINE_2}, its second.",
-            "The first line = 6 W Γ - 2 W' X'ᵀX - 4 W Γ Wᵀ W Γ.",
+            f"The first line of {name.replace('eq', 'Eq. ')}, the gradient on W{view}, {LINE_2}, its second.",
+            f"The first line of {name.replace('eq', 'Eq. ')}, the gradient on W{view}, = 6 W Γ - 2 W' X'ᵀX - "
+            "4 W Γ Wᵀ W Γ.",
             f"Eq. {name[2:]}",
         )
     ),
@@ -311,7 +312,7 @@ CLAIMS = [
     ),
     remark(
         "sharpness/frossl",
-        "At the optimum of FroSSL without logarithms (Eq. 10, λ = γ) the Hessian's largest eigenvalue"
+        "At the optimum of FroSSL's variant for linear layers (Eq. 10, λ = γ) the Hessian's largest eigenvalue"
         " is 4 λ1 + 8 c1.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),

@@ -236,9 +236,9 @@ CLAIMS = [
     ours(
         for_all(
             "skean2024/fig2/sharpness",
-            "At the end of training the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under Eq. 8 "
-            "and 4 c1 under "
-            f"{LOSS['barlow']}, whose inverse doubled is the largest stable learning rate.",
+            "At the end of training linear layers the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under "
+            "Eq. 8 and 4 c1 under "
+            f"{LOSS['barlow']}, and two divided by it is the largest stable learning rate.",
             {
                 words: value(
                     "", "",

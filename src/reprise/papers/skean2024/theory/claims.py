@@ -98,7 +98,8 @@ CLAIMS: list[Claim] = [
             (
                 "no-logs-ignores-invariance",
                 "no logarithms",
-                "So does Eq. 6 of dimensions at unit length without its logarithms",
+                "FroSSL (Eq. 6) of dimensions at unit length all but ignores invariance without its "
+                "logarithms",
                 "our reading of Sections 3.1 and 6.3",
             ),
         )

@@ -64,7 +64,7 @@ FORMULAS: list[Claim] = [
     *(
         ours(rotation_claim(name, says, stays=stays))
         for name, says, stays in (
-            ("frossl", "FroSSL with dimensions of equal variance, as used in practice,", False),
+            ("frossl", "FroSSL with dimensions of equal variance, as used in practice", False),
             ("barlow-twins", "Barlow Twins", False),
             (
                 "barlow-twins-unnormalised-equal-weights",
@@ -72,7 +72,7 @@ FORMULAS: list[Claim] = [
                 True,
             ),
             ("vicreg", "VICReg", False),
-            ("w-mse", "W-MSE, which whitens by a Cholesky factor,", False),
+            ("w-mse", "W-MSE, which whitens by a Cholesky factor", False),
             ("w-mse-zca", "W-MSE with the covariance's symmetric root instead", True),
             ("corinfomax", "CorInfoMax", True),
         )

@@ -70,17 +70,23 @@ CLAIMS = [
     ),
     holds(
         "cor1/variance",
-        "Without augmentation, in the limit of large batches and with uniform α, the contrastive "
-        "covariance C_α[g] is the variance of g itself.",
+        "Without augmentation, in the limit of large batches, C_α[g] is the sum over the kernel's features "
+        "of z_l² times the variance of g itself under the adjusted density.",
         "Corollary 1",
     ),
     # Section 3: one layer.
     *(
-        holds(f"eq6/{name}", f"C_α[h(wᵀx)] = wᵀ C_α[x̃] w for {name}.", "Assumption 1, after Eq. 6")
+        holds(
+            f"eq6/{name}",
+            f"With h {name}, the energy of one unit is C_α[h(wᵀx)] = wᵀ C_α[x̃] w, x̃ the gated input.",
+            "Assumption 1, after Eq. 6",
+        )
         for name in ("linear", "relu", "leaky-relu")
     ),
     *(
-        holds(f"lemma3/{name}", f"A unit weight moves by P⊥ A(w) w for {name}.", "Lemma 3, Eq. 7")
+        holds(
+            f"lemma3/{name}", f"With h {name}, a weight of unit length moves by P⊥ A(w) w.", "Lemma 3, Eq. 7"
+        )
         for name in ("linear", "relu", "leaky-relu")
     ),
     holds(
