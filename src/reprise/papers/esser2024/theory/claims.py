@@ -391,8 +391,8 @@ CLAIMS = [
         "thm3-limit",
         "If an eigenvalue of C is negative, the output q goes to e_1: its derivative along e_1 is always "
         "positive (tried: e_1ᵀ q_0 < 0).",
-        "If an eigenvalue of C is negative, the output q goes to e_1 or -e_1 by the sign of e_1ᵀ q_0 (not 0), by "
-        "Eq. 9 and by the corrected ODE.",
+        "If an eigenvalue of C is negative, the output q goes to e_1 or -e_1 by the sign of e_1ᵀ q_0 "
+        "(not 0), by Eq. 9 and by the corrected ODE.",
         "Theorem 3, second case, and its proof",
     ),
     *misprint(

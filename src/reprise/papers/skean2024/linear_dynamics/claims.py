@@ -312,8 +312,8 @@ CLAIMS = [
     ),
     remark(
         "sharpness/frossl",
-        "At the optimum of FroSSL's variant for linear layers (Eq. 10, λ = γ) the Hessian's largest eigenvalue"
-        " is 4 λ1 + 8 c1.",
+        "At the optimum of FroSSL's variant for linear layers (Eq. 10, λ = γ) the Hessian's largest "
+        "eigenvalue is 4 λ1 + 8 c1.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),
     remark(

@@ -72,7 +72,8 @@ def _figure_1(model: str, which: str) -> list[Claim]:
         _at_small_distances(
             f"tian2023/fig1/close-to-its-pattern-{model}",
             f"With a U that is not quite orthogonal ({SMALL}) there is an optimum close to each u_m: power "
-            f"iteration ends nearer to the u_m from which it starts than to any other (latent summation model, {which}).",
+            f"iteration ends nearer to the u_m from which it starts than to any other (latent summation "
+            f"model, {which}).",
             lambda distance: _each_run(near_own(model, distance), "Figure 1 right, Section 3.3", at_least=1),
         ),
         _at_small_distances(
