@@ -14,7 +14,7 @@ _CHILDREN = {
 
 
 def mathml(latex: str) -> str:
-    """A formula as a `<math>` element, inline.
+    """A formula as a `<math>` element, inline but with fractions and limits in full size.
 
     Args:
         latex: in math mode, without dollar signs.
@@ -23,7 +23,7 @@ def mathml(latex: str) -> str:
         RepriseError: if there is nothing to set, a command is unknown or a part is missing.
     """
     try:
-        made = converter.convert(latex)
+        made = converter.convert(latex).replace("<math ", '<math displaystyle="true" ', 1)
         elements = list(ElementTree.fromstring(made).iter())
     except Exception as error:  # the converter's errors have no class in common
         reason = str(error) or type(error).__name__

@@ -267,8 +267,8 @@ ERRATA: list[Erratum] = [
         "argmin[f / f* + g / g* + h], f* and g* being their values there, in general; embeddings that are "
         "free, as in the proof, minimise all three terms at once, so its conclusion stands",
         formulas=(
-            r"\operatorname{arg\,min}\,[\log f+\log g+h]=\operatorname{arg\,min}\,[f+g+h]",
-            r"\operatorname{arg\,min}\,[\log f+\log g+h]=\operatorname{arg\,min}\left[\frac{f}{f^{*}}+"
+            r"\operatorname{argmin}\,[\log f+\log g+h]=\operatorname{argmin}\,[f+g+h]",
+            r"\operatorname{argmin}\,[\log f+\log g+h]=\operatorname{argmin}\left[\frac{f}{f^{*}}+"
             r"\frac{g}{g^{*}}+h\right]",
         ),
     ),
