@@ -44,12 +44,21 @@ def test_false_statements_are_the_papers_and_their_corrections_ours(paper):
     assert FALSE[paper.key] - substantive == set()
 
 
+SLIPS_WITH_RESULTS = {
+    "tian2023": {"table1-learning-rate", "eq181", "eq16-length"},
+    "skean2024": {
+        "eq24", "eq27", "eq28", "eq29", "eq30-sign", "appA-norm", "appA-log", "appA-pseudocode",
+        "appB-lambda",
+    },
+}  # fmt: skip
+"""Slips with which Eqs. 12, 13 and 30 are derived, or with which a reader's own numbers come out otherwise."""
+
+
 def test_false_statements_change_results_and_some_slips_do(paper):
-    changing = {erratum.id for erratum in paper.errata if erratum.changes_result}
-    false = {erratum.id for erratum in paper.errata if erratum.kind == "substantive"}
+    changing = {erratum.id.partition("/")[2] for erratum in paper.errata if erratum.changes_result}
+    false = {erratum.id.partition("/")[2] for erratum in paper.errata if erratum.kind == "substantive"}
+    assert changing - false == SLIPS_WITH_RESULTS.get(paper.key, set())
     assert false <= changing
-    assert "tian2023/table1-learning-rate" in changing or paper.key != "tian2023"  # ten times too small
-    assert "skean2024/eq6-batch" not in changing  # the paper's Eq. 5 has the right letter
 
 
 def test_a_formula_is_printed_and_corrected_or_neither(paper):
