@@ -51,7 +51,7 @@ SLIPS_WITH_RESULTS = {
         "appB-lambda",
     },
 }  # fmt: skip
-"""Slips with which Eqs. 12, 13 and 30 are derived, or with which a reader's own numbers come out otherwise."""
+"""Slips with which Eqs. 12, 13 and 30 are derived, or with which a reader's own numbers come out wrong."""
 
 
 def test_false_statements_change_results_and_some_slips_do(paper):

@@ -40,6 +40,11 @@ class Row(NamedTuple):
         return self.gain >= LEARNED
 
     @property
+    def mean(self) -> float:
+        """Of ours."""
+        return np.nan if self.ours is None else float(self.ours.mean())
+
+    @property
     def has_both(self) -> bool:
         """Whether there is a printed number and one of networks that learned."""
         return self.ours is not None and self.learned and bool(np.isfinite([self.printed, *self.ours]).all())
@@ -64,9 +69,9 @@ def dumbbells(axes: Axes, rows: Sequence[Row], references: Mapping[str, float]) 
             axes.text(row.before.mean() + 2, y, "diverged", color=GREY, fontsize=6, va="center")
             continue
         mean, low, high = bounds(row.ours, PERCENT)
-        style = {"color": colors(2)[0], "label": "ours"} if row.learned else {"color": GREY}
-        style = {"label": "ours, did not learn"} | style
-        axes.errorbar(mean, y, xerr=[[mean - low], [high - mean]], marker="o", ms=4, lw=1, ls="", **style)
+        label, color = ("ours", colors(2)[0]) if row.learned else ("ours, did not learn", GREY)
+        style: dict[str, Any] = {"marker": "o", "ms": 4, "lw": 1, "ls": "", "color": color, "label": label}
+        axes.errorbar(mean, y, xerr=[[mean - low], [high - mean]], **style)
         if np.isfinite(row.printed):
             axes.plot([row.printed, mean], [y, y], color="0.8", lw=1.6, zorder=0)
     axes.grid(axis="y", lw=0.3, color="0.9")

@@ -75,8 +75,8 @@ def fig02(tables: Tables, params: Params) -> Figure:
     names = {"nonlinear": "SimCLR", "start": "before training"}
     fig = _spectra(tables, params, "embedding", names, WIDTH / 2)
     own = fig.axes[0]
-    dim = own.lines[0].get_xdata().max()
-    collapsed = PRINTED.set_index("artifact").loc["Figure 2", "value"]
+    dim = float(np.max(own.lines[0].get_xdata()))
+    collapsed = float(PRINTED.loc[PRINTED["artifact"] == "Figure 2", "value"].item())
     label = f"printed: about {collapsed:g} of {PRINTED_DIM}"
     own.axvline(dim * (1 - collapsed / PRINTED_DIM), color="0.4", lw=0.9, ls="-.", label=label)
     own.legend(loc="best")

@@ -219,7 +219,7 @@ def _beside_print(columns: list[Column]) -> Figure:
         dumbbells(axes, column.rows, column.references)
         both = {place: row for place, row in enumerate(column.rows) if row.has_both}
         printed = pd.Series({place: row.printed for place, row in both.items()}, dtype=float)
-        ours = pd.Series({place: row.ours.mean() for place, row in both.items()}, dtype=float)
+        ours = pd.Series({place: row.mean for place, row in both.items()}, dtype=float)
         for place in both:
             ranks = f"{(printed > printed[place]).sum() + 1} → {(ours > ours[place]).sum() + 1}"
             transform = axes.get_yaxis_transform()

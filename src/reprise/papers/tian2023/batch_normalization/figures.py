@@ -1,6 +1,7 @@
 """Table 1 and Figure 11."""
 
 from itertools import product
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,6 +30,9 @@ from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import COSINE, MARKS, WIDTH, band, colors, drawable, key_of_marks
 from reprise.study.experiment import BASE, Tables, figure, table
 
+PRINTED: dict[str, Any] = {
+    "marker": "x", "ls": "", "color": "black", "capsize": 2, "elinewidth": 0.8, "mew": 1.0,
+}  # fmt: skip
 FLOWS = {(False, False): "none", (False, True): "σ²", (True, False): "μ", (True, True): "μ and σ²"}
 
 
@@ -188,8 +192,7 @@ def _printed_scores(panel: Axes, betas: tuple[int, ...], candidates: int) -> Non
     """Marks Table 1's printed scores with (mean-backprop) BatchNorm."""
     scores = [published.table1()[beta, candidates, True, False] for beta in betas]
     low, mean, high = np.clip([(s.mean - s.std, s.mean, s.mean + s.std) for s in scores], *COSINE).T
-    style = {"marker": "x", "ls": "", "color": "black", "capsize": 2, "elinewidth": 0.8, "mew": 1.0}
-    panel.errorbar(betas, mean, [mean - low, high - mean], label="printed in Table 1", **style)
+    panel.errorbar(betas, mean, [mean - low, high - mean], label="printed in Table 1", **PRINTED)
 
 
 def _with_and_without(panel: Axes, rows: pd.DataFrame, tints: np.ndarray, prefix: str) -> None:
