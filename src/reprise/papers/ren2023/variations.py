@@ -9,9 +9,6 @@ from reprise.study.settings import Settings, replaced
 S = TypeVar("S", bound=Settings)
 Values = Mapping[str, tuple[str, float, float]]
 """By field: its symbol, a smaller value and a larger one."""
-ASSUMED = """Our copy of the paper has lost the values of these settings in conversion; we assume ours, and
-    the claims are judged with other plausible ones too."""
-"""For captions."""
 
 
 def variations(params: S, values: Values, *, where: str = "", **common: Any) -> dict[str, S]:

@@ -135,7 +135,7 @@ CLAIMS = [
     *(
         for_all(
             f"esser2024/fig1/{problem}-stays-finite",
-            f"With {SCALED[problem]} no run diverges.",
+            f"With {SCALED[problem]} no run of gradient descent diverges.",
             {f"z = {z}": _holds(diverged(problem, z), "1 if not finite", exactly=0) for z in DIMS},
             source=FIGURE_1,
         )
@@ -185,7 +185,7 @@ CLAIMS = [
     ),
     always(
         "esser2024/prop2/second-output-adds-nothing",
-        "With Frobenius norms the least loss of two outputs is that of one.",
+        "With the loss scaled by Frobenius norms, the least loss of two outputs is that of one.",
         source="Proposition 2",
         measure=off_one_output("frobenius"),
         at_most=IDENTITY_TOLERANCE,
@@ -193,7 +193,7 @@ CLAIMS = [
     ),
     always(
         "esser2024/prop3/second-output-adds",
-        "With L_orth two outputs reach a lower loss than one.",
+        "With the orthogonal loss L_orth, two outputs reach a lower loss than one.",
         source="Proposition 3",
         measure=gain("orthogonal"),
         at_least=IDENTITY_TOLERANCE,

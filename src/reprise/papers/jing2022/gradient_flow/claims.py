@@ -57,7 +57,11 @@ CLAIMS = [
         "of the data, X has a negative eigenvalue.",
         "Section 4.2, after Lemma 2",
     ),
-    holds("thm1/closed-form", "With X fixed, the weights move as W(0) exp(X t).", "Theorem 1, Appendix B.3"),
+    holds(
+        "thm1/closed-form",
+        "With X fixed, the weights of a linear model under gradient flow move as W(0) exp(X t).",
+        "Theorem 1, Appendix B.3",
+    ),
     holds(
         "thm1/vanishing-values",
         "With X fixed, a W of at least as many outputs as inputs has as many vanishing singular values as X "
@@ -71,10 +75,26 @@ CLAIMS = [
         "where there are no more outputs than positive eigenvalues.",
         "Theorem 1, Corollary 1",
     ),
-    holds("lemma3/first-layer", "The first of two layers moves by dW1/dt = -W2ᵀ G.", "Lemma 3, Eq. 8"),
-    holds("lemma3/second-layer", "The second of two layers moves by dW2/dt = -G W1ᵀ.", "Lemma 3, Eq. 9"),
-    holds("lemma3/gradient-sum", "For two layers, G = -W2 W1 X.", "Eq. 10"),
-    holds("lemma4/singular-values", "Singular values move by dσ_k/dt = u_kᵀ Ẇ v_k.", "Lemma 4, Eq. 12"),
+    holds(
+        "lemma3/first-layer",
+        "Under gradient flow the first of two linear layers moves by dW1/dt = -W2ᵀ G.",
+        "Lemma 3, Eq. 8",
+    ),
+    holds(
+        "lemma3/second-layer",
+        "Under gradient flow the second of two linear layers moves by dW2/dt = -G W1ᵀ.",
+        "Lemma 3, Eq. 9",
+    ),
+    holds(
+        "lemma3/gradient-sum",
+        "For two linear layers, the gradient of the loss on their product is G = -W2 W1 X.",
+        "Eq. 10",
+    ),
+    holds(
+        "lemma4/singular-values",
+        "The singular values of a moving matrix W change by dσ_k/dt = u_kᵀ Ẇ v_k.",
+        "Lemma 4, Eq. 12",
+    ),
     *misprint(
         "lemma5",
         "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",

@@ -67,8 +67,9 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/lemma-b17/stage1-exponent",
-            "At the end of Stage 1 with negatives, one signal with σ_1² of the order of ln d among others"
-            " with σ² = 1 has a condition number that grows as a power of d.",
+            "With negatives, at the end of Stage 1 (small temperature τ²), one signal with σ_1² of the "
+            "order of ln d among others with σ² = 1 has led to a condition number that grows as a power "
+            "of d.",
             source="Lemma B.17",
             measure=slope(at("stage 1", "condition")),
             above=slope(at("start", "condition")),

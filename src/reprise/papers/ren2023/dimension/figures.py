@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.dimension.params import Params
-from reprise.papers.ren2023.variations import ASSUMED
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import LINES, MARKERS, WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
 from reprise.papers.ren2023.finite_width.params import Params
-from reprise.papers.ren2023.variations import ASSUMED
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import MARKERS, SHARE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 

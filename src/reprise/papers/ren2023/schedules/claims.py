@@ -75,7 +75,8 @@ CLAIMS = [
     ),
     for_all(
         "ren2023/sec54/linear-rate",
-        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further "
+        "In contrastive training, Stage 2 (large temperature τ²) converges at a linear rate: the condition "
+        "number less 1 takes no longer for each further "
         f"power of ten than for the one before, as under a power law it would (up to t^-{SLOWEST_POWER:g}).",
         {
             f"{spectrum} spectrum" + ("" if noise else ", no noise"): given(

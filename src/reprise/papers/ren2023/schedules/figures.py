@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.schedules.claims import BALANCED
 from reprise.papers.ren2023.schedules.params import Params
-from reprise.papers.ren2023.variations import ASSUMED
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import WIDTH, drawable
 from reprise.study.experiment import BASE, Tables, figure
 

@@ -59,8 +59,9 @@ CLAIMS = [
     ),
     trend(
         "ren2023/lemma-b9/power",
-        "Stage 1 and the dynamics without negatives are the same up to a factor of time, 2K / (1 + K), and "
-        "higher-order terms: their distance is proportional to τ².",
+        "Stage 1 of contrastive training (small temperature τ²) and the dynamics without negatives "
+        "are the same up to a factor of time, 2K / (1 + K), and higher-order terms: their distance is"
+        " proportional to τ².",
         source="Section 5.3, Lemma B.9",
         quantity="slope",
         measure=power,
@@ -69,8 +70,8 @@ CLAIMS = [
     ),
     trend(
         "ren2023/lemma-b9/figure1",
-        "At the τ² of Figure 1's Stage 1, Stage 1 and the dynamics without negatives are the same to "
-        "a tenth, up to a factor of time.",
+        "At the τ² of Figure 1's Stage 1, contrastive training and the dynamics without negatives are"
+        " the same to a tenth, up to a factor of time.",
         source="Section 5.3, Lemma B.9",
         quantity="score",
         measure=column("stage1", "distance", figure1=True),

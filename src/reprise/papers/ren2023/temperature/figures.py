@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.temperature.claims import stages
 from reprise.papers.ren2023.temperature.params import Params
-from reprise.papers.ren2023.variations import ASSUMED
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import AT_LEAST_1, LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 

@@ -280,9 +280,24 @@ STATEMENTS = [
         "k_p does not grow.",
         "Lemma C.18",
     ),
-    holds("lemma-53/balanced", "After a long Stage 2 the condition number is 1.", "Lemma 5.3, Eq. 10"),
-    holds("lemma-53/noise", "After a long Stage 2 the noise-to-signal ratio is 0.", "Lemma 5.3, Eq. 10"),
-    holds("lemma-53/aligned", "After a long Stage 2 K_A = K_B.", "Lemmas 5.3 and C.1"),
+    holds(
+        "lemma-53/balanced",
+        "In the limit of infinite width, after a long Stage 2 (large temperature τ²) the condition "
+        "number is 1.",
+        "Lemma 5.3, Eq. 10",
+    ),
+    holds(
+        "lemma-53/noise",
+        "In the limit of infinite width, after a long Stage 2 (large temperature τ²) the "
+        "noise-to-signal ratio is 0.",
+        "Lemma 5.3, Eq. 10",
+    ),
+    holds(
+        "lemma-53/aligned",
+        "In the limit of infinite width, after a long Stage 2 (large temperature τ²) the modalities "
+        "are aligned: K_A = K_B.",
+        "Lemmas 5.3 and C.1",
+    ),
 ]
 
 CLAIMS = [restated(claim) for claim in STATEMENTS]

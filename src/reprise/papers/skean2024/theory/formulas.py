@@ -172,7 +172,7 @@ FORMULAS: list[Claim] = [
     ),
     remark(
         "prop31/views-agree",
-        "At the minimum of FroSSL, both views coincide.",
+        "At the minimum of FroSSL, the embeddings of both views coincide.",
         "Proposition 3.1, Appendix E.1",
     ),
     *falsehood(
@@ -276,7 +276,7 @@ FORMULAS: list[Claim] = [
     # Appendix A and the readings of the loss.
     *misprint(
         "appA-norm",
-        "`Z / Z.norm()` gives all dimensions the same variance.",
+        "The pseudocode's `Z / Z.norm()` gives all dimensions the same variance.",
         "`Z / Z.norm(dim=0)` gives all dimensions the same variance.",
         "Appendix A",
     ),

@@ -249,10 +249,15 @@ CLAIMS = [
         "After Eq. 143",
     ),
     # Appendix D: batch normalisation.
-    holds("lemma6/top", "With mean-backprop BatchNorm, V̇ = V C_α[f1^bn].", "Lemma 6, Eq. 166"),
+    holds(
+        "lemma6/top",
+        "With mean-backprop BatchNorm the top layer of a two-layer network moves by V̇ = V C_α[f1^bn].",
+        "Lemma 6, Eq. 166",
+    ),
     holds(
         "lemma6/filters",
-        "With mean-backprop BatchNorm, ẇ = [(S ⊗ 1 1ᵀ) ∘ C_α[x̃^bn]] w.",
+        "With mean-backprop BatchNorm the filters of a two-layer network move by ẇ = [(S ⊗ 1 1ᵀ) ∘ "
+        "C_α[x̃^bn]] w.",
         "Lemma 6, Eq. 166",
     ),
     holds(
@@ -302,7 +307,7 @@ CLAIMS = [
     ),
     _more_equal(
         "more-uniform",
-        "With BatchNorm d_k is more uniform over the fields.",
+        "With BatchNorm a field's within-class variance d_k is more uniform over the fields.",
         "Appendix D, Remarks after Corollary 3",
         column="d",
     ),
