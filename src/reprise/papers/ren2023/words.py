@@ -3,5 +3,5 @@
 ASSUMED = """Our copy of the paper has lost the values of these settings in conversion; we assume ours, and
     the claims are judged with other plausible ones too."""
 """In captions."""
-TEMPERATURE = {1: "small temperature τ²", 2: "large temperature τ²"}
-"""What Stages 1 and 2 of contrastive training differ in."""
+STAGE_NAMES = {1: "Stage 1 (small temperature τ²)", 2: "Stage 2 (large temperature τ²)"}
+"""Of contrastive training, in statements."""

@@ -8,7 +8,7 @@ import pandas as pd
 from reprise.evidence.claims import Claim, Measure, always, for_all, ordering, trend
 from reprise.evidence.measures import largest, last, log_log_slope, rows
 from reprise.papers.ren2023.finite_width.params import Params
-from reprise.papers.ren2023.words import TEMPERATURE
+from reprise.papers.ren2023.words import STAGE_NAMES
 from reprise.study.experiment import Tables
 
 STEPS, BATCHES = (Params.model_fields[name].default for name in ("step_sizes", "batch_sizes"))
@@ -91,8 +91,9 @@ def _orthogonal(column: str) -> list[Claim]:
         for claim in (
             trend(
                 f"ren2023/{source.lower().replace(' ', '-').replace('.', '')}/{slug}-width",
-                f"All through Stage {stage} ({TEMPERATURE[stage]}) of contrastive training at finite width m the "
-                f"columns of {kind} keep as close to orthogonal as they begin: their cosine falls like m^(-1/2).",
+                f"All through {STAGE_NAMES[stage]} of contrastive training at finite width m the "
+                f"columns of {kind} keep as close to orthogonal as they begin: their cosine falls like "
+                "m^(-1/2).",
                 source=source,
                 quantity="slope",
                 measure=cosine_exponent(stage, column),
@@ -103,8 +104,8 @@ def _orthogonal(column: str) -> list[Claim]:
                 [
                     always(
                         f"ren2023/lemma-c1/{slug}-doubles",
-                        f"In Stage 2 ({TEMPERATURE[2]}) of contrastive training the cosine between columns of {kind} "
-                        "at most doubles.",
+                        f"In {STAGE_NAMES[2]} of contrastive training the cosine between columns of "
+                        f"{kind} at most doubles.",
                         source=f"{source}, proof of Lemma C.1",
                         measure=growth(column),
                         at_most=2.0,
@@ -133,14 +134,14 @@ CLAIMS = [
         for slug, what, source, stage, loss in (
             (
                 "lemma-51",
-                f"Stage 1 ({TEMPERATURE[1]}) of contrastive training",
+                f"{STAGE_NAMES[1]} of contrastive training",
                 "Lemma 5.1",
                 1,
                 "contrastive",
             ),
             (
                 "lemma-53",
-                f"Stage 2 ({TEMPERATURE[2]}) of contrastive training",
+                f"{STAGE_NAMES[2]} of contrastive training",
                 "Lemma 5.3",
                 2,
                 "contrastive",

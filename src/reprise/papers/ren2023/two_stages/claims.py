@@ -22,7 +22,7 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.measures import Wide, applied, column, each_seed, interned, once, rows, selected
 from reprise.papers.ren2023.two_stages.params import TIME_SCALE
-from reprise.papers.ren2023.words import TEMPERATURE
+from reprise.papers.ren2023.words import STAGE_NAMES
 from reprise.study.experiment import Tables
 
 When = Literal["start", "stage 1", "stage 2"]
@@ -382,7 +382,7 @@ CLAIMS = [
     *(
         for_all(
             _fig1(f"noise-to-signal-stage{stage}"),
-            f"In contrastive training, at the end of Stage {stage} ({TEMPERATURE[stage]}) the noise-to-signal "
+            f"In contrastive training, at the end of {STAGE_NAMES[stage]} the noise-to-signal "
             "ratio is smaller than at its start.",
             in_cells(partial(_less_noise, start=start, end=end), NOISY),
             source=f"Section 5.{stage + 2}, Figure 1",
@@ -414,7 +414,7 @@ CLAIMS = [
             for_all(
                 f"ren2023/{slug}/tracks-limit",
                 "The condition number of descent with Figure 1's settings is close to that of infinite width "
-                f"all through Stage {stage} ({TEMPERATURE[stage]}).",
+                f"all through {STAGE_NAMES[stage]}.",
                 in_cells(partial(_near_limit, stage=stage)),
                 source=lemma,
             )
