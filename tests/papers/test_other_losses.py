@@ -101,7 +101,10 @@ SMALLER = {
 }
 """Parameters below the smoke tier's."""
 
-ABOUT_ONE_LOSS = {"jing2022/fig10", "jing2022/sec63", "tian2023/table1_whole"}
+ABOUT_ONE_LOSS = {
+    "jing2022/fig10", "jing2022/sec63", "jing2022/table1_beside_print",
+    "tian2023/table1_differences", "tian2023/table1_whole",
+}  # fmt: skip
 """What concerns DirectCLR, variants of SimCLR's projector that another loss does not train, or printed
 scores."""
 

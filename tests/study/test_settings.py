@@ -52,7 +52,13 @@ def test_the_published_run_departs_in_nothing():
         ({"dim": 32}, ["dim: 32 (paper: 16)"]),
         ({"widths": (16, 8, 4)}, ["widths: [16, 8, 4] (paper: [16, 8])"]),
         ({"loss": "toy"}, ["loss: toy (paper: infonce)"]),
-        ({"sigmas": (0.1,)}, ["sigmas: [0.1] (lost from the text, our default: [0.3, 0.5])"]),
+        (
+            {"sigmas": (0.1,)},
+            [
+                "sigmas: [0.1] (our copy of the paper has lost this value in conversion; we assume: "
+                "[0.3, 0.5])"
+            ],
+        ),
         ({"lr": 0.2}, ["lr: 0.2 (unstated, our default: 0.1)"]),
         ({"decay": 0.1}, ["decay: 0.1 (authors' code: 0.0)"]),
         ({"dim": 32, "seeds": 3}, ["seeds: 3 (ours: 10)", "dim: 32 (paper: 16)"]),

@@ -1,7 +1,7 @@
 """Errors found in a paper's text."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 ErratumKind = Literal["typo", "substantive"]
 """A slip of the pen (a sign, an index, a factor, a wrong word), so that the statement that was meant is plain
@@ -13,8 +13,12 @@ class Erratum:
     """One error: as printed, as corrected, and how it was shown.
 
     Attributes:
+        changes_result: False for a misprint, which misleads nobody who reads on; True for a false statement,
+            and for a slip with which later lines, or a reader who computes as printed, come to another
+            result.
         shown_by: the ids of the claims in which, on the same numbers, the printed form fails and the
             corrected one holds; empty for an erratum by reading.
+        printed_formula, corrected_formula: both in LaTeX; empty where the paper has words or code.
     """
 
     id: str
@@ -22,15 +26,42 @@ class Erratum:
     where: str
     printed: str
     corrected: str
+    changes_result: bool
     shown_by: tuple[str, ...] = ()
+    printed_formula: str = ""
+    corrected_formula: str = ""
 
 
-def shown(paper: str, name: str, kind: ErratumKind, where: str, printed: str, corrected: str) -> Erratum:
-    """An error of which both forms are claims."""
+def read(
+    paper: str,
+    name: str,
+    kind: ErratumKind,
+    where: str,
+    printed: str,
+    corrected: str,
+    *,
+    formulas: tuple[str, str] = ("", ""),
+    changes_result: bool = False,
+) -> Erratum:
+    """An error that shows itself.
+
+    Args:
+        formulas: as printed and as corrected, in LaTeX.
+        changes_result: whether a typo does; a false statement always does.
+    """
+    return Erratum(
+        id=f"{paper}/{name}",
+        kind=kind,
+        where=where,
+        printed=printed,
+        corrected=corrected,
+        changes_result=changes_result or kind == "substantive",
+        printed_formula=formulas[0],
+        corrected_formula=formulas[1],
+    )
+
+
+def shown(paper: str, name: str, kind: ErratumKind, *words: str, **more: Any) -> Erratum:
+    """An error of which both forms are claims; the arguments are those of `read`."""
     forms = tuple(f"{paper}/{name}/{form}" for form in ("printed", "corrected"))
-    return Erratum(f"{paper}/{name}", kind, where, printed, corrected, forms)
-
-
-def read(paper: str, name: str, kind: ErratumKind, where: str, printed: str, corrected: str) -> Erratum:
-    """An error that shows itself."""
-    return Erratum(f"{paper}/{name}", kind, where, printed, corrected)
+    return replace(read(paper, name, kind, *words, **more), shown_by=forms)

@@ -21,7 +21,7 @@ GROUNDS = {
     "paper scale": "the published settings, none of them guessed",
     "paper scale, with assumptions": "the published settings, with our values where the paper has none",
     "reduced": "smaller than published or on stand-in data; each verdict lists its departures",
-    "restated by us": "theory whose formulas our text of the paper has lost: as we derived it again",
+    "restated by us": "theory, derived again: our copy of the paper has lost its formulas in conversion",
     "our own": "what we say and the paper does not: corrections of its false statements, and remarks",
     "errata": "misprints: each formula as printed (its id ends in /printed) and as corrected (/corrected)",
     "printed numbers": "sentences about the paper's own printed numbers: nothing was run",

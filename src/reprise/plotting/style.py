@@ -48,6 +48,8 @@ AT_LEAST_1: Range = (1.0, np.inf)
 SHARE: Range = (0.0, 1.0)
 PERCENT: Range = (0.0, 100.0)
 COSINE: Range = (-1.0, 1.0)
+MARKS = {"reproduced": "✓", "contradicted": "✗", "depends": "◐", "inconclusive": "?", "not run": "–"}
+"""What stands for a verdict in a figure."""
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
@@ -128,6 +130,12 @@ def legend_entries(panels: Iterable[Axes]) -> dict[str, Any]:
         for panel in panels
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
+
+
+def key_of_marks(verdicts: Iterable[str]) -> str:
+    """The marks of the verdicts that occur, each with its verdict, for a figure's margin."""
+    occurring = set(verdicts)
+    return "    ".join(f"{mark} {verdict}" for verdict, mark in MARKS.items() if verdict in occurring)
 
 
 def steps_axis(axes: Axes) -> None:

@@ -20,7 +20,7 @@ WHOSE = {
     "stated": "paper",
     "code": "authors' code",
     "unstated": "unstated, our default",
-    "lost": "lost from the text, our default",
+    "lost": "our copy of the paper has lost this value in conversion; we assume",
     "ours": "ours",
 }
 """Whose a field's default is, by its origin."""

@@ -36,7 +36,7 @@ def test_spectra(id, what, nets, smoke):
     assert [panel.get_title() for panel in panels] == sets
     styles = []
     for panel, data_set in zip(panels, sets, strict=True):
-        names = labels(panel)
+        names = [name for name in labels(panel) if not name.startswith("printed")]
         there = [net for net in nets if data_set == sets[0] or net != "linear"]
         assert len(names) == len(there)
         for name, net in zip(names, there, strict=True):
@@ -46,7 +46,12 @@ def test_spectra(id, what, nets, smoke):
             np.testing.assert_allclose(found_y, mean, atol=1e-12)
             assert name.endswith(f"({count:.0f})")
         *lines, (threshold,) = (
-            [line for line in panel.lines if line.get_label().startswith("_child") == child]
+            [
+                line
+                for line in panel.lines
+                if line.get_label().startswith("_child") == child
+                and not line.get_label().startswith("printed")
+            ]
             for child in (False, True)
         )
         np.testing.assert_allclose(threshold.get_ydata(), np.log(1e-3))
@@ -92,6 +97,36 @@ def test_figure_10(smoke):
             half = stats.t.ppf(0.975, 2) * values.std() / 3**0.5
             expected = np.clip(values.mean() + np.array([0, -half, half]), 0, 100)
             np.testing.assert_allclose([y, low[1], high[1]], expected)
+
+
+def test_figure_2_marks_the_printed_number_of_collapsed_values(smoke):
+    (own, *further), base, _ = drawn("jing2022/fig02", smoke)
+    (line,) = [line for line in own.lines if line.get_label().startswith("printed")]
+    assert line.get_label() == "printed: about 30 of 128"
+    dim = where(base["spectra"], what="embedding", net="nonlinear")["index"].max()
+    np.testing.assert_allclose(line.get_xdata(), dim * 98 / 128)
+    assert not any("printed" in label for panel in further for label in labels(panel))
+
+
+def test_printed_accuracies_stand_beside_ours(smoke):
+    tables, params = smoke["jing2022/projector_spectra"]
+    numbers = np.random.default_rng(0).uniform(40, 60, len(tables["probes"]))
+    probes = tables["probes"].assign(accuracy=numbers, initial=20.0, pixel_neighbours=30.0, pixel_probe=0.0)
+    probes.loc[where(probes, net="linear", seed=0).index, "accuracy"] = 29.0  # not above pixels
+    (panel,) = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, params).axes
+    printed = registry.paper("jing2022").published()
+    expected = printed.loc[printed["artifact"].isin(["Table 1", "Section 6.3"]), "value"]
+    np.testing.assert_array_equal(series(panel)["printed"], [expected, range(7)])
+    ours = {line.get_ydata()[0]: line for line in panel.lines if line.get_marker() == "o"}
+    nets = ["nonlinear", "linear", "none", "directclr", "low_rank", "diagonal"]
+    for place, net in enumerate(nets):
+        rows = where(probes, net=net, part="all", setting=BASE)
+        assert ours[place].get_xdata()[0] == pytest.approx(rows["accuracy"].mean())
+        red, green, blue = to_rgb(ours[place].get_color())
+        assert (red == green == blue) == (net == "linear")
+    fewer = params.model_copy(update={"nets": ("nonlinear", "none")})
+    (panel,) = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, fewer).axes
+    assert [line.get_ydata()[0] for line in panel.lines if line.get_marker() == "o"] == [0, 2]
 
 
 @pytest.mark.parametrize(("id", "places"), [("table1", 8), ("sec63", 6)])

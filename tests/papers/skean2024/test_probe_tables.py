@@ -4,11 +4,21 @@ import csv
 from itertools import product
 from pathlib import Path
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import reprise.papers.skean2024 as paper
-from reprise.papers.skean2024.linear_probes.figures import table2, table3
+from reprise.evidence.statistics import Interval
+from reprise.papers.skean2024.linear_probes.agreement import kendall_tau, rank_agreement
+from reprise.papers.skean2024.linear_probes.figures import (
+    table2,
+    table2_beside_print,
+    table3,
+    table3_beside_print,
+)
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
 from reprise.study.experiment import BASE
@@ -67,3 +77,85 @@ def test_the_printed_numbers_stand_beside_ours(number, draw, params):
     ours = drawn[drawn["family"] != "for comparison"].filter(like=": ours")
     assert ours.shape[1] == (len(params.data_sets) + 1 if number == "Table 2" else len(EPOCHS))
     assert (ours == "12.5 ± 0.7").all(axis=None)
+
+
+@pytest.mark.parametrize("params", [Params(), Params(**REDUCED)], ids=["published", "reduced"])
+@pytest.mark.parametrize(
+    ("number", "draw"), [("Table 2", table2_beside_print), ("Table 3", table3_beside_print)]
+)
+def test_every_printed_number_is_drawn_in_its_row(number, draw, params):
+    panels = draw(results(params), params).axes
+    shown = set()
+    for panel in panels:
+        names = [label.get_text() for label in panels[0].get_yticklabels()]
+        for line in panel.lines:
+            if line.get_label() == "printed":
+                column = panel.get_title().split("\n")[0]
+                shown |= {(names[round(y)], column, x) for x, y in line.get_xydata()}
+    expected = [row for row in PRINTED if row["artifact"] == number]
+    assert shown == {(row["row"], row["column"], float(row["value"])) for row in expected}
+
+
+def with_accuracies(params, **chosen):
+    """Of each method named, one a seed, on every data set; the others diverged."""
+    made = results(params)
+    for table in made.values():
+        for method, accuracies in chosen.items():
+            rows = table["method"] == method
+            table.loc[rows, "top1"] = table.loc[rows, "seed"].map(dict(enumerate(accuracies)))
+        table.loc[~table["method"].isin(chosen), "top1"] = np.nan
+    return made
+
+
+def dots(panel):
+    """Ours: row -> (accuracy, colour)."""
+    return {
+        round(line.get_ydata()[0]): (line.get_xdata()[0], line.get_color())
+        for line in panel.lines
+        if line.get_marker() == "o"
+    }
+
+
+def test_dots_are_our_means_and_grey_where_a_network_did_not_learn():
+    params = Params(**REDUCED)
+    tables = with_accuracies(params, simclr=(50, 54), byol=(26, 24), vicreg=(40, 42), frossl=(60, 61))
+    panel = table2_beside_print(tables, params).axes[0]
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    shown = {names[place]: dot for place, dot in dots(panel).items()}
+    assert {name: x for name, (x, _) in shown.items()} == {
+        "SimCLR": 52, "BYOL": 25, "VICReg": 41, "FroSSL": 60.5,
+    }  # fmt: skip
+    grey = {name for name, (_, color) in shown.items() if len(set(mpl.colors.to_rgb(color))) == 1}
+    assert grey == {"BYOL"}  # a seed gains 14 points, less than the 15 that show learning
+    words = [text.get_text() for text in panel.texts]
+    assert words.count("diverged") == len(METHODS) - 4
+    assert panel.get_title().split("\n")[2].endswith("n = 3")
+
+
+def test_ranks_and_tau_compare_the_orders():
+    """On CIFAR-10 the paper has FroSSL before VICReg before SimCLR; here it is SimCLR, FroSSL, VICReg."""
+    params = Params(**REDUCED)
+    tables = with_accuracies(params, simclr=(70, 71), vicreg=(40, 41), frossl=(50, 51))
+    panel = table2_beside_print(tables, params).axes[0]
+    assert [text.get_text() for text in panel.texts if "→" in text.get_text()] == ["3 → 1", "2 → 3", "1 → 2"]
+    assert panel.get_title().split("\n")[2:] == ["τ = -0.33, n = 3", "[-0.33, -0.33]"]
+
+
+@pytest.mark.parametrize("values", [10, 3])  # of the latter, many tie
+def test_kendalls_tau_is_scipys(values):
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(values, size=8), rng.integers(values, size=(20, 8))
+    expected = [stats.kendalltau(first, each).statistic for each in second]
+    np.testing.assert_allclose(kendall_tau(first, second), expected)
+
+
+def test_the_interval_of_tau_shows_how_far_seeds_agree():
+    printed = pd.Series({"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.5})
+    same = pd.DataFrame([[30.0, 20.0, 10.0, 5.0]] * 5, columns=list("abcd"))
+    assert rank_agreement(printed, same) == Interval(1.0, 1.0, 1.0)
+    assert rank_agreement(printed, -same) == Interval(-1.0, -1.0, -1.0)
+    noise = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 4)), columns=list("abcd"))
+    found = rank_agreement(printed, noise)
+    assert found.high - found.low > 0.5
+    with pytest.raises(ValueError, match="2 methods have no order"):
+        rank_agreement(printed[:2], same)

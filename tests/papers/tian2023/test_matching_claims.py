@@ -10,13 +10,19 @@ from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import load_tier
 from reprise.papers.tian2023 import printed
 from reprise.papers.tian2023.batch_normalization import agreement
 from reprise.papers.tian2023.batch_normalization import compute as normalization
 from reprise.papers.tian2023.batch_normalization.claims import table_cells
-from reprise.papers.tian2023.batch_normalization.figures import table1, table1_whole
+from reprise.papers.tian2023.batch_normalization.figures import (
+    fig11,
+    table1,
+    table1_differences,
+    table1_whole,
+)
 from reprise.papers.tian2023.matching_scores import compute as matching
 from reprise.papers.tian2023.published import CELL
 from reprise.papers.tian2023.sequences import Arm, Cell
@@ -526,6 +532,52 @@ def test_the_table_as_a_whole_names_its_outliers():
     assert "beta 2, P 3, gradient through σ²" in list(made["quantity"])
     far = made[made["quantity"].str.startswith("cells beyond")]["ours"].item()
     assert int(far) == made["quantity"].str.contains("gradient through").sum()
+
+
+def test_every_cell_shows_its_difference_both_scores_and_its_verdict():
+    place = (2, 3, False, True)
+    tables = changed(HOLDING[NORMALIZATION], table_cell(*place), "chi_plus", 0.3)
+    matching = tables["matching"].assign(setting=BASE)
+    params = registry.experiment(NORMALIZATION).params()
+    figure = table1_differences({"matching": matching}, params)
+    judged = judge_all(registry.experiment(NORMALIZATION).claims, {"matching": matching}, params)
+    verdicts = judged.set_index("claim")["verdict"]  # as the report has them
+    place_of = ["beta", "candidates", "mean_gradient", "variance_gradient"]
+    rows = matching.query("run == 'table'").groupby(place_of)["chi_plus"]
+    panel = figure.axes[0]
+    texts = {tuple(np.floor(text.get_position())): text.get_text() for text in panel.texts}
+    assert len(texts) == 64
+    flows = list(product((False, True), repeat=2))
+    for index, (key, ours) in enumerate(rows):
+        printed = published().loc[key]
+        text = texts[flows.index(key[2:]), index // 4]
+        first, second = text.split("\n")
+        assert float(first.split()[0]) == pytest.approx(ours.mean() - printed["value"], abs=0.0051)
+        verdict = verdicts["tian2023/table1/beta{}-P{}-mean{:d}-var{:d}".format(*key)]
+        assert first.split()[1] == {"reproduced": "✓", "contradicted": "✗", "inconclusive": "?"}[verdict]
+        assert (verdict == "contradicted") == (key == place)
+        assert second == (
+            f"{ours.mean():.2f} ± {ours.std():.2f}  |  {printed['value']:.2f} ± {printed['std']:.2f}"
+        )
+    assert "✗ contradicted" in panel.get_xlabel()
+    mesh = panel.collections[0]
+    assert mesh.norm.vmin == -mesh.norm.vmax  # no difference is the colour in the middle
+    shown = [[float(texts[flow, row].split()[0]) for flow in range(4)] for row in range(16)]
+    np.testing.assert_allclose(mesh.get_array().reshape(16, 4), shown, atol=0.0051)
+
+
+def test_figure_11_shows_the_printed_scores_at_their_places():
+    params = registry.experiment(NORMALIZATION).params()
+    figure = fig11({"matching": HOLDING[NORMALIZATION]["matching"].assign(setting=BASE)}, params)
+    shown = {}
+    for panel, (zeta, candidates) in zip(
+        figure.axes, product(params.nonuniformity, params.candidates), strict=True
+    ):
+        for line in panel.lines:
+            if line.get_marker() == "x":
+                shown |= {(zeta, beta, candidates): score for beta, score in line.get_xydata()}
+    expected = published().xs((True, False), level=["backprop_mean", "backprop_variance"])["value"]
+    assert shown == {(10, *place): score for place, score in expected.items()}
 
 
 # What is computed.

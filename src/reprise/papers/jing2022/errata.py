@@ -20,6 +20,10 @@ ERRATA: list[Erratum] = [
         "Eq. 6",
         "X = -Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
         "X = Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ, as Appendix B.2 has it",
+        formulas=(
+            r"X=-\sum_i(\cdots)\,x_i^{\top}-\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}",
+            r"X=\sum_i(\cdots)\,x_i^{\top}-\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}",
+        ),
     ),
     shown(
         "thm1-any-width",
@@ -35,6 +39,10 @@ ERRATA: list[Erratum] = [
         "Theorem 3",
         "aligned, i.e. V2 = U1ᵀ",
         "aligned, i.e. V2 = U1",
+        formulas=(
+            r"V_2=U_1^{\top}",
+            r"V_2=U_1",
+        ),
     ),
     shown(
         "thm3-closed-form",
@@ -42,6 +50,10 @@ ERRATA: list[Erratum] = [
         "Section 5.3, after Theorem 3",
         "dσ1/dt = σ1 (σ1² + C)(v1ᵀ X v1), with σ1² = σ2² + C",
         "dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1)",
+        formulas=(
+            r"\dot{\sigma}_1=\sigma_1(\sigma_1^2+C)(v_1^{\top}Xv_1)",
+            r"\dot{\sigma}_1=\sigma_1(\sigma_1^2-C)(v_1^{\top}Xv_1)",
+        ),
     ),
     shown(
         "thm3-stays-aligned",
@@ -58,6 +70,10 @@ ERRATA: list[Erratum] = [
         "L = Σ_i log( exp(z_i·z'_i) / Σ_j exp(z_i·z_j) )",
         "L = -Σ_i log( exp(z_i·z'_i / τ) / Σ_j exp(z_i·z'_j / τ) ): a minus, a temperature, and the positive "
         "pair in the denominator",
+        formulas=(
+            r"L=\sum_i\log\frac{\exp(z_i\cdot z'_i)}{\sum_j\exp(z_i\cdot z_j)}",
+            r"L=-\sum_i\log\frac{\exp(z_i\cdot z'_i/\tau)}{\sum_j\exp(z_i\cdot z'_j/\tau)}",
+        ),
     ),
     shown(
         "lemma5",
@@ -65,6 +81,10 @@ ERRATA: list[Erratum] = [
         "Lemma 5, Eq. 15",
         "H_kk' = 1/(σ_k² - σ_k'²)",
         "H_kk' = 1/(σ_k'² - σ_k²)",
+        formulas=(
+            r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}",
+            r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}",
+        ),
     ),
     shown(
         "eq17",
@@ -72,6 +92,10 @@ ERRATA: list[Erratum] = [
         "Eq. 17",
         "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
         "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
+        formulas=(
+            r"\bar{I}\circ V^{\top}\dot{W}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+            r"\bar{I}\circ V^{\top}\dot{W}^{\top}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+        ),
     ),
     shown(
         "lemma6",
@@ -79,6 +103,10 @@ ERRATA: list[Erratum] = [
         "Lemma 6, Eq. 19",
         "H_kk' = 1/(σ_k² - σ_k'²)",
         "H_kk' = 1/(σ_k'² - σ_k²)",
+        formulas=(
+            r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}",
+            r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}",
+        ),
     ),
     shown(
         "thm2-limit",
@@ -87,6 +115,10 @@ ERRATA: list[Erratum] = [
         "in the limit, W1 W1ᵀ = W2ᵀ W2",
         "W1 W1ᵀ - W2ᵀ W2 = C for all time, as the proof itself derives; only its share of the growing norms "
         "vanishes, and the theorem's last step needs C itself to",
+        formulas=(
+            r"W_1W_1^{\top}=W_2^{\top}W_2\quad\text{as }t\to\infty",
+            r"W_1W_1^{\top}-W_2^{\top}W_2=C\quad\text{for all }t",
+        ),
     ),
     read(
         "thm2-unbounded",

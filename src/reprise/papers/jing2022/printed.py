@@ -85,7 +85,8 @@ CLAIMS: list[Claim] = [
     ),
     printed(
         "jing2022/sec63-printed/rest-useful",
-        "The rest of DirectCLR's representation is useful: a probe on all of it beats one on the sub-vector.",
+        "The part of DirectCLR's representation that its loss does not see is useful: a probe on all "
+        "of the representation beats one on the sub-vector.",
         source="Section 6.3, linear probe on subvector",
         unit=UNIT,
         measure=lead(DIRECTCLR, SUBVECTOR),

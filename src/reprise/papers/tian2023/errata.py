@@ -15,6 +15,10 @@ ERRATA: list[Erratum] = [
         "Section 2, after Eq. 3",
         "E_α := tr C_α[f]",
         "E_α := tr C_α[f] / 2, as before Eq. 3 and in Eq. 5",
+        formulas=(
+            r"\mathcal{E}_{\alpha}:=\operatorname{tr}C_{\alpha}[f]",
+            r"\mathcal{E}_{\alpha}:=\frac{1}{2}\operatorname{tr}C_{\alpha}[f]",
+        ),
     ),
     shown(
         "thm2",
@@ -23,6 +27,10 @@ ERRATA: list[Erratum] = [
         "ρ(w*) <= C0³ vol(C0) r(w*, α) / π",
         "ρ(w*) <= C0² vol(C0) r(w*, α) / π: a factor C0 appears from Eq. 77 to 78 and from 88 to 89; the "
         "printed bound fails for small inputs",
+        formulas=(
+            r"\rho(w^{*})\le\frac{C_0^3\operatorname{vol}(C_0)}{\pi}\,r(w^{*},\alpha)",
+            r"\rho(w^{*})\le\frac{C_0^2\operatorname{vol}(C_0)}{\pi}\,r(w^{*},\alpha)",
+        ),
     ),
     shown(
         "sec4-stationary",
@@ -38,6 +46,10 @@ ERRATA: list[Erratum] = [
         "ẇ_km = s_km b_k, co-linear over m",
         "with the unit filters of Lemma 4, ẇ_km = s_km P⊥ b_k with each filter's own projection; co-linear "
         "are the gradients before it",
+        formulas=(
+            r"\dot{w}_{km}=s_{km}b_k",
+            r"\dot{w}_{km}=s_{km}P^{\perp}_{w_{km}}b_k",
+        ),
     ),
     shown(
         "thm4-path",
@@ -53,6 +65,11 @@ ERRATA: list[Erratum] = [
         "Section 5, Setup",
         "learning rate 2e-3",
         "2e-2, as in the authors' code: only that gives Table 1",
+        formulas=(
+            r"\eta=2\times10^{-3}",
+            r"\eta=2\times10^{-2}",
+        ),
+        changes_result=True,
     ),
     shown(
         "eq25",
@@ -60,6 +77,12 @@ ERRATA: list[Erratum] = [
         "Appendix A.1, Eqs. 24 and 25",
         "the intra term sums α_ij over j ≠ i",
         "over all j, as Eq. 3 does: the two differ by α_ii terms of order 1/N",
+        formulas=(
+            r"C^{\mathrm{intra}}_{\alpha}[a]=\frac{1}{2N}\sum_{i=1}^{N}\left(\frac{1}{N}\sum_{j\neq i}"
+            r"\alpha_{ij}\right)(a[i]-a[i'])(a[i]-a[i'])^{\top}",
+            r"C^{\mathrm{intra}}_{\alpha}[a]=\frac{1}{2N}\sum_{i=1}^{N}\left(\frac{1}{N}\sum_{j}"
+            r"\alpha_{ij}\right)(a[i]-a[i'])(a[i]-a[i'])^{\top}",
+        ),
     ),
     shown(
         "thm5-delta",
@@ -67,6 +90,10 @@ ERRATA: list[Erratum] = [
         "Appendix C.3, after Eq. 143",
         "δ_k = 1 - p0 p1 b_k²/(λ - d_k)",
         "δ_k = (1 - p0 p1 b_k²/(λ - d_k)) / (Z² (λ - d_k))",
+        formulas=(
+            r"\delta_k=1-\frac{p_0p_1b_k^2}{\lambda-d_k}",
+            r"\delta_k=\frac{1}{Z^2(\lambda-d_k)}\left(1-\frac{p_0p_1b_k^2}{\lambda-d_k}\right)",
+        ),
     ),
     shown(
         "thm6-winner",
@@ -83,6 +110,10 @@ ERRATA: list[Erratum] = [
         "Remark after Theorem 6, positive modulation",
         "P[E_l] >= ε_l/2 for ε_l > 0",
         "P[E_l] >= min(ε_l, 1)/2: P[E_l] is never above 1/2",
+        formulas=(
+            r"P[E_l]\ge\frac{\epsilon_l}{2}",
+            r"P[E_l]\ge\frac{\min(\epsilon_l,1)}{2}",
+        ),
     ),
     shown(
         "eq156",
@@ -90,6 +121,10 @@ ERRATA: list[Erratum] = [
         "Eq. 156",
         "P[E_c(1)] >= (ε_c(1) - ε_c(2))/2",
         "P[E_c(1)] >= min(ε_c(1) - ε_c(2), 1)/2",
+        formulas=(
+            r"P[E_{c(1)}]\ge\frac{\epsilon_{c(1)}-\epsilon_{c(2)}}{2}",
+            r"P[E_{c(1)}]\ge\frac{\min(\epsilon_{c(1)}-\epsilon_{c(2)},1)}{2}",
+        ),
     ),
     shown(
         "eq157",
@@ -97,6 +132,12 @@ ERRATA: list[Erratum] = [
         "Eq. 157",
         "… (1 - (ε_c(r') - ε_c(r))/2)^(r'+1)",
         "… max(0, 1 - (ε_c(r') - ε_c(r))/2)^(r'+1): a gap above 2 makes the printed bound negative",
+        formulas=(
+            r"P[E_{c(r)}]\le\min_{r'<r}\frac{1}{r'+1}\left(1-\frac{\epsilon_{c(r')}-\epsilon_{c(r)}}{2}"
+            r"\right)^{r'+1}",
+            r"P[E_{c(r)}]\le\min_{r'<r}\frac{1}{r'+1}\left(\max\left(0,1-\frac{\epsilon_{c(r')}-"
+            r"\epsilon_{c(r)}}{2}\right)\right)^{r'+1}",
+        ),
     ),
     shown(
         "lemma7",
@@ -104,6 +145,10 @@ ERRATA: list[Erratum] = [
         "Lemma 7",
         "1 - d ≤ μ (1 - c) if c > 0 and λ1 > 0",
         "also needs |λ_i| ≤ λ2 for all i > 1, as in a positive semi-definite A",
+        formulas=(
+            r"1-d\le\mu(1-c)\quad\text{if }c>0,\ \lambda_1>0",
+            r"1-d\le\mu(1-c)\quad\text{if }c>0,\ \lambda_1>0,\ |\lambda_i|\le\lambda_2\text{ for }i>1",
+        ),
     ),
     shown(
         "lemma7-parseval",
@@ -111,6 +156,10 @@ ERRATA: list[Erratum] = [
         "Lemma 7, proof",
         "Σ_{i>1} λ_i² (ϕ_iᵀ w)² = 1 - c²",
         "Σ_{i>1} (ϕ_iᵀ w)² = 1 - c²",
+        formulas=(
+            r"\sum_{i>1}\lambda_i^2(\phi_i^{\top}w)^2=1-c^2",
+            r"\sum_{i>1}(\phi_i^{\top}w)^2=1-c^2",
+        ),
     ),
     shown(
         "eq16-code",
@@ -119,6 +168,11 @@ ERRATA: list[Erratum] = [
         "max_m cos(w_km, u_a)",
         "max_m |cos| for the linear activation, as in the code that made the figures: with a filter and its "
         "weights above turned round, a linear net computes the same, so that the sign of cos is chance",
+        formulas=(
+            r"\max_m\frac{w_{km}^{\top}u_a}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
+            r"\max_m\frac{|w_{km}^{\top}u_a|}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}\quad"
+            r"\text{for a linear activation}",
+        ),
     ),
     read(
         "fig5-tokens",
@@ -126,6 +180,10 @@ ERRATA: list[Erratum] = [
         "Figure 5",
         "each weight is d = 8 dimensional",
         "d = 20, as in Section 5 and the code",
+        formulas=(
+            r"d=8",
+            r"d=20",
+        ),
     ),
     read(
         "eq24-notation",
@@ -133,12 +191,44 @@ ERRATA: list[Erratum] = [
         "Appendix A.1, after Eq. 24",
         "C^intra_α[a] := C^inter_α[a, a]",
         "C^intra_α[a] := C^intra_α[a, a]",
+        formulas=(
+            r"C^{\mathrm{intra}}_{\alpha}[a]:=C^{\mathrm{inter}}_{\alpha}[a,a]",
+            r"C^{\mathrm{intra}}_{\alpha}[a]:=C^{\mathrm{intra}}_{\alpha}[a,a]",
+        ),
     ),
-    read("eq48", "typo", "Appendix B.2, Eq. 48", "dA = dC_α[h'(wᵀx)]", "dA = dC_α[h'(wᵀx) x]"),
     read(
-        "eq76-constant", "typo", "Appendix B.3, after Eq. 75", "|w*ᵀx| <= M |w* - w|", "|w*ᵀx| <= C0 |w* - w|"
+        "eq48",
+        "typo",
+        "Appendix B.2, Eq. 48",
+        "dA = dC_α[h'(wᵀx)]",
+        "dA = dC_α[h'(wᵀx) x]",
+        formulas=(
+            r"\mathrm{d}A=\mathrm{d}C_{\alpha}[h'(w^{\top}x)]",
+            r"\mathrm{d}A=\mathrm{d}C_{\alpha}[h'(w^{\top}x)\,x]",
+        ),
     ),
-    read("lemma5-shape", "typo", "Lemma 5 and Appendix C.2", "L_k ∈ R^{Md}", "L_k ∈ R^{Md × Md}"),
+    read(
+        "eq76-constant",
+        "typo",
+        "Appendix B.3, after Eq. 75",
+        "|w*ᵀx| <= M |w* - w|",
+        "|w*ᵀx| <= C0 |w* - w|",
+        formulas=(
+            r"|w^{*\top}x|\le M\,\Vert w^{*}-w\Vert",
+            r"|w^{*\top}x|\le C_0\,\Vert w^{*}-w\Vert",
+        ),
+    ),
+    read(
+        "lemma5-shape",
+        "typo",
+        "Lemma 5 and Appendix C.2",
+        "L_k ∈ R^{Md}",
+        "L_k ∈ R^{Md × Md}",
+        formulas=(
+            r"L_k\in\mathbb{R}^{Md}",
+            r"L_k\in\mathbb{R}^{Md\times Md}",
+        ),
+    ),
     read(
         "thm4-critical",
         "substantive",
@@ -155,13 +245,30 @@ ERRATA: list[Erratum] = [
         "g(y) = y + b is positive on the sphere only for b > 1 (in units of its slope), and then -b is off "
         "the sphere: the stable point exists without the normalisation only",
     ),
-    read("appD-beta", "typo", "Appendix D, first paragraph", "β_k (Eq. 143)", "δ_k (Eq. 143)"),
+    read(
+        "appD-beta",
+        "typo",
+        "Appendix D, first paragraph",
+        "β_k (Eq. 143)",
+        "δ_k (Eq. 143)",
+        formulas=(
+            r"\beta_k",
+            r"\delta_k",
+        ),
+    ),
     read(
         "eq181",
         "typo",
         "Eq. 181",
         "χ- = (1/P) Σ over the tokens outside R^g",
         "divided by their number, as the code has it",
+        formulas=(
+            r"\chi_{-}(R_k)=\frac{1}{P}\sum_{a\notin R_k^{\mathrm{g}}}\max_m\frac{w_{km}^{\top}u_a}{"
+            r"\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
+            r"\chi_{-}(R_k)=\frac{1}{|\{a\notin R_k^{\mathrm{g}}\}|}\sum_{a\notin R_k^{\mathrm{g}}}\max_m"
+            r"\frac{w_{km}^{\top}u_a}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
+        ),
+        changes_result=True,
     ),
     read(
         "eq16-length",
@@ -170,6 +277,11 @@ ERRATA: list[Erratum] = [
         "|w_km|; the P tokens of R^g",
         "|w| + max(max |W| / 1000, 1e-6), so that a perfect match scores .999; the tokens of R^g that some "
         "generator uses",
+        formulas=(
+            r"\Vert w_{km}\Vert_2",
+            r"\Vert w_{km}\Vert_2+\max\left(\frac{\max|W|}{1000},10^{-6}\right)",
+        ),
+        changes_result=True,
     ),
     read(
         "appE2-variants",
@@ -177,6 +289,10 @@ ERRATA: list[Erratum] = [
         "Appendix E.2, the four BatchNorms",
         "f^bn := (f^bn - μ) / σ",
         "f^bn := (f - μ) / σ",
+        formulas=(
+            r"f^{\mathrm{bn}}:=\frac{f^{\mathrm{bn}}-\mu}{\sigma}",
+            r"f^{\mathrm{bn}}:=\frac{f-\mu}{\sigma}",
+        ),
     ),
     read(
         "appE2-variance",

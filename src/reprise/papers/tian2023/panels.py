@@ -34,8 +34,11 @@ def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tup
 
 def share_legend(fig: Figure, panels: np.ndarray, losses: int) -> None:
     """Draws one legend for all panels, below them: a row per loss, all of which have the same number of
-    lines."""
+    lines; what else is named, such as printed scores, comes in a last column."""
     handles = legend_entries(panels[:, 0])
-    columns = len(handles) // losses
-    names = np.array(list(handles)).reshape(losses, columns).T.ravel()  # a legend fills column by column
-    fig.legend([handles[name] for name in names], names, loc="outside lower center", ncols=columns)
+    columns, others = divmod(len(handles), losses)
+    order, rest = np.split(np.array(list(handles)), [columns * losses])
+    names = [*order.reshape(losses, columns).T.ravel(), *rest]  # a legend fills column by column
+    fig.legend(
+        [handles[name] for name in names], names, loc="outside lower center", ncols=columns + bool(others)
+    )

@@ -135,7 +135,7 @@ CLAIMS = [
     *(
         for_all(
             f"esser2024/fig1/{problem}-stays-finite",
-            f"With {SCALED[problem]} no run diverges.",
+            f"With {SCALED[problem]} no run of gradient descent diverges.",
             {f"z = {z}": _holds(diverged(problem, z), "1 if not finite", exactly=0) for z in DIMS},
             source=FIGURE_1,
         )
@@ -168,16 +168,24 @@ CLAIMS = [
     _collapses(
         "frobenius",
         "esser2024/fig1/rank-frobenius",
-        "With Frobenius norms (it converges too)",
+        "With the loss scaled by Frobenius norms, which converges too",
         "Proposition 2",
     ),
     _collapses(
-        "unconstrained", "esser2024/prop1/rank-two-layers", "Unconstrained, two layers", "Proposition 1"
+        "unconstrained",
+        "esser2024/prop1/rank-two-layers",
+        "Unconstrained, in a linear network of two layers",
+        "Proposition 1",
     ),
-    _collapses("one_layer", "esser2024/prop1/rank-one-layer", "Unconstrained, u = Θx", "Proposition 1"),
+    _collapses(
+        "one_layer",
+        "esser2024/prop1/rank-one-layer",
+        "Unconstrained, in a linear network of one layer, u = Θx",
+        "Proposition 1",
+    ),
     always(
         "esser2024/prop2/second-output-adds-nothing",
-        "With Frobenius norms the least loss of two outputs is that of one.",
+        "With the loss scaled by Frobenius norms, the least loss of two outputs is that of one.",
         source="Proposition 2",
         measure=off_one_output("frobenius"),
         at_most=IDENTITY_TOLERANCE,
@@ -185,7 +193,7 @@ CLAIMS = [
     ),
     always(
         "esser2024/prop3/second-output-adds",
-        "With L_orth two outputs reach a lower loss than one.",
+        "With the orthogonal loss L_orth, two outputs reach a lower loss than one.",
         source="Proposition 3",
         measure=gain("orthogonal"),
         at_least=IDENTITY_TOLERANCE,

@@ -139,8 +139,8 @@ CLAIMS = [
     *(_vanishes_relatively(name) for name in ("tanh", "relu")),
     for_all(
         "esser2024/fig2/relu-slower-than-tanh",
-        "The difference falls with width for ReLU as for tanh, but more slowly, at initialisation and after "
-        "the last epoch.",
+        "The difference between nonlinear and linear output falls with width for ReLU as for tanh, "
+        "but more slowly, at initialisation and after the last epoch.",
         {
             f"{name}, {words}": cell
             for when, words in WHEN.items()
@@ -157,8 +157,9 @@ CLAIMS = [
     *(ours(_vanishes(name, reading=MEAN)) for name in ("centred_sigmoid", "scaled_sigmoid")),
     for_all(
         "esser2024/thm1/rate",
-        "With an activation that meets the conditions the difference falls with width, at initialisation, at "
-        "least as fast as √(log⁴ h / h) does over these widths.",
+        "With an activation that meets Theorem 1's conditions the difference between nonlinear and "
+        "linear output falls with width, at initialisation, at least as fast as √(log⁴ h / h) does "
+        "over these widths.",
         {
             NAMES[name]: ordering(
                 "", "", source="", measure=slope(name, "init"), below=slope_of_bound(name), unit=UNIT
@@ -169,8 +170,8 @@ CLAIMS = [
     ),
     for_all(
         "esser2024/conj1/largest",
-        "With an activation that meets the conditions the largest difference over all of training falls with "
-        "width.",
+        "With an activation that meets Theorem 1's conditions the largest difference between "
+        "nonlinear and linear output over all of training falls with width.",
         {NAMES[name]: _falls(slope_of_largest(name)) for name in COVERED},
         source="Conjecture 1",
         reading=MEAN,

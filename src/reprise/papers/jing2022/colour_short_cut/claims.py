@@ -24,8 +24,8 @@ def final_loss(arm: str) -> Measure:
 STATEMENTS = [
     ordering(
         "jing2022/stand-in/learns-shape",
-        "On the stand-in, with any hue, a minute of SimCLR lifts a linear probe for shape by more than "
-        "25 points above random initialisation.",
+        "On rendered shapes with any hue, a minute of SimCLR lifts a linear probe for shape by more "
+        "than 25 points above random initialisation.",
         source="Our stand-in of ImageNet",
         measure=gain("any hue"),
         above=LIFT,
@@ -42,7 +42,8 @@ STATEMENTS = [
     ),
     ordering(
         "jing2022/stand-in/short-cut-is-easier",
-        "Negative control: it trains all the same, to a lower loss than the net that learns shape.",
+        "Negative control: where bright backdrops keep their hues, SimCLR trains all the same, to a "
+        "lower loss than the net that learns shape.",
         source="Our stand-in of ImageNet",
         measure=final_loss("short cut"),
         below=final_loss("any hue"),

@@ -91,8 +91,8 @@ CLAIMS = [
     ),
     for_all(
         "jing2022/fig6a/linear-collapsed",
-        "With more than one linear layer and small augmentation, dimensions of the embedding collapse that "
-        "had not at the start.",
+        "With more than one linear layer and small augmentation, dimensions of the embedding collapse"
+        " that had not collapsed at the start.",
         {
             f"L = {depth}": _collapses("", "", "Figure 6a, Corollary 2", "linear", depth)
             for depth in DEPTHS[1:]
@@ -100,7 +100,7 @@ CLAIMS = [
     ),
     for_all(
         "jing2022/fig6a/more-layers",
-        "Each further linear layer collapses more dimensions.",
+        "With small augmentation, each further linear layer collapses more dimensions of the embedding.",
         {f"L = {depth + 1} after {depth}": _one_more_layer(depth) for depth in DEPTHS[:-1]},
     ),
     _collapses(

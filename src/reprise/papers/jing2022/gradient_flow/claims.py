@@ -29,8 +29,9 @@ CLAIMS = [
     ),
     *misprint(
         "eq6",
-        "G = -W X with X = -(first sum) - (second sum).",
-        "G = -W X with X = +(first sum) - (second sum): without the leading minus.",
+        "Gradient flow of a linear model has G = -W X with X = -(first sum) - (second sum) of Eq. 6.",
+        "Gradient flow of a linear model has G = -W X with X = +(first sum) - (second sum) of Eq. 6: "
+        "without the leading minus.",
         "Eqs. 5 and 6",
     ),
     holds(
@@ -52,10 +53,15 @@ CLAIMS = [
     ),
     bound(
         "lemma2/strong-augmentation",
-        "Beyond that amplitude, X has a negative eigenvalue.",
+        "Beyond the amplitude at which the augmentation's weighted covariance stops being under that "
+        "of the data, X has a negative eigenvalue.",
         "Section 4.2, after Lemma 2",
     ),
-    holds("thm1/closed-form", "With X fixed, the weights move as W(0) exp(X t).", "Theorem 1, Appendix B.3"),
+    holds(
+        "thm1/closed-form",
+        "With X fixed, the weights of a linear model under gradient flow move as W(0) exp(X t).",
+        "Theorem 1, Appendix B.3",
+    ),
     holds(
         "thm1/vanishing-values",
         "With X fixed, a W of at least as many outputs as inputs has as many vanishing singular values as X "
@@ -69,21 +75,41 @@ CLAIMS = [
         "where there are no more outputs than positive eigenvalues.",
         "Theorem 1, Corollary 1",
     ),
-    holds("lemma3/first-layer", "The first of two layers moves by dW1/dt = -W2ᵀ G.", "Lemma 3, Eq. 8"),
-    holds("lemma3/second-layer", "The second of two layers moves by dW2/dt = -G W1ᵀ.", "Lemma 3, Eq. 9"),
-    holds("lemma3/gradient-sum", "For two layers, G = -W2 W1 X.", "Eq. 10"),
-    holds("lemma4/singular-values", "Singular values move by dσ_k/dt = u_kᵀ Ẇ v_k.", "Lemma 4, Eq. 12"),
+    holds(
+        "lemma3/first-layer",
+        "Under gradient flow the first of two linear layers moves by dW1/dt = -W2ᵀ G.",
+        "Lemma 3, Eq. 8",
+    ),
+    holds(
+        "lemma3/second-layer",
+        "Under gradient flow the second of two linear layers moves by dW2/dt = -G W1ᵀ.",
+        "Lemma 3, Eq. 9",
+    ),
+    holds(
+        "lemma3/gradient-sum",
+        "For two linear layers, the gradient of the loss on their product is G = -W2 W1 X.",
+        "Eq. 10",
+    ),
+    holds(
+        "lemma4/singular-values",
+        "The singular values of a moving matrix W change by dσ_k/dt = u_kᵀ Ẇ v_k.",
+        "Lemma 4, Eq. 12",
+    ),
     *misprint(
         "lemma5",
         "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
         "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
         "Lemma 5, Eqs. 13 to 15",
     ),
-    holds("lemma5/eq16", "Off the diagonal, Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V.", "Eq. 16"),
+    holds(
+        "lemma5/eq16",
+        "Off the diagonal, a matrix W = U S Vᵀ that moves has Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V.",
+        "Eq. 16",
+    ),
     *misprint(
         "eq17",
-        "Off the diagonal, Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S.",
-        "Off the diagonal, Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S.",
+        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S.",
+        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S.",
         "Eq. 17",
     ),
     *misprint(
@@ -102,13 +128,17 @@ CLAIMS = [
         "Eq. 22 gives the motion of the second layer's singular values.",
         "Lemma 7, Eq. 22",
     ),
-    holds("thm2/conserved", "Gradient flow conserves W1 W1ᵀ - W2ᵀ W2.", "Appendix B.5"),
+    holds("thm2/conserved", "Gradient flow of two linear layers conserves W1 W1ᵀ - W2ᵀ W2.", "Appendix B.5"),
     holds(
         "thm2/norm-rate",
         "|W1|² and |W2|² both change at the rate 2 tr(W2 W1 X W1ᵀ W2ᵀ).",
         "Appendix B.5",
     ),
-    bound("thm2/norm-never-shrinks", "While X is positive definite, both norms grow.", "Appendix B.5"),
+    bound(
+        "thm2/norm-never-shrinks",
+        "While X is positive definite, the norms of both linear layers grow.",
+        "Appendix B.5",
+    ),
     *falsehood(
         "thm2-limit",
         "W1 W1ᵀ - W2ᵀ W2 is gone when |W1|² has grown a hundredfold under a fixed positive definite X.",
@@ -135,8 +165,8 @@ CLAIMS = [
     ),
     *misprint(
         "thm3",
-        "Eq. 11 gives the motion of the singular values where V2 = U1ᵀ.",
-        "Eq. 11 gives the motion of the singular values where V2 = U1.",
+        "Eq. 11 gives the motion of the singular values of two linear layers where V2 = U1ᵀ.",
+        "Eq. 11 gives the motion of the singular values of two linear layers where V2 = U1.",
         "Theorem 3, Eq. 11",
     ),
     holds(

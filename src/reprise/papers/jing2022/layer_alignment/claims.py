@@ -100,8 +100,9 @@ def _norm_grows(layer: str, arm: str) -> Claim:
 CLAIMS = [
     limit(
         "jing2022/fig4/off-diagonal",
-        "The alignment matrix V2ᵀ U1 converges to an identity, up to signs, from layers with distinct "
-        "singular values and independent singular vectors, as the authors' public code has them.",
+        "The alignment matrix V2ᵀ U1 of two linear layers converges to an identity, up to signs, from"
+        " layers with distinct singular values and independent singular vectors, as the authors' "
+        "public code has them.",
         source="Figure 4, Theorem 2",
         measure=at_end("independent", "off_diagonal_mass"),
         reaches=0.0,
@@ -110,7 +111,8 @@ CLAIMS = [
     ),
     ordering(
         "jing2022/fig4/towards-identity",
-        "Training brings the alignment matrix closer to an identity than it was at the start.",
+        "Training brings the alignment matrix V2ᵀ U1 of two linear layers closer to an identity than "
+        "it was at the start.",
         source="Figure 4",
         measure=at_end("independent", "off_diagonal_mass"),
         below=column("trajectory", "off_diagonal_mass", arm="independent", step=0),

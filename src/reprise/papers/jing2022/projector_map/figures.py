@@ -77,10 +77,11 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Section 6.1",
-    caption="""The spectra behind the map: ln of the singular values of the representation's covariance
-    (unit vectors, test images, evaluation mode), divided by the largest, against the index as a share of
-    the dimensions. Solid: with a projector (last panel: DirectCLR). Dashed: without. Dotted: before
-    training, at the base point. Grey: the threshold of collapse. Means over seeds.""",
+    caption="""What decides whether a projector prevents collapse, one factor at a time: ln of the singular
+    values of the representation's covariance (unit vectors, test images, evaluation mode), divided by the
+    largest, against the index as a share of the dimensions. Solid: with a projector (last panel: DirectCLR).
+    Dashed: without. Dotted: before training, at the base point. Grey: the threshold of collapse. Means over
+    seeds.""",
 )
 def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     spectra = setting(tables, BASE)["spectra"]

@@ -54,9 +54,9 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/thm43/spike-exponent",
-            "Without negatives, one signal with σ_1² of the order of ln d among others with σ² = 1 ends with "
-            "a condition number that grows as a power of d, which at the start it does not: √ln d. (Our text "
-            "of the paper has lost its power.)",
+            "Without negatives, one signal with σ_1² of the order of ln d among others with σ² = 1 ends "
+            "with a condition number that grows as a power of d, which at the start it does not: √ln d. "
+            "(Our copy of the paper has lost this power in conversion.)",
             source="Theorem 4.3 (a), Lemma B.17",
             measure=slope(at("without negatives", "condition")),
             above=slope(at("start", "condition")),
@@ -67,7 +67,9 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/lemma-b17/stage1-exponent",
-            "So it does at the end of Stage 1 with negatives.",
+            "With negatives, at the end of Stage 1 (small temperature τ²), one signal with σ_1² of the "
+            "order of ln d among others with σ² = 1 has led to a condition number that grows as a power "
+            "of d.",
             source="Lemma B.17",
             measure=slope(at("stage 1", "condition")),
             above=slope(at("start", "condition")),
@@ -78,7 +80,8 @@ CLAIMS = [
     given(
         limit(
             "ren2023/thm43/spike-aligned",
-            "Without negatives the two modalities end aligned: K_A = K_B.",
+            "Without negatives, from a spectrum with one strong signal, the two modalities end aligned: "
+            "K_A = K_B.",
             source="Theorem 4.3 (a)",
             measure=at("without negatives", "distance"),
             reaches=0,
@@ -89,7 +92,8 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/thm43/spike-not-balanced",
-            "Without negatives they end unbalanced: the balance score, as a share of r, vanishes as d grows.",
+            "Without negatives, from a spectrum with one strong signal, the modalities end unbalanced: "
+            "the balance score, as a share of r, vanishes as d grows.",
             source="Theorem 4.3 (a), Definition 4.2",
             measure=slope(share("without negatives", "stable_rank")),
             below=0.0,
@@ -100,7 +104,9 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/thm43/spike-not-balanced-trace",
-            "So it does in the other reading of the stable rank.",
+            "Without negatives, from a spectrum with one strong signal, the modalities end unbalanced in "
+            "the other reading of the stable rank, too: the balance score, as a share of r, vanishes as d"
+            " grows.",
             source="Theorem 4.3 (a), Definition 4.2",
             measure=slope(share("without negatives", "intrinsic_dimension")),
             below=0.0,
@@ -111,7 +117,8 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/thm43/spike-rank-one",
-            "Without negatives the representation tends to a rank-one solution.",
+            "Without negatives, from a spectrum with one strong signal, the representation tends to a "
+            "rank-one solution.",
             source="Section 1, contribution 4; Section 7",
             measure=slope(above_one("stable_rank")),
             below=0.0,
@@ -122,7 +129,8 @@ CLAIMS = [
     given(
         ordering(
             "ren2023/thm43/spike-rank-one-trace",
-            "So it does in the other reading of the stable rank, for some multiple of ln d as the spike.",
+            "Without negatives the representation tends to a rank-one solution in the other reading of "
+            "the stable rank, too, for some multiple of ln d as the strong signal.",
             source="Section 1, contribution 4; Section 7",
             measure=slope(above_one("intrinsic_dimension")),
             below=0.0,
@@ -133,7 +141,8 @@ CLAIMS = [
     given(
         limit(
             "ren2023/thm43/contrast-aligns-spike",
-            "With negatives they end aligned as well.",
+            "With negatives, from a spectrum with one strong signal, the two modalities end aligned as "
+            "well: K_A = K_B.",
             source="Theorem 4.3 (b)",
             measure=at("stage 2", "distance"),
             reaches=0,
@@ -144,7 +153,8 @@ CLAIMS = [
     given(
         limit(
             "ren2023/thm43/contrast-balances-spike",
-            "With negatives they end balanced: the balance score is about r.",
+            "With negatives, from a spectrum with one strong signal, the modalities end balanced: the "
+            "balance score is about r.",
             source="Theorem 4.3 (b)",
             measure=share("stage 2", "stable_rank"),
             reaches=1,

@@ -7,6 +7,7 @@ from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.dimension.params import Params
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import LINES, MARKERS, WIDTH, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -16,13 +17,13 @@ LABELS = ("no negatives, at rest", "end of Stage 1", "end of Stage 2", "start")
 
 @figure(
     "Theorem 4.3",
-    caption="""Noiseless learners of infinite width (Eq. 8) as d grows: r = d/2 signals, one with σ² = max(ln
+    caption=f"""Noiseless learners of infinite width (Eq. 8) as d grows: r = d/2 signals, one with σ² = max(ln
     d, 1), the others with σ² = 1. Left: the condition number of K_A. Without negatives its final value grows
     as a power of d times logarithms. The dashed line is the closed form that follows from the conserved norm
     of W; its power is ln 2 / 2 = 0.35 for large d, and its slope over the d shown is 0.44. Stage 1 of the
     contrastive dynamics, which ends here when every 1 - h/k is below 0.01, comes close to it; Stage 2 reduces
     the condition number to 1. Right: the balance score (Definition 4.2) as a share of its maximum r, read as
-    ||C||_F² / ||C||_2² (lines) and as tr C / ||C||_2 (open markers).""",
+    ||C||_F² / ||C||_2² (lines) and as tr C / ||C||_2 (open markers). {ASSUMED}""",
 )
 def thm43_dimension(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["ends"]

@@ -8,6 +8,7 @@ import pandas as pd
 from reprise.evidence.claims import Claim, Measure, always, for_all, ordering, trend
 from reprise.evidence.measures import largest, last, log_log_slope, rows
 from reprise.papers.ren2023.finite_width.params import Params
+from reprise.papers.ren2023.words import STAGE_NAMES
 from reprise.study.experiment import Tables
 
 STEPS, BATCHES = (Params.model_fields[name].default for name in ("step_sizes", "batch_sizes"))
@@ -90,8 +91,9 @@ def _orthogonal(column: str) -> list[Claim]:
         for claim in (
             trend(
                 f"ren2023/{source.lower().replace(' ', '-').replace('.', '')}/{slug}-width",
-                f"All through Stage {stage} the columns of {kind} keep as close to orthogonal as they begin: "
-                "their cosine falls like m^(-1/2).",
+                f"All through {STAGE_NAMES[stage]} of contrastive training at finite width m the "
+                f"columns of {kind} keep as close to orthogonal as they begin: their cosine falls like "
+                "m^(-1/2).",
                 source=source,
                 quantity="slope",
                 measure=cosine_exponent(stage, column),
@@ -102,7 +104,8 @@ def _orthogonal(column: str) -> list[Claim]:
                 [
                     always(
                         f"ren2023/lemma-c1/{slug}-doubles",
-                        f"In Stage 2 the cosine between columns of {kind} at most doubles.",
+                        f"In {STAGE_NAMES[2]} of contrastive training the cosine between columns of "
+                        f"{kind} at most doubles.",
                         source=f"{source}, proof of Lemma C.1",
                         measure=growth(column),
                         at_most=2.0,
@@ -120,8 +123,8 @@ CLAIMS = [
     *(
         trend(
             f"ren2023/{slug}/width-exponent",
-            f"{what} ends closer to that of infinite width the wider it is: their distance falls like "
-            "m^(-1/2).",
+            f"{what} at finite width m ends closer to that of infinite width the wider it is: their "
+            "distance falls like m^(-1/2).",
             source=source,
             quantity="slope",
             measure=distance_exponent(stage, loss),
@@ -129,20 +132,33 @@ CLAIMS = [
             unit="power of m",
         )
         for slug, what, source, stage, loss in (
-            ("lemma-51", "Stage 1 at finite width", "Lemma 5.1", 1, "contrastive"),
-            ("lemma-53", "Stage 2 at finite width", "Lemma 5.3", 2, "contrastive"),
-            ("thm43", "Non-contrastive learning at finite width", "Theorem 4.3 (a)", 2, "non-contrastive"),
+            (
+                "lemma-51",
+                f"{STAGE_NAMES[1]} of contrastive training",
+                "Lemma 5.1",
+                1,
+                "contrastive",
+            ),
+            (
+                "lemma-53",
+                f"{STAGE_NAMES[2]} of contrastive training",
+                "Lemma 5.3",
+                2,
+                "contrastive",
+            ),
+            ("thm43", "Non-contrastive learning", "Theorem 4.3 (a)", 2, "non-contrastive"),
         )
     ),
     *(claim for column in KINDS for claim in _orthogonal(column)),
     for_all(
         "ren2023/appD/smaller-step-closer",
-        "Gradient descent is closer to gradient flow the smaller its step.",
+        "Gradient descent on the contrastive loss is closer to gradient flow the smaller its step.",
         _closer("steps", "step_size", "steps", sorted(STEPS)),
     ),
     trend(
         "ren2023/appD/step-exponent",
-        "Their distance is proportional to the step, so that it can be made as small as one likes.",
+        "The distance of gradient descent from gradient flow is proportional to the step, so that it "
+        "can be made as small as one likes.",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("steps", "step_size"),
@@ -156,7 +172,8 @@ CLAIMS = [
     ),
     trend(
         "ren2023/appD/batch-exponent",
-        "Their distance falls with the root of the batch size, so that polynomially many samples suffice.",
+        "The distance of SGD from descent on the expected loss falls with the root of the batch size,"
+        " so that polynomially many samples suffice.",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("batches", "batch_size"),

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
 from reprise.papers.ren2023.finite_width.params import Params
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import MARKERS, SHARE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -22,12 +23,12 @@ STYLES = ("-", "--", "-.")
 
 @figure(
     "Lemma 5.1",
-    caption="""Gradient flow at width m (few latents, exact expectations) against the limit of infinite width
+    caption=f"""Gradient flow at width m (few latents, exact expectations) against the limit of infinite width
     (Eq. 8). Left: relative distance of their Gram matrices of K_A and K_B at the ends of Stages 1 and 2 and,
     without contrastive pairs, after the same time; the grey line is m^(-1/2). Right: the largest cosine
     between columns that are orthogonal in the limit, over time, at the smallest width (upper lines) and the
     largest (lower lines); the dotted line is the boundary of the stages. Mean and 95 % interval over seeds,
-    that of a cosine cut at 1.""",
+    that of a cosine cut at 1. {ASSUMED}""",
 )
 def lemma51_width(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["widths"]
@@ -53,11 +54,11 @@ def lemma51_width(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Appendix D",
-    caption="""From gradient flow to SGD at one width: the largest relative distance of the Gram matrices of
+    caption=f"""From gradient flow to SGD at one width: the largest relative distance of the Gram matrices of
     K_A and K_B over both stages. Left: distance of gradient descent on the exact loss from gradient flow,
     against the step. Right: distance of SGD from gradient descent on the exact loss with the same step,
     against the batch size. Grey lines are proportional to the step and to the batch size to the power -1/2.
-    Mean and 95 % interval over seeds.""",
+    Mean and 95 % interval over seeds. {ASSUMED}""",
 )
 def appD_descent(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -57,8 +57,8 @@ each, near = (partial(make, "", "") for make in (always, value))
 CLAIMS = [
     for_some(
         "ren2023/thm43/schedule",
-        "There are temperatures and lengths of the two stages with which learners with negatives end aligned "
-        "and balanced, whatever A is (four spectra, with noise and without).",
+        "Some temperatures and lengths of the two stages let learners with negatives end aligned and "
+        "balanced, whatever A is (four spectra, with noise and without).",
         {
             words(*schedule): given(
                 each(
@@ -75,7 +75,8 @@ CLAIMS = [
     ),
     for_all(
         "ren2023/sec54/linear-rate",
-        "Stage 2 converges at a linear rate: the condition number less 1 takes no longer for each further "
+        "In contrastive training, Stage 2 (large temperature τ²) converges at a linear rate: the condition "
+        "number less 1 takes no longer for each further "
         f"power of ten than for the one before, as under a power law it would (up to t^-{SLOWEST_POWER:g}).",
         {
             f"{spectrum} spectrum" + ("" if noise else ", no noise"): given(
@@ -94,7 +95,8 @@ CLAIMS = [
     ours(
         for_all(
             "ren2023/thm43/schedule-corners",
-            "At the corners of the region descent at finite width ends as balanced as the limit.",
+            "At the corners of the region of temperatures and lengths that balance the limit, descent at "
+            "finite width ends as balanced as the limit.",
             {
                 name: given(
                     near(

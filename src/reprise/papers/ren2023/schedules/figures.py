@@ -6,15 +6,17 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.schedules.claims import BALANCED
 from reprise.papers.ren2023.schedules.params import Params
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import WIDTH, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(
     "Theorem 4.3 (b)",
-    caption="""The schedules with which Algorithm 3.1 ends balanced, at infinite width: the stable rank as a
+    caption=f"""The schedules with which Algorithm 3.1 ends balanced, at infinite width: the stable rank as a
     share of r, the smallest over four spectra of A, with noise and without. A panel for each τ² and length of
-    Stage 1; in it, τ² and length of Stage 2. Numbers in bold are at least 0.9. All learners are aligned.""",
+    Stage 1; in it, τ² and length of Stage 2. Numbers in bold are at least 0.9. All learners are aligned.
+    {ASSUMED}""",
 )
 def thm43_schedules(tables: Tables, params: Params) -> Figure:
     region = setting(tables, BASE)["region"]

@@ -40,8 +40,9 @@ power = applied(log_log_slope, wide("stage1", "distance", "tau2", tau2=lambda ta
 CLAIMS = [
     for_some(
         "ren2023/sec5/uniform-temperature",
-        "With one τ² throughout, too, the condition number first rises (by 10 %) and then falls to about 1 "
-        "(1.1 at the last step) with most spectra: at some τ² of the grid.",
+        "With one temperature τ² throughout, instead of two stages, the condition number also first "
+        "rises (by 10 %) and then falls to about 1 (1.1 at the last step) with most spectra: at some "
+        "τ² of the grid.",
         {
             f"τ² = {tau2:g}": count(
                 "",
@@ -58,8 +59,9 @@ CLAIMS = [
     ),
     trend(
         "ren2023/lemma-b9/power",
-        "Stage 1 and the dynamics without negatives are the same up to a factor of time, 2K / (1 + K), and "
-        "higher-order terms: their distance is proportional to τ².",
+        "Stage 1 of contrastive training (small temperature τ²) and the dynamics without negatives "
+        "are the same up to a factor of time, 2K / (1 + K), and higher-order terms: their distance is"
+        " proportional to τ².",
         source="Section 5.3, Lemma B.9",
         quantity="slope",
         measure=power,
@@ -68,7 +70,8 @@ CLAIMS = [
     ),
     trend(
         "ren2023/lemma-b9/figure1",
-        "At the τ² of Figure 1's Stage 1 they are the same to a tenth.",
+        "At the τ² of Figure 1's Stage 1, contrastive training and the dynamics without negatives are"
+        " the same to a tenth, up to a factor of time.",
         source="Section 5.3, Lemma B.9",
         quantity="score",
         measure=column("stage1", "distance", figure1=True),

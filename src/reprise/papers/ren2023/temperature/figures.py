@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.temperature.claims import stages
 from reprise.papers.ren2023.temperature.params import Params
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import AT_LEAST_1, LINES, MARKERS, WIDTH, band, colors, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -18,13 +19,13 @@ CURVES = 5
 
 @figure(
     "Section 5",
-    caption="""A single τ² throughout, in the limit of infinite width (Eq. 8 with noise). Left: the condition
-    number of K_A over the steps, with K as in Figure 1. Middle: the ratio of its largest to its first value
-    for that K, and its last value for each K. Small τ² show both stages, slowly; large τ² show no first
-    stage, and with K = 1 the second stage is slow. Right: Lemma B.9, the largest relative distance during
-    Stage 1 between the dynamics with negatives and those without, whose time is scaled by 2K / (1 + K) or
-    not; the dotted line is proportional to τ². Means and 95 % intervals over random spectra,
-    cut at 1 for condition numbers.""",
+    caption=f"""Contrastive learning with a single temperature τ² throughout, in the limit of infinite width
+    (Eq. 8 with noise). Left: the condition number of K_A over the steps, with K as in Figure 1. Middle: the
+    ratio of its largest to its first value for that K, and its last value for each K. Small τ² show both
+    stages, slowly; large τ² show no first stage, and with K = 1 the second stage is slow. Right: Lemma B.9,
+    the largest relative distance during Stage 1 between the dynamics with negatives and those without, whose
+    time is scaled by 2K / (1 + K) or not; the dotted line is proportional to τ². Means and 95 % intervals
+    over random spectra, cut at 1 for condition numbers. {ASSUMED}""",
 )
 def sec5_temperature(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -22,6 +22,7 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.measures import Wide, applied, column, each_seed, interned, once, rows, selected
 from reprise.papers.ren2023.two_stages.params import TIME_SCALE
+from reprise.papers.ren2023.words import STAGE_NAMES
 from reprise.study.experiment import Tables
 
 When = Literal["start", "stage 1", "stage 2"]
@@ -228,8 +229,8 @@ STAGES: tuple[tuple[int, When, When], ...] = ((1, "start", "stage 1"), (2, "stag
 CLAIMS = [
     for_all(
         _fig1("contrastive-condition-stage1"),
-        "Stage 1 aligns at the cost of the condition number of K_A, which is larger at its end than at its "
-        "start.",
+        "In contrastive training, Stage 1 (small temperature τ²) aligns the modalities at the cost of"
+        " the condition number of K_A, which is larger at its end than at its start.",
         in_cells(
             lambda cell: higher_or_lower(
                 source="Abstract, Section 5.3, Figure 1",
@@ -241,7 +242,8 @@ CLAIMS = [
     ),
     for_all(
         _fig1("contrastive-condition-one"),
-        "Stage 2 brings the condition number to about 1.",
+        "In contrastive training, Stage 2 (large temperature τ²) brings the condition number of the "
+        "representation to about 1.",
         in_cells(
             lambda cell: near(
                 source="Section 5.4, Lemma 5.3",
@@ -256,7 +258,8 @@ CLAIMS = [
     ),
     for_all(
         _fig1("alignment-stage1"),
-        "Stage 1 improves the alignment score.",
+        "In contrastive training, Stage 1 (small temperature τ²) improves the alignment score of the "
+        "modalities.",
         in_cells(
             lambda cell: higher_or_lower(
                 source="Section 5.3, Figure 1",
@@ -269,7 +272,8 @@ CLAIMS = [
     ),
     for_all(
         _fig1("alignment-stage2"),
-        "The alignment score is maintained through Stage 2.",
+        "In contrastive training, the alignment score of the modalities is maintained through Stage 2"
+        " (large temperature τ²).",
         in_cells(
             lambda cell: near(
                 source="Section 5.4, Figure 1",
@@ -283,8 +287,9 @@ CLAIMS = [
     ),
     for_all(
         _fig1("stage2-rate"),
-        "In Stage 2 the condition number converges at a linear rate: until it is about 1, log(condition "
-        "number - 1) falls, and a straight line fits it better than the law (t + t_0)^-2.",
+        "In contrastive training, in Stage 2 (large temperature τ²), the condition number converges "
+        "at a linear rate: until it is about 1, log(condition number - 1) falls, and a straight line "
+        "fits it better than the law (t + t_0)^-2.",
         {
             f"{WORDS[cell]}: {what}": higher_or_lower(
                 source="Section 5.4, Corollary C.20",
@@ -302,7 +307,8 @@ CLAIMS = [
     ),
     for_all(
         "ren2023/sec53/stage1-noncontrastive",
-        "Stage 1 goes through the condition numbers of non-contrastive descent, in half as many steps.",
+        "In contrastive training, Stage 1 (small temperature τ²) goes through the condition numbers "
+        "of non-contrastive descent, in half as many steps.",
         in_cells(
             lambda cell: near(
                 source="Section 5.3, Lemma B.9",
@@ -316,7 +322,8 @@ CLAIMS = [
     ),
     for_all(
         _fig1("contrastive-condition-stage2"),
-        "Stage 2 reduces the condition number.",
+        "In contrastive training, Stage 2 (large temperature τ²) reduces the condition number of the "
+        "representation.",
         in_cells(
             lambda cell: higher_or_lower(
                 source="Section 5.4, Figure 1",
@@ -328,7 +335,8 @@ CLAIMS = [
     ),
     for_all(
         _fig1("contrastive-balance-stage2"),
-        "At the end of Stage 2 the output is balanced: the stable rank of its covariance is about r.",
+        "In contrastive training, at the end of Stage 2 (large temperature τ²) the output is "
+        "balanced: the stable rank of its covariance is about r.",
         in_cells(_balanced),
         looked="the exact covariance took the place of one estimated from 2,000 pairs after a look at both",
     ),
@@ -374,7 +382,8 @@ CLAIMS = [
     *(
         for_all(
             _fig1(f"noise-to-signal-stage{stage}"),
-            f"At the end of Stage {stage} the noise-to-signal ratio is smaller than at its start.",
+            f"In contrastive training, at the end of {STAGE_NAMES[stage]} the noise-to-signal "
+            "ratio is smaller than at its start.",
             in_cells(partial(_less_noise, start=start, end=end), NOISY),
             source=f"Section 5.{stage + 2}, Figure 1",
         )
@@ -405,7 +414,7 @@ CLAIMS = [
             for_all(
                 f"ren2023/{slug}/tracks-limit",
                 "The condition number of descent with Figure 1's settings is close to that of infinite width "
-                f"all through Stage {stage}.",
+                f"all through {STAGE_NAMES[stage]}.",
                 in_cells(partial(_near_limit, stage=stage)),
                 source=lemma,
             )

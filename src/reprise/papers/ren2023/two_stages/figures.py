@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.two_stages.params import Params
+from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import AT_LEAST_1, SHARE, UNBOUNDED, WIDTH, band, colors, drawable, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -47,17 +48,18 @@ SMALLEST_DISTANCE = 1e-3
 
 @figure(
     "Figure 1",
-    caption="""Both losses, trained by SGD at width m (lines; mean and 95 % interval over seeds, cut to the
-    possible range) and in the limit of infinite width (markers, Eq. 8), with noise and without, on the linear
-    spectrum of A (upper two rows) and on the spiked one (lower two). The dotted vertical line separates Stage
-    1 (small τ²) from Stage 2 (large τ²), which only the contrastive loss has. The alignment score, on fresh
-    pairs, rises within the first steps; its axis is linear up to step 10 and logarithmic beyond. The balance
-    score of Definition 4.2 is a stable rank, and the text allows that of the output's covariance C and that
-    of its root C^1/2: both count directions, from 1 for a collapsed output to r for a balanced one, and the
-    first weighs the strong ones more. C is exact, not estimated from samples. Grey lines: the alignment
-    score's ceiling 1 - 2^-r without noise, because a negative may share all signals; a condition number of 1;
-    stable ranks of r. Condition number and noise-to-signal ratio are the larger ones of K_A and K_B; the
-    latter rises before it falls. Distances of infinite width below 0.001 are omitted.""",
+    caption=f"""Learners of two modalities under the contrastive and the non-contrastive loss, trained by SGD
+    at width m (lines; mean and 95 % interval over seeds, cut to the possible range) and in the limit of
+    infinite width (markers, Eq. 8), with noise and without, on the linear spectrum of A (upper two rows) and
+    on the spiked one (lower two). The dotted vertical line separates Stage 1 (small τ²) from Stage 2 (large
+    τ²), which only the contrastive loss has. The alignment score, on fresh pairs, rises within the first
+    steps; its axis is linear up to step 10 and logarithmic beyond. The balance score of Definition 4.2 is a
+    stable rank, and the text allows that of the output's covariance C and that of its root C^1/2: both count
+    directions, from 1 for a collapsed output to r for a balanced one, and the first weighs the strong ones
+    more. C is exact, not estimated from samples. Grey lines: the alignment score's ceiling 1 - 2^-r without
+    noise, because a negative may share all signals; a condition number of 1; stable ranks of r. Condition
+    number and noise-to-signal ratio are the larger ones of K_A and K_B; the latter rises before it falls.
+    Distances of infinite width below 0.001 are omitted. {ASSUMED}""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

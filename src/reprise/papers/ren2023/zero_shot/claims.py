@@ -115,7 +115,10 @@ LATER = "added after a look at the course of the heads"
 def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Claim]:
     """The heads of both losses against each other, at a look of each."""
     rest: dict[str, Any] = {"source": SOURCE, "learned": gain, "looked": looked}
-    smaller = f"The contrastive model's embeddings have a smaller condition number{when} than the others"
+    smaller = (
+        f"The contrastive model's embeddings have a smaller condition number{when} than the non-contrastive "
+        "one's"
+    )
     return [
         ordering(
             f"ren2023/fig2/contrastive-more-accurate{suffix}",

@@ -41,7 +41,8 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
     allows, of the covariance C and of its root (both count directions, from 1 for collapsed embeddings); the
     condition number; and the effective condition number, over as many singular values as there are
     categories. With negative pairs, too, it may end above that of the random heads. Other losses, if the
-    settings name any, have colours of their own.""",
+    settings name any, have colours of their own. Our copy of the paper has lost the heads' width in
+    conversion; we assume 512, CLIP's output dimension.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -103,7 +103,7 @@ SENTENCES: list[Claim] = [
     ),
     for_all(
         "skean2024/fig4/similar-in-the-end",
-        "In the end the two have similar top-1 and top-5 accuracies of a linear probe.",
+        "In the end FroSSL and Barlow Twins have similar top-1 and top-5 accuracies of a linear probe.",
         {k: _similar(column) for column, k in K.items()},
     ),
 ]

@@ -117,12 +117,14 @@ def _panel(axes: Axes, curves: pd.DataFrame, metrics: pd.DataFrame, scale: str, 
 
 @table(
     "Figure 3, metrics",
-    caption="""Figure 3's metrics, mean over the seeds: condition number λ1/λ14 (geometric), Shannon entropy
-    of all eigenvalues in nats, and the step at which the 14th eigenvalue saturates (as defined in Figure 3's
-    caption; - if it does not in some seed), for unscaled embeddings and for columns of unit variance; the
-    mean correlation of the dimensions between the views, without which a flat spectrum says little; the top-1
-    accuracy of a linear probe, and its gain over random initialisation in percentage points. Further data
-    sets, at the rates chosen on the first, have no probes: a spectrum needs no labels.""",
+    caption="""Metrics of the embedding covariance of view 1, mean over the seeds: condition number λ1/λ14
+    (geometric), Shannon entropy of all eigenvalues in nats, and the step at which the 14th eigenvalue
+    saturates (enters, and then stays in, the band of 20 % around its mean over the last tenth of the steps,
+    before that tenth; - if it does not in some seed), for unscaled embeddings and for columns of unit
+    variance; the mean correlation of the dimensions between the views, without which a flat spectrum says
+    little; the top-1 accuracy of a linear probe, and its gain over random initialisation in percentage
+    points. Further data sets, at the rates chosen on the first, have no probes: a spectrum needs no
+    labels.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
     base = with_other_losses(tables, params)

@@ -85,21 +85,41 @@ def flow_error(tables: Tables) -> pd.Series:
 
 CLAIMS = [
     # Appendices D.1 and E.3: the gradient.
-    holds("eq11/loss", "Eq. 10 in the layers is Eq. 11.", "Appendix D.1, Eq. 11"),
-    holds("eq21/traces", "Its last term is the sum of traces of Eq. 21.", "Appendix E.3, Eqs. 19 to 21"),
-    holds("eq22/invariance", "The last term's gradient on W1 is 2 W1 Γ1 - 2 W2 X2ᵀX1.", "Eq. 22"),
-    holds("eq23/invariance", "The last term's gradient on W2 is 2 W2 Γ2 - 2 W1 X1ᵀX2.", "Eq. 23"),
-    holds("eq25/other-layer", "A view's variance term has no gradient on the other layer.", "Eqs. 25 and 26"),
+    holds(
+        "eq11/loss",
+        "FroSSL's variant for linear layers (Eq. 10), written in two linear layers, is Eq. 11.",
+        "Appendix D.1, Eq. 11",
+    ),
+    holds(
+        "eq21/traces",
+        "The invariance term of FroSSL on two linear layers is the sum of traces of Eq. 21.",
+        "Appendix E.3, Eqs. 19 to 21",
+    ),
+    holds(
+        "eq22/invariance",
+        "The gradient of the invariance term on the first linear layer is 2 W1 Γ1 - 2 W2 X2ᵀX1.",
+        "Eq. 22",
+    ),
+    holds(
+        "eq23/invariance",
+        "The gradient of the invariance term on the second linear layer is 2 W2 Γ2 - 2 W1 X1ᵀX2.",
+        "Eq. 23",
+    ),
+    holds(
+        "eq25/other-layer",
+        "A view's variance term has no gradient on the layer of the other view.",
+        "Eqs. 25 and 26",
+    ),
     *misprint(
         "eq24",
-        "The first term's gradient on W1 is -4 (W1 Γ1 W1ᵀ - I) W1 Γ1.",
-        "The first term's gradient on W1 is 4 (W1 Γ1 W1ᵀ - I) W1 Γ1.",
+        "The gradient of the first view's variance term on its linear layer W1 is -4 (W1 Γ1 W1ᵀ - I) W1 Γ1.",
+        "The gradient of the first view's variance term on its linear layer W1 is 4 (W1 Γ1 W1ᵀ - I) W1 Γ1.",
         "Eq. 24",
     ),
     *misprint(
         "eq27",
-        "The second term's gradient on W2 is -4 (W2 Γ1 W2ᵀ - I) W2 Γ2.",
-        "The second term's gradient on W2 is 4 (W2 Γ2 W2ᵀ - I) W2 Γ2.",
+        "The gradient of the second view's variance term on its linear layer W2 is -4 (W2 Γ1 W2ᵀ - I) W2 Γ2.",
+        "The gradient of the second view's variance term on its linear layer W2 is 4 (W2 Γ2 W2ᵀ - I) W2 Γ2.",
         "Eq. 27",
     ),
     *(
@@ -107,8 +127,9 @@ CLAIMS = [
         for name, view in (("eq28", 1), ("eq29", 2))
         for claim in misprint(
             name,
-            f"The first line of the gradient on W{view} {LINE_2}, its second.",
-            "The first line = 6 W Γ - 2 W' X'ᵀX - 4 W Γ Wᵀ W Γ.",
+            f"The first line of {name.replace('eq', 'Eq. ')}, the gradient on W{view}, {LINE_2}, its second.",
+            f"The first line of {name.replace('eq', 'Eq. ')}, the gradient on W{view}, = 6 W Γ - 2 W' X'ᵀX - "
+            "4 W Γ Wᵀ W Γ.",
             f"Eq. {name[2:]}",
         )
     ),
@@ -124,58 +145,85 @@ CLAIMS = [
     ),
     *misprint(
         "eq12-descent",
-        "Descent moves the layers by dW/dt = ∇L: a short step of it does not raise the loss.",
-        "Descent moves the layers by dW/dt = -∇L.",
+        "Gradient descent moves the layers by dW/dt = ∇L: a short step of it does not raise the loss.",
+        "Gradient descent moves the layers by dW/dt = -∇L: a short step of it does not raise the loss.",
         "Eqs. 12 and 13",
         make=inequality,
     ),
     # Appendices D.2 and E.4: aligned layers.
     *misprint(
         "eq30-sign",
-        "Eq. 12 as printed, of aligned layers, has the first term +2 U S1 D1 V̂.",
-        "It has -2 U S1 D1 V̂.",
+        "Eq. 12 as printed, for aligned layers, has the first term +2 U S1 D1 V̂.",
+        "Eq. 12 as printed, for aligned layers, has the first term -2 U S1 D1 V̂.",
         "Eq. 30",
     ),
     *falsehood(
         "eq30",
-        "Aligned layers move by U (2 S1 D1 - 4 S1 sqrt(D1 D2) - 4 S1³ D1²) V̂.",
-        "Aligned layers move by U (2 S1 D1 + 2 S2 C - 4 S1³ D1²) V̂, C = diag(ρ sqrt(λ γ)), ρ the correlation "
-        "of the views' left singular vectors.",
+        "Aligned linear layers move by U (2 S1 D1 - 4 S1 sqrt(D1 D2) - 4 S1³ D1²) V̂.",
+        "Aligned linear layers move by U (2 S1 D1 + 2 S2 C - 4 S1³ D1²) V̂, C = diag(ρ sqrt(λ γ)), ρ "
+        "the correlation of the views' left singular vectors.",
         "Eq. 30",
     ),
-    holds("eq31/from-eq30", "Eq. 31 is Eq. 30.", "Eq. 31"),
-    holds("eq32/from-eq31", "Eq. 32 is what Eq. 31 has on its diagonal.", "Eq. 32"),
-    *falsehood(
-        "eq32",
-        "Singular values of aligned layers move by s1' = 2 s1 (λ - 2 sqrt(λγ) - 2 s1² λ²).",
-        "They move by s1' = 2 λ s1 + 2 c s2 - 4 λ² s1³, c = ρ sqrt(λγ).",
+    holds(
+        "eq31/from-eq30",
+        "Eq. 31, the motion of aligned layers in their singular basis, is Eq. 30, their motion as printed.",
+        "Eq. 31",
+    ),
+    holds(
+        "eq32/from-eq31",
+        "Eq. 32, the motion of singular values, is what Eq. 31 has on its diagonal.",
         "Eq. 32",
     ),
-    remark("eq32/collapses", "Eq. 32 takes every singular value to 0 where γ > λ / 4.", "Eqs. 18 and 32"),
-    holds("eq33/general", "Eq. 33 solves Eq. 32, with the constant that s1(0) gives.", "Eq. 33"),
-    holds("eq18/solves-eq32", "Eq. 18 solves Eq. 32.", "Proposition D.1, Eq. 18"),
+    *falsehood(
+        "eq32",
+        "The singular values of aligned layers move by s1' = 2 s1 (λ - 2 sqrt(λγ) - 2 s1² λ²).",
+        "The singular values of aligned layers move by s1' = 2 λ s1 + 2 c s2 - 4 λ² s1³, c = ρ sqrt(λγ).",
+        "Eq. 32",
+    ),
+    remark(
+        "eq32/collapses",
+        "The printed motion of the singular values (Eq. 32) takes every one of them to 0 where γ > λ / 4.",
+        "Eqs. 18 and 32",
+    ),
+    holds(
+        "eq33/general",
+        "Eq. 33 solves the printed motion of the singular values (Eq. 32), with the constant that "
+        "s1(0) gives.",
+        "Eq. 33",
+    ),
+    holds(
+        "eq18/solves-eq32",
+        "The closed form of Proposition D.1 (Eq. 18) solves the printed motion of the singular values"
+        " (Eq. 32).",
+        "Proposition D.1, Eq. 18",
+    ),
     *falsehood(
         "eq18",
-        "From aligned layers the singular values evolve by Eq. 18 (tried at λ = γ, s1 = s2).",
-        "s² = (λ + c) / (2 λ² + ((λ + c) / s(0)² - 2 λ²) exp(-4 (λ + c) t)).",
+        "From aligned layers the singular values evolve by the printed closed form, Eq. 18 (tried at "
+        "λ = γ, s1 = s2).",
+        "From aligned layers with λ = γ and s1 = s2 = s the singular values evolve by s² = (λ + c) / "
+        "(2 λ² + ((λ + c) / s(0)² - 2 λ²) exp(-4 (λ + c) t)).",
         "Proposition D.1, Eq. 18",
     ),
     *falsehood(
         "eq18-limit",
-        "In the end s is that of Eq. 18: 0.",
-        "In the end λ s² = (1 + ρ) / 2.",
+        "From aligned layers the singular values end where the printed closed form (Eq. 18) does: at 0.",
+        "From aligned layers with λ = γ the singular values s end at λ s² = (1 + ρ) / 2, ρ the "
+        "correlation of the views.",
         "Section 5.1 (the optimal representation); Proposition D.1",
     ),
     *falsehood(
         "propD1-left-vectors",
-        "Aligned layers with any U1 and U2 keep their singular vectors.",
-        "They do with U1 = U2 (else each turns towards the other).",
+        "Aligned layers with any left singular vectors U1 and U2 keep their singular vectors.",
+        "Aligned layers keep their singular vectors where these agree, U1 = U2 (else each layer turns"
+        " towards the other).",
         "Proposition D.1",
     ),
     *falsehood(
         "propD1-eigenvectors",
         "Aligned layers keep their singular vectors where the views' covariances share eigenvectors.",
-        "They do where X1ᵀX2 is diagonal in these as well.",
+        "Aligned layers keep their singular vectors where the views' covariances share eigenvectors "
+        "in which X1ᵀX2 is diagonal as well.",
         "Appendix D.2, Proposition D.1",
     ),
     ours(
@@ -192,7 +240,8 @@ CLAIMS = [
     ours(
         limit(
             "skean2024/appD/closed-form-error",
-            "The corrected closed form gives the singular values in gradient descent from aligned layers.",
+            "The corrected closed form of Proposition D.1 gives the singular values in gradient descent "
+            "from aligned layers.",
             source="Proposition D.1, corrected",
             measure=closed_form_error("frossl"),
             resolution=descent_error("frossl"),
@@ -201,7 +250,7 @@ CLAIMS = [
     ),
     limit(
         "skean2024/appD/printed-closed-form-error",
-        "Eq. 18 gives the singular values in gradient descent from aligned layers.",
+        "The printed closed form (Eq. 18) gives the singular values in gradient descent from aligned layers.",
         source="Proposition D.1, Eq. 18",
         measure=equation_18_error,
         resolution=descent_error("frossl"),
@@ -210,7 +259,8 @@ CLAIMS = [
     ours(
         limit(
             "skean2024/appD/barlow-closed-form-error",
-            "Barlow Twins' closed form gives them under its loss.",
+            "Under Barlow Twins' loss its closed form gives the singular values in gradient descent from "
+            "aligned layers.",
             source="Section 5.1, after Simon 2023",
             measure=closed_form_error("barlow"),
             resolution=descent_error("barlow"),
@@ -219,7 +269,8 @@ CLAIMS = [
     ),
     remark(
         "barlow/closed-form",
-        "Under Barlow Twins' variant s² = 1 / (c + (1 / s(0)² - c) exp(-4 c t)).",
+        "Under Barlow Twins' variant the singular values s of aligned layers evolve by s² = 1 / (c + "
+        "(1 / s(0)² - c) exp(-4 c t)).",
         "Section 5.1, after Simon 2023",
     ),
     # Proposition D.2.
@@ -236,7 +287,8 @@ CLAIMS = [
     ),
     for_all(
         "skean2024/propD2/smaller-is-closer",
-        "They do so the more closely the smaller the layers are at first.",
+        "The eigenvalues from small random layers move the more closely as from the aligned layers of"
+        " Proposition D.1, corrected, the smaller the layers are at first.",
         {
             name: ordering(
                 "",
@@ -254,18 +306,19 @@ CLAIMS = [
     # Why Figure 2 comes out as it does.
     remark(
         "growth-ratio",
-        "Near zero a mode's singular values grow 1 + 1/ρ times as fast under Eq. 10 as under Barlow Twins' "
-        "variant.",
+        "Near zero a mode's singular values grow 1 + 1/ρ times as fast under FroSSL without "
+        "logarithms (Eq. 10) as under Barlow Twins' variant.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),
     remark(
         "sharpness/frossl",
-        "At the optimum of Eq. 10 (λ = γ) the Hessian's largest eigenvalue is 4 λ1 + 8 c1.",
+        "At the optimum of FroSSL's variant for linear layers (Eq. 10, λ = γ) the Hessian's largest "
+        "eigenvalue is 4 λ1 + 8 c1.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),
     remark(
         "sharpness/barlow",
-        "At that of Barlow Twins' variant it is 4 c1.",
+        "At the optimum of Barlow Twins' variant the Hessian's largest eigenvalue is 4 c1.",
         "Section 5.1, Figure 2; Appendix D, corrected",
     ),
 ]

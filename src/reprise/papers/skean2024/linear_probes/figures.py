@@ -1,7 +1,7 @@
 """Tables 2 and 3, and the learning-rate grid behind them."""
 
 from itertools import cycle, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,10 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.evidence.measures import first, mean, rows
+from reprise.papers.skean2024.learned import gains
+from reprise.papers.skean2024.linear_probes.agreement import FEWEST, rank_agreement
 from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, Method, method
 from reprise.papers.skean2024.published import DATA_SETS, accuracies, numbers
 from reprise.papers.skean2024.references import references
+from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable, legend_entries
 from reprise.study.experiment import Tables, figure, table
@@ -84,8 +87,13 @@ def table3(tables: Tables, params: Params) -> pd.DataFrame:
 
 def _published(artifact: str, row: Method, column: str) -> str:
     """The number printed in the paper; empty if there is none."""
-    number = accuracies(numbers(), artifact)[column].get(row.name, np.nan)
+    number = _printed(artifact, row.name, column)
     return "" if np.isnan(number) else f"{number:.1f}"
+
+
+def _printed(artifact: str, name: str, column: str) -> float:
+    """The number that the paper prints for a method; NaN if there is none."""
+    return float(accuracies(numbers(), artifact)[column].get(name, np.nan))
 
 
 def _methods(table: pd.DataFrame, params: Params) -> list[str]:
@@ -97,6 +105,131 @@ def _mean_and_spread(values: pd.Series) -> str:
     if values.isna().any():
         return "diverged"
     return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) > 1 else f"{values.mean():.1f}"
+
+
+BESIDE = f"""A row is a method: the diamond is the printed number, the dot ours, with its 95 % interval over
+    seeds, the tick the probe of the untrained network. Rows without a dot were not trained here. {LEARNING}
+    On the right, the method's ranks, printed → ours, among the n methods that have both numbers and learned;
+    above, Kendall's tau between these two orders (1: the same, -1: the reverse), with the 95 % interval from
+    drawing seeds again with replacement: wide, where methods are few. Vertical lines: chance, and nearest
+    neighbours and a linear probe of raw pixels."""
+
+
+@figure(
+    "Table 2, beside print",
+    caption=f"""Top-1 accuracy of a linear probe after training: Table 2 as printed, and its reproduction. A
+    panel is a column of the table, named by the printed data set and the one that this run has in its place.
+    In a reduced run these differ, and only the order of the methods can be compared. {BESIDE} The average is
+    over the data sets of either. {RULE}""",
+)
+def table2_beside_print(tables: Tables, params: Params) -> Figure:
+    probes = with_other_losses(tables, params)["probes"]
+    drawable(probes["top1"], "the linear probes")
+    panels = []
+    for data_set, column in zip_longest(params.data_sets, DATA_SETS):
+        ends = rows(probes, data_set=data_set)
+        panels.append(_column("Table 2", column, data_set, ends, ends, params))
+    averages = probes.groupby(["method", "seed"])[["top1", "start"]].agg(mean).reset_index()
+    panels.append(_column("Table 2", "Average", "average", averages, probes, params))
+    return _beside_print(panels)
+
+
+@figure(
+    "Table 3, beside print",
+    caption=f"""Top-1 accuracy of a linear probe that is trained along with the network: Table 3, which is on
+    STL-10, as printed, and its reproduction on the data set and at the steps that the titles name. In a
+    reduced run these differ from the paper's, and only the order of the methods can be compared. {BESIDE}
+    Whether a network learned is judged by its linear probe after training. {RULE}""",
+)
+def table3_beside_print(tables: Tables, params: Params) -> Figure:
+    base = with_other_losses(tables, params)
+    online, ends = base["online"], rows(base["probes"], data_set=params.online)
+    drawable(online["top1"], "the online probes")
+    starts = ends[["method", "seed", "start"]]
+    panels = []
+    for epoch, step in zip(EPOCHS, params.looks, strict=True):
+        then = rows(online, epoch=epoch)[["method", "seed", "top1"]].merge(starts, on=["method", "seed"])
+        name = f"{params.online},\nstep {step}"
+        panels.append(_column("Table 3", f"epoch {epoch}", name, then, ends, params))
+    return _beside_print(panels)
+
+
+COMPARED = ("chance", "raw pixels, nearest neighbours", "raw pixels, linear probe")
+"""Of `references`."""
+
+
+class Column(NamedTuple):
+    """A column of a table, printed and ours.
+
+    Attributes:
+        references: accuracies with which all are compared, by name.
+    """
+
+    title: str
+    rows: list[Row]
+    references: dict[str, float]
+
+
+def _column(
+    artifact: str,
+    column: str | None,
+    ours: str | None,
+    found: pd.DataFrame,
+    ends: pd.DataFrame,
+    params: Params,
+) -> Column:
+    """
+    Args:
+        column: of the printed table; None where it has no counterpart, as `ours`, what stands in its place.
+        found: `top1` and `start` of every method and seed, in %.
+        ends: the linear probes by which is judged whether the networks learned.
+    """
+    listed = []
+    trained = (*params.methods, *params.objective)
+    for key in dict.fromkeys((*METHODS, *params.objective)):
+        name = method(key).name
+        printed = np.nan if column is None else _printed(artifact, name, column)
+        if key in trained and ours:
+            own = rows(found, method=key).set_index("seed")
+            before = drawable(own["start"], f"{name} in {artifact}")
+            gain = gains(rows(ends, method=key)).min(skipna=False)
+            listed.append(Row(name, printed, own["top1"], before, gain))
+        elif key in trained or name in accuracies(numbers(), artifact).index:
+            listed.append(Row(name, printed))
+    title = f"{column or 'not printed'}\nours: {ours or 'none'}\n{_agreement(listed)}"
+    sets = [references(ends, name) for name in ends["data_set"].unique()]
+    lines = {name: float(np.mean([each[name].mean() for each in sets])) for name in COMPARED if sets}
+    return Column(title, listed, lines)
+
+
+def _agreement(listed: list[Row]) -> str:
+    """Kendall's tau, for a title."""
+    both = {row.name: row for row in listed if row.has_both}
+    if len(both) < FEWEST:
+        return f"no τ:\nn = {len(both)}"
+    printed = pd.Series({name: row.printed for name, row in both.items()})
+    tau = rank_agreement(printed, pd.DataFrame({name: row.ours for name, row in both.items()}))
+    return f"τ = {tau.mean:.2f}, n = {len(both)}\n[{tau.low:.2f}, {tau.high:.2f}]"
+
+
+def _beside_print(columns: list[Column]) -> Figure:
+    size = (WIDTH, 1.4 + 0.24 * max(len(column.rows) for column in columns))
+    fig, panels = plt.subplots(1, len(columns), figsize=size, sharex=True, sharey=True, squeeze=False)
+    for axes, column in zip(panels[0], columns, strict=True):
+        dumbbells(axes, column.rows, column.references)
+        both = {place: row for place, row in enumerate(column.rows) if row.has_both}
+        printed = pd.Series({place: row.printed for place, row in both.items()}, dtype=float)
+        ours = pd.Series({place: row.mean for place, row in both.items()}, dtype=float)
+        for place in both:
+            ranks = f"{(printed > printed[place]).sum() + 1} → {(ours > ours[place]).sum() + 1}"
+            transform = axes.get_yaxis_transform()
+            axes.text(1.02, place, ranks, transform=transform, va="center", fontsize=5.5)
+        axes.set_title(column.title, fontsize=6.5)
+        axes.set_xlabel("top-1, %")
+    panels[0, 0].set_ylabel("method")
+    entries = legend_entries(panels[0])
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
+    return fig
 
 
 CHOSEN: dict[str, Any] = {"marker": "o", "ms": 7, "mfc": "none", "ls": "", "color": "black", "mew": 0.7}

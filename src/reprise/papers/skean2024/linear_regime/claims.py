@@ -198,7 +198,8 @@ CLAIMS = [
     ),
     ordering(
         "skean2024/fig2/quicker-own-rate",
-        "So it does in steps where each loss has its own largest stable learning rate.",
+        "Where each loss has its own largest stable learning rate, the 10th eigenvalue of view 1's "
+"covariance reaches 0.25 in fewer steps under Eq. 8 than under Barlow Twins' variant.",
         source=FIGURE,
         measure=rise_beside("frossl", "barlow-own", "step"),
         below=rise(None, "barlow-own", "step"),
@@ -207,7 +208,8 @@ CLAIMS = [
     ),
     ordering(
         "skean2024/fig2/loss-quicker",
-        "At the same learning rate the loss of Eq. 8 has converged earlier.",
+        "At the same learning rate the loss of Eq. 8 has converged earlier than that of Barlow Twins'"
+" variant.",
         measure=convergence_within("frossl"),
         below=convergence("barlow"),
         reading="converged: all but a hundredth of its fall (ours)",
@@ -216,8 +218,8 @@ CLAIMS = [
     ours(
         for_all(
             "skean2024/fig2/closed-form",
-            "The corrected closed form says when the 10th eigenvalue rises from small random layers, "
-            "under either loss.",
+            "The corrected closed form of Proposition D.1 says when the 10th eigenvalue rises from small "
+"random layers, under Eq. 8 and under Barlow Twins' variant.",
             {
                 words: value(
                     "", "",
@@ -234,9 +236,9 @@ CLAIMS = [
     ours(
         for_all(
             "skean2024/fig2/sharpness",
-            "At the end of training the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under Eq. 8 "
-            "and 4 c1 under "
-            f"{LOSS['barlow']}, whose inverse doubled is the largest stable learning rate.",
+            "At the end of training linear layers the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under "
+            "Eq. 8 and 4 c1 under "
+            f"{LOSS['barlow']}, and two divided by it is the largest stable learning rate.",
             {
                 words: value(
                     "", "",
@@ -271,7 +273,8 @@ CLAIMS = [
     ),
     for_all(
         "skean2024/sec51/stepwise",
-        "Under either loss one eigendirection is learned at a time.",
+        "Linear layers learn one eigendirection at a time, under Eq. 8 and under Barlow Twins' "
+"variant.",
         {
             words: count(
                 "", "",

@@ -15,7 +15,8 @@ from reprise.study.experiment import BASE, Tables, figure
 @figure(
     "Appendix C",
     caption=f"""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
-    same number of images; our copy of the paper lacks the captions and numbers of these graphs. {CAPTION}
+    same number of images; our copy of the paper has
+    lost the captions and numbers of these graphs in conversion, and we assume the settings. {CAPTION}
     Mean and 95 % interval over seeds, cut to [0, 100 %].""",
 )
 def appC(tables: Tables, params: Params) -> Figure:

@@ -56,8 +56,8 @@ CLAIMS: list[Claim] = [
     # Gradients.
     for_all(
         "skean2024/sec31/logs-steady-balance",
-        "With logarithms the two terms' gradients stay closer to one ratio between spread-out embeddings and "
-        "nearly collapsed ones than without, however much the views agree.",
+        "With logarithms the gradients of FroSSL's two terms stay closer to one ratio between "
+        "spread-out embeddings and nearly collapsed ones than without, however much the views agree.",
         {
             f"correlation {correlation:g}": ordering(
                 "",
@@ -98,7 +98,8 @@ CLAIMS: list[Claim] = [
             (
                 "no-logs-ignores-invariance",
                 "no logarithms",
-                "So does Eq. 6 of dimensions at unit length without its logarithms",
+                "FroSSL (Eq. 6) of dimensions at unit length all but ignores invariance without its "
+                "logarithms",
                 "our reading of Sections 3.1 and 6.3",
             ),
         )
@@ -115,7 +116,7 @@ CLAIMS: list[Claim] = [
     ),
     ordering(
         "skean2024/sec43-time/determinant-grows-faster",
-        "The time of the determinant grows faster with D: log-log slope.",
+        "The time of log det(ZᵀZ + ε I) grows faster with D than that of log |ZᵀZ|²_F: log-log slope.",
         source="Section 4.3",
         measure=slope("log determinant"),
         above=slope("covariance norm"),

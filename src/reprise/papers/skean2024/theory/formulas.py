@@ -33,7 +33,8 @@ FORMULAS: list[Claim] = [
     # Sections 2 and 3.
     holds(
         "eq1/singular-values",
-        "|A|²_F is the sum of the squared entries, and of the squared singular values.",
+        "The squared Frobenius norm |A|²_F is the sum of the squared entries, and of the squared "
+        "singular values.",
         "Eq. 1",
     ),
     holds("eq2/duality", "|AᵀA|_F = |AAᵀ|_F.", "Eq. 2"),
@@ -45,8 +46,17 @@ FORMULAS: list[Claim] = [
     ),
     holds("eq3/loss", "Eq. 3 is Barlow Twins' loss on the correlations between the views.", "Eq. 3"),
     holds("eq6/loss", "FroSSL on unnormalised embeddings is Eq. 6, with either matrix.", "Eqs. 4, 5 and 6"),
-    holds("eq6/gradient", "Its gradient for Z1 is 2 (Z1 - Z2) / N + 4 Z1 Z1ᵀ Z1 / |Z1ᵀZ1|²_F.", "Eq. 6"),
-    holds("sec1/invariance-of-vicreg", "Eq. 5 is VICReg's invariance term.", "Section 1, Table 1"),
+    holds(
+        "eq6/gradient",
+        "The gradient of FroSSL on unnormalised embeddings (Eq. 6) for Z1 is 2 (Z1 - Z2) / N + 4 Z1 "
+        "Z1ᵀ Z1 / |Z1ᵀZ1|²_F.",
+        "Eq. 6",
+    ),
+    holds(
+        "sec1/invariance-of-vicreg",
+        "FroSSL's invariance term (Eq. 5) is VICReg's invariance term.",
+        "Section 1, Table 1",
+    ),
     rotation_claim("frossl-eq6", "Eq. 6 on unnormalised embeddings", stays=True),
     rotation_claim(
         "barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False
@@ -54,7 +64,7 @@ FORMULAS: list[Claim] = [
     *(
         ours(rotation_claim(name, says, stays=stays))
         for name, says, stays in (
-            ("frossl", "FroSSL with dimensions of equal variance, as used in practice,", False),
+            ("frossl", "FroSSL with dimensions of equal variance, as used in practice", False),
             ("barlow-twins", "Barlow Twins", False),
             (
                 "barlow-twins-unnormalised-equal-weights",
@@ -62,7 +72,7 @@ FORMULAS: list[Claim] = [
                 True,
             ),
             ("vicreg", "VICReg", False),
-            ("w-mse", "W-MSE, which whitens by a Cholesky factor,", False),
+            ("w-mse", "W-MSE, which whitens by a Cholesky factor", False),
             ("w-mse-zca", "W-MSE with the covariance's symmetric root instead", True),
             ("corinfomax", "CorInfoMax", True),
         )
@@ -75,7 +85,8 @@ FORMULAS: list[Claim] = [
     *falsehood(
         "sec3-rotation",
         "FroSSL, with dimensions of equal variance, is invariant to rotations of the embeddings.",
-        "Eq. 6 on unnormalised embeddings is; the normalisation singles out the axes.",
+        "FroSSL on unnormalised embeddings (Eq. 6) is invariant to rotations; dimensions of equal "
+        "variance single out the axes.",
         "Section 3, Section 3.2",
     ),
     holds(
@@ -87,12 +98,14 @@ FORMULAS: list[Claim] = [
     # Section 3.1: the logarithm.
     holds(
         "sec31/collision-entropy",
-        "For unit-length dimensions, Eq. 4 is minus the collision entropies of Z1 and Z2, plus 4 log D.",
+        "For unit-length dimensions, FroSSL's variance term (Eq. 4) is minus the collision entropies "
+        "of Z1 and Z2, plus 4 log D.",
         "Section 3.1",
     ),
     remark(
         "sec31/collision-entropy-any-scale",
-        "For any embeddings, Eq. 4 is minus both entropies plus 2 log |Z1|²_F |Z2|²_F.",
+        "For any embeddings, FroSSL's variance term (Eq. 4) is minus the collision entropies of Z1 "
+        "and Z2, plus 2 log |Z1|²_F |Z2|²_F.",
         "Section 3.1",
     ),
     holds(
@@ -102,11 +115,20 @@ FORMULAS: list[Claim] = [
     ),
     bound(
         "sec31/collapse-without-entropy",
-        "It is 0 if all embeddings lie on one line, and never above log min(N, D).",
+        "The collision entropy is 0 if all embeddings lie on one line, and never above log min(N, D).",
         "Section 3.1",
     ),
-    holds("sec31/self-regulated", "d log f = df / f for f = |ZᵀZ|²_F.", "Section 3.1"),
-    remark("sec31/pull-at-any-scale", "So Z · d log f / dZ = 4 at any scale of Z.", "Section 3.1"),
+    holds(
+        "sec31/self-regulated",
+        "The logarithm divides a gradient by its loss: d log f = df / f for f = |ZᵀZ|²_F.",
+        "Section 3.1",
+    ),
+    remark(
+        "sec31/pull-at-any-scale",
+        "FroSSL's variance term pulls at any scale alike: Z · d log f / dZ = 4 for f = |ZᵀZ|²_F, at "
+        "any scale of Z.",
+        "Section 3.1",
+    ),
     remark(
         "sec31/equal-weights-depend-on-batch",
         "For unit-length dimensions, the invariance is 2 (D / N) (1 - mean correlation of the views), so the "
@@ -116,11 +138,14 @@ FORMULAS: list[Claim] = [
     # Section 3.2, Appendices E.1 and E.2.
     holds(
         "def31/off-diagonal",
-        "L_nc is the sum of squared inner products of distinct dimensions.",
+        "The dimension-contrastive criterion L_nc is the sum of squared inner products of distinct "
+        "dimensions.",
         "Definition 3.1",
     ),
     holds(
-        "def32/pairs", "L_c is the sum of squared inner products of distinct embeddings.", "Definition 3.2"
+        "def32/pairs",
+        "The sample-contrastive criterion L_c is the sum of squared inner products of distinct embeddings.",
+        "Definition 3.2",
     ),
     holds(
         "sec32/duality",
@@ -136,7 +161,8 @@ FORMULAS: list[Claim] = [
     ),
     holds(
         "prop31/gradient",
-        "So the gradient of its variance term is that of L_nc divided by L_nc + D.",
+        "For unit-length dimensions, the gradient of FroSSL's variance term is that of L_nc divided "
+        "by L_nc + D.",
         "Proposition 3.1",
     ),
     holds(
@@ -144,19 +170,25 @@ FORMULAS: list[Claim] = [
         "Embeddings that minimise FroSSL minimise L_nc of both views, at 0 or, if larger, D² / (N - 1) - D.",
         "Proposition 3.1, Appendix E.1",
     ),
-    remark("prop31/views-agree", "At the minimum, both views coincide.", "Proposition 3.1, Appendix E.1"),
+    remark(
+        "prop31/views-agree",
+        "At the minimum of FroSSL, the embeddings of both views coincide.",
+        "Proposition 3.1, Appendix E.1",
+    ),
     *falsehood(
         "appE1-argmin",
         "argmin[log f + log g + h] = argmin[f + g + h], for embeddings of two views by one linear network "
         "(the gradient of the second vanishes at the minimum of the first).",
-        "The minimum of the first is a stationary point of f / f* + g / g* + h, with f* and g* the values of "
-        "f and g there. For free embeddings both share one minimum, since all three terms do.",
+        "The minimum of log f + log g + h is a stationary point of f / f* + g / g* + h, with f* and "
+        "g* the values of f and g there. For free embeddings f + g + h shares the minimum, since all "
+        "three terms do.",
         "Appendix E.1",
     ),
     *misprint(
         "appE1-constant",
         "For dimensions of unit variance, |Z1ᵀZ1|² + |Z2ᵀZ2|² is L_nc(Z1) + L_nc(Z2) + 2 D.",
-        "This holds at unit length; at unit variance the constant is 2 D N².",
+        "For dimensions of unit variance, |Z1ᵀZ1|² + |Z2ᵀZ2|² is L_nc(Z1) + L_nc(Z2) + 2 D N²; the "
+        "constant 2 D holds at unit length.",
         "Appendix E.1",
     ),
     holds(
@@ -173,7 +205,8 @@ FORMULAS: list[Claim] = [
     *falsehood(
         "prop33-doubly-stochastic",
         "Among doubly stochastic matrices, the one with the least |ZᵀZ|²_F has the least L_nc and L_c.",
-        "This holds among matrices with equal row norms and equal column norms.",
+        "Among matrices with equal row norms and equal column norms, the one with the least |ZᵀZ|²_F "
+        "has the least L_nc and L_c.",
         "Proposition 3.3",
         make=inequality,
     ),
@@ -195,31 +228,45 @@ FORMULAS: list[Claim] = [
     ),
     holds("sec43/von-neumann", "As α → 1, the matrix-based entropy becomes von Neumann's.", "Section 4.3"),
     remark(
-        "sec43/determinant-by-cholesky", "log det needs no eigendecomposition.", "our remark on Section 4.3"
+        "sec43/determinant-by-cholesky",
+        "The logarithm of a determinant, log det(ZᵀZ + ε I), needs no eigendecomposition: a Cholesky "
+        "factor gives it.",
+        "our remark on Section 4.3",
     ),
     remark(
         "sec43/determinant-of-samples",
-        "If N < D, log det is log det(ZZᵀ + ε I) + (D - N) log ε, in O(N² D).",
+        "If N < D, log det(ZᵀZ + ε I) is log det(ZZᵀ + ε I) + (D - N) log ε, in O(N² D).",
         "our remark on Section 4.3",
     ),
     # Section 5.2.
     holds(
-        "eq9/eigenvalues", "Eq. 4 is the sum of the logarithms of the sums of squared eigenvalues.", "Eq. 9"
+        "eq9/eigenvalues",
+        "FroSSL's variance term (Eq. 4) is the sum of the logarithms of the sums of squared eigenvalues.",
+        "Eq. 9",
     ),
-    holds("eq9/orientation", "Eq. 4 does not depend on the eigenvectors.", "Section 3, Eq. 9"),
+    holds(
+        "eq9/orientation",
+        "FroSSL's variance term (Eq. 4) does not depend on the eigenvectors.",
+        "Section 3, Eq. 9",
+    ),
     holds(
         "sec52/eigenvalues-equal",
-        "For dimensions of variance ρ and D < N, Eq. 4 is smallest when all eigenvalues are ρ.",
+        "For dimensions of variance ρ and D < N, FroSSL's variance term (Eq. 4) is smallest when all "
+        "eigenvalues of the covariance are ρ.",
         "Section 5.2",
     ),
     *falsehood(
         "sec52-eigenvalues",
-        "This also holds if D ≥ N (in the paper D = 1024 and N = 256).",
-        "Then N - 1 eigenvalues are ρ D / (N - 1), and the others are 0.",
+        "For dimensions of variance ρ and D ≥ N, too, FroSSL's variance term (Eq. 4) is smallest when"
+        " all eigenvalues of the covariance are ρ (in the paper D = 1024 and N = 256).",
+        "For dimensions of variance ρ and D ≥ N, FroSSL's variance term (Eq. 4) is smallest when N - "
+        "1 eigenvalues of the covariance are ρ D / (N - 1), and the others are 0.",
         "Section 5.2",
     ),
     holds(
-        "sec52/entropy-largest", "Equal eigenvalues have the largest Shannon entropy, log 14.", "Section 5.2"
+        "sec52/entropy-largest",
+        "Of 14 eigenvalues, equal ones have the largest Shannon entropy, log 14.",
+        "Section 5.2",
     ),
     bound(
         "sec52/metrics-best-when-equal",
@@ -229,36 +276,41 @@ FORMULAS: list[Claim] = [
     # Appendix A and the readings of the loss.
     *misprint(
         "appA-norm",
-        "`Z / Z.norm()` gives all dimensions the same variance.",
-        "`Z / Z.norm(dim=0)` does.",
+        "The pseudocode's `Z / Z.norm()` gives all dimensions the same variance.",
+        "`Z / Z.norm(dim=0)` gives all dimensions the same variance.",
         "Appendix A",
     ),
     *misprint(
         "appA-std",
         "In √D Z / |Z|, normalised per dimension, each dimension has standard deviation √D.",
-        "Each has norm √D and standard deviation √(D / N).",
+        "In √D Z / |Z|, normalised per dimension, each dimension has norm √D and standard deviation "
+        "√(D / N).",
         "Appendix A",
     ),
     *misprint(
         "appA-log",
-        "The gradient of `log(norm(Z.T @ Z))` is that of Eq. 4.",
-        "That of `log(norm(Z.T @ Z)**2)` is.",
+        "The gradient of the pseudocode's `log(norm(Z.T @ Z))` is that of FroSSL's variance term (Eq. 4).",
+        "The gradient of `log(norm(Z.T @ Z)**2)` is that of FroSSL's variance term (Eq. 4).",
         "Appendix A",
     ),
     *misprint(
         "appA-pseudocode",
-        "The gradient of the pseudocode is that of Eq. 6 for unit-length dimensions (reading D as d).",
-        "It is, with a norm per dimension and the square in the logarithm, as in the authors' code.",
+        "The gradient of the pseudocode is that of FroSSL (Eq. 6) for unit-length dimensions (reading"
+        " D as d).",
+        "The gradient of the pseudocode, with a norm per dimension and the square in the logarithm, "
+        "as in the authors' code, is that of FroSSL (Eq. 6) for unit-length dimensions.",
         "Appendix A",
     ),
     remark(
         "readings/unit-variance",
-        "With dimensions of unit variance, Eq. 6 gives invariance N times the weight it has at unit length.",
+        "With dimensions of unit variance, FroSSL (Eq. 6) gives invariance N times the weight it has "
+        "at unit length.",
         "our reading of Section 3.2",
     ),
     remark(
         "readings/pseudocode-by-dimension",
-        "The pseudocode with a norm per dimension gives invariance twice that weight.",
+        "The pseudocode with a norm per dimension gives invariance twice the weight that FroSSL (Eq. "
+        "6) gives it at unit length.",
         "our reading of Appendix A",
     ),
 ]

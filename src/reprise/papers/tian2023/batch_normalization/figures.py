@@ -1,14 +1,17 @@
 """Table 1 and Figure 11."""
 
 from itertools import product
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.evidence.claims import MARGINS
 from reprise.evidence.statistics import mean_interval
-from reprise.evidence.verdicts import setting
+from reprise.evidence.verdicts import judge_all, setting
 from reprise.papers.tian2023 import published
 from reprise.papers.tian2023.batch_normalization.agreement import (
     FAR,
@@ -20,13 +23,16 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
     slopes,
     unexplained,
 )
-from reprise.papers.tian2023.batch_normalization.claims import table_cells
+from reprise.papers.tian2023.batch_normalization.claims import cell_claim, table_cells
 from reprise.papers.tian2023.batch_normalization.params import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import COSINE, band, colors, drawable
+from reprise.plotting.style import COSINE, MARKS, WIDTH, band, colors, drawable, key_of_marks
 from reprise.study.experiment import BASE, Tables, figure, table
 
+PRINTED: dict[str, Any] = {
+    "marker": "x", "ls": "", "color": "black", "capsize": 2, "elinewidth": 0.8, "mew": 1.0,
+}  # fmt: skip
 FLOWS = {(False, False): "none", (False, True): "σ²", (True, False): "μ", (True, True): "μ and σ²"}
 
 
@@ -105,11 +111,61 @@ def _range(chance: pd.DataFrame, column: str) -> str:
 
 
 @figure(
+    "Table 1, differences",
+    caption=f"""Table 1 against its reproduction: in each cell the matching score χ+ at zeta = 10 of the
+    reproduction less the printed one, which the colour shows too, the verdict on the printed mean (within
+    {MARGINS["score"]:.2f} of it, by the 95 % interval of the difference), and below both means ± standard
+    deviations, ours over pools and the printed one over 3 repetitions. A column tells through which of
+    BatchNorm's statistics the gradient flows; beta is the over-parameterisation and P the number of candidate
+    tokens of a field.""",
+)
+def table1_differences(tables: Tables, params: Params) -> Figure:
+    import seaborn as sns  # here, so that a plan does not wait for its import
+
+    rows = list(product(params.over_parameterisation, params.candidates))
+    shape = (len(rows), len(FLOWS))
+    places = [(*row, *flags) for row, flags in product(rows, FLOWS)]
+    cells = table_cells(setting(tables, BASE)).reindex(columns=pd.MultiIndex.from_tuples(places))
+    for place in places:
+        drawable(cells[place], "Table 1")
+    verdicts = judge_all([cell_claim(*place) for place in places], tables, params)["verdict"]
+    gaps = np.array([cells[place].mean() - published.table1()[place].mean for place in places])
+    texts = [
+        f"{gap:+.2f} {MARKS[verdict]}\n{_score(cells[place])}  |  {published.table1()[place]}"
+        for place, gap, verdict in zip(places, gaps, verdicts, strict=True)
+    ]
+    limit = max(np.abs(gaps).max(), MARGINS["score"])
+    fig, axes = plt.subplots(figsize=(WIDTH, 1.3 + 0.36 * len(rows)))
+    sns.heatmap(
+        gaps.reshape(shape),
+        annot=np.array(texts).reshape(shape),
+        fmt="",
+        cmap=sns.diverging_palette(250, 20, s=80, l=65, as_cmap=True),  # light enough for black numbers
+        center=0.0,
+        vmin=-limit,
+        vmax=limit,
+        linewidths=0.5,
+        annot_kws={"fontsize": 6.5, "linespacing": 1.3, "color": "black"},
+        cbar_kws={"label": "χ+ of ours less the printed one", "aspect": 40, "pad": 0.02},
+        xticklabels=list(FLOWS.values()),
+        yticklabels=[f"{beta}, {candidates}" for beta, candidates in rows],
+        ax=axes,
+    )
+    axes.hlines(range(0, len(rows), len(params.candidates)), 0, len(FLOWS), color="black", lw=0.6)
+    axes.tick_params(length=0, labelrotation=0)
+    axes.set(ylabel="beta, P")
+    axes.set_title("In each cell: the difference and its verdict; below, ours  |  printed")
+    axes.set_xlabel(f"gradient flows through\n\n{key_of_marks(verdicts)}")
+    return fig
+
+
+@figure(
     "Figure 11",
     caption="""Matching score χ+ of ReLU filters against over-parameterisation beta, with (mean-backprop)
     BatchNorm and without. Half of the tokens have length 1/zeta and half length zeta, with zeta = 2, 5, 10
     from top to bottom and P candidate tokens per field. Mean and 95 % interval over seeds, cut to [-1, 1];
-    the scores with BatchNorm at zeta = 10 are those of Table 1. Other losses, if the settings name any, have
+    the scores with BatchNorm at zeta = 10 are those of Table 1, whose printed numbers, mean ± standard
+    deviation of 3 repetitions, are the crosses. Other losses, if the settings name any, have
     colours of their own.""",
 )
 def fig11(tables: Tables, params: Params) -> Figure:
@@ -124,8 +180,19 @@ def fig11(tables: Tables, params: Params) -> Figure:
             for candidates, panel in zip(params.candidates, row, strict=True):
                 selection = rows[(rows["zeta"] == zeta) & (rows["candidates"] == candidates)]
                 _with_and_without(panel, selection, tints, prefix)
+    for row, zeta in zip(panels, params.nonuniformity, strict=True):
+        if zeta == params.table_nonuniformity:
+            for candidates, panel in zip(params.candidates, row, strict=True):
+                _printed_scores(panel, params.over_parameterisation, candidates)
     share_legend(fig, panels, len(series))
     return fig
+
+
+def _printed_scores(panel: Axes, betas: tuple[int, ...], candidates: int) -> None:
+    """Marks Table 1's printed scores with (mean-backprop) BatchNorm."""
+    scores = [published.table1()[beta, candidates, True, False] for beta in betas]
+    low, mean, high = np.clip([(s.mean - s.std, s.mean, s.mean + s.std) for s in scores], *COSINE).T
+    panel.errorbar(betas, mean, [mean - low, high - mean], label="printed in Table 1", **PRINTED)
 
 
 def _with_and_without(panel: Axes, rows: pd.DataFrame, tints: np.ndarray, prefix: str) -> None:

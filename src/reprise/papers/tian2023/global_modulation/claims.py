@@ -52,12 +52,32 @@ def _drawn(dim: int, epsilon: float) -> Claim:
 
 CLAIMS = [
     holds("fig7/stable", "y = -b is a stable critical point of ẏ = (y + b) y.", "Figure 7"),
-    holds("fig7/unstable", "y = 0 is an unstable one, left at the rate b.", "Figure 7"),
-    holds("thm6/closed-form", "y/(y + b) = y(0)/(y(0) + b) exp(b t).", "Eq. 147"),
-    holds("thm6/critical-time", "From y(0) > 0 it blows up at t* = ln(1 + b/y(0))/b.", "Eq. 150, Figure 7"),
-    holds("eq149/critical-time", "At that time y(0)/(y(0) + b) exp(b t*) = 1.", "Eq. 149"),
-    holds("eq151/derivative", "Eq. 151 is the derivative of t* by b.", "Eq. 151"),
-    bound("eq151/sign", "A larger b and a larger y(0) make t* smaller.", "After Eq. 151"),
+    holds(
+        "fig7/unstable",
+        "y = 0 is an unstable critical point of ẏ = (y + b) y, left at the rate b.",
+        "Figure 7",
+    ),
+    holds("thm6/closed-form", "ẏ = (y + b) y is solved by y/(y + b) = y(0)/(y(0) + b) exp(b t).", "Eq. 147"),
+    holds(
+        "thm6/critical-time",
+        "From y(0) > 0 the solution of ẏ = (y + b) y blows up at t* = ln(1 + b/y(0))/b.",
+        "Eq. 150, Figure 7",
+    ),
+    holds(
+        "eq149/critical-time",
+        "At the critical time t* of ẏ = (y + b) y, y(0)/(y(0) + b) exp(b t*) = 1.",
+        "Eq. 149",
+    ),
+    holds(
+        "eq151/derivative",
+        "Eq. 151 is the derivative of the critical time t* of ẏ = (y + b) y by b.",
+        "Eq. 151",
+    ),
+    bound(
+        "eq151/sign",
+        "A larger b and a larger y(0) make the critical time t* of ẏ = (y + b) y smaller.",
+        "After Eq. 151",
+    ),
     holds(
         "thm6/equal-winner",
         "Without modulation, a unit weight goes to the pattern with the smallest critical time (share of "
@@ -74,7 +94,8 @@ CLAIMS = [
     ),
     holds(
         "thm6/basin-kept",
-        "No unit weight that goes to u_l for A_k does not for A_k + c u_l u_lᵀ, c > 0 (share of starts).",
+        "No unit weight that goes to the pattern u_l for A_k leaves it for A_k + c u_l u_lᵀ, c > 0 "
+        "(share of starts).",
         "Theorem 6",
     ),
     _modulated(
@@ -100,44 +121,68 @@ CLAIMS = [
         "Section 4.2, after Theorem 6",
         lambda dim, c: _more(share("reached", dim, c), than=share("largest_other", dim, c)),
     ),
-    holds("eq155/probability", "Eq. 155 is the integral of Eq. 154.", "Eqs. 154 and 155"),
+    holds(
+        "eq155/probability",
+        "Eq. 155, the probability P[E_l] that the pattern l wins, is the integral of Eq. 154.",
+        "Eqs. 154 and 155",
+    ),
     for_all(
         "tian2023/eq155/drawn",
-        "Eq. 155 gives the shares of random draws.",
+        "Eq. 155, the probability P[E_l] that the pattern l wins, gives the shares of random draws.",
         {f"d = {dim}, ε = {epsilon:g}": _drawn(dim, epsilon) for dim, epsilon in DRAWN},
         source="Eq. 155",
     ),
     holds(
         "eq155/no-modulation",
-        "Without modulation P[E_l] is 1/d, but for the 2⁻ᵈ of starts without a positive component.",
+        "Without modulation each pattern wins with probability P[E_l] = 1/d, but for the 2⁻ᵈ of "
+        "starts without a positive component.",
         "Remark after Theorem 6",
     ),
-    bound("eq155/positive", "For 0 < ε <= 1, P[E_l] is at least ε/2.", "Remark, positive modulation"),
+    bound(
+        "eq155/positive",
+        "A pattern with the advantage 0 < ε <= 1 wins with a probability P[E_l] of at least ε/2.",
+        "Remark, positive modulation",
+    ),
     *falsehood(
         "eq155-positive",
-        "P[E_l] is at least ε/2 for any ε > 0 (tried: above 1).",
-        "P[E_l] is at least min(ε, 1)/2 for any ε > 0 (tried: above 1).",
+        "A pattern with any advantage ε > 0 wins with a probability P[E_l] of at least ε/2 (tried: above 1).",
+        "A pattern with any advantage ε > 0 wins with a probability P[E_l] of at least min(ε, 1)/2 "
+        "(tried: above 1).",
         "Remark, positive modulation",
         make=inequality,
     ),
-    bound("eq155/negative", "For ε < 0, P[E_l] is at most (1 + ε/2)ᵈ/d.", "Remark, negative modulation"),
+    bound(
+        "eq155/negative",
+        "A pattern with a disadvantage ε < 0 wins with a probability P[E_l] of at most (1 + ε/2)ᵈ/d.",
+        "Remark, negative modulation",
+    ),
     bound(
         "eq156/bound",
-        "The largest advantage leads to a probability of at least half its gap to the second, of at most 1.",
+        "The pattern with the largest advantage wins with a probability of at least half its gap to "
+        "the second, where the gap is at most 1.",
         "Eq. 156",
     ),
     *falsehood(
         "eq156",
-        "P[E_c(1)] is at least half the gap between the two largest ε (tried: gaps above 1).",
-        "P[E_c(1)] is at least half the gap, or 1/2 if that is less (tried: gaps above 1).",
+        "The pattern with the largest advantage wins with a probability P[E_c(1)] of at least half "
+        "its gap to the second (tried: gaps above 1).",
+        "The pattern with the largest advantage wins with a probability P[E_c(1)] of at least half "
+        "its gap to the second, or 1/2 if that is less (tried: gaps above 1).",
         "Eq. 156",
         make=inequality,
     ),
-    bound("eq157/bound", "Eq. 157 bounds P[E_c(r)] where no gap is above 2.", "Eq. 157"),
+    bound(
+        "eq157/bound",
+        "Eq. 157 bounds the probability P[E_c(r)] that the pattern with the r-th largest advantage "
+        "wins, where no gap between advantages is above 2.",
+        "Eq. 157",
+    ),
     *falsehood(
         "eq157",
-        "P[E_c(r)] is at most the least of (1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",
-        "P[E_c(r)] is at most the least of max(0, 1 - gap/2)^(r'+1)/(r'+1) (tried: gaps above 2).",
+        "The pattern with the r-th largest advantage wins with a probability of at most the least of "
+        "(1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",
+        "The pattern with the r-th largest advantage wins with a probability of at most the least of "
+        "max(0, 1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",
         "Eq. 157",
         make=inequality,
     ),

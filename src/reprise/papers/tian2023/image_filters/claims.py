@@ -54,8 +54,8 @@ CLAIMS = [
     ),
     for_all(
         "tian2023/fig13/smoother",
-        "With augmentation filters are smoother: less of their power lies above half the Nyquist frequency, "
-        "with the power at frequency 0, their means, and without it.",
+        "With augmentation filters are smoother than without: less of their power lies above half the"
+        " Nyquist frequency, with the power at frequency 0, their means, and without it.",
         {
             name: ordering(
                 "tian2023/cell",
@@ -77,8 +77,8 @@ CLAIMS = [
     ),
     ordering(
         "tian2023/fig13/fewer-patterns",
-        "Augmentation removes some of the patterns that filters settle on: the effective rank of a field's "
-        "learned filters is lower.",
+        "Augmentation removes some of the patterns that filters settle on: the effective rank of a "
+        "field's learned filters is lower than without it.",
         source="Appendix E.3 and the caption of Figure 13, after Appendix B.5",
         measure=pattern("cropped", "effective_rank"),
         below=pattern("plain", "effective_rank"),

@@ -44,12 +44,15 @@ def fig12(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 13",
-    caption="""Filters learned with random resized crops (first seed), drawn as in Figure 12 and trained from
-    the same initial weights. Right: share of a filter's power above half the Nyquist frequency (radial, mean
-    included) against the steps, with and without augmentation, and in the linear net without. Lines average
-    over the learned filters of a field and over the fields, and show mean and 95 % interval over the seeds in
-    which every field has learned filters; they start when there are some; bands are cut to [0, 1]. Other
-    losses, if the settings name any, have their filters below and lines in colours of their own.""",
+    caption="""Filters learned with random resized crops as the augmentation (first seed), from the initial
+    weights of the nets without: a panel per receptive field, which is a quadrant of the image; a tile per
+    learned filter, largest norm first, in one grey scale, of weights divided by their filter's largest;
+    mid-grey is 0 and fills the tiles of filters that learned nothing. Right: share of a filter's power above
+    half the Nyquist frequency (radial, mean included) against the steps, with and without augmentation, and
+    in the linear net without. Lines average over the learned filters of a field and over the fields, and show
+    mean and 95 % interval over the seeds in which every field has learned filters; they start when there are
+    some; bands are cut to [0, 1]. Other losses, if the settings name any, have their filters below and lines
+    in colours of their own.""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
     lines = {"with crops": "cropped", "without": "plain", "linear, without": "linear"}

@@ -31,11 +31,13 @@ from reprise.papers.tian2023.matching_scores.cells import (
     scored,
 )
 
+LOSS = {"fig9": "With InfoNCE", "fig10": "With the quadratic loss"}
+
 
 def _linear_at_one_candidate(figure: str, score: Score) -> Claim:
     sentence = in_cells(
         f"{figure}/linear-above-relu-at-one-candidate",
-        "At P = 1 linear filters match the candidate token better than ReLU filters.",
+        f"{LOSS[figure]}, at P = 1, linear filters match the candidate token better than ReLU filters.",
         "Section 5.1, Figure 4",
         lambda cell: ordered(
             measured("chi_plus", "linear", cell, figure, score),
@@ -49,7 +51,8 @@ def _linear_at_one_candidate(figure: str, score: Score) -> Claim:
 def _above_linear(figure: str, activation: str, score: Score) -> Claim:
     sentence = in_cells(
         f"{figure}/{activation.replace('_', '-')}-above-linear",
-        f"At P > 1 and beta > 1, {activation} filters match the candidate tokens better than linear ones.",
+        f"{LOSS[figure]}, at P > 1 and beta > 1, {activation} filters match the candidate tokens better "
+        "than linear ones.",
         "Section 5.1, Figure 4",
         lambda cell: ordered(
             measured("chi_plus", activation, cell, figure, score),
@@ -63,7 +66,8 @@ def _above_linear(figure: str, activation: str, score: Score) -> Claim:
 def _gains(figure: str) -> Claim:
     return in_cells(
         f"{figure}/relu-gains-with-beta",
-        "ReLU filters benefit from over-parameterisation: they match better at beta > 1 than at beta = 1.",
+        f"{LOSS[figure]}, ReLU filters benefit from over-parameterisation: they match better at beta > 1 "
+        "than at beta = 1.",
         "Section 5.1, Figure 4",
         lambda cell: ordered(
             measured("chi_plus", "relu", cell, figure),
@@ -76,7 +80,7 @@ def _gains(figure: str) -> Claim:
 def _the_larger_the_better(figure: str) -> Claim:
     return for_all(
         f"tian2023/{figure}/relu-larger-beta-better",
-        "The larger beta is, the better ReLU filters match: each step of beta raises χ+.",
+        f"{LOSS[figure]}, the larger beta is, the better ReLU filters match: each step of beta raises χ+.",
         {
             f"P = {candidates}, beta from {low} to {high}": ordered(
                 measured("chi_plus", "relu", (candidates, high), figure),
@@ -99,7 +103,8 @@ def _linear_gains_less(figure: str, score: Score) -> Claim:
 
     sentence = in_cells(
         f"{figure}/linear-affected-less",
-        "Over-parameterisation changes χ+ of linear filters less than it raises that of ReLU filters.",
+        f"{LOSS[figure]}, over-parameterisation changes χ+ of linear filters less than it raises that of "
+        "ReLU filters.",
         "Figures 4 and 9",
         lambda cell: ordered(size(change("linear", cell)), below=change("relu", cell)),
         product(CANDIDATES, OVER),
@@ -116,8 +121,8 @@ def _as_without_beta(name: str, cell: Cell, score: Score) -> Claim:
 def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:
     sentence = in_cells(
         f"fig9/linear-{name.replace('_', '-')}-unaffected",
-        f"Over-parameterisation hardly changes {sign} of linear filters: any beta > 1 gives what beta = 1 "
-        "gives.",
+        f"{LOSS['fig9']}, over-parameterisation hardly changes {sign} of linear filters: any beta > 1 gives "
+        "what beta = 1 gives.",
         "Section 5.1, Figure 9",
         lambda cell: _as_without_beta(name, cell, score),
         product(CANDIDATES, OVER),
@@ -128,7 +133,7 @@ def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:
 def _lowest_chi_minus(score: Score) -> Claim:
     sentence = for_all(
         "tian2023/fig9/relu-lowest-chi-minus",
-        "Among all activations ReLU has the lowest χ-.",
+        f"{LOSS['fig9']}, ReLU has the lowest irrelevant-matching score χ- of all activations.",
         {
             f"{other}, P = {cell[0]}, beta = {cell[1]}": ordered(
                 measured("chi_minus", "relu", cell, score=score),
@@ -167,7 +172,8 @@ def _eq16(form: str, score: Score) -> Claim:
     its cos is chance; only |cos| says what it learned."""
     return in_cells(
         f"eq16-code/{form}",
-        f"At P = 1 linear filters score at any beta what they score at beta = 1 ({score.words}).",
+        f"{LOSS['fig9']}, at P = 1, linear filters score at any beta what they score at beta = 1 "
+        f"({score.words}).",
         "Eq. 16, on Figure 4 and its caption",
         lambda cell: _as_without_beta("chi_plus", cell, score),
         product((1,), OVER),
@@ -194,13 +200,15 @@ CLAIMS = [
     *both_forms("substantive", _eq16("printed", EQ16), _eq16("corrected", CODE)),
     in_cells(
         "fig9/candidates-not-noise",
-        "ReLU filters match the tokens that the generators use better than the others: χ+ above χ-.",
+        f"{LOSS['fig9']}, at every P and beta, ReLU filters match the tokens that the generators use better "
+        "than the others: χ+ above χ-.",
         "Figure 9, Section 5.1, Appendix E.2",
         lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
     ),
     in_cells(
         "fig5/candidates-not-noise",
-        "So they do at P = 3, beta = 5, whose filters Figure 5 shows.",
+        "At P = 3, beta = 5, whose filters Figure 5 shows, ReLU filters match the tokens that the "
+        "generators use better than the others: χ+ above χ-.",
         "Figure 5, Section 5.1",
         lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
         [SHOWN],

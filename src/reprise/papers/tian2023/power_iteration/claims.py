@@ -71,8 +71,9 @@ def _figure_1(model: str, which: str) -> list[Claim]:
         ),
         _at_small_distances(
             f"tian2023/fig1/close-to-its-pattern-{model}",
-            f"With such a U ({SMALL}) there is an optimum close to each u_m: power iteration ends nearer to "
-            f"the u_m from which it starts than to any other (latent summation model, {which}).",
+            f"With a U that is not quite orthogonal ({SMALL}) there is an optimum close to each u_m: power "
+            f"iteration ends nearer to the u_m from which it starts than to any other (latent summation "
+            f"model, {which}).",
             lambda distance: _each_run(near_own(model, distance), "Figure 1 right, Section 3.3", at_least=1),
         ),
         _at_small_distances(
@@ -128,11 +129,22 @@ CLAIMS = [
     ),
     bound(
         "thm3/converges",
-        "From a start at which the irregularity is at most γ < 1 on B_γ, power iteration comes to rest.",
+        "Power iteration from a start at which the irregularity is at most γ < 1 on the ball B_γ "
+        "around it comes to rest.",
         "Theorem 3",
     ),
-    holds("thm3/critical-point", "It comes to rest at a critical point of Eq. 7.", "Theorem 3"),
-    bound("thm3/inside-ball", "It never leaves B_γ.", "Theorem 3, Lemma 11"),
+    holds(
+        "thm3/critical-point",
+        "Power iteration from a start at which the irregularity is at most γ < 1 on B_γ comes to rest"
+        " at a critical point of Eq. 7.",
+        "Theorem 3",
+    ),
+    bound(
+        "thm3/inside-ball",
+        "Power iteration from a start at which the irregularity is at most γ < 1 on the ball B_γ "
+        "around it never leaves B_γ.",
+        "Theorem 3, Lemma 11",
+    ),
     holds(
         "thm3/indefinite",
         "Where A(w) is not positive definite, Theorem 3 holds of power iteration with Â(w) = A(w) - "
@@ -146,9 +158,11 @@ CLAIMS = [
     ),
     *falsehood(
         "lemma7",
-        "1 - d ≤ μ (1 - c) for a step with c > 0 and λ1 > 0.",
-        "1 - d ≤ μ (1 - c) for a step with c > 0 if no other eigenvalue's magnitude is over λ2, as in a "
-        "positive definite A.",
+        "A step of power iteration with c > 0 and λ1 > 0 has 1 - d ≤ μ (1 - c), c and d the cosines "
+        "with the first eigenvector before and after it.",
+        "A step of power iteration with c > 0 has 1 - d ≤ μ (1 - c) if no other eigenvalue's "
+        "magnitude is over λ2, as in a positive definite A; c and d are the cosines with the first "
+        "eigenvector before and after it.",
         "Lemma 7, Eqs. 182 to 186",
         make=inequality,
     ),
@@ -158,24 +172,43 @@ CLAIMS = [
         "By Parseval's identity the sum of (ϕ_iᵀ w)² over i > 1 is 1 - c².",
         "Lemma 7, proof",
     ),
-    bound("lemma8/step", "A step has at most the length √(2 (1 + μc)(1 - c)).", "Lemma 8, Eqs. 187 to 189"),
+    bound(
+        "lemma8/step",
+        "A step of power iteration has at most the length √(2 (1 + μc)(1 - c)), c its cosine with the"
+        " first eigenvector.",
+        "Lemma 8, Eqs. 187 to 189",
+    ),
     holds(
         "lemma9/first-order",
-        "Δϕ1 is the first order of the change of the first eigenvector.",
+        "Lemma 9's Δϕ1 is the first order of the change of a matrix's first eigenvector.",
         "Lemma 9, Eq. 190",
     ),
     bound(
         "lemma9/rest",
-        "What is left is at most κ‖δA‖₂², with κ = 2/(g (g - 2e)) + 1/(2 (g - 2e)²) for ‖δA‖₂ = e under half "
-        "the gap g.",
+        "What Lemma 9's first order leaves of the change of the first eigenvector is at most κ‖δA‖₂²,"
+        " with κ = 2/(g (g - 2e)) + 1/(2 (g - 2e)²) for ‖δA‖₂ = e under half the gap g.",
         "Lemma 9, Eq. 191",
     ),
-    bound("lemma10/bound", "|d(t) - c(t+1)| ≤ ν(t) (1 - c(t)).", "Lemma 10, Eqs. 192 and 193"),
-    bound("lemma11/rate", "1 - c(t) ≤ γ^t (1 - c(0)).", "Lemma 11, Eq. 216"),
-    bound("lemma11/monotone", "c(t) never falls.", "Lemma 11"),
+    bound(
+        "lemma10/bound",
+        "In power iteration |d(t) - c(t+1)| ≤ ν(t) (1 - c(t)): the first eigenvector moves little as "
+        "the weight does.",
+        "Lemma 10, Eqs. 192 and 193",
+    ),
+    bound(
+        "lemma11/rate",
+        "In power iteration 1 - c(t) ≤ γ^t (1 - c(0)), c the cosine with the first eigenvector: it "
+        "converges geometrically.",
+        "Lemma 11, Eq. 216",
+    ),
+    bound(
+        "lemma11/monotone",
+        "In power iteration the cosine c(t) with the first eigenvector never falls.",
+        "Lemma 11",
+    ),
     holds(
         "lemma11/first-eigenvector",
-        "The limit is the first eigenvector of its own A(w).",
+        "The limit of power iteration is the first eigenvector of its own A(w).",
         "Lemma 11",
     ),
 ]
