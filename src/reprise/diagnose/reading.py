@@ -49,7 +49,7 @@ def labels(name: str, samples: int) -> Int[Array, " sample"]:
     if file.suffix in (".txt", ".csv"):
         if not file.is_file():
             raise _missing(file)
-        values = np.array(file.read_text(errors="replace").split())
+        values = np.array(file.read_text(encoding="utf-8", errors="replace").split())
     else:
         values = _array(name)
     if values.shape != (samples,):
