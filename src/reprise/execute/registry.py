@@ -18,7 +18,8 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.storage.closure import Symbol, closure_hash
+from reprise.execute import hashes
+from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 from reprise.study import losses
 from reprise.study.experiment import BASE, Artifact, Resources, all_resources
@@ -104,7 +105,7 @@ class Experiment:
                 loss = losses.foreign(name)
                 symbols += loss.symbols
                 content += loss.content
-        return closure_hash(*symbols, extra=content)
+        return hashes.of_package()(*symbols, extra=content)
 
     def key(self, params: Settings) -> str:
         """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
@@ -211,7 +212,7 @@ def artifact_symbols(id: str) -> list[Symbol]:
 
 def artifact_code(id: str) -> str:
     """Hash of everything that drawing the artifact depends on, except the tables."""
-    return closure_hash(*artifact_symbols(id))
+    return hashes.of_package()(*artifact_symbols(id))
 
 
 def claims_symbols(key: str) -> list[Symbol]:
@@ -225,7 +226,7 @@ def claims_symbols(key: str) -> list[Symbol]:
 
 def claims_code(key: str) -> str:
     """Hash of everything that a paper's verdicts depend on, except the tables."""
-    return closure_hash(*claims_symbols(key), extra=_published(key))
+    return hashes.of_package()(*claims_symbols(key), extra=_published(key))
 
 
 def report_symbols() -> list[Symbol]:
@@ -239,7 +240,9 @@ def report_symbols() -> list[Symbol]:
 
 def report_code() -> str:
     """Hash of everything that the report depends on, except verdicts and figures."""
-    return closure_hash(*report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers()))
+    return hashes.of_package()(
+        *report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers())
+    )
 
 
 def _data(key: str, name: str) -> bytes:
