@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import sys
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.execute import cache, drift, pipeline, plan, provenance, recorded, registry, tiers
+from reprise.execute import cache, costs, drift, pipeline, plan, provenance, recorded, registry, tiers
 
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred."""
@@ -71,11 +72,11 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     add(
-        "list",
-        _list,
-        "list experiments, artifacts and claims, and which results each tier has",
-        has_tier=False,
-    )
+        "list", _list, "list experiments, artifacts and claims, and which results each tier has"
+    ).add_argument(
+        "--cost", action="store_true",
+        help="list the CPU seconds that the tier's experiments and verdicts have cost instead",
+    )  # fmt: skip
     plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
     plan_parser.add_argument("paper", nargs="?", metavar="KEY")
     plan_parser.add_argument(
@@ -137,6 +138,9 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def _list(options: argparse.Namespace) -> None:
+    if options.cost:
+        _print_costs(tiers.load_tier(options.tier))
+        return
     every_tier = [tiers.load_tier(name) for name in tiers.names()]
     for key, paper in registry.papers().items():
         print(f"\n{key}: {paper.title}")
@@ -153,6 +157,32 @@ def _list(options: argparse.Namespace) -> None:
             print(f"  {claim.kind:9}{claim.id}" + (f"  (needs {claim.needs})" if claim.needs else ""))
     if names := tiers.recorded_names():
         print(f"\nrecorded runs, each read with --tier: {', '.join(names)}")
+
+
+def _print_costs(tier: tiers.Tier) -> None:
+    experiments, stages = costs.of_experiments(tier), costs.of_stages(tier)
+    table = Table(title=f"Tier {tier.name}: what its jobs have cost")
+    for name in ("", "jobs", "CPU s", "wall s", "claims", "decided", "CPU s per decided"):
+        table.add_column(name, justify="right" if name else "left")
+
+    def add(name: str, cost: costs.Cost, *rest: str) -> None:
+        measured = (f"{cost.cpu_seconds:,.1f}", f"{cost.wall_seconds:,.1f}") if cost.jobs else ("-", "-")
+        table.add_row(name, str(cost.jobs), *measured, *rest)
+
+    for each in experiments:
+        decided = "-" if each.decided is None else str(each.decided)
+        per_verdict = each.cpu_seconds_per_verdict
+        ratio = "-" if math.isnan(per_verdict) else f"{per_verdict:,.1f}"
+        add(each.id, each.cost, str(each.claims), decided, ratio)
+    table.add_section()
+    for name, cost in stages.items():
+        add(name, cost)
+    total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
+    add("all", total)
+    Console(width=max(100, Console().width)).print(table)
+    print("CPU seconds are sampled: of each job, up to its last 30 s are missing; wall seconds are exact.")
+    if total.unmeasured:
+        print(f"no benchmark of {len(total.unmeasured)} jobs: {', '.join(total.unmeasured)}")
 
 
 def _plan(options: argparse.Namespace) -> None:

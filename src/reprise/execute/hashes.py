@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -53,7 +54,8 @@ class Hashes:
             new.write_text(json.dumps(content))
             new.replace(self._file)
         except OSError:
-            new.unlink(missing_ok=True)
+            with suppress(OSError):
+                new.unlink()
 
     def _read(self) -> dict[str, str]:
         """The hashes that other processes kept of the same package."""
