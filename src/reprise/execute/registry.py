@@ -8,7 +8,7 @@ import io
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,8 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.execute import hashes
+from reprise.execute import kept
+from reprise.execute.kept import closure_hash
 from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 from reprise.study import losses
@@ -105,7 +106,7 @@ class Experiment:
                 loss = losses.foreign(name)
                 symbols += loss.symbols
                 content += loss.content
-        return hashes.of_package()(*symbols, extra=content)
+        return closure_hash(*symbols, extra=content)
 
     def key(self, params: Settings) -> str:
         """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
@@ -206,13 +207,12 @@ def benches() -> list[ModuleType]:
 
 def artifact_symbols(id: str) -> list[Symbol]:
     """The package's symbols that drawing the artifact depends on."""
-    draw = artifact(id).draw
-    return [(draw.__module__, draw.__name__), ("reprise.execute.pipeline", "draw")]
+    return [artifact(id).symbol, ("reprise.execute.pipeline", "draw")]
 
 
 def artifact_code(id: str) -> str:
     """Hash of everything that drawing the artifact depends on, except the tables."""
-    return hashes.of_package()(*artifact_symbols(id))
+    return closure_hash(*artifact_symbols(id))
 
 
 def claims_symbols(key: str) -> list[Symbol]:
@@ -226,7 +226,7 @@ def claims_symbols(key: str) -> list[Symbol]:
 
 def claims_code(key: str) -> str:
     """Hash of everything that a paper's verdicts depend on, except the tables."""
-    return hashes.of_package()(*claims_symbols(key), extra=_published(key))
+    return closure_hash(*claims_symbols(key), extra=_published(key))
 
 
 def report_symbols() -> list[Symbol]:
@@ -240,9 +240,7 @@ def report_symbols() -> list[Symbol]:
 
 def report_code() -> str:
     """Hash of everything that the report depends on, except verdicts and figures."""
-    return hashes.of_package()(
-        *report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers())
-    )
+    return closure_hash(*report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers()))
 
 
 def _data(key: str, name: str) -> bytes:
@@ -290,12 +288,20 @@ def _experiment(id: str, module: str) -> Experiment:
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,
         artifacts=tuple(
-            Artifact(id=f"{key}/{draw.__name__}", experiment=id, draw=draw, **draw.artifact)
-            for draw in _module_if_any(module, "figures").values()
-            if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
+            Artifact(id=f"{key}/{drawn['name']}", experiment=id, module=f"{module}.figures", **drawn)
+            for drawn in kept.of_package().value(f"{module}.figures", partial(_drawn, module))
         ),
         claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
     )
+
+
+def _drawn(module: str) -> list[dict[str, str]]:
+    """The figures and tables that an experiment's `figures.py` draws."""
+    return [
+        {"name": draw.__name__, **draw.artifact}
+        for draw in _module_if_any(module, "figures").values()
+        if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
+    ]
 
 
 def _module_if_any(package: str, name: str) -> dict[str, Any]:
