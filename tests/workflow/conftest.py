@@ -206,8 +206,8 @@ def _put_source(checkout):
 
 @pytest.fixture(scope="session")
 def planned(source, shared):
-    """A function that gives the jobs of a config (`Checkout.jobs`), with all data sets in place. Each is planned
-    once for all processes that test."""
+    """A function that gives the jobs of a config (`Checkout.jobs`), with all data sets in place. They are
+    planned once for all processes that test."""
 
     def plan(*config):
         file = shared / f"planned {' '.join(config)}.json"
