@@ -179,7 +179,7 @@ def _print_costs(tier: tiers.Tier) -> None:
         add(name, cost)
     total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
     add("all", total)
-    Console(width=max(100, Console().width)).print(table)
+    Console(width=max(110, Console().width)).print(table)
     print("CPU seconds are sampled: of each job, up to its last 30 s are missing; wall seconds are exact.")
     if total.unmeasured:
         print(f"no benchmark of {len(total.unmeasured)} jobs: {', '.join(total.unmeasured)}")

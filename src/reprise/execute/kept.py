@@ -22,8 +22,6 @@ from reprise.storage.closure import Symbol
 
 Json = TypeVar("Json", str, list)
 """A value that JSON returns as it was."""
-SUFFIXES = (".py", ".csv", ".j2")
-"""Of the files that can matter."""
 
 
 class Kept:
@@ -76,7 +74,7 @@ def fingerprint(package: Path) -> str:
     digest = hashlib.sha256(sys.version.encode())
     for folder, folders, names in os.walk(package):
         folders[:] = sorted(set(folders) - {"__pycache__"})
-        for name in sorted(name for name in names if name.endswith(SUFFIXES)):
+        for name in sorted(names):
             file = Path(folder, name)
             content = hashlib.sha256(file.read_bytes()).hexdigest()
             digest.update(f"{file.relative_to(package)} {content}\n".encode())
