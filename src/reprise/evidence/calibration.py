@@ -153,13 +153,13 @@ def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
 
 def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
     """By the binomial distribution of the number of runs in which it happens."""
-    numbers = np.arange(seen.seeds + 1)
+    numbers = range(seen.seeds + 1)
     intervals = [share_interval(number, seen.seeds, seen.level) for number in numbers]
     verdicts = np.array(
         [compare(claim.relation, ends.low, ends.high, seen.reference, seen.margin) for ends in intervals]
     )
     shares = [edge for edge in {seen.reference - seen.margin, seen.reference + seen.margin} if 0 < edge < 1]
-    chances = [np.diff(at_most(numbers, seen.seeds, share), prepend=0.0) for share in shares]
+    chances = [np.diff(at_most(np.array(numbers), seen.seeds, share), prepend=0.0) for share in shares]
     rates = Rates(
         *(
             max((float(chance[verdicts == verdict].sum()) for chance in chances), default=0.0)
