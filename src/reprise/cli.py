@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import sys
@@ -21,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from reprise.diagnose import command as diagnose
 from reprise.errors import INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.execute import cache, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
+from reprise.execute import cache, costs, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
 from reprise.report import card, listing
 
 FOUND = 3
@@ -104,6 +105,10 @@ def _parser() -> argparse.ArgumentParser:
     listing_parser.add_argument("paper", nargs="?", metavar="KEY")
     listing_parser.add_argument("--claims", action="store_true", help="list the claims, a line each")
     listing_parser.add_argument("--tier", help="only this one (default: all; with KEY or --claims: default)")
+    listing_parser.add_argument(
+        "--cost", action="store_true",
+        help="list the CPU seconds that a tier's experiments and verdicts have cost (default: tier default)",
+    )  # fmt: skip
     add(
         "show", _show, "show a claim, figure or table: what was found, and where everything lies"
     ).add_argument("id", metavar="CLAIM")
@@ -192,6 +197,9 @@ def _megabytes(text: str) -> float:
 
 
 def _list(options: argparse.Namespace) -> None:
+    if options.cost:
+        _print_costs(tiers.load_tier(options.tier or "default"))
+        return
     keys = [registry.paper(options.paper).key] if options.paper else list(registry.papers())
     if options.claims:
         lines = listing.of_claims(keys, tiers.load_tier(options.tier or "default"))
@@ -216,6 +224,32 @@ def _diff(options: argparse.Namespace) -> int:
     for line in diff.lines(comparison):
         print(line)
     return FOUND if comparison.has_moved else 0
+
+
+def _print_costs(tier: tiers.Tier) -> None:
+    experiments, stages = costs.of_experiments(tier), costs.of_stages(tier)
+    table = Table(title=f"Tier {tier.name}: what its jobs have cost")
+    for name in ("", "jobs", "CPU s", "wall s", "claims", "decided", "CPU s per decided"):
+        table.add_column(name, justify="right" if name else "left")
+
+    def add(name: str, cost: costs.Cost, *rest: str) -> None:
+        measured = (f"{cost.cpu_seconds:,.1f}", f"{cost.wall_seconds:,.1f}") if cost.jobs else ("-", "-")
+        table.add_row(name, str(cost.jobs), *measured, *rest)
+
+    for each in experiments:
+        decided = "-" if each.decided is None else str(each.decided)
+        per_verdict = each.cpu_seconds_per_verdict
+        ratio = "-" if math.isnan(per_verdict) else f"{per_verdict:,.1f}"
+        add(each.id, each.cost, str(each.claims), decided, ratio)
+    table.add_section()
+    for name, cost in stages.items():
+        add(name, cost)
+    total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
+    add("all", total)
+    Console(width=max(110, Console().width)).print(table)
+    print("CPU seconds are sampled: of each job, up to its last 30 s are missing; wall seconds are exact.")
+    if total.unmeasured:
+        print(f"no benchmark of {len(total.unmeasured)} jobs: {', '.join(total.unmeasured)}")
 
 
 def _plan(options: argparse.Namespace) -> None:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reprise.evidence.statistics import (
+    at_least,
+    at_most,
     false_discovery_rate,
     mean_interval,
     median_interval,
@@ -179,3 +181,12 @@ def test_the_false_discovery_rate_is_scipys(p_values, threshold):
 
 def test_nothing_decided_is_nothing_decided_wrongly():
     assert false_discovery_rate([0.5, 0.9], [False, False]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("number", "runs", "share"), [(0, 6, 0.5), (3, 10, 0.02), (10, 10, 0.9), (7, 40, 0.3)]
+)
+def test_the_chances_of_successes_are_scipys_binomial(number, runs, share):
+    binomial = stats.binom(runs, share)
+    assert float(at_most(number, runs, share)) == pytest.approx(binomial.cdf(number), rel=1e-9)
+    assert at_least(number, runs, share) == pytest.approx(binomial.sf(number - 1), rel=1e-9)

@@ -2,6 +2,7 @@
 spaces and quotes, as a user's may have."""
 
 import compileall
+import json
 import math
 import os
 import re
@@ -175,18 +176,49 @@ class Checkout:
 
 
 @pytest.fixture(scope="session")
-def source(tmp_path_factory):
-    """The checkout as it is when the tests start, without results, tests and history; not to be changed."""
-    to = tmp_path_factory.mktemp("source") / "the user's checkout"
-    to.mkdir()
+def source(shared):
+    """The checkout as it is when the tests start, without results, tests and history, for all processes that
+    test; not to be changed."""
+    checkout = Checkout(shared / "the user's checkout")
+    done = shared / "source is copied"
+    with FileLock(f"{done}.lock"):
+        if not done.exists():
+            shutil.rmtree(checkout.root, ignore_errors=True)
+            _put_source(checkout)
+            done.touch()
+    return checkout
+
+
+def _put_source(checkout):
+    checkout.root.mkdir()
     for part in PARTS:
+        to = checkout.root / part
         if (ROOT / part).is_dir() and not (ROOT / part).is_symlink():
-            shutil.copytree(ROOT / part, to / part, ignore=NEVER, symlinks=True)
+            shutil.copytree(ROOT / part, to, ignore=NEVER, symlinks=True)
         else:
-            shutil.copy2(ROOT / part, to / part, follow_symlinks=False)
+            shutil.copy2(ROOT / part, to, follow_symlinks=False)
     # Compiled once, not by each of hundreds of processes; an edit is seen by its content, not by its date.
-    compileall.compile_dir(to / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
-    return Checkout(to)
+    compileall.compile_dir(checkout.root / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+    # Likewise what follows from the package's files is kept once, by the first plan.
+    checkout.plan()
+    shutil.rmtree(checkout.root / ".snakemake")
+
+
+@pytest.fixture(scope="session")
+def planned(source, shared):
+    """A function that gives the jobs of a config (`Checkout.jobs`), with all data sets in place. They are
+    planned once for all processes that test."""
+
+    def plan(*config):
+        file = shared / f"planned {' '.join(config)}.json"
+        with FileLock(f"{file}.lock"):
+            if not file.exists():
+                checkout = source.copy(file.with_suffix(""))
+                checkout.put_data_sets()
+                file.write_text(json.dumps(checkout.jobs(config=config)))
+        return json.loads(file.read_text())
+
+    return plan
 
 
 @pytest.fixture

@@ -43,10 +43,10 @@ def rules(name, share_minutes=plan.SHARE_MINUTES):
 HERE = rules("smoke")
 
 
-@pytest.fixture(scope="module")
-def jobs(source, tmp_path_factory):
+@pytest.fixture
+def jobs(planned):
     """The jobs of the whole smoke tier."""
-    return source.copy(tmp_path_factory.mktemp("jobs") / "checkout").jobs()
+    return planned("tier=smoke")
 
 
 def results_of(id):
@@ -80,11 +80,12 @@ def test_the_copys_own_package_runs_in_it(blank):
     assert blank.call("reprise") == (0, "the copy\n")
 
 
-@pytest.mark.parametrize("tier", ["default", "paper"])
-def test_every_tier_plans_every_rule(blank, tier):
-    """Of the smoke tier, `jobs` has them all."""
-    blank.put_data_sets()
-    assert blank.plan("--config", f"tier={tier}") == rules(tier)
+@pytest.mark.parametrize(
+    ("tier", "share_minutes"), [("smoke", plan.SHARE_MINUTES), ("default", plan.SHARE_MINUTES), ("paper", 60)]
+)
+def test_every_tier_plans_every_rule(planned, tier, share_minutes):
+    cut = () if share_minutes == plan.SHARE_MINUTES else (f"share_minutes={share_minutes}",)
+    assert set(planned(f"tier={tier}", *cut)) == {*rules(tier, share_minutes), "all"}
 
 
 def test_every_experiment_is_a_job_with_the_resources_that_it_declares(jobs):
@@ -104,10 +105,9 @@ def test_resources_differ_from_one_experiment_to_another():
         assert len({getattr(one, name) for one in needs}) > 1
 
 
-def test_the_jobs_of_the_paper_tier_ask_for_gpus_and_for_time(blank):
+def test_the_jobs_of_the_paper_tier_ask_for_gpus_and_for_time(planned):
     """A network a job, on one GPU or, with 8,192 views of 224 pixels a step, on eight."""
-    blank.put_data_sets()
-    jobs = blank.jobs(config=("tier=paper", "share_minutes=60"))
+    jobs = planned("tier=paper", "share_minutes=60")
     on_eight, on_one = jobs["jing2022_projector_spectra_share"], jobs["skean2024_linear_probes_share"]
     assert {"gpu=8"} <= set(on_eight["resources"].split(", "))
     assert {"gpu=1"} <= set(on_one["resources"].split(", "))

@@ -30,6 +30,8 @@ from reprise.evidence.judgement import (
 from reprise.evidence.statistics import (
     LEVEL,
     Interval,
+    at_least,
+    at_most,
     median_interval,
     quantile,
     share_interval,
@@ -135,16 +137,12 @@ def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
         measured = Rates(missed if enough else 0.0, 0.0, half if enough else 0.0, 1 - twice)
         return measured, 1.0 if fails else missed, 0.0 if fails else 1.0
     if claim.kind == "count":
-        from scipy import stats
-
         holds = [
             compare(claim.relation, x, x, seen.reference, seen.margin) == "reproduced" for x in seen.values
         ]
         outside = int(np.sum(seen.values < seen.interval.low))
-        error = float(stats.binom.cdf(outside, seen.seeds, 0.5))
-        sides = [
-            float(stats.binom.sf(number - 1, seen.seeds, 0.5)) for number in (sum(holds), holds.count(False))
-        ]
+        error = float(at_most(outside, seen.seeds, 0.5))
+        sides = [at_least(number, seen.seeds, 0.5) for number in (sum(holds), holds.count(False))]
         return Rates(error, error), sides[0], sides[1]
     if claim.kind not in AVERAGED:
         return Rates(0.0, 0.0), 0.0, 0.0
@@ -155,15 +153,13 @@ def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
 
 def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
     """By the binomial distribution of the number of runs in which it happens."""
-    from scipy import stats
-
     numbers = range(seen.seeds + 1)
     intervals = [share_interval(number, seen.seeds, seen.level) for number in numbers]
     verdicts = np.array(
         [compare(claim.relation, ends.low, ends.high, seen.reference, seen.margin) for ends in intervals]
     )
     shares = [edge for edge in {seen.reference - seen.margin, seen.reference + seen.margin} if 0 < edge < 1]
-    chances = [stats.binom.pmf(numbers, seen.seeds, share) for share in shares]
+    chances = [np.diff(at_most(np.array(numbers), seen.seeds, share), prepend=0.0) for share in shares]
     rates = Rates(
         *(
             max((float(chance[verdicts == verdict].sum()) for chance in chances), default=0.0)
@@ -171,8 +167,8 @@ def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
         )
     )
     number = int(seen.values.sum())
-    so_many = {share: float(stats.binom.sf(number - 1, seen.seeds, share)) for share in shares}
-    so_few = {share: float(stats.binom.cdf(number, seen.seeds, share)) for share in shares}
+    so_many = {share: at_least(number, seen.seeds, share) for share in shares}
+    so_few = {share: float(at_most(number, seen.seeds, share)) for share in shares}
     if claim.relation == "near":
         low, high = seen.reference - seen.margin, seen.reference + seen.margin
         inside = max(so_many.get(low, 0.0), so_few.get(high, 0.0))

@@ -10,18 +10,15 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting
 from reprise.execute import cache, provenance, registry
 from reprise.execute.tiers import Tier, changes
-from reprise.plotting.style import save, styled
 from reprise.storage import store
 from reprise.study.experiment import (
     BASE,
@@ -35,6 +32,9 @@ from reprise.study.experiment import (
     share_of,
 )
 from reprise.study.settings import Settings, one_line
+
+if TYPE_CHECKING:  # matplotlib takes a third of a second to import, and most commands draw nothing
+    from matplotlib.figure import Figure
 
 Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path], None]
@@ -277,12 +277,16 @@ def make(id: str, tier: Tier) -> Any:
 
 
 def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
+    from reprise.plotting.style import styled
+
     with styled():
         return artifact.draw(tables, params)
 
 
 def draw(id: str, tier: Tier) -> list[Path]:
     """Draws an artifact and writes it to `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
+    import matplotlib.pyplot as plt
+
     content = make(id, tier)
     writers = _figure_writers(content) if registry.artifact(id).kind == "figure" else _table_writers(content)
     files = {tier.figures / f"{id}.{ending}": writer for ending, writer in writers.items()}
@@ -291,7 +295,9 @@ def draw(id: str, tier: Tier) -> list[Path]:
     return list(files)
 
 
-def _figure_writers(figure: Figure) -> dict[str, Writer]:
+def _figure_writers(figure: "Figure") -> dict[str, Writer]:
+    from reprise.plotting.style import save
+
     return {ending: partial(save, figure, kind=ending) for ending in ("pdf", "png")}
 
 

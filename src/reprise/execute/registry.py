@@ -8,7 +8,7 @@ import io
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,9 @@ import pandas as pd
 from reprise.errors import unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.storage.closure import Symbol, closure_hash
+from reprise.execute import kept
+from reprise.execute.kept import closure_hash
+from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 from reprise.study import losses
 from reprise.study.experiment import BASE, Artifact, Resources, all_resources
@@ -222,8 +224,7 @@ def benches() -> list[ModuleType]:
 
 def artifact_symbols(id: str) -> list[Symbol]:
     """The package's symbols that drawing the artifact depends on."""
-    draw = artifact(id).draw
-    return [(draw.__module__, draw.__name__), ("reprise.execute.pipeline", "draw")]
+    return [artifact(id).symbol, ("reprise.execute.pipeline", "draw")]
 
 
 def artifact_code(id: str) -> str:
@@ -305,12 +306,20 @@ def _experiment(id: str, module: str) -> Experiment:
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,
         artifacts=tuple(
-            Artifact(id=f"{key}/{draw.__name__}", experiment=id, draw=draw, **draw.artifact)
-            for draw in _module_if_any(module, "figures").values()
-            if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
+            Artifact(id=f"{key}/{drawn['name']}", experiment=id, module=f"{module}.figures", **drawn)
+            for drawn in kept.of_package().value(f"{module}.figures", partial(_drawn, module))
         ),
         claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
     )
+
+
+def _drawn(module: str) -> list[dict[str, str]]:
+    """The figures and tables that an experiment's `figures.py` draws."""
+    return [
+        {"name": draw.__name__, **draw.artifact}
+        for draw in _module_if_any(module, "figures").values()
+        if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
+    ]
 
 
 def _module_if_any(package: str, name: str) -> dict[str, Any]:

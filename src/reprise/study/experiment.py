@@ -1,6 +1,7 @@
 """The contract of an experiment: the types that the modules of a folder `papers/KEY/NAME/` use and
 declare."""
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,9 +95,10 @@ class Artifact:
     """A figure or table of a paper, under the paper's own number.
 
     Attributes:
-        id: `KEY/NAME`, the name of the drawing function: `jing2022/fig04`.
+        id: `KEY/NAME`: `jing2022/fig04`.
         number: as the paper prints it: `Figure 4`.
-        draw: `(tables, params) -> Figure` for a figure, `-> DataFrame` for a table.
+        module: the module of the drawing function, which needs matplotlib, and so is imported only to draw.
+        name: the drawing function's name.
     """
 
     id: str
@@ -104,7 +106,18 @@ class Artifact:
     kind: Literal["figure", "table"]
     caption: str
     experiment: str
-    draw: Callable[[Tables, Any], Any]
+    module: str
+    name: str
+
+    @property
+    def symbol(self) -> tuple[str, str]:
+        """The drawing function's module and name."""
+        return self.module, self.name
+
+    @property
+    def draw(self) -> Callable[[Tables, Any], Any]:
+        """The drawing function: `(tables, params) -> Figure` for a figure, `-> DataFrame` for a table."""
+        return getattr(importlib.import_module(self.module), self.name)
 
 
 def figure(number: str, *, caption: str) -> Callable[[Callable], Callable]:

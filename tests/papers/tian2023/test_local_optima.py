@@ -15,6 +15,7 @@ from scipy import integrate
 from reprise.errors import RepriseError
 from reprise.evidence.claims import MIN_RUNS
 from reprise.evidence.judgement import judge
+from reprise.evidence.measures import Setting
 from reprise.evidence.verdicts import judge_all
 from reprise.papers.tian2023.local_optima import circle
 from reprise.papers.tian2023.local_optima.circle import Unit, optima
@@ -45,7 +46,7 @@ def found(unit, grid=2000, first=0.1):
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(Params(**SMALL), Context())
+    return Setting(compute(Params(**SMALL), Context()))
 
 
 def gaussian(tau):

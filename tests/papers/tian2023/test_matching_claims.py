@@ -1,6 +1,7 @@
 """Matching scores and BatchNorm: every claim, against data made to hold it and data made, by little, to
 break it; what is computed, against training each cell alone; what the paper says of its own Table 1."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
+from reprise.evidence.measures import Setting
 from reprise.evidence.verdicts import judge_all
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import load_tier
@@ -154,7 +156,8 @@ def normalization_tables():
     return {"matching": spread(pd.DataFrame(rows))}
 
 
-HOLDING = {MATCHING: matching_tables(), NORMALIZATION: normalization_tables()}
+HOLDING = {MATCHING: Setting(matching_tables()), NORMALIZATION: Setting(normalization_tables())}
+"""All claims read the same tables."""
 CLAIMS = {claim.id: (id, claim) for id in HOLDING for claim in registry.experiment(id).claims}
 EACH = pytest.mark.parametrize("claim_id", CLAIMS)
 
@@ -347,38 +350,49 @@ SENTENCES_ON_MANY = sorted(
 )
 
 
+@cache
+def without_effect(id, draw):
+    """Scores that depend on the seed alone, up to noise."""
+    rng, table = np.random.default_rng(draw), HOLDING[id]["matching"]
+    noise = {name: 0.5 + 0.03 * rng.normal(size=len(table)) for name in table if "chi" in name}
+    return Setting({**HOLDING[id], "matching": table.assign(**noise)})
+
+
 @pytest.mark.parametrize("claim_id", SENTENCES_ON_MANY)
 def test_a_world_without_the_effect_does_not_reproduce_it(claim_id):
-    """Scores that depend on the seed alone, up to noise."""
     id, claim = CLAIMS[claim_id]
-    table = HOLDING[id]["matching"]
-    found = []
-    for draw in range(20):
-        rng = np.random.default_rng(draw)
-        noise = {name: 0.5 + 0.03 * rng.normal(size=len(table)) for name in table if "chi" in name}
-        found.append(judge(claim, {**HOLDING[id], "matching": table.assign(**noise)}).verdict)
+    found = [judge(claim, without_effect(id, draw)).verdict for draw in range(20)]
     if claim_id.endswith("little-at-zeta2"):  # whose margin is there for no effect
         assert "contradicted" not in found
     else:
         assert "reproduced" not in found
 
 
+@cache
+def shuffled(id):
+    return Setting({name: table.sample(frac=1, random_state=0) for name, table in HOLDING[id].items()})
+
+
 @EACH
 def test_the_order_of_rows_does_not_matter(claim_id):
     id, claim = CLAIMS[claim_id]
-    shuffled = {name: table.sample(frac=1, random_state=0) for name, table in HOLDING[id].items()}
-    ours, theirs = judge(claim, shuffled), judge(claim, HOLDING[id])
+    ours, theirs = judge(claim, shuffled(id)), judge(claim, HOLDING[id])
     assert (ours.verdict, ours.reason) == (theirs.verdict, theirs.reason)
     assert ours.observed == pytest.approx(theirs.observed, rel=1e-9)
+
+
+@cache
+def diverged(id):
+    table = HOLDING[id]["matching"]
+    measured = ("chi_plus", "chi_minus", "missed", "noise", "complete")
+    lost = table.assign(**{name: np.nan for name in table if name.removeprefix("absolute_") in measured})
+    return Setting({**HOLDING[id], "matching": lost})
 
 
 @EACH
 def test_training_that_diverged_is_no_evidence(claim_id):
     id, claim = CLAIMS[claim_id]
-    table = HOLDING[id]["matching"]
-    measured = ("chi_plus", "chi_minus", "missed", "noise", "complete")
-    diverged = table.assign(**{name: np.nan for name in table if name.removeprefix("absolute_") in measured})
-    assert judge(claim, {**HOLDING[id], "matching": diverged}).verdict == "inconclusive"
+    assert judge(claim, diverged(id)).verdict == "inconclusive"
 
 
 def test_all_seeds_that_both_have_are_paired():

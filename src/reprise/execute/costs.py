@@ -1,0 +1,144 @@
+"""What a tier has cost: CPU seconds of its jobs, from the benchmark files that Snakemake writes.
+
+Each file is about a job's last run. What that run took from the cache is not in it, so that an experiment
+whose tasks were kept looks cheap. Snakemake samples the CPU time of a job twice a second for 15 seconds, then
+every 30 seconds: what it used after the last sample is missing, and the wall time, which is exact, is the
+most that a job on one core can have used.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import DECIDED
+from reprise.execute import pipeline, registry
+from reprise.execute.tiers import Tier
+from reprise.storage import store
+
+BENCHMARKS = "benchmarks"
+"""The folder in a tier's results that holds the benchmark files."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some jobs have cost.
+
+    Attributes:
+        jobs: how many were measured.
+        cpu_seconds: the sum of their CPU times.
+        wall_seconds: the sum of their durations.
+        unmeasured: the jobs that have no benchmark, or one without numbers.
+    """
+
+    jobs: int = 0
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    unmeasured: tuple[str, ...] = ()
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.jobs + other.jobs,
+            self.cpu_seconds + other.cpu_seconds,
+            self.wall_seconds + other.wall_seconds,
+            self.unmeasured + other.unmeasured,
+        )
+
+
+@dataclass(frozen=True)
+class ExperimentCost:
+    """What an experiment has cost, and what it decides.
+
+    Attributes:
+        cost: of its own job and its shares.
+        claims: the number of claims that it can decide.
+        decided: how many of them have a verdict for or against, as last checked; None if never checked.
+    """
+
+    id: str
+    cost: Cost
+    claims: int
+    decided: int | None
+
+    @property
+    def cpu_seconds_per_verdict(self) -> float:
+        """CPU seconds per decided claim; NaN if none is decided, or nothing was measured."""
+        return self.cost.cpu_seconds / self.decided if self.decided and self.cost.jobs else math.nan
+
+
+def of_experiments(tier: Tier) -> list[ExperimentCost]:
+    """The cost of each experiment.
+
+    Raises:
+        RepriseError: if a benchmark file or a paper's verdicts are damaged.
+    """
+    costs = []
+    for key, paper in registry.papers().items():
+        decided = _decided(key, tier)
+        for id, experiment in paper.experiments.items():
+            own = {claim.id for claim in experiment.claims}
+            number = None if decided is None else len(own & decided)
+            costs.append(ExperimentCost(id, _total(tier, [id, *_shares(tier, id)]), len(own), number))
+    return costs
+
+
+def of_stages(tier: Tier) -> dict[str, Cost]:
+    """The cost of what reads the results: drawing, checking, reporting.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    return {
+        "drawing": _total(tier, registry.artifacts()),
+        "checking": _total(tier, [f"{key}/{pipeline.CLAIMS}" for key in registry.papers()]),
+        "report": _total(tier, ["report"]),
+    }
+
+
+def _total(tier: Tier, jobs: Iterable[str]) -> Cost:
+    return sum((_cost(tier, job) for job in jobs), Cost())
+
+
+def _cost(tier: Tier, job: str) -> Cost:
+    """What a job has cost, by the last row of its benchmark."""
+    file = _file(tier, job)
+    try:
+        row = list(csv.DictReader(file.read_text().splitlines(), delimiter="\t"))[-1]
+        cpu, wall = row["cpu_time"], row["s"]
+        if cpu in ("NA", "-"):  # it ended before the first sample
+            return Cost(unmeasured=(job,))
+        return Cost(1, float(cpu), float(wall))
+    except FileNotFoundError:
+        return Cost(unmeasured=(job,))
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        raise RepriseError(
+            f"{file}: not a benchmark of Snakemake, which has the columns s and cpu_time; remove it, and run "
+            "the job again"
+        ) from None
+
+
+def _shares(tier: Tier, id: str) -> list[str]:
+    """An experiment's shares that have a benchmark or should have one: those of the last run, which may have
+    been cut differently from earlier ones."""
+    own = _file(tier, id)
+    files = own.parent.glob(f"{own.stem}.*-of-*.tsv")
+    if not (newest := max(files, key=lambda file: file.stat().st_mtime, default=None)):
+        return []
+    count = int(re.findall(r"-of-(\d+)", newest.stem)[0])
+    return [f"{id}.{number}-of-{count}" for number in range(1, count + 1)]
+
+
+def _file(tier: Tier, job: str) -> Path:
+    return tier.results / BENCHMARKS / f"{job}.tsv"
+
+
+def _decided(key: str, tier: Tier) -> set[str] | None:
+    """The paper's claims that were decided when it was last checked; None if it never was."""
+    folder = tier.results / key
+    if not (folder / store.RECORD).is_file():
+        return None
+    verdicts = store.load_tables(folder, f"reprise check {key} --write --tier {tier.name}")[pipeline.CLAIMS]
+    return set(verdicts["claim"][verdicts["verdict"].isin(DECIDED)])
