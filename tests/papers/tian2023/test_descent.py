@@ -261,7 +261,7 @@ def test_an_edit_of_a_compiled_function_makes_results_stale(tmp_path):
 
     before = hashes()
     source = file.read_text()
-    edited = source.replace("total[out] += addend[out]", "total[out] += 2 * addend[out]")
+    edited = source.replace("other[out] += addend[out]", "other[out] += 2 * addend[out]")
     assert edited != source
     file.write_text(edited)
     after = hashes()

@@ -156,7 +156,8 @@ def _descend(  # type: ignore[no-untyped-def]
 
     input_sum, value = np.empty((fields, shared, units), dtype), np.empty((fields, shared, units), dtype)
     normalised = np.empty((fields, parts * rows, units), dtype)
-    share, inverse = np.empty((fields, parts * rows), dtype), np.empty((fields, parts, units), dtype)
+    shares = np.empty((last - first, fields, parts * rows), dtype)
+    inverse = np.empty((fields, parts, units), dtype)
     top = np.empty((fields, parts * rows, outs), dtype)
     z, u = np.empty((2, samples, outs), dtype), np.empty((2, samples, outs), dtype)
     z_gradient, inverse_length = np.empty((2, samples, outs), dtype), np.empty((2, samples), dtype)
@@ -168,17 +169,17 @@ def _descend(  # type: ignore[no-untyped-def]
     value_gradient = np.empty((shared, units), dtype)
     sums = np.empty((2, units), dtype)
 
-    for arm, seed in np.ndindex(arms, seeds):
-        w, v = lower[arm, seed], upper[arm, seed]
-        for step in range(first, last):
-            place = row[seed, step]
-            if batch_norm:
-                _count(place, second, number(parts) / number(2 * samples), share)
+    for seed in range(seeds):
+        for step in range(first, last if batch_norm else first):
+            _count(row[seed, step], second, number(parts) / number(2 * samples), shares[step - first])
+        for arm, step in np.ndindex(arms, last - first):
+            w, v = lower[arm, seed], upper[arm, seed]
+            place, share = row[seed, first + step], shares[step]
             for k in range(fields):
                 if of_tokens:
                     _scale_rows(w[k], length[arm], input_sum[k])
                 else:
-                    np.dot(x[arm, seed, step, k], w[k], input_sum[k])
+                    np.dot(x[arm, seed, first + step, k], w[k], input_sum[k])
                 _activate(activation[arm], input_sum[k], value[k], exponents)
                 for part in range(parts if batch_norm else 0):
                     own = slice(part * rows, (part + 1) * rows)
@@ -221,7 +222,7 @@ def _descend(  # type: ignore[no-untyped-def]
                 if of_tokens:
                     _scale_rows(value_gradient, length[arm], lower_gradient)
                 else:
-                    np.dot(x[arm, seed, step, k].T, value_gradient, lower_gradient)
+                    np.dot(x[arm, seed, first + step, k].T, value_gradient, lower_gradient)
                 _update(
                     w[k].reshape(-1),
                     lower_velocity[arm, seed, k].reshape(-1),
@@ -398,11 +399,20 @@ def _sum_over_samples(gradient, place, second, top):  # type: ignore[no-untyped-
     """Writes the sum over a row's samples to top [field, row, out]: the transpose of `_sum_over_fields`."""
     top[:] = top.dtype.type(0)
     for view in range(2):
-        for k in range(len(top)):
+        shift = view * second
+        for k in range(0, len(top) - 1, 2):
             for sample in range(gradient.shape[1]):
-                addend, total = gradient[view, sample], top[k, place[view, sample, k] + view * second]
-                for out in range(len(total)):
-                    total[out] += addend[out]
+                addend = gradient[view, sample]
+                one = top[k, place[view, sample, k] + shift]
+                other = top[k + 1, place[view, sample, k + 1] + shift]
+                for out in range(len(addend)):
+                    one[out] += addend[out]
+                    other[out] += addend[out]
+        if len(top) % 2:
+            for sample in range(gradient.shape[1]):
+                addend, one = gradient[view, sample], top[-1, place[view, sample, len(top) - 1] + shift]
+                for out in range(len(addend)):
+                    one[out] += addend[out]
 
 
 @inlined_rows
