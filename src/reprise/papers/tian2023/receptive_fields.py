@@ -90,15 +90,15 @@ class Net:
             [ACTIVATIONS[arm.activation](values) for arm, values in zip(self.arms, table, strict=True)]
         )
         chosen = one_hot(row.long(), table.shape[3]).to(table.dtype)
-        views = row.shape[1]
-        by_view = table[:, :, :, None].expand(-1, -1, -1, views, -1, -1)
         if self.batch_norm:
             share = chosen.mean(2).transpose(1, 2)  # seed, field, view, row
             if self.pooled_statistics:
                 share = share.mean(2, keepdim=True).expand_as(share)
             flows = [torch.tensor([getattr(arm, name) for arm in self.arms]) for name in ("mean", "variance")]
-            by_view = batch_norm(by_view, share, *flows)
-        top = (by_view @ upper[:, :, :, None]).transpose(2, 3)  # arm, seed, view, field, row, out
+            hidden = batch_norm(table, share, *flows)
+        else:
+            hidden = table[:, :, :, None].expand(-1, -1, -1, row.shape[1], -1, -1)
+        top = (hidden @ upper[:, :, :, None]).transpose(2, 3)  # arm, seed, view, field, row, out
         return chosen.flatten(3) @ top.flatten(3, 4)
 
     def losses(self, weights: Weights, minibatch: Minibatch) -> Float[Tensor, "arm seed"]:
@@ -113,7 +113,7 @@ class Net:
 
 
 def batch_norm(
-    table: Float[Tensor, "arm seed field view row unit"],
+    table: Float[Tensor, "arm seed field row unit"],
     share: Float[Tensor, "seed field view row"],
     mean_gradient: Bool[Tensor, " arm"],
     variance_gradient: Bool[Tensor, " arm"],
@@ -130,7 +130,7 @@ def batch_norm(
     def detach_unless(flows: Tensor, statistic: Tensor) -> Tensor:
         return torch.where(flows.view(-1, *[1] * 5), statistic, statistic.detach())
 
-    mean = detach_unless(mean_gradient, share[..., None, :] @ table)
-    centred = table - mean
+    mean = detach_unless(mean_gradient, (share @ table)[..., None, :])
+    centred = table[..., None, :, :] - mean
     variance = detach_unless(variance_gradient, share[..., None, :] @ centred.square())
     return centred / (variance + BATCH_NORM_EPS).sqrt()
