@@ -59,13 +59,21 @@ def descend(
     Raises:
         RepriseError: if a weight is not finite at a checkpoint, or data and weights differ in size.
     """
-    rates = {"learning_rate": learning_rate, "momentum": momentum, "weight_decay": weight_decay}
-    watch = {"steps": steps, "checkpoints": checkpoints, "progress": progress}
     if _is_compiled(net):
         current = [weight.detach().clone(memory_format=torch.contiguous_format) for weight in weights]
-        return watched(current, _stepper(net, current, blocks, *rates.values()), **watch)
+        advance = _stepper(net, current, blocks, learning_rate, momentum, weight_decay)
+        return watched(current, advance, steps=steps, checkpoints=checkpoints, progress=progress)
     minibatches = (minibatch for block in blocks for minibatch in block)
-    return sgd(weights, lambda current: net.losses(current, next(minibatches)), **rates, **watch)
+    return sgd(
+        weights,
+        lambda current: net.losses(current, next(minibatches)),
+        learning_rate=learning_rate,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        steps=steps,
+        checkpoints=checkpoints,
+        progress=progress,
+    )
 
 
 def _is_compiled(net: Net) -> bool:
