@@ -54,21 +54,40 @@ def sgd(
         weight.detach().clone(memory_format=torch.contiguous_format).requires_grad_() for weight in weights
     ]
     velocities = [torch.zeros_like(weight, requires_grad=False) for weight in current]
-    for step in range(steps + 1):
-        if step in checkpoints:
-            if not all(weight.isfinite().all() for weight in current):
-                raise RepriseError(f"diverged: weights are not finite at step {step}; lower learning_rate")
-            yield step, [weight.detach().clone() for weight in current]
-        if step % 100 == 0:
-            progress(step)
-        if step < steps:
-            with _flushed_denormals():
+
+    def advance(count: int) -> None:
+        for _ in range(count):
+            with flushed_denormals():
                 gradients = torch.autograd.grad(loss(current).sum(), current)
             with torch.no_grad():
                 for weight, velocity, gradient in zip(current, velocities, gradients, strict=True):
                     _descend(weight, velocity, gradient, learning_rate, momentum, weight_decay)
                     if project:
                         weight.copy_(project(weight))
+
+    yield from watched(current, advance, steps=steps, checkpoints=checkpoints, progress=progress)
+
+
+def watched(
+    weights: Weights,
+    advance: Callable[[int], None],
+    *,
+    steps: int,
+    checkpoints: Collection[int],
+    progress: Callable[[int], None],
+) -> Iterator[tuple[int, Weights]]:
+    """Lets `advance`, which performs so many steps on the weights in place, reach `steps`, with `sgd`'s
+    checkpoints, progress and error."""
+    done = 0
+    for step in sorted({*checkpoints, *range(0, steps, 100), steps}):
+        advance(step - done)
+        done = step
+        if step in checkpoints:
+            if not all(weight.isfinite().all() for weight in weights):
+                raise RepriseError(f"diverged: weights are not finite at step {step}; lower learning_rate")
+            yield step, [weight.detach().clone() for weight in weights]
+        if step % 100 == 0:
+            progress(step)
 
 
 def _descend(
@@ -100,7 +119,7 @@ def left_of_start(*, learning_rate: float, momentum: float, weight_decay: float,
 
 
 @contextmanager
-def _flushed_denormals() -> Iterator[None]:
+def flushed_denormals() -> Iterator[None]:
     """Flushes denormal numbers to zero: the softmax weights of distant pairs are denormal, and products of
     denormals take a hundred times as long."""
     torch.set_flush_denormal(True)

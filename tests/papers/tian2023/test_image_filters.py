@@ -18,6 +18,8 @@ from reprise.numerics.streams import Streams
 from reprise.papers.tian2023.image_filters import compute as experiment
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters import params as settings
+from reprise.papers.tian2023.receptive_fields import Minibatch, Net
+from reprise.papers.tian2023.sequences import Arm
 from reprise.study.experiment import Context
 from reprise.training.replicas import left_of_start
 
@@ -56,6 +58,14 @@ def leaky(h):
     return functional.leaky_relu(h, 0.05)
 
 
+def embed(weights, x, *, variance_gradient, pooled=False):
+    """The net of leaky ReLUs, the last replica's linear, as it is used here: an arm for each replica."""
+    arms = [Arm("leaky_relu", variance=variance_gradient)] * (len(x) - 1)
+    net = Net([*arms, Arm("linear", variance=variance_gradient)], pooled_statistics=pooled)
+    row = torch.arange(14).view(1, 2, 7, 1).expand(-1, -1, -1, 4)
+    return net.embed([weight[:, None] for weight in weights], Minibatch(row, x[:, None]))[:, 0]
+
+
 def weights_and_inputs(replicas):
     """[replica, field, pixel, unit], [replica, field, unit, out], [replica, field, two views of 7, pixel]."""
     return normal(replicas, 4, 9, 6), normal(replicas, 4, 6, 5, seed=1), normal(replicas, 4, 14, 9, seed=2)
@@ -66,7 +76,7 @@ def test_the_net_is_a_plain_one_and_so_are_its_gradients(variance_gradient):
     first, top, x = weights_and_inputs(3)
     for weight in (first, top):
         weight.requires_grad_()
-    found = experiment.embed([first, top], x, linear=1, activation=leaky, variance_gradient=variance_gradient)
+    found = embed([first, top], x, variance_gradient=variance_gradient)
     assert found.shape == (3, 2, 7, 5)
     expected = torch.stack(
         [
@@ -92,12 +102,12 @@ def test_with_all_gradients_units_are_normalised_as_by_torchs_batch_norm_view_by
     first, _, x = weights_and_inputs(2)
     first.requires_grad_()
     identity = torch.eye(24).double().view(4, 6, 24).expand(2, -1, -1, -1)  # the output is the units
-    found = experiment.embed([first, identity], x, linear=1, activation=torch.relu, variance_gradient=True)
+    found = embed([first, identity], x, variance_gradient=True)
     pull = normal(2, 2, 7, 24, seed=3)
     for replica, view in product(range(2), range(2)):
         inputs = x[replica].unflatten(1, (2, 7))[:, view]
         h = torch.cat(list(inputs @ first[replica]), 1)
-        h = h if replica else h.relu()
+        h = h if replica else leaky(h)
         theirs = functional.batch_norm(h, None, None, training=True, eps=1e-5)
         torch.testing.assert_close(found[replica, view], theirs)
         both = [
@@ -123,7 +133,8 @@ def test_fields_are_the_quadrants_in_the_order_of_their_names():
 
 def first_batches(count, **changes):
     found = load("digits", "", "train+test")[0][:, 0] / 240
-    return list(islice(experiment.minibatches(found, params(**changes)), count)), found
+    blocks = experiment.minibatches(found, params(**changes))
+    return [minibatch.x for minibatch in islice((each for block in blocks for each in block), count)], found
 
 
 def whole(fields):
@@ -398,15 +409,7 @@ def test_statistics_of_both_views_are_each_views_own_where_the_views_are_the_sam
     same = torch.cat([x[:, :, :7], x[:, :, :7]], 2)
     for views, equal in ((same, True), (x, False)):
         own, pooled = (
-            experiment.embed(
-                [first, top],
-                views,
-                linear=1,
-                activation=leaky,
-                variance_gradient=True,
-                pooled_statistics=flag,
-            )
-            for flag in (False, True)
+            embed([first, top], views, variance_gradient=True, pooled=flag) for flag in (False, True)
         )
         assert torch.allclose(own, pooled) == equal
 

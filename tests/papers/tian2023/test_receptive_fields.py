@@ -1,46 +1,49 @@
-"""BatchNorm on the table of tokens, compiled, beside automatic differentiation."""
+"""The plain net on tables of tokens and of images' views."""
 
 import pytest
 import torch
 
-from reprise.papers.tian2023.receptive_fields import batch_norm, differentiated_batch_norm
+from reprise.papers.tian2023.receptive_fields import Minibatch, Net, batch_norm
+from reprise.papers.tian2023.sequences import Arm
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_compiled_batch_norm_is_that_of_automatic_differentiation(dtype):
-    """Of every combination of gradients, also where an incoming gradient is not contiguous."""
-    draw = torch.Generator().manual_seed(0)
-    table = torch.randn(4, 3, 2, 5, 7, generator=draw, dtype=dtype, requires_grad=True)
-    share = torch.rand(3, 2, 2, 5, generator=draw, dtype=dtype)
-    share[0, 0, 0, 1:] = 0  # all samples have the same token
-    share /= share.sum(-1, keepdim=True)
-    flows = torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=torch.bool).T
-    weights = torch.randn(4, 3, 2, 2, 7, 5, generator=draw, dtype=dtype).mT
-    found = batch_norm(table, share, mean_gradient=flows[0], variance_gradient=flows[1])
-    expected = differentiated_batch_norm(table, share, *flows)
-    for of, to in (
-        (found, expected),
-        *zip(
-            *(torch.autograd.grad((each * weights).sum(), table) for each in (found, expected)), strict=True
-        ),
-    ):
-        # A variance of zero divides by sqrt(1e-5), and its gradient by as much again.
-        torch.testing.assert_close(
-            of, to, rtol=1e-9 if dtype == torch.float64 else 1e-3, atol=1e-3 * (dtype == torch.float32)
-        )
-
-
-def test_pooled_statistics_are_those_of_both_views_together():
-    """As `torch` normalises the samples of both views in one batch, gradients included."""
+@pytest.mark.parametrize("pooled", [False, True])
+def test_statistics_are_those_that_torch_takes_of_the_samples(pooled):
+    """One field; the output is the units. Pooled, those of both views in one batch; gradients included."""
     draw = torch.Generator().manual_seed(0)
     table = torch.randn(1, 1, 1, 4, 3, generator=draw, dtype=torch.float64, requires_grad=True)
-    token = torch.randint(4, (2, 16), generator=draw)
-    share = torch.nn.functional.one_hot(token, 4).double().mean(1)[None, None]
-    flows = torch.tensor([True])
-    found = batch_norm(table, share, mean_gradient=flows, variance_gradient=flows, pooled=True)
-    expected = torch.nn.functional.batch_norm(table[0, 0, 0][token.flatten()], None, None, training=True)
-    samples = torch.stack([found[0, 0, 0, view][token[view]] for view in (0, 1)]).flatten(0, 1)
-    torch.testing.assert_close(samples, expected)
-    weights = torch.randn(samples.shape, generator=draw, dtype=torch.float64)
-    gradients = [torch.autograd.grad((each * weights).sum(), table)[0] for each in (samples, expected)]
+    token = torch.randint(4, (1, 2, 16, 1), generator=draw)
+    net = Net([Arm("linear", variance=True)], pooled_statistics=pooled)
+    found = net.embed([table, torch.eye(3).double().view(1, 1, 1, 3, 3)], Minibatch(token))[0, 0]
+    samples = table[0, 0, 0][token[0, :, :, 0]]
+    batches = [samples.flatten(0, 1)] if pooled else samples
+    expected = torch.cat(
+        [torch.nn.functional.batch_norm(batch, None, None, training=True) for batch in batches]
+    )
+    torch.testing.assert_close(found.flatten(0, 1), expected)
+    weights = torch.randn(expected.shape, generator=draw, dtype=torch.float64)
+    gradients = [
+        torch.autograd.grad((each * weights).sum(), table)[0] for each in (found.flatten(0, 1), expected)
+    ]
     torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+@pytest.mark.parametrize("variance", [False, True])
+def test_a_statistic_without_gradient_is_a_constant(mean, variance):
+    """Where all rows weigh alike, against BatchNorm by its formula."""
+    draw = torch.Generator().manual_seed(0)
+    rows = torch.randn(1, 1, 1, 5, 3, generator=draw, dtype=torch.float64, requires_grad=True)
+    flags = (torch.tensor([flag]) for flag in (mean, variance))
+    found = batch_norm(rows, torch.full((1, 1, 1, 5), 1 / 5, dtype=torch.float64), *flags)[..., 0, :, :]
+    average = rows.mean(-2, keepdim=True)
+    spread = ((rows - average).square().mean(-2, keepdim=True) + 1e-5).sqrt()
+    expected = (rows - (average if mean else average.detach())) / spread.detach()
+    if variance:
+        centred = rows - (average if mean else average.detach())
+        expected = centred / (centred.square().mean(-2, keepdim=True) + 1e-5).sqrt()
+    torch.testing.assert_close(found, expected)
+    weights = torch.randn(rows.shape, generator=draw, dtype=torch.float64)
+    torch.testing.assert_close(
+        *(torch.autograd.grad((each * weights).sum(), rows)[0] for each in (found, expected))
+    )

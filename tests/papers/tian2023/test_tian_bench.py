@@ -4,10 +4,9 @@ import pytest
 import torch
 from torch.nn.functional import one_hot
 
-from reprise.objectives import infonce_cosine
 from reprise.papers.tian2023 import bench as bench
-from reprise.papers.tian2023.matmul import matmul
-from reprise.papers.tian2023.receptive_fields import batch_norm, sum_over_fields
+from reprise.papers.tian2023.receptive_fields import Net
+from reprise.papers.tian2023.sequences import Arm
 from reprise.papers.tian2023.token_sequences import minibatches
 
 
@@ -22,16 +21,11 @@ def threads():
 def test_the_plain_network_has_the_same_loss_and_gradient():
     """That of the variant in which the gradient flows through both statistics, as in torch's BatchNorm."""
     net = bench.PlainNetwork(3).double()
-    minibatch = next(minibatches(bench._pool(range(1)), range(1), 16))
-    plain = bench.plain_loss(*(net(x) for x in one_hot(minibatch.token[0].long(), bench.TOKENS).double()))
+    minibatch = next(iter(next(minibatches(bench._pool(range(1)), range(1), 16))))
+    plain = bench.plain_loss(*(net(x) for x in one_hot(minibatch.row[0].long(), bench.TOKENS).double()))
     lower = torch.stack([layer.weight.T for layer in net.lower])[None, None]
     upper = net.upper.weight.T.unflatten(0, (bench.FIELDS, -1))[None, None]
-    both = torch.tensor([True])
-    hidden = batch_norm(
-        lower.relu(), minibatch.count.double() / 16, mean_gradient=both, variance_gradient=both
-    )
-    table = matmul(hidden.flatten(3, 4), upper).unflatten(3, (2, -1))
-    ours = infonce_cosine(*sum_over_fields(table, minibatch).flatten(1, 2).unbind(0)).sum()
+    ours = Net([Arm(variance=True)]).losses([lower, upper], minibatch).sum()
     torch.testing.assert_close(ours, plain)
     weights = list(net.parameters())
     for a, b in zip(torch.autograd.grad(plain, weights), torch.autograd.grad(ours, weights), strict=True):
@@ -44,7 +38,7 @@ def test_a_row_is_a_number_of_filters_with_times_and_the_floor(monkeypatch):
     monkeypatch.setattr(bench, "STEPS", 2)
     monkeypatch.setattr(bench, "PLAIN_STEPS", 2)
     taken = iter([1e-6, 0.8, 0.02, 1.6, 0.06])  # the product, then engine and plain loop of each row
-    monkeypatch.setattr(bench, "seconds", lambda work, device: (work(), next(taken))[1])
+    monkeypatch.setattr(bench, "seconds", lambda work: (work(), next(taken))[1])
     found = bench.measure().set_index("units")
     assert found["engine_ms"].tolist() == pytest.approx([800 / 2 / 40, 1600 / 2 / 40])
     assert found["plain_ms"].tolist() == pytest.approx([10, 30])

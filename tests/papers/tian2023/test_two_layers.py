@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from reprise import objectives
 from reprise.networks.activations import ACTIVATIONS
+from reprise.papers.tian2023.descent import descend
+from reprise.papers.tian2023.receptive_fields import Net
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
 from reprise.papers.tian2023.token_sequences import draw_pool, minibatches
-from reprise.papers.tian2023.two_layers import Network, train
-from reprise.training.replicas import sgd
+from reprise.papers.tian2023.two_layers import initial, train
 
 PARAMS = TokenSequences(
     steps=100, generators=12, batch_size=32, fields=6, filled=3, tokens=8, candidates=(1, 3, 5), output_dim=7
@@ -57,13 +57,14 @@ def plain_network(lower, upper, x, cell, arm):
 
 def plain_training(cell, arm, seed):
     """100 steps in float64 with automatic differentiation and torch's optimiser, one replica."""
-    data = minibatches(pool_of([seed], cell), [seed], PARAMS.batch_size)
-    start = Network(PARAMS, cell, [arm]).initial([seed])
+    blocks = minibatches(pool_of([seed], cell), [seed], PARAMS.batch_size)
+    data = (minibatch for block in blocks for minibatch in block)
+    start = initial(PARAMS, cell, 1, [seed])
     weights = [weight[0, 0].double().clone().requires_grad_() for weight in start]
     length = torch.tensor([1 / arm.zeta] * 4 + [arm.zeta] * 4)
     optimiser = torch.optim.SGD(weights, 0.02, momentum=0.9, weight_decay=5e-3, foreach=False)
     for _ in range(PARAMS.steps):
-        tokens = next(data).token[0].long()
+        tokens = next(data).row[0].long()
         x = functional.one_hot(tokens, PARAMS.tokens).double() * length
         loss = plain_loss(*(plain_network(*weights, view, cell, arm) for view in x), arm.objective)
         optimiser.zero_grad()
@@ -83,16 +84,11 @@ def plain_training(cell, arm, seed):
 )
 def test_a_hundred_steps_are_those_of_plain_automatic_differentiation(cell, arms):
     seeds = (3, 8)
-    network = Network(PARAMS, cell, arms)
+    start = [weight.double() for weight in initial(PARAMS, cell, len(arms), seeds)]
     data = minibatches(pool_of(seeds, cell), seeds, PARAMS.batch_size)
-
-    def loss(weights):
-        z1, z2 = network(weights, next(data)).unbind(0)
-        return torch.cat([objectives.resolve(arm.objective)(z1[i], z2[i]) for i, arm in enumerate(arms)])
-
-    start = [weight.double() for weight in network.initial(seeds)]
-    *_, (_, found) = sgd(
-        start, loss, learning_rate=0.02, momentum=0.9, weight_decay=5e-3, steps=100, checkpoints={100}
+    *_, (_, found) = descend(
+        Net(arms, cell.batch_norm), start, data,
+        learning_rate=0.02, momentum=0.9, weight_decay=5e-3, steps=100, checkpoints={100},
     )  # fmt: skip
     for i, arm in enumerate(arms):
         for j, seed in enumerate(seeds):

@@ -9,12 +9,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize, one_hot
 
 from reprise.bench.timing import seconds
-from reprise.networks.dense import Weights
-from reprise.objectives import infonce_cosine
-from reprise.papers.tian2023.matmul import matmul
-from reprise.papers.tian2023.receptive_fields import BATCH_NORM_EPS, batch_norm, sum_over_fields
+from reprise.papers.tian2023.descent import descend
+from reprise.papers.tian2023.receptive_fields import BATCH_NORM_EPS, Net
+from reprise.papers.tian2023.sequences import Arm
 from reprise.papers.tian2023.token_sequences import Pool, draw_pool, minibatches
-from reprise.training.replicas import sgd
 
 TITLE = "receptive fields (tian2023)"
 UNITS = (5, 25, 100)
@@ -33,20 +31,18 @@ REFERENCE_PRODUCT = (2048, 2048, 2048)
 def measure() -> pd.DataFrame:
     """Milliseconds per replica and minibatch of the engine and of a plain implementation, and a lower bound.
 
-    Times are CPU times of one thread, or wall time on a GPU. The lower bound is the time of the engine's
+    Times are CPU times of one thread. The lower bound is the time of the engine's
     matrix products at the speed of a large one (`products_ms`), and the weights, momenta and gradients that a
     step reads and writes (`megabytes`).
     """
     torch.set_num_threads(1)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    speed = _flops_per_second(device)
+    speed = _flops_per_second()
     rows = []
     for units in UNITS:
-        engine = seconds(partial(engine_steps, units, device), device) / STEPS / SEEDS / ARMS
-        plain = seconds(partial(plain_steps, units, device), device) / PLAIN_STEPS
+        engine = seconds(partial(engine_steps, units)) / STEPS / SEEDS / ARMS
+        plain = seconds(partial(plain_steps, units)) / PLAIN_STEPS
         rows.append(
             {
-                "device": device,
                 "units": units,
                 "engine_ms": engine * 1e3,
                 "plain_ms": plain * 1e3,
@@ -76,29 +72,21 @@ def bytes_moved(units: int) -> int:
     return 4 * 6 * weights
 
 
-def engine_steps(units: int, device: str) -> None:
+def engine_steps(units: int) -> None:
     """Trains every seed and variant at once for `STEPS` minibatches."""
     seeds = range(SEEDS)
-    data = minibatches(_pool(seeds), seeds, BATCH)
-    flags = [torch.tensor(flag, device=device) for flag in ([0, 0, 1, 1], [0, 1, 0, 1])]
-    mean, variance = (flag.bool() for flag in flags)
+    net = Net([Arm(mean=mean, variance=variance) for mean in (False, True) for variance in (False, True)])
     sizes = [(FIELDS, TOKENS, units), (FIELDS, units, OUTPUTS)]
-    weights = [torch.randn(ARMS, SEEDS, *size, device=device) / 4 for size in sizes]
-
-    def loss(weights: Weights) -> Tensor:
-        lower, upper = weights
-        minibatch = next(data).to(torch.device(device))
-        hidden = batch_norm(
-            lower.relu(), minibatch.count / BATCH, mean_gradient=mean, variance_gradient=variance
-        )
-        table = matmul(hidden.flatten(3, 4), upper).unflatten(3, (2, -1))
-        return infonce_cosine(*sum_over_fields(table, minibatch).flatten(1, 2).unbind(0))
-
-    descent = sgd(
-        weights, loss, learning_rate=LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY,
-        steps=STEPS, checkpoints={STEPS},
-    )  # fmt: skip
-    for _ in descent:
+    for _ in descend(
+        net,
+        [torch.randn(len(net.arms), SEEDS, *size) / 4 for size in sizes],
+        minibatches(_pool(seeds), seeds, BATCH),
+        learning_rate=LEARNING_RATE,
+        momentum=MOMENTUM,
+        weight_decay=WEIGHT_DECAY,
+        steps=STEPS,
+        checkpoints={STEPS},
+    ):
         pass
 
 
@@ -126,16 +114,16 @@ def plain_loss(z1: Tensor, z2: Tensor) -> Tensor:
     return cross_entropy(logits, torch.arange(len(z1), device=z1.device))
 
 
-def plain_steps(units: int, device: str) -> None:
+def plain_steps(units: int) -> None:
     """Trains one replica for `PLAIN_STEPS` minibatches, with modules, autograd and torch.optim."""
     torch.manual_seed(0)
-    net = PlainNetwork(units).to(device)
+    net = PlainNetwork(units)
     optimiser = torch.optim.SGD(
         net.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY
     )
-    data = minibatches(_pool(range(1)), range(1), BATCH)
+    data = (minibatch for block in minibatches(_pool(range(1)), range(1), BATCH) for minibatch in block)
     for _ in range(PLAIN_STEPS):
-        views = one_hot(next(data).token[0].long(), TOKENS).float().to(device)
+        views = one_hot(next(data).row[0].long(), TOKENS).float()
         loss = plain_loss(*(net(view) for view in views))
         optimiser.zero_grad()
         loss.backward()
@@ -148,7 +136,7 @@ def _pool(seeds: range) -> Pool:
     )
 
 
-def _flops_per_second(device: str) -> float:
+def _flops_per_second() -> float:
     n, k, m = REFERENCE_PRODUCT
-    a, b = torch.randn(n, k, device=device), torch.randn(k, m, device=device)
-    return 2 * n * k * m / seconds(lambda: torch.mm(a, b), device)
+    a, b = torch.randn(n, k), torch.randn(k, m)
+    return 2 * n * k * m / seconds(lambda: torch.mm(a, b))

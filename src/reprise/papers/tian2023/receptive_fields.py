@@ -1,66 +1,131 @@
-"""Two-layer networks on disjoint receptive fields, many at once.
+"""Two-layer nets on disjoint receptive fields, many at once, in plain PyTorch.
 
-A field holds one of a few tokens, so its units take only that many values. Both layers and the batch
-statistics are computed on this table of values, and a sample sums the rows of its tokens. This is exact and
-saves nearly all of the work.
+Each field has a table of units' values, with a row for each of its inputs. A field of a token sequence holds
+one of a few tokens, so it has a row for each token, which both views of all samples share. A field of an
+image has a row for each view of each sample. Both layers and the batch statistics are computed on these
+tables. This is exact and, for tokens, saves nearly all of the work.
 
 Source: Tian 2023, "Understanding the Role of Nonlinearity in Training Dynamics of Contrastive Learning",
-Section 4 and Appendix D; code: github.com/facebookresearch/luckmatters.
+Section 4, Section 5 and Appendices D and E; code: github.com/facebookresearch/luckmatters,
+ssl/real-dataset.
 """
 
-import math
-from functools import cache
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import one_hot
 
-from reprise.numerics.compiled import arrays, compiled
-from reprise.papers.tian2023.token_sequences import Minibatch
+from reprise.networks.activations import ACTIVATIONS
+from reprise.networks.dense import Weights
+from reprise.objectives import Objective, infonce_cosine, quadratic_cosine, resolve
+from reprise.papers.tian2023.sequences import Arm
 
 BATCH_NORM_EPS = 1e-5
+PUBLISHED = {"infonce_cosine": infonce_cosine, "quadratic_cosine": quadratic_cosine}
+"""The losses of the author's code."""
+
+
+class Minibatch(NamedTuple):
+    """Two views of each sample, one minibatch per seed.
+
+    Attributes:
+        row: the row of the field's table for a view of a sample.
+        x: the inputs of which the rows are made; without them, they are the tokens, as one-hot vectors.
+    """
+
+    row: Int[Tensor, "seed view sample field"]
+    x: Float[Tensor, "arm seed field row input"] | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Minibatches that were drawn together, one for each step, with `row` and `x` as in `Minibatch`."""
+
+    row: Int[Tensor, "seed step view sample field"]
+    x: Float[Tensor, "arm seed step field row input"] | None = None
+
+    def __iter__(self) -> Iterator[Minibatch]:
+        for step, row in enumerate(self.row.unbind(1)):
+            yield Minibatch(row, None if self.x is None else self.x[:, :, step])
+
+
+@dataclass(frozen=True)
+class Net:
+    """z = V BN(h(w_kmᵀ x_k)): in each field a linear layer, an activation and BatchNorm or none; then one
+    linear layer over all fields. It has no biases.
+
+    Attributes:
+        arms: variants that share data and initial weights, each with its activation, loss, gradients through
+            BatchNorm's statistics and lengths of tokens.
+        pooled_statistics: whether BatchNorm's statistics are those of both views together, as in Eq. 164, or
+            each view's own.
+        temperature: of the published losses; others have their own, if any.
+    """
+
+    arms: Sequence[Arm]
+    batch_norm: bool = True
+    pooled_statistics: bool = False
+    temperature: float = 0.1
+
+    def lengths(self, tokens: int) -> Float[Tensor, "arm token"]:
+        """The tokens' lengths: 1/zeta for the first half and zeta for the second."""
+        zeta = torch.tensor([arm.zeta for arm in self.arms])[:, None]
+        return torch.where(torch.arange(tokens) < tokens // 2, 1 / zeta, zeta)
+
+    def embed(self, weights: Weights, minibatch: Minibatch) -> Float[Tensor, "arm seed view sample out"]:
+        """The outputs of a minibatch.
+
+        Args:
+            weights: W as [arm, seed, field, input, unit] and V as [arm, seed, field, unit, out].
+        """
+        lower, upper = weights
+        row, x = minibatch
+        table = lower * self.lengths(lower.shape[3])[:, None, None, :, None] if x is None else x @ lower
+        table = torch.stack(
+            [ACTIVATIONS[arm.activation](values) for arm, values in zip(self.arms, table, strict=True)]
+        )
+        chosen = one_hot(row.long(), table.shape[3]).to(table.dtype)
+        if self.batch_norm:
+            share = chosen.mean(2).transpose(1, 2)  # seed, field, view, row
+            if self.pooled_statistics:
+                share = share.mean(2, keepdim=True).expand_as(share)
+            flows = [torch.tensor([getattr(arm, name) for arm in self.arms]) for name in ("mean", "variance")]
+            hidden = batch_norm(table, share, *flows)
+        else:
+            hidden = table[:, :, :, None].expand(-1, -1, -1, row.shape[1], -1, -1)
+        top = (hidden @ upper[:, :, :, None]).transpose(2, 3)  # arm, seed, view, field, row, out
+        return chosen.flatten(3) @ top.flatten(3, 4)
+
+    def losses(self, weights: Weights, minibatch: Minibatch) -> Float[Tensor, "arm seed"]:
+        """Each arm's own loss."""
+        outputs = self.embed(weights, minibatch)
+        return torch.stack([self._loss(arm)(*z.unbind(1)) for arm, z in zip(self.arms, outputs, strict=True)])
+
+    def _loss(self, arm: Arm) -> Objective:
+        if arm.objective in PUBLISHED:
+            return partial(PUBLISHED[arm.objective], temperature=self.temperature)
+        return resolve(arm.objective)
 
 
 def batch_norm(
-    table: Float[Tensor, "arm seed field token unit"],
-    share: Float[Tensor, "seed field view token"],
-    *,
+    table: Float[Tensor, "arm seed field row unit"],
+    share: Float[Tensor, "seed field view row"],
     mean_gradient: Bool[Tensor, " arm"],
     variance_gradient: Bool[Tensor, " arm"],
-    pooled: bool = False,
-) -> Float[Tensor, "arm seed field view token unit"]:
+) -> Float[Tensor, "arm seed field view row unit"]:
     """BatchNorm without affine weights, (f - μ)/sqrt(σ² + 1e-5), with each view's own μ and biased σ².
 
     Args:
-        table: each unit's value at each token.
-        share: share of the batch that has each token; it weighs μ and σ².
+        table: each unit's value in each row.
+        share: share of the batch that has each row; it weighs μ and σ².
         mean_gradient: whether the gradient flows through μ (Appendix E.2), for each arm.
         variance_gradient: whether it flows through σ². In Definition 5's mean-backprop BatchNorm it does not.
-        pooled: whether μ and σ² are those of both views together, as in Eq. 164.
     """
-    if pooled:
-        both = batch_norm(
-            table,
-            share.mean(2, keepdim=True),
-            mean_gradient=mean_gradient,
-            variance_gradient=variance_gradient,
-        )
-        return both.expand(-1, -1, -1, share.shape[2], -1, -1)
-    implementation = _BatchNorm.apply if table.device.type == "cpu" else differentiated_batch_norm
-    return implementation(table, share, mean_gradient, variance_gradient)
-
-
-def differentiated_batch_norm(
-    table: Float[Tensor, "arm seed field token unit"],
-    share: Float[Tensor, "seed field view token"],
-    mean_gradient: Bool[Tensor, " arm"],
-    variance_gradient: Bool[Tensor, " arm"],
-) -> Float[Tensor, "arm seed field view token unit"]:
-    """`batch_norm` by automatic differentiation, on any device."""
 
     def detach_unless(flows: Tensor, statistic: Tensor) -> Tensor:
         return torch.where(flows.view(-1, *[1] * 5), statistic, statistic.detach())
@@ -69,123 +134,3 @@ def differentiated_batch_norm(
     centred = table[..., None, :, :] - mean
     variance = detach_unless(variance_gradient, share[..., None, :] @ centred.square())
     return centred / (variance + BATCH_NORM_EPS).sqrt()
-
-
-class _BatchNorm(torch.autograd.Function):
-    """Compiled closed form, three times as fast as PyTorch on such short rows."""
-
-    @staticmethod
-    def forward(ctx: Any, table: Tensor, share: Tensor, mean_flows: Tensor, variance_flows: Tensor) -> Tensor:
-        arms, seeds, fields, tokens, units = table.shape
-        inverse = table.new_empty(arms, seeds, fields, share.shape[2], 1, units)
-        normalised = table.new_empty(*inverse.shape[:4], tokens, units)
-        _normalise(*arrays(table, share, normalised, inverse))
-        ctx.save_for_backward(normalised, inverse, share, mean_flows, variance_flows)
-        return normalised
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        """Returns (g - share · (Σ g + f Σ g f)) / σ, where g is the gradient for f, summed over a token's
-        samples.
-
-        The first sum is the gradient through μ, the second the gradient through σ².
-        """
-        table_gradient = gradient.new_zeros(*gradient.shape[:3], *gradient.shape[4:])
-        _pull_back(*arrays(gradient, *ctx.saved_tensors, table_gradient))
-        return table_gradient, None, None, None
-
-
-@compiled
-def _normalise(table, share, normalised, inverse):  # type: ignore[no-untyped-def]
-    """Writes f to normalised [arm, seed, field, view, token, unit], 1/σ to inverse [arm, seed, field, view,
-    1, unit]."""
-    number = table.dtype.type
-    mean = np.empty(table.shape[-1], table.dtype)
-    for arm, seed, field in np.ndindex(table.shape[:3]):
-        x = table[arm, seed, field]
-        for view in range(share.shape[2]):
-            f, inverse_sigma = normalised[arm, seed, field, view], inverse[arm, seed, field, view, 0]
-            weight = share[seed, field, view]
-            mean[:] = 0
-            inverse_sigma[:] = number(BATCH_NORM_EPS)
-            for token in range(x.shape[0]):
-                for unit in range(x.shape[1]):
-                    mean[unit] += weight[token] * x[token, unit]
-            for token in range(x.shape[0]):
-                for unit in range(x.shape[1]):
-                    f[token, unit] = x[token, unit] - mean[unit]
-                    inverse_sigma[unit] += weight[token] * (f[token, unit] * f[token, unit])
-            for unit in range(x.shape[1]):
-                inverse_sigma[unit] = number(1) / np.sqrt(inverse_sigma[unit])
-            for token in range(x.shape[0]):
-                for unit in range(x.shape[1]):
-                    f[token, unit] *= inverse_sigma[unit]
-
-
-@compiled
-def _pull_back(gradient, normalised, inverse, share, mean_flows, variance_flows, table_gradient):  # type: ignore[no-untyped-def]
-    """Adds the gradient for the table to table_gradient [arm, seed, field, token, unit]."""
-    number = table_gradient.dtype.type
-    mean_term, variance_term = (
-        np.empty(table_gradient.shape[-1], table_gradient.dtype),
-        np.empty(table_gradient.shape[-1], table_gradient.dtype),
-    )
-    for arm, seed, field in np.ndindex(table_gradient.shape[:3]):
-        field_gradient = table_gradient[arm, seed, field]
-        for view in range(share.shape[2]):
-            g, f = gradient[arm, seed, field, view], normalised[arm, seed, field, view]
-            weight, inverse_sigma = share[seed, field, view], inverse[arm, seed, field, view, 0]
-            mean_term[:] = 0
-            variance_term[:] = 0
-            for token in range(field_gradient.shape[0]):
-                for unit in range(field_gradient.shape[1]):
-                    mean_term[unit] += g[token, unit]
-                    variance_term[unit] += g[token, unit] * f[token, unit]
-            for unit in range(field_gradient.shape[1]):
-                mean_term[unit] *= number(mean_flows[arm])
-                variance_term[unit] *= number(variance_flows[arm])
-            for token in range(field_gradient.shape[0]):
-                for unit in range(field_gradient.shape[1]):
-                    correction = mean_term[unit] + f[token, unit] * variance_term[unit]
-                    field_gradient[token, unit] += (
-                        g[token, unit] - weight[token] * correction
-                    ) * inverse_sigma[unit]
-
-
-def sum_over_fields(
-    table: Float[Tensor, "arm seed field view token out"], minibatch: Minibatch
-) -> Float[Tensor, "view arm seed sample out"]:
-    """Sums the table's rows of each sample's tokens."""
-    return _SumOverFields.apply(table, minibatch)
-
-
-class _SumOverFields(torch.autograd.Function):
-    """Backward, a row's gradient is the sum over the samples with its token: as fast as forward."""
-
-    @staticmethod
-    def forward(ctx: Any, table: Tensor, minibatch: Minibatch) -> Tensor:
-        ctx.minibatch = minibatch
-        *places, tokens, out = table.shape
-        first_row = _numbered(*places, every=tokens, device=table.device).permute(3, 0, 1, 2)
-        rows = first_row[..., None, :] + minibatch.token.transpose(0, 1)[:, None]
-        sums = embedding_bag(rows.flatten(0, -2), table.reshape(-1, out), mode="sum")
-        return sums.view(*rows.shape[:-1], out)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        order, count = ctx.minibatch.order, ctx.minibatch.count
-        views, arms, seeds, samples, out = gradient.shape
-        first_row = _numbered(views, arms, seeds, every=samples, device=gradient.device)
-        rows = first_row.permute(1, 2, 0)[:, :, None, :, None] + order
-        counts = count.expand(arms, *count.shape).flatten()
-        starts = counts.cumsum(0, dtype=torch.int32) - counts
-        sums = embedding_bag(rows.flatten(), gradient.reshape(-1, out), starts, mode="sum")
-        return sums.view(arms, *count.shape, out), None
-
-
-@cache
-def _numbered(*places: int, every: int, device: torch.device) -> Int[Tensor, "*places"]:
-    """The index of each place's first row, if every place has `every` rows."""
-    return torch.arange(0, math.prod(places) * every, every, dtype=torch.int32, device=device).view(places)

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from reprise.numerics.compiled import arrays, compiled
 from reprise.numerics.streams import Streams
+from reprise.papers.tian2023.receptive_fields import Block
 
 BLOCK = 8
 """Minibatches drawn per call of the generator."""
@@ -49,27 +48,8 @@ def draw_pool(
     return Pool(fixed, token, used.any(1))
 
 
-@dataclass(frozen=True)
-class Minibatch:
-    """Two views of each sequence of a minibatch, one minibatch per seed, and an index of its tokens.
-
-    Attributes:
-        token: the token in each field of a sample.
-        order: the samples, sorted by the token in the field.
-        count: number of samples that have the token in the field.
-    """
-
-    token: Int[Tensor, "seed view sample field"]
-    order: Int[Tensor, "seed field view sample"]
-    count: Int[Tensor, "seed field view token"]
-
-    def to(self, device: torch.device) -> "Minibatch":
-        """The same minibatch on another device."""
-        return Minibatch(self.token.to(device), self.order.to(device), self.count.to(device))
-
-
-def minibatches(pool: Pool, seeds: Sequence[int], batch_size: int) -> Iterator[Minibatch]:
-    """Yields minibatches forever.
+def minibatches(pool: Pool, seeds: Sequence[int], batch_size: int) -> Iterator[Block]:
+    """Yields blocks of minibatches forever; the rows are the tokens.
 
     The two views of a sample share a generator; each draws its own wildcards uniformly from all tokens.
     """
@@ -81,27 +61,4 @@ def minibatches(pool: Pool, seeds: Sequence[int], batch_size: int) -> Iterator[M
         generator = streams.integers(generators, BLOCK, batch_size)
         wildcard = streams.integers(tokens, BLOCK, 2, batch_size, fields).int()
         fixed, token = (table[seed_index, generator][:, :, None] for table in (pool.fixed, pool_token))
-        for sequences in torch.where(fixed, token, wildcard).unbind(1):
-            yield sort(sequences, tokens)
-
-
-def sort(sequences: Int[Tensor, "seed view sample field"], tokens: int) -> Minibatch:
-    """Indexes sequences over a vocabulary of `tokens` tokens as a minibatch."""
-    seeds, views, samples, fields = sequences.shape
-    order = sequences.new_empty(seeds, fields, views, samples, dtype=torch.int32)
-    count = sequences.new_zeros(seeds, fields, views, tokens, dtype=torch.int32)
-    _sort(*arrays(sequences, order, count))
-    return Minibatch(sequences, order, count)
-
-
-@compiled
-def _sort(sequences, order, count):  # type: ignore[no-untyped-def]
-    """Counting sort; writes to order [seed, field, view, sample] and count [seed, field, view, token]."""
-    for seed, field, view in np.ndindex(order.shape[:3]):
-        tokens, numbers = sequences[seed, view, :, field], count[seed, field, view]
-        for token in tokens:
-            numbers[token] += 1
-        place = np.cumsum(numbers) - numbers
-        for sample, token in enumerate(tokens):
-            order[seed, field, view, place[token]] = sample
-            place[token] += 1
+        yield Block(torch.where(fixed, token, wildcard))

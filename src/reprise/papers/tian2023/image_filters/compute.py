@@ -12,10 +12,9 @@ from torch import Tensor
 
 from reprise.datasets.catalogue import load
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
-from reprise.networks.activations import ACTIVATIONS, Activation
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
-from reprise.objectives import infonce_cosine, resolve
+from reprise.papers.tian2023.descent import descend
 from reprise.papers.tian2023.image_filters import measures
 from reprise.papers.tian2023.image_filters.params import (
     ARMS,
@@ -24,18 +23,17 @@ from reprise.papers.tian2023.image_filters.params import (
     Params,
     task_name,
 )
-from reprise.papers.tian2023.matmul import matmul
-from reprise.papers.tian2023.receptive_fields import batch_norm
+from reprise.papers.tian2023.receptive_fields import Block, Net
+from reprise.papers.tian2023.sequences import Arm
 from reprise.study.experiment import Context, Task
 from reprise.study.tidy import Axes, tidy
-from reprise.training.replicas import left_of_start, sgd
+from reprise.training.replicas import left_of_start
 
 SPLIT = {"mnist": "train", "strokes": "train", "digits": "train+test"}
 PATCHES = 2000
 """Images whose patches the filters are matched with."""
 BLOCK = 32
 """Minibatches prepared at once."""
-Inputs = Float[Tensor, "arm seed field view_sample pixel"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -106,24 +104,15 @@ def _train(params: Params, objective: str | None, progress: Callable[[float], No
     """The filters at every checkpoint: one column per pixel, one row per checkpoint, arm, seed, field and
     unit, in this order; replica = arm * seeds + seed."""
     images = _images(params.data_set, params.root)
-    batches = minibatches(images, params)
-    published = partial(infonce_cosine, temperature=params.temperature)
-    view_loss = resolve(objective) if objective else published
-
-    def loss(weights: Weights) -> Tensor:
-        z = embed(
-            weights,
-            next(batches).flatten(0, 1),
-            linear=params.seeds,
-            activation=ACTIVATIONS[params.activation],
-            variance_gradient=params.variance_gradient,
-            pooled_statistics=params.pooled_statistics,
-        )
-        return view_loss(*z.unbind(1))
-
-    descent = sgd(
-        [weights.repeat(len(ARMS), 1, 1, 1) for weights in _start(params, images.shape[-1] // 2)],
-        loss,
+    activations = [params.activation, params.activation, "linear"]
+    arms = [
+        Arm(activation, objective or Arm.objective, variance=params.variance_gradient)
+        for activation in activations
+    ]
+    descent = descend(
+        Net(arms, pooled_statistics=params.pooled_statistics, temperature=params.temperature),
+        [weights.expand(len(ARMS), *weights.shape) for weights in _start(params, images.shape[-1] // 2)],
+        minibatches(images, params),
         learning_rate=params.learning_rate,
         momentum=params.momentum,
         weight_decay=params.weight_decay,
@@ -148,20 +137,21 @@ def checkpoints_of(steps: int) -> list[int]:
     return sorted({steps * k // 20 for k in range(1, 21)} - {0})
 
 
-def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> Iterator[Inputs]:
+def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> Iterator[Block]:
     """Two views of each image, cut into fields, for every arm; all arms of a seed see the same images.
 
-    Without augmentation both views are the image itself.
+    Without augmentation both views are the image itself. A field's rows are the views of all samples.
     """
-    seeds = range(params.seeds)
-    order, boxes = epochs(seeds, len(images), params.batch_size), Streams(seeds, "crops")
+    seeds, batch = range(params.seeds), params.batch_size
+    order, boxes = epochs(seeds, len(images), batch), Streams(seeds, "crops")
+    row = torch.arange(2 * batch).view(2, batch, 1).expand(len(seeds), BLOCK, -1, -1, len(FIELDS))
     while True:
         index = torch.stack(list(islice(order, BLOCK)), 1)
         plain = images[index][:, :, None].expand(-1, -1, 2, -1, -1, -1)
         box = random_boxes(
             boxes.uniform(*plain.shape[1:4], DRAWS), images.shape[-1], params.crop_scale, params.crop_ratio
         )
-        yield from quadrants(torch.stack([plain, resized_crop(plain, box), plain])).unbind(2)
+        yield Block(row, quadrants(torch.stack([plain, resized_crop(plain, box), plain])))
 
 
 def epochs(seeds: range, samples: int, batch_size: int) -> Iterator[Int[Tensor, "seed batch"]]:
@@ -182,40 +172,6 @@ def quadrants(
     *arms, samples, _, _, _, _ = cut.shape
     halves = cut.movedim((-4, -2), (-5, -4))
     return halves.reshape(*arms, len(FIELDS), samples, size**2)
-
-
-def embed(
-    weights: Weights,
-    x: Float[Tensor, "replica field view_sample pixel"],
-    *,
-    linear: int,
-    activation: Activation,
-    variance_gradient: bool,
-    pooled_statistics: bool = False,
-) -> Float[Tensor, "replica view sample out"]:
-    """z = V BN(h(W_k x_k)).
-
-    Args:
-        weights: W as [replica, field, pixel, unit] and V as [replica, field, unit, out].
-        linear: the number of last replicas for which h is the identity; for the others it is `activation`.
-        variance_gradient: whether the gradient flows through BatchNorm's variance; it does through its mean.
-        pooled_statistics: whether BatchNorm's statistics are those of both views, or each view's own.
-    """
-    lower, upper = weights
-    h = matmul(x, lower)
-    nonlinear, identity = h.split([len(h) - linear, linear])
-    views = torch.cat([activation(nonlinear), identity])
-    if not pooled_statistics:
-        views = views.unflatten(2, (2, -1)).flatten(1, 2)
-    replicas, field_views, samples, _ = views.shape
-    # All samples weigh the same.
-    units = batch_norm(
-        views[None],
-        views.new_full((replicas, field_views, 1, samples), 1 / samples),
-        mean_gradient=torch.tensor([True]),
-        variance_gradient=torch.tensor([variance_gradient]),
-    )
-    return matmul(units.view(*h.shape), upper).sum(1).unflatten(1, (2, -1))
 
 
 def statistics(
