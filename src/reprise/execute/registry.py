@@ -7,7 +7,7 @@ import importlib.util
 import io
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import ModuleType
@@ -133,6 +133,7 @@ class Paper:
     Attributes:
         pending: claims that no experiment can decide yet.
         printed: claims about the paper's own numbers, which need no experiment.
+        headlines: what the paper is about, in short phrases -> the claims that say so.
     """
 
     key: str
@@ -143,6 +144,7 @@ class Paper:
     printed: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
     coverage: tuple[dict[str, str], ...]
+    headlines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
@@ -164,6 +166,12 @@ class Paper:
 def papers() -> dict[str, Paper]:
     """All papers by key."""
     return {key: _paper(key) for key in _folders(ROOM)}
+
+
+def in_order() -> list[Paper]:
+    """All papers, in the order in which they are shown: that of `papers.ORDER`, then others by key."""
+    first = [key for key in importlib.import_module(ROOM).ORDER if key in papers()]
+    return [papers()[key] for key in (*first, *(key for key in papers() if key not in first))]
 
 
 def paper(key: str) -> Paper:
@@ -230,10 +238,12 @@ def claims_code(key: str) -> str:
 
 def report_symbols() -> list[Symbol]:
     """The package's symbols that the report depends on."""
-    symbols = [("reprise.report.html", "write"), ("reprise.execute.pipeline", "join")]
+    symbols = [("reprise.report.html", "write"), ("reprise.execute.pipeline", "join"), (ROOM, "ORDER")]
     for key, paper in papers().items():
         symbols += [(f"{ROOM}.{key}", "TITLE"), (f"{ROOM}.{key}", "BIBTEX")]
+        symbols += [(f"{ROOM}.{key}", "HEADLINES")] if paper.headlines else []
         symbols += [(f"{ROOM}.{key}.errata", "ERRATA")] if paper.errata else []
+        symbols += claims_symbols(key)  # it shows the observations of each seed
     return symbols
 
 
@@ -269,6 +279,7 @@ def _paper(key: str) -> Paper:
         printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
         errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
         coverage=tuple(csv.DictReader(rows)),
+        headlines=getattr(module, "HEADLINES", {}),
     )
 
 
