@@ -26,6 +26,8 @@ from reprise.study.settings import Settings, open_fields
 
 ROOM = "reprise.papers"
 OBJECTIVES = "reprise.objectives"
+PAGE = ("report.css", "report.js")
+"""The report's files besides its templates."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +251,12 @@ def report_symbols() -> list[Symbol]:
 
 def report_code() -> str:
     """Hash of everything that the report depends on, except verdicts and figures."""
-    return closure_hash(*report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers()))
+    contents = [_data(key, "artifacts.csv") for key in papers()]
+    return closure_hash(*report_symbols(), extra=b"".join(contents + [_page(name) for name in PAGE]))
+
+
+def _page(name: str) -> bytes:
+    return (files("reprise.report") / name).read_bytes()
 
 
 def _data(key: str, name: str) -> bytes:

@@ -51,15 +51,13 @@ def to_hold(claim: Claim) -> str:
 
 
 def _listed(claims: list[Claim]) -> list[str]:
-    rows = [
-        (f"`{c.id}`", c.statement, f"{number(c.observed)} {_interval(c)} {c.unit}", to_hold(c), c.ground, c.reason)
-        for c in claims
-    ]  # fmt: skip
+    rows = [(f"`{c.id}`", c.statement, _observed(c), to_hold(c), c.ground, c.reason) for c in claims]
     return _markdown(("claim", "statement", "observed", "to hold", "ground", "reason"), rows)
 
 
-def _interval(claim: Claim) -> str:
-    return "" if claim.low is None else f"[{number(claim.low)}, {number(claim.high)}]"
+def _observed(claim: Claim) -> str:
+    interval = "" if claim.low is None else f"[{number(claim.low)}, {number(claim.high)}]"
+    return f"{number(claim.observed)} {interval} {claim.unit}"
 
 
 def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:

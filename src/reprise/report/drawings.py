@@ -63,7 +63,9 @@ def drawing(claim: Claim) -> Drawing | None:
     if not spans:
         return None
     low, high = _allowed(claim)
-    ends = [end for each in spans for end in (each.centre, each.low, each.high, *each.dots) if end is not None]
+    ends = [
+        end for each in spans for end in (each.centre, each.low, each.high, *each.dots) if end is not None
+    ]
     ends += [end for end in (low, high, 0.0) if math.isfinite(end)]
     least, most = min(ends), max(ends)
     room = 0.04 * (most - least) or 1.0
@@ -181,7 +183,8 @@ def panel(title: str, claims: Sequence[Claim]) -> str:
         )
         marks.append(
             f'<a href="#{escape(claim.id, quote=True)}" class="v{VERDICTS.index(claim.verdict)}" '
-            f'aria-label="{name}"><path class="i" d="{bars}"/>{_mark(claim.verdict, x(shown.value), y(here))}</a>'
+            f'aria-label="{name}"><path class="i" d="{bars}"/>'
+            f"{_mark(claim.verdict, x(shown.value), y(here))}</a>"
         )
     middle = EDGE + side / 2
     marks.append(f'<text x="{middle:g}" y="{SIZE - 2}" text-anchor="middle">published</text>')
@@ -201,7 +204,8 @@ def _band(margin: float, least: float, most: float, x, y) -> str:  # type: ignor
         (most, most - margin), (least + margin, least),
     ]  # fmt: skip
     path = "L".join(f"{x(a):g} {y(b):g}" for a, b in corners)
-    return f'<path class="band" d="M{path}Z"/><path class="zero" d="M{x(least):g} {y(least):g}L{x(most):g} {y(most):g}"/>'
+    equal = f"M{x(least):g} {y(least):g}L{x(most):g} {y(most):g}"
+    return f'<path class="band" d="M{path}Z"/><path class="zero" d="{equal}"/>'
 
 
 def _ticks(least: float, most: float) -> list[float]:

@@ -117,13 +117,13 @@ def page(report: Report, folder: Path) -> str:
         verdicts=VERDICTS,
         symbols=SYMBOLS,
         comparisons=[
-            (title, len(claims), Markup(drawings.panel(title, claims)))  # noqa: S704
+            (title, len(claims), Markup(drawings.panel(title, claims)))
             for title, claims in drawings.comparisons(report.papers)
         ],
         picture=partial(_picture, folder, pictures.WIDE),
         thumbnail=partial(_picture, folder, pictures.SMALL),
-        style=Markup(_text("report.css")),  # noqa: S704
-        script=Markup(_text("report.js")),  # noqa: S704
+        style=Markup(_text("report.css")),
+        script=Markup(_text("report.js")),
         long_table=LONG_TABLE,
         rules=_rules(),
     )
@@ -149,9 +149,7 @@ def _notes(claim: Claim) -> list[str]:
     has_margin = claim.margin or claim.kind in ("identity", "inequality")
     if claim.verdict not in ("not run", "depends") and has_margin:
         same = half == twice == claim.verdict
-        notes.append(
-            "the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×"
-        )
+        notes.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
     if claim.false_reproduced is not None and claim.verdict != "not run" and claim.kind not in CERTAIN:
         rates = [numbers.percent(rate) for rate in (claim.false_reproduced, claim.false_contradicted)]
         notes.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
@@ -172,21 +170,19 @@ def _distance(claim: Claim) -> str:
 
 def _rules() -> dict[str, Any]:
     """The numbers of the rules by which verdicts are reached."""
+    show = numbers.number
     return {
         "margins": [
-            (
-                name,
-                f"{numbers.number(100 * margin)} % of the reference" if name in RELATIVE else numbers.number(margin),
-            )
+            (name, f"{show(100 * margin)} % of the reference" if name in RELATIVE else show(margin))
             for name, margin in MARGINS.items()
         ],
-        "tolerance": numbers.number(IDENTITY_TOLERANCE),
-        "collapsed": numbers.number(COLLAPSED),
-        "learned": numbers.number(LEARNED),
-        "level": f"{numbers.number(100 * LEVEL)} %",
+        "tolerance": show(IDENTITY_TOLERANCE),
+        "collapsed": show(COLLAPSED),
+        "learned": show(LEARNED),
+        "level": f"{show(100 * LEVEL)} %",
         "min_seeds": MIN_SEEDS,
         "min_points": MIN_POINTS,
         "min_runs": MIN_RUNS,
-        "tolerated": f"{numbers.number(100 * TOLERATED)} %",
-        "false": f"{numbers.number(100 * FALSE)} %",
-    }  # fmt: skip
+        "tolerated": f"{show(100 * TOLERATED)} %",
+        "false": f"{show(100 * FALSE)} %",
+    }

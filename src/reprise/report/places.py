@@ -3,7 +3,7 @@
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,17 +14,35 @@ from reprise.study.experiment import Artifact
 
 PACKAGE = Path(str(files("reprise")))
 TESTS = "tests/papers"
+FEWEST = 14
+"""Constant characters of a string with gaps that says anything."""
+ANY = re.compile("")
+VIOLATING = re.compile(
+    "break|broken|counter|fail|flipped|contradict|wrong|false|refute|misprint", re.IGNORECASE
+)
+"""Names of tests, and of the lists that they read, that give claims data which violate them."""
+Where = tuple[Path, int, str]
+"""A file, a line, and the name of the function or constant there."""
 
 
 @dataclass(frozen=True)
-class Text:
-    """A string of the code: its constant parts, with anything between them."""
+class Texts:
+    """The strings of some files, each with its file, its line and the function or constant around it.
 
-    pattern: re.Pattern[str]
-    size: int
-    """How many characters are constant."""
-    line: int
-    name: str
+    Attributes:
+        constants: the first place of each string without gaps.
+        patterns: strings with gaps, and how many of their characters are constant.
+    """
+
+    constants: Mapping[str, Where]
+    patterns: Sequence[tuple[int, re.Pattern[str], Where]]
+
+    def source(self, words: str) -> Where | None:
+        """The string that `words` may have been made of with the most constant characters."""
+        if words in self.constants:
+            return self.constants[words]
+        matches = [(size, where) for size, pattern, where in self.patterns if pattern.fullmatch(words)]
+        return max(matches, key=lambda match: match[0])[1] if matches else None
 
 
 @dataclass(frozen=True)
@@ -41,12 +59,13 @@ class Checkout:
         Args:
             module: `reprise.papers.KEY.NAME.claims`.
         """
-        paper = PACKAGE / "papers" / id.split("/")[0]
+        key, rest = id.split("/", 1)
         own = PACKAGE.parent / f"{module.replace('.', '/')}.py"
-        for words in (id, id.split("/", 1)[1], statement):
-            for sources in ([own] if own.is_file() else [], sorted(paper.rglob("*.py"))):
-                if best := _most_constant(words, sources):
-                    return self._place(*best)
+        whole = tuple(sorted((PACKAGE / "papers" / key).rglob("*.py")))
+        for sources in ((own,) if own.is_file() else (), whole):
+            for words in (id, rest, statement):
+                if where := _texts(sources).source(words):
+                    return self._place(*where)
         return None
 
     def figure(self, artifact: Artifact) -> Place | None:
@@ -59,11 +78,9 @@ class Checkout:
     def counter_case(self, id: str) -> Place | None:
         """The test that names a claim, by its whole id or without its paper; None if there is none."""
         key, rest = id.split("/", 1)
-        for file in sorted((self.root / TESTS / key).glob("test_*.py")):
-            for text in _texts(file):
-                if text.size and text.pattern.pattern in (re.escape(id), re.escape(rest)):
-                    return self._place(file, text.line, text.name)
-        return None
+        tests = _texts(tuple(sorted((self.root / TESTS / key).glob("test_*.py"))), VIOLATING).constants
+        where = tests.get(id) or tests.get(rest)
+        return self._place(*where) if where else None
 
     def _place(self, file: Path, line: int, name: str) -> Place:
         inside = PACKAGE in file.parents
@@ -73,40 +90,42 @@ class Checkout:
         return Place(file=shown, line=line, name=name, path=path)
 
 
-def _most_constant(words: str, sources: Iterable[Path]) -> tuple[Path, int, str] | None:
-    """The string that `words` may have been made of with the most constant characters."""
-    matches = [
-        (text.size, file, text)
-        for file in sources
-        for text in _texts(file)
-        if text.size > 4 and text.pattern.fullmatch(words)
-    ]
-    if not matches:
-        return None
-    _, file, text = max(matches, key=lambda match: match[0])
-    return file, text.line, text.name
-
-
 @cache
-def _texts(file: Path) -> tuple[Text, ...]:
-    """Every string of a file, with the function or constant in which it stands."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return tuple(text for node in tree.body for text in _within(node))
+def _texts(sources: tuple[Path, ...], named: re.Pattern[str] = ANY) -> Texts:
+    """
+    Args:
+        named: which functions and constants are read, by their names.
+    """
+    constants: dict[str, Where] = {}
+    patterns = []
+    for file in sources:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            for parts, line in _strings(node) if named.search(_name(node)) else ():
+                where = (file, line, _name(node))
+                if None not in parts:
+                    constants.setdefault("".join(filter(None, parts)), where)
+                elif (size := sum(len(part) for part in parts if part)) >= FEWEST:
+                    pattern = "".join(".+" if part is None else re.escape(part) for part in parts)
+                    patterns.append((size, re.compile(pattern, re.DOTALL), where))
+    return Texts(constants, patterns)
 
 
-def _within(node: ast.stmt) -> Iterator[Text]:
-    name = getattr(node, "name", "")
+def _strings(node: ast.stmt) -> Iterator[tuple[list[str | None], int]]:
+    """The parts of each string in a statement, None for a gap, and its line."""
+    inner: set[int] = set()
+    for each in ast.walk(node):  # from the outside to the inside
+        if isinstance(each, ast.JoinedStr):
+            inner.update(id(part) for part in each.values)
+            yield (
+                [part.value if isinstance(part, ast.Constant) else None for part in each.values],
+                each.lineno,
+            )
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in inner:
+            yield [each.value], each.lineno
+
+
+def _name(node: ast.stmt) -> str:
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        name = target.id if isinstance(target, ast.Name) else ""
-    inner = {id(part) for each in ast.walk(node) if isinstance(each, ast.JoinedStr) for part in each.values}
-    for each in ast.walk(node):
-        if isinstance(each, ast.JoinedStr):
-            parts = [part.value if isinstance(part, ast.Constant) else None for part in each.values]
-        elif isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in inner:
-            parts = [each.value]
-        else:
-            continue
-        pattern = "".join(".+" if part is None else re.escape(part) for part in parts)
-        size = sum(len(part) for part in parts if part is not None)
-        yield Text(re.compile(pattern, re.DOTALL), size, each.lineno, name)
+        return target.id if isinstance(target, ast.Name) else ""
+    return getattr(node, "name", "")

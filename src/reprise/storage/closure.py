@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "reprise"
-DATA_FILE = re.compile(r"[\w.-]+\.(?:csv|j2|css|js)")
+DATA_FILE = re.compile(r"[\w.-]+\.(?:csv|j2)")
 """Names of the package's data files."""
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
