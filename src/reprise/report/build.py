@@ -254,6 +254,7 @@ class _Builder:
             departures=_split(row["departures"]),
             assumptions=_split(row["assumptions"]),
             experiment=experiment.id if experiment else "",
+            tables=f"{experiment.id}/" if experiment and experiment.id in self.fresh else "",
             figures=[artifact for artifact, ids in self._about.items() if id in ids],
             errata=[erratum.id for erratum in about],
             corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
@@ -296,7 +297,7 @@ class _Builder:
         main = next(verdict for verdict in order if verdict in having)
         if set(having) == {"not run"}:
             needed = _published_sets(self.registered, ids)
-            words = f"needs {' and '.join(needed)}" if needed else "not run"
+            words = f"needs {', '.join(needed)}" if needed else "not run"
         elif len(set(having)) == 1:
             words = {"depends": "depends on what the paper leaves open"}.get(main, str(main))
         else:

@@ -113,7 +113,7 @@ class Contents:
         of_figure = {
             figure.id: min(
                 (home for item, home in zip(self.items, homes, strict=True) if figure.id in item.figures),
-                key=order_of,
+                key=lambda home: (not _is_late(home), order_of(home)),
                 default=ELSEWHERE,
             )
             for figure in self.figures

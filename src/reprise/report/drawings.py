@@ -1,7 +1,7 @@
 """Small drawings in SVG: a claim's observations against what it allows, and printed numbers against ours."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -18,12 +18,18 @@ TICKS = 4
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a claim's drawing."""
+    """One line of a claim's drawing.
+
+    Attributes:
+        style: where its interval begins and ends and its mean lies, in percent of the width, as CSS.
+        dots: an SVG with a dot for each seed; empty if they are not known.
+    """
 
     name: str
     verdict: Verdict | None
     text: str
-    picture: str
+    style: str
+    dots: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def drawing(claim: Claim) -> Drawing | None:
     def place(value: float) -> float:
         return round(100 * (min(max(value, least), most) - least) / (most - least), 1)
 
-    lines = [Line(each.name, each.verdict, each.text, _line(each, place)) for each in spans]
+    lines = [_line(each, place) for each in spans]
     axis = f"{number(float(f'{least:.2g}'))} to {number(float(f'{most:.2g}'))} {claim.unit}".strip()
     return Drawing(lines, place(low), place(high), place(0.0), axis)
 
@@ -120,15 +126,13 @@ def _allowed(claim: Claim) -> tuple[float, float]:
     return (0.0, math.inf) if claim.relation in ("above", "at least") else (-math.inf, 0.0)
 
 
-def _line(span: _Span, place) -> str:  # type: ignore[no-untyped-def]
-    parts = []
-    if span.low is not None and span.high is not None:
-        parts.append(f'<path class="i" d="M{place(span.low):g} 5H{place(span.high):g}"/>')
-    if span.dots:
-        dots = "".join(f"M{place(dot):g} 5h0" for dot in span.dots)
-        parts.append(f'<path class="d" d="{dots}"/>')
-    parts.append(f'<path class="c" d="M{place(span.centre):g} 5h0"/>')
-    return f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
+def _line(span: _Span, place: Callable[[float], float]) -> Line:
+    centre = place(span.centre)
+    ends = (centre if end is None else place(end) for end in (span.low, span.high))
+    style = ";".join(f"--{name}:{value:g}" for name, value in zip("abc", (*ends, centre), strict=True))
+    dots = "".join(f"M{place(dot):g} 5h0" for dot in span.dots)
+    picture = f'<svg viewBox="0 0 100 10" preserveAspectRatio="none"><path d="{dots}"/></svg>' if dots else ""
+    return Line(span.name, span.verdict, span.text, style, picture)
 
 
 # Printed numbers against ours.
@@ -198,7 +202,9 @@ def panel(title: str, claims: Sequence[Claim]) -> str:
     )
 
 
-def _band(margin: float, least: float, most: float, x, y) -> str:  # type: ignore[no-untyped-def]
+def _band(
+    margin: float, least: float, most: float, x: Callable[[float], float], y: Callable[[float], float]
+) -> str:
     corners = [
         (least, least - margin), (least, least + margin), (most - margin, most), (most, most),
         (most, most - margin), (least + margin, least),

@@ -139,6 +139,9 @@ def _picture(folder: Path, width: int, path: str) -> str:
 
 
 def _interval(claim: Claim) -> str:
+    """What was observed: of an equation the largest error alone."""
+    if claim.kind in ("identity", "inequality"):
+        return numbers.number(float(f"{claim.observed:.1e}"))
     return numbers.interval(claim.observed, claim.own_low, claim.own_high)
 
 

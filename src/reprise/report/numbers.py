@@ -36,7 +36,7 @@ def rounded(value: float | None, uncertainty: float | None) -> str:
 
 def interval(value: float | None, low: float | None, high: float | None) -> str:
     """A number with its interval, if it has one, both to two digits of the interval's half width."""
-    if low is None or high is None or math.isnan(low):
+    if low is None or high is None or math.isnan(low) or low == high == value:
         return number(value)
     half = (high - low) / 2
     return f"{rounded(value, half)} [{rounded(low, half)}, {rounded(high, half)}]"

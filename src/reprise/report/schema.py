@@ -175,6 +175,8 @@ class Claim(Part):
     assumptions: list[str]
     experiment: str
     """Empty of a claim that no experiment decides."""
+    tables: str
+    """The folder of the experiment's tables; empty if it has not run."""
     figures: list[str]
     errata: list[str]
     corrections: list[str]
