@@ -4,8 +4,8 @@ table of all claims.
 The files hold no date, so that the same results give the same bytes.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Collection
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,48 @@ def page(report: Report, folder: Path) -> str:
     Args:
         folder: where it will lie; the paths of the report start there.
     """
+    every = {claim.id: claim for paper in report.papers for claim in paper.claims}
+
+    def counted(ids: Collection[str]) -> dict[str, int]:
+        return {verdict: sum(every[id].verdict == verdict for id in ids) for verdict in VERDICTS}
+
+    by_ground = {
+        name: {
+            verdict: sum(count.verdicts[verdict] for count in report.counts if count.ground == name)
+            for verdict in VERDICTS
+        }
+        for name in report.grounds
+        if any(count.ground == name for count in report.counts)
+    }
+    text = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            claims=every,
+            counted=counted,
+            figures={figure.id: figure for paper in report.papers for figure in paper.figures},
+            experiments={each.id: each for paper in report.papers for each in paper.experiments},
+            by_ground=by_ground,
+            verdicts=VERDICTS,
+            symbols=SYMBOLS,
+            comparisons=[
+                (title, len(claims), Markup(drawings.panel(title, claims)))
+                for title, claims in drawings.comparisons(report.papers)
+            ],
+            picture=partial(_picture, folder, pictures.WIDE),
+            thumbnail=partial(_picture, folder, pictures.SMALL),
+            style=Markup(_text("report.css")),
+            script=Markup(_text("report.js")),
+            long_table=LONG_TABLE,
+            rules=_rules(),
+        )
+    )
+    return "\n".join(line.strip() if not line.startswith("  ") else line for line in text.splitlines()) + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         autoescape=True,
@@ -96,38 +138,7 @@ def page(report: Report, folder: Path) -> str:
         "interval": _interval,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
-    every = {claim.id: claim for paper in report.papers for claim in paper.claims}
-    environment.filters["counted"] = lambda ids: {
-        verdict: sum(every[id].verdict == verdict for id in ids if id in every) for verdict in VERDICTS
-    }
-    by_ground = {
-        name: {
-            verdict: sum(count.verdicts[verdict] for count in report.counts if count.ground == name)
-            for verdict in VERDICTS
-        }
-        for name in report.grounds
-        if any(count.ground == name for count in report.counts)
-    }
-    text = environment.get_template("report.html.j2").render(
-        report=report,
-        claims=every,
-        figures={figure.id: figure for paper in report.papers for figure in paper.figures},
-        experiments={each.id: each for paper in report.papers for each in paper.experiments},
-        by_ground=by_ground,
-        verdicts=VERDICTS,
-        symbols=SYMBOLS,
-        comparisons=[
-            (title, len(claims), Markup(drawings.panel(title, claims)))
-            for title, claims in drawings.comparisons(report.papers)
-        ],
-        picture=partial(_picture, folder, pictures.WIDE),
-        thumbnail=partial(_picture, folder, pictures.SMALL),
-        style=Markup(_text("report.css")),
-        script=Markup(_text("report.js")),
-        long_table=LONG_TABLE,
-        rules=_rules(),
-    )
-    return "\n".join(line.strip() if not line.startswith("  ") else line for line in text.splitlines()) + "\n"
+    return environment
 
 
 def _text(name: str) -> str:
