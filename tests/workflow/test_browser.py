@@ -36,7 +36,7 @@ FEW = """() => {
   for (const claim of claims.slice(10)) claim.remove();
   for (const box of document.querySelectorAll("main details")) box.open = true;
 }"""
-"""Leaves what is shown, and ten claims of it, unfolded: the rules are slow, and the other claims are alike."""
+"""Leaves what is shown, and ten claims, unfolded: the rules are slow, and other claims are alike."""
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -206,7 +206,7 @@ class _Builder:
         definition, experiment = self.registered.claims[id]
         about = [erratum for erratum in self.registered.errata if id in erratum.shown_by]
         values = self._values(row, definition)
-        printed = _published(row) if _is_printed(row, self._printed_numbers) else None
+        printed = _published(row) if id in self._printed else None
         own_low, own_high = _own_interval(row, values, definition)
         counter_case = self._checkout.counter_case(id)
         module = f"{experiment.module}.claims" if experiment else f"reprise.papers.{row['paper']}.printed"
@@ -276,11 +276,20 @@ class _Builder:
         return {row["claim"]: row["verdict"] for row in self.rows}
 
     @cached_property
-    def _printed_numbers(self) -> list[tuple[set[tuple[str, str, str]], float]]:
-        """Every number that the paper prints, with the figures, tables and sections where it stands."""
+    def _printed(self) -> set[str]:
+        """The claims about a number that the paper prints in the place that they name, one a number."""
         table = self.registered.published()
-        rows = table.to_dict("records") if len(table) else []
-        return [(mentions(row["artifact"]), float(row["value"])) for row in rows]
+        claims: set[str] = set()
+        for printed in table.to_dict("records") if len(table) else []:
+            places, std = mentions(printed["artifact"]), _finite(printed.get("std"))
+            for row in self.rows:
+                named = mentions(f"{row['artifact']} {row['source']}")
+                is_its_number = (row["published"], _finite(row["published_std"])) == (printed["value"], std)
+                is_its_place = any(same_item(a, b) for a in places for b in named)
+                if is_its_number and is_its_place and row["claim"] not in claims:
+                    claims.add(row["claim"])
+                    break
+        return claims
 
     def _values(self, row: Row, definition: Definition) -> list[float]:
         experiment = self.registered.claims[row["claim"]][1]
@@ -430,15 +439,6 @@ def _published(row: Row) -> Published:
     )
 
 
-def _is_printed(row: Row, numbers: Iterable[tuple[set[tuple[str, str, str]], float]]) -> bool:
-    """Whether the paper prints the number that the claim is compared with, in the place that it names."""
-    named = mentions(f"{row['artifact']} {row['source']}")
-    return any(
-        value == row["published"] and any(same_item(a, b) for a in places for b in named)
-        for places, value in numbers
-    )
-
-
 def _own_interval(row: Row, values: Sequence[float], definition: Definition) -> tuple[Any, Any]:
     """The interval of our own mean, where the one that decides holds the paper's spread as well."""
     low, high = _finite(row["low"]), _finite(row["high"])
@@ -496,19 +496,24 @@ def _checks(row: Row, about: Iterable[Found], verdicts: Mapping[str, str]) -> li
 
 
 def _findings(papers: Sequence[Paper]) -> Findings:
-    def of_all(selected: Mapping[str, list[Claim]]) -> list[str]:
-        """The firmest of each paper in turn."""
+    def firmest(selected: Callable[[Claim], bool]) -> list[str]:
+        """Of each paper in turn, one of a figure, table or theorem."""
         order = list(GROUNDS)
-        firmest = [
-            sorted(claims, key=lambda claim: (order.index(claim.ground), -len(claim.settings), claim.id))
-            for claims in selected.values()
-        ]
-        turns = [claim for turn in zip_longest(*firmest) for claim in turn if claim is not None]
-        return [claim.id for claim in turns[:FINDINGS]]
+        by_paper = []
+        for paper in papers:
+            first: dict[str, Claim] = {}
+            for claim in sorted(
+                filter(selected, paper.claims),
+                key=lambda claim: (order.index(claim.ground), -len(claim.settings), claim.id),
+            ):
+                first.setdefault(claim.id.rpartition("/")[0], claim)
+            by_paper.append(first.values())
+        turns = zip_longest(*by_paper)
+        return [claim.id for turn in turns for claim in turn if claim is not None][:FINDINGS]
 
     return Findings(
-        robust=of_all({paper.key: [c for c in paper.claims if c.robust] for paper in papers}),
-        depends=of_all({paper.key: [c for c in paper.claims if c.verdict == "depends"] for paper in papers}),
+        robust=firmest(lambda claim: claim.robust),
+        depends=firmest(lambda claim: claim.verdict == "depends"),
     )
 
 
