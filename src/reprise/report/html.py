@@ -4,6 +4,7 @@ table of all claims.
 The files hold no date, so that the same results give the same bytes.
 """
 
+import re
 from collections.abc import Callable, Collection
 from functools import cache, partial
 from importlib.resources import files
@@ -136,6 +137,7 @@ def _environment() -> jinja2.Environment:
         "drawing": drawings.drawing,
         "distance": _distance,
         "interval": _interval,
+        "section": _section,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
     return environment
@@ -171,6 +173,13 @@ def _notes(claim: Claim) -> list[str]:
     notes += [f"reading: {claim.reading}"] if claim.reading else []
     notes += [f"set after a look at results: {claim.looked}"] if claim.looked else []
     return notes
+
+
+def _section(place: str) -> str:
+    """`5.1` as `Section 5.1`, `B.5` as `Appendix B.5`; what has a name keeps it."""
+    if place[0].isdigit():
+        return f"Section {place}"
+    return f"Appendix {place}" if re.match(r"[A-Z](\W|$)", place) else place
 
 
 def _distance(claim: Claim) -> str:

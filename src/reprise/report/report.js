@@ -68,7 +68,7 @@ function find(asked) {
 
 function go() {
   const address = decodeURIComponent(location.hash.slice(1)) || "home";
-  document.getElementById("contents").hidePopover();
+  document.getElementById("contents").hidePopover?.();
   const [name, query] = address.split("?");
   if (name === "find") {
     const asked = new URLSearchParams(query || "");
