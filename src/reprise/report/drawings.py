@@ -14,6 +14,8 @@ DRAWN = ("value", "ordering", "trend", "limit", "count", "always", "given")
 SIZE, EDGE = 340, 46
 """Pixels of a panel: its side, and the room for its axes' labels."""
 TICKS = 4
+MOST_LINES = 60
+"""Of one claim's drawing."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Drawing:
         low, high: of the band that the claim allows, in percent of the width.
         zero: the place of no difference, likewise.
         axis: the ends of the axis and its unit, in words.
+        more: how many lines are left out.
     """
 
     lines: list[Line]
@@ -47,6 +50,7 @@ class Drawing:
     high: float
     zero: float
     axis: str
+    more: int
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,9 @@ def drawing(claim: Claim) -> Drawing | None:
     def place(value: float) -> float:
         return round(100 * (min(max(value, least), most) - least) / (most - least), 1)
 
-    lines = [_line(each, place) for each in spans]
+    lines = [_line(each, place) for each in spans[:MOST_LINES]]
     axis = f"{number(float(f'{least:.2g}'))} to {number(float(f'{most:.2g}'))} {claim.unit}".strip()
-    return Drawing(lines, place(low), place(high), place(0.0), axis)
+    return Drawing(lines, place(low), place(high), place(0.0), axis, len(spans) - len(lines))
 
 
 def _spans(claim: Claim) -> Iterator[_Span]:

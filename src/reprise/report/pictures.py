@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-WIDE, SMALL = 1000, 200
+WIDE, SMALL = 840, 200
 """Pixels: of a figure on the page, of its thumbnail."""
 QUALITY = 34
 """Of AVIF: lines and letters stay sharp, at a tenth of the PNG's size."""

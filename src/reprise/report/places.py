@@ -116,10 +116,8 @@ def _strings(node: ast.stmt) -> Iterator[tuple[list[str | None], int]]:
     for each in ast.walk(node):  # from the outside to the inside
         if isinstance(each, ast.JoinedStr):
             inner.update(id(part) for part in each.values)
-            yield (
-                [part.value if isinstance(part, ast.Constant) else None for part in each.values],
-                each.lineno,
-            )
+            parts = [str(part.value) if isinstance(part, ast.Constant) else None for part in each.values]
+            yield parts, each.lineno
         elif isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in inner:
             yield [each.value], each.lineno
 
