@@ -159,8 +159,8 @@ def _interval(claim: Claim) -> str:
 
 
 def _notes(claim: Claim) -> list[str]:
-    """What limits the verdict: its margin, error rates, last bits, another reading, a second look."""
-    notes = []
+    """What limits the verdict: other settings, its margin, error rates, last bits, another reading, a second look."""
+    notes = [_agreement(claim)] if claim.settings else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
     has_margin = claim.margin or claim.kind in ("identity", "inequality")
     if claim.verdict not in ("not run", "depends") and has_margin:
@@ -173,6 +173,18 @@ def _notes(claim: Claim) -> list[str]:
     notes += [f"reading: {claim.reading}"] if claim.reading else []
     notes += [f"set after a look at results: {claim.looked}"] if claim.looked else []
     return notes
+
+
+def _agreement(claim: Claim) -> str:
+    """How many settings agree, with the verdict or where it depends on them with the statement."""
+    verdicts = [setting.verdict for setting in claim.settings]
+    is_decided = claim.verdict in ("reproduced", "contradicted")
+    agreeing = claim.verdict if is_decided else "reproduced"
+    same = verdicts.count(agreeing)
+    opposed = verdicts.count("reproduced" if agreeing == "contradicted" else "contradicted")
+    words = ("same", "opposite") if is_decided else ("holds", "fails")
+    undecided = len(verdicts) - same - opposed
+    return f"{len(verdicts)} other settings: {same} {words[0]}, {opposed} {words[1]}, {undecided} undecided"
 
 
 def _section(place: str) -> str:
