@@ -159,7 +159,7 @@ def _interval(claim: Claim) -> str:
 
 
 def _notes(claim: Claim) -> list[str]:
-    """What limits the verdict: other settings, its margin, error rates, last bits, another reading, a second look."""
+    """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
     notes = [_agreement(claim)] if claim.settings else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
     has_margin = claim.margin or claim.kind in ("identity", "inequality")
