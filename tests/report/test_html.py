@@ -332,6 +332,7 @@ def test_only_what_the_paper_prints_is_called_published(page: Page) -> None:
 
 def test_printed_numbers_are_counted_once(page: Page) -> None:
     assert "1 of 3 printed numbers compared." in page.words
+    assert "1 more need a run as published: GPUs: make reproduce TIER=paper" in page.words
 
 
 def test_a_claims_line_shows_our_interval_and_the_papers(tier: Tier, page: Page) -> None:

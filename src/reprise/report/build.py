@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -305,7 +304,7 @@ class _Builder:
         order: tuple[Verdict, ...] = ("contradicted", "depends", "inconclusive", "not run", "reproduced")
         main = next(verdict for verdict in order if verdict in having)
         if set(having) == {"not run"}:
-            needed = _published_sets(self.registered, ids)
+            needed = _published_sets(self.registered, ids)[1]
             words = f"needs {', '.join(needed)}" if needed else "not run"
         elif len(set(having)) == 1:
             words = {"depends": "depends on what the paper leaves open"}.get(main, str(main))
@@ -518,32 +517,32 @@ def _findings(papers: Sequence[Paper]) -> Findings:
 
 
 def _printed(papers: Sequence[Paper]) -> Printed:
-    """How many of the printed numbers have been compared: each with one claim."""
-    total = sum(len(registry.paper(paper.key).published()) for paper in papers)
-    printed = [(paper, claim) for paper in papers for claim in paper.claims if claim.published]
-    waiting = [(paper, claim.id) for paper, claim in printed if claim.verdict == "not run"]
-    sets = {
-        name
-        for paper in papers
-        for name in _published_sets(
-            registry.paper(paper.key), [id for other, id in waiting if other is paper]
-        )
-    }
+    """How many of the printed numbers have been compared, and how many need a run as published."""
+    waiting, sets = 0, set()
+    for paper in papers:
+        not_run = [claim.id for claim in paper.claims if claim.published and claim.verdict == "not run"]
+        number, names = _published_sets(registry.paper(paper.key), not_run)
+        waiting += number
+        sets |= set(names)
     return Printed(
-        numbers=total,
-        compared=len(printed) - len(waiting),
+        numbers=sum(len(registry.paper(paper.key).published()) for paper in papers),
+        compared=sum(
+            claim.published is not None and claim.verdict != "not run"
+            for paper in papers
+            for claim in paper.claims
+        ),
+        waiting=waiting,
         data_sets=sorted(sets),
         command="make reproduce TIER=paper",
     )
 
 
-def _published_sets(paper: Registered, ids: Iterable[str]) -> list[str]:
-    """The data sets of the published runs that decide these claims."""
-    names: Counter[str] = Counter()
-    for id in ids:
-        experiment = paper.claims[id][1]
-        field = experiment.params.model_fields.get("data_set") if experiment else None
-        several = experiment.params.model_fields.get("data_sets") if experiment else None
-        names.update([str(field.default)] if field else [])
-        names.update(map(str, several.default) if several else [])
-    return list(names)
+def _published_sets(paper: Registered, ids: Iterable[str]) -> tuple[int, list[str]]:
+    """How many of these claims only a run as published decides, and its data sets."""
+    needing = [experiment for claim, experiment in (paper.claims[id] for id in ids) if claim.needs]
+    names: dict[str, None] = {}
+    for experiment in needing:
+        fields = experiment.params.model_fields if experiment else {}
+        names |= dict.fromkeys([str(fields["data_set"].default)] if "data_set" in fields else [])
+        names |= dict.fromkeys(map(str, fields["data_sets"].default) if "data_sets" in fields else [])
+    return len(needing), list(names)

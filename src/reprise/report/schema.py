@@ -295,8 +295,10 @@ class Printed(Part):
 
     numbers: int
     compared: int
+    waiting: int
+    """How many only a run as published decides, which has not been made."""
     data_sets: list[str]
-    """That the others need."""
+    """That such a run needs."""
     command: str
 
 
