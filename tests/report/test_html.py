@@ -552,7 +552,11 @@ def test_headlines_are_in_the_words_of_the_verdicts(tier: Tier, claims: pd.DataF
     }
     papers["new2030"] = replace(papers["new2030"], headlines=phrases)
     page = Page(html.write(tier, claims).read_text(encoding="utf-8"))
-    for text in ("The slope: ✓\u00a0reproduced.", "Two: ✗\u00a0holds in 1 of 2.", "Images: ·\u00a0not run."):
+    for text in (
+        "The slope: ✓\u00a0reproduced, at reduced scale.",
+        "Two: ✗\u00a0holds in 1 of 2, at reduced scale.",
+        "Images: ·\u00a0not run.",
+    ):
         assert text in page.words
 
 

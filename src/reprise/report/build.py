@@ -310,6 +310,8 @@ class _Builder:
             words = {"depends": "depends on what the paper leaves open"}.get(main, str(main))
         else:
             words = f"holds in {having.count('reproduced')} of {len(having)}"
+        if any(row["claim"] in ids and row["scale"] == "reduced" for row in self.rows):
+            words += ", at reduced scale"
         return Headline(phrase=phrase, verdict=words, main=main, claims=list(ids))
 
     # Figures and tables.

@@ -240,7 +240,7 @@ class Headline(Part):
 
     phrase: str
     verdict: str
-    """In words: `reproduced`, `holds in 3 of 5`, `needs imagenet`."""
+    """In words: `reproduced`, `reproduced, at reduced scale`, `needs imagenet`."""
     main: Verdict
     claims: list[str]
 
