@@ -11,7 +11,7 @@ from reprise.report.schema import Claim, Paper, Reading
 
 DRAWN = ("value", "ordering", "trend", "limit", "count", "always", "given")
 """The types of statement whose observations have a place on a line; the others are about rounding errors."""
-SIZE, EDGE = 340, 46
+SIZE, EDGE = 440, 46
 """Pixels of a panel: its side, and the room for its axes' labels."""
 TICKS = 4
 MOST_LINES = 60
