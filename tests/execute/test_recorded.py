@@ -87,7 +87,7 @@ def test_a_report_shows_recorded_verdicts_and_counts_them_apart(elsewhere):
     decided = recorded.verdicts(tier).query("verdict == 'contradicted'")
     assert len(decided)
     for row in decided.itertuples():
-        row_on_page = page.split(f'id="{row.claim}"')[1].split("</tr>")[0]
+        row_on_page = page.split(f'id="{row.claim}"')[1].split("</details>")[0]
         assert f"{tier.name}: contradicted, " in row_on_page
         assert "not run" in row_on_page
     section = page.split('<section id="recorded">')[1].split("</section>")[0]

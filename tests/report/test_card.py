@@ -10,7 +10,7 @@ import pytest
 
 from reprise.errors import RepriseError
 from reprise.execute import pipeline, registry, tiers
-from reprise.report.card import _place, card, measured, number
+from reprise.report.card import card, measured, number
 
 ROOT = Path(__file__).parents[2]
 KEY = "jing2022"
@@ -64,7 +64,7 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
         f"reprise run {ID} --tier tiny && reprise check {KEY} --tier tiny (took "
     )
     file, line = said["written in"].split(":")
-    assert "closer to an identity" in (ROOT / file).read_text().splitlines()[int(line) - 1]
+    assert "fig4/towards-identity" in (ROOT / file).read_text().splitlines()[int(line) - 1]
 
 
 def test_it_quotes_the_paper_and_names_the_figure(tier):
@@ -117,16 +117,6 @@ def test_a_figures_card_names_its_claims_and_files(tier):
     assert "/fig5/" not in said["claims"]
     assert said["from"] == f"results/tiny/{ID}"
     assert re.fullmatch(rf"src/reprise/papers/{ID}/figures.py:\d+", said["written in"])
-
-
-def test_every_claim_is_written_somewhere():
-    """At a line with words of its id or of its statement."""
-    for id, (claim, experiment) in registry.claims().items():
-        file, _, line = _place(claim, experiment).partition(":")
-        assert line, id
-        text = (ROOT / file).read_text().splitlines()[int(line) - 1]
-        words = [word for word in re.findall(r"[\w()²+*/-]+", text) if len(word) > 1]
-        assert any(word in f"{id} {claim.statement}" for word in words), (id, file, line, text)
 
 
 @pytest.mark.parametrize("id", ["jing2022/fig4/nothing-like-it", "nobody/fig01", ""])

@@ -1,18 +1,26 @@
 """The report is one offline file, shows every claim once, adds no grounds, changes only with the results."""
 
 import base64
+import io
+import json
+import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import jsonschema
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
+from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.evidence import errata
 from reprise.evidence.claims import (
+    Claim,
     both_forms,
     count,
     for_all,
@@ -23,15 +31,17 @@ from reprise.evidence.claims import (
     value,
 )
 from reprise.evidence.judgement import VERDICTS
-from reprise.evidence.verdicts import judge_all, summary
+from reprise.evidence.verdicts import GROUNDS, judge_all, summary
 from reprise.execute import registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
-from reprise.report import html, views
+from reprise.papers import ORDER
+from reprise.report import build, contents, html, numbers, runs, schema
 from reprise.storage import store
 from reprise.study.experiment import BASE, Artifact, Resources
 from reprise.study.settings import Settings, ours, stated, unstated
 
+ROOT = Path(__file__).parents[2]
 NASTY = "norms <script>alert('x')</script> & \"quotes\" | pipes stay text"
 
 
@@ -71,6 +81,8 @@ PRINTED = (
     printed("new2030/table1/best", "The last is the best", source="Table 1", unit="%", above=0.0,
             measure=lambda tables: tables["published"]["lead"]),
 )  # fmt: skip
+
+PUBLISHED = b"artifact,value,std\nTable 2,62.7,\nFigure 6(a),1.0,0.1\nTable 9,2.0,\n"
 
 OLD = (
     value("old1999/table1/old", "It was better", source="Table 1", quantity="score", measure=None,
@@ -113,7 +125,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
         errata.read("new2030", "typo", "typo", "Section 2", "teh", "the"),
     )
     coverage = (
-        _item("Figure 6a", "new2030/fig06a; new2030/fig6a/slope"),
+        _item("Figure 6a", "new2030/fig06a new2030/fig6a/slope"),
         _item("Figure 7", "new2030/fig07"),
         _item("Theorem 1", "new2030/theorem1/holds"),
         _item("Figure 1", "illustration"),
@@ -123,6 +135,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
         "old1999": _paper("old1999", {}, OLD),
     }
     monkeypatch.setattr(registry, "papers", lambda: papers)
+    monkeypatch.setattr(registry, "_published", lambda key: PUBLISHED if key == "new2030" else b"")
     monkeypatch.setattr(Experiment, "code", lambda experiment, params: "abc")
     made = Tier("mini", tmp_path, {}, (), {}, {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
@@ -136,12 +149,22 @@ def _write_run(tier: Tier, **changes: object) -> Path:
         "versions": {"torch": "2.11"}, "experiment": "new2030/toy",
         "hardware": {"processor": "a CPU", "cores": 2, "memory_gib": 8.0, "system": "Linux"},
         "params": tier.params["new2030/toy"].model_dump(mode="json"), "code": "abc", "duration_seconds": 83.2,
-        "key": registry.experiment("new2030/toy").key(tier.params["new2030/toy"]), "sha256": {}, **changes,
+        **changes,
     }  # fmt: skip
-    file = tier.results / "new2030" / "toy" / "run.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(store.seal(record))
-    return file
+    key = registry.experiment("new2030/toy").key(tier.params["new2030/toy"])
+    folder = tier.results / "new2030" / "toy"
+    store.save_tables(folder, {"numbers": numbers_table()}, record.pop("key", key), record)
+    return folder / "run.json"
+
+
+def numbers_table() -> pd.DataFrame:
+    seeds = np.arange(20)
+    return pd.DataFrame(
+        {
+            "seed": seeds, "setting": BASE, "one": 1 + 0.01 * np.cos(seeds), "noisy": np.cos(seeds),
+            "three": 3, "tiny": 1e-9 * (1 + seeds),
+        }
+    )  # fmt: skip
 
 
 ARITHMETIC = {
@@ -169,14 +192,7 @@ def _write_figures(tier: Tier) -> None:
 @pytest.fixture
 def claims() -> pd.DataFrame:
     """Verdicts of every sort: reproduced, contradicted, inconclusive, not run."""
-    seeds = np.arange(20)
-    numbers = pd.DataFrame(
-        {
-            "seed": seeds, "setting": BASE, "one": 1 + 0.01 * np.cos(seeds), "noisy": np.cos(seeds),
-            "three": 3, "tiny": 1e-9 * (1 + seeds),
-        }
-    )  # fmt: skip
-    judged = judge_all(CLAIMS, {"numbers": numbers}, Params(width=8))
+    judged = judge_all(CLAIMS, {"numbers": numbers_table()}, Params(width=8))
     published = {"published": pd.DataFrame({"lead": [1.5, 0.5], "setting": BASE})}
     others = judge_all(PRINTED, published, None), judge_all((*PENDING, *OLD), None, None)
     return pd.concat([judged, *others]).sort_values("claim", ignore_index=True)
@@ -195,6 +211,9 @@ class Page(HTMLParser):
         self.images: list[dict] = []
         self.tables: list[list[list[str]]] = []
         self.words = ""
+        self.cards: dict[str, list[str]] = {}
+        self.tables_of: dict[str, list[list[list[str]]]] = {}
+        self.claim = ""
         self.cell: list[str] | None = None
         self.feed(text)
 
@@ -202,18 +221,37 @@ class Page(HTMLParser):
     def rows(self) -> list[list[str]]:
         return [row for table in self.tables for row in table]
 
+    @property
+    def ledger(self) -> dict[str, list[str]]:
+        """The counts by ground."""
+        (table,) = [table for table in self.tables if table and table[0][:2] == ["Ground", "✓ reproduced"]]
+        return {row[0]: row[1:] for row in table[1:]}
+
+    def card(self, claim: str) -> str:
+        """The words of a claim's line and card."""
+        return " ".join("".join(self.cards[claim]).split())
+
+    def rows_of(self, claim: str) -> list[list[str]]:
+        """The rows of a claim's own table."""
+        return [row for table in self.tables_of.get(claim, []) for row in table]
+
     def handle_starttag(self, tag: str, attrs: list) -> None:
         given = dict(attrs)
         self.elements[tag] += 1
         self.ids.update([given["id"]] if "id" in given else [])
         self.resources += [given[key] for key in ("src", "srcset", "data", "poster") if key in given]
         self.resources += [given["href"]] if tag == "link" else []
+        if tag in ("td", "th", "tr", "caption", "details"):
+            self._end_cell()
         if tag == "a":
             self.links.append(given["href"])
         elif tag == "img":
             self.images.append(given)
+        elif tag == "details" and given.get("class") == "claim":
+            self.claim = given["id"]
         elif tag == "table":
             self.tables.append([])
+            self.tables_of.setdefault(self.claim, []).append(self.tables[-1])
         elif tag == "tr":
             self.tables[-1].append([])
         elif tag in ("td", "th"):
@@ -221,12 +259,19 @@ class Page(HTMLParser):
             self.headers += [given] if tag == "th" else []
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th") and self.cell is not None:
+        if tag in ("td", "th", "tr", "table"):
+            self._end_cell()
+        if tag == "details":
+            self.claim = ""
+
+    def _end_cell(self) -> None:
+        if self.cell is not None:
             self.tables[-1][-1].append(" ".join(" ".join(self.cell).split()))
             self.cell = None
 
     def handle_data(self, data: str) -> None:
         self.words += data
+        self.cards.setdefault(self.claim, []).append(data)
         if self.cell is not None:
             self.cell.append(data)
 
@@ -240,33 +285,71 @@ def test_it_needs_nothing_outside_itself(tier: Tier, claims: pd.DataFrame, page:
     text = (tier.results / "report.html").read_text(encoding="utf-8")
     assert page.resources
     assert all(resource.startswith("data:") for resource in page.resources)
-    assert all(link.startswith("#") for link in page.links)
+    files = [link for link in page.links if not link.startswith("#")]
+    assert files
+    assert [link for link in files if not (tier.results / link).exists()] == []
     assert "@import" not in text
     assert "url(" not in text
+    assert "://" not in text.replace("xmlns", "")
 
 
 def test_claims_are_anchored_once_and_links_lead_somewhere(claims: pd.DataFrame, page: Page) -> None:
     assert {id: page.ids[id] for id in claims["claim"]} == dict.fromkeys(claims["claim"], 1)
     assert set(page.ids.values()) == {1}
-    assert {link[1:] for link in page.links} <= set(page.ids)
+    named = {link[1:].split("?")[0] for link in page.links if link.startswith("#")}
+    assert named <= set(page.ids)
 
 
 def test_grounds_are_counted_apart(claims: pd.DataFrame, page: Page) -> None:
     counts = summary(claims)
-    ledger = {row[0]: row[1:] for row in page.tables[0][1:]}
-    assert ledger == {
-        f"{ground.capitalize()} {html.GROUNDS[ground]}": [str(n) for n in rows[list(VERDICTS)].sum()]
+    assert page.ledger == {
+        f"{ground.capitalize()} {GROUNDS[ground]}": [str(n) for n in rows[list(VERDICTS)].sum()]
         for ground, rows in counts.groupby("ground")
     }
-    assert not any(row[0].lower() in ("total", "sum", "all") for row in page.rows)
+    assert not any(row[0].lower() in ("total", "sum", "all") for row in page.rows if row)
 
 
-def test_a_contradicted_claim_comes_first_with_its_evidence(page: Page) -> None:
-    finding = page.words[page.words.index("Findings: what did not hold") : page.words.index("Other claims")]
-    assert "It is two, they say" in finding
-    assert "near 2 ± 0.1" in finding
-    assert "width: 8 (paper: 16)" in finding
-    assert "rate=0.1" in finding
+def test_a_claims_card_holds_its_evidence(page: Page) -> None:
+    card = page.card("new2030/text/two")
+    assert "✗ contradicted" in card
+    assert "It is two, they say" in card
+    assert "near 2 ± 0.1" in card
+    assert "1 departure, 1 assumption" in card
+    assert "20 seeds" in card
+    assert "reprise run new2030/toy --tier mini && reprise check new2030 --tier mini" in card
+    assert "1 min 23 s" in card
+    assert "width: 8 (paper: 16)" in page.words
+    assert "rate=0.1" in page.words
+    assert "a usual rate" in page.words
+
+
+def test_only_what_the_paper_prints_is_called_published(page: Page) -> None:
+    """Figure 6 prints the 1 ± 0.1; no figure or section of the other claim prints its 2."""
+    assert "published 1 ± 0.1 (n = 5)" in page.card("new2030/fig6a/slope")
+    assert "target implied 2" in page.card("new2030/text/two")
+    assert "published" not in page.card("new2030/text/two").replace("published settings", "")
+
+
+def test_printed_numbers_are_counted_once(page: Page) -> None:
+    assert "1 of 3 printed numbers compared." in page.words
+    assert "1 more need a run as published: GPUs: make reproduce TIER=paper" in page.words
+
+
+def test_a_claims_line_shows_our_interval_and_the_papers(tier: Tier, page: Page) -> None:
+    """Ours without the paper's spread, the paper's from its spread, and the difference with both."""
+    values = numbers_table()["one"]
+    half = stats.t.ppf(0.975, 19) * values.std() / np.sqrt(20)
+    theirs = stats.t.ppf(0.975, 4) * 0.1 / np.sqrt(5)
+    claim = find(tier, "new2030/fig6a/slope")
+    assert (claim["own_low"], claim["own_high"]) == pytest.approx(
+        (values.mean() - half, values.mean() + half)
+    )
+    published = claim["published"]
+    assert (published["low"], published["high"]) == pytest.approx((1 - theirs, 1 + theirs))
+    assert claim["low"] < claim["own_low"]
+    assert claim["values"] == pytest.approx(list(values))
+    lines = [row[0] for row in page.rows_of("new2030/fig6a/slope")]
+    assert lines == ["Setting or cell", "ours", "published", "difference, both spreads"]
 
 
 def test_text_stays_text(tier: Tier, page: Page) -> None:
@@ -278,10 +361,15 @@ def test_text_stays_text(tier: Tier, page: Page) -> None:
 
 
 def test_figures_and_tables_are_embedded(tier: Tier, page: Page) -> None:
-    (image,) = page.images
-    drawn = (tier.figures / "new2030" / "fig06a.png").read_bytes()
-    assert base64.b64decode(image["src"].split(",")[1]) == drawn
-    assert int(image["width"]) > int(image["height"]) > 0
+    thumbnail, image = [image for image in page.images if image.get("src")]
+    drawn = Image.open(tier.figures / "new2030" / "fig06a.png").convert("RGB")
+    for shown, width in ((image, drawn.width), (thumbnail, 200)):
+        kind, content = shown["src"].split(",")
+        assert kind == "data:image/avif;base64"
+        picture = Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
+        assert picture.width == width
+        assert np.abs(np.asarray(picture.resize(drawn.size)).mean() - np.asarray(drawn).mean()) < 3
+    assert (int(image["width"]), int(image["height"])) == drawn.size
     assert ["InfoNCE", "—"] in page.rows
     assert ["a<b", "66.51"] in page.rows
 
@@ -298,13 +386,13 @@ def test_what_last_bits_hang_on_is_a_row_each(tier: Tier, claims: pd.DataFrame) 
     }
 
 
-def test_what_differs_between_runs_is_no_common_fact() -> None:
-    runs = [
-        views.RunView(str(i), "", "", facts)
+def test_what_differs_between_runs_is_no_shared_fact() -> None:
+    made = [
+        schema.Run(experiment=str(i), command="", minutes=1.0, facts=facts)
         for i, facts in enumerate([{"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2"}])
     ]
-    assert views.common(runs) == {"a": "1", "c": "1"}
-    assert views.common([]) == {}
+    assert runs.shared(made) == {"a": "1", "c": "1"}
+    assert runs.shared([]) == {}
 
 
 def test_tables_have_scoped_headers(page: Page) -> None:
@@ -326,11 +414,13 @@ def test_without_a_run_the_commands_run_it_first(tier: Tier, claims: pd.DataFram
     assert "No experiment has run in this tier" in words
 
 
-def test_claims_are_found_by_id_source_and_coverage(page: Page) -> None:
-    claims = [row[0] for row in page.rows if "shown in" in row[0]]
-    assert sorted(" ".join(text.split("shown in ")[1].split()[:2]) for text in claims) == [
-        "Figure 6a", "Figure 7", "Table 1", "Table 1",
-    ]  # fmt: skip
+def test_claims_are_found_by_id_source_and_coverage(tier: Tier, page: Page) -> None:
+    about = {figure["id"]: figure["claims"] for figure in load(tier)["papers"][0]["figures"]}
+    assert about == {
+        "new2030/fig06a": ["new2030/fig6a/slope"],
+        "new2030/fig07": ["new2030/fig7/above"],
+        "new2030/table1": ["new2030/table1/best", "new2030/table1/many"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -343,30 +433,46 @@ def test_claims_are_found_by_id_source_and_coverage(page: Page) -> None:
     ],
 )
 def test_mentions_of_figures_are_read(text: str, named: set) -> None:
-    assert views._mentions(text) == named
+    assert contents.mentions(text) == named
 
 
-def test_errata_link_to_what_showed_them(page: Page) -> None:
+def test_errata_link_to_what_showed_them(tier: Tier, page: Page) -> None:
     assert "#new2030/eq3/printed" in page.links
     assert "#erratum:new2030/eq3" in page.links
-    rows = {row[0]: row[1:] for row in page.rows}
-    assert rows["Eq. 3 new2030/eq3"][:3] == ["substantive", "a < b", "b is less, a > b"]
+    rows = {row[0]: row[1:] for row in page.rows if row}
+    assert rows["Eq. 3 new2030/eq3"][:2] == ["a < b", "b is less, a > b"]
     for shown in ("new2030/eq3/printed ✗ contradicted", "new2030/eq3/corrected ✓ reproduced"):
-        assert shown in rows["Eq. 3 new2030/eq3"][3]
-    assert rows["Section 2 new2030/typo"] == ["typo", "teh", "the", "reading"]
+        assert shown in rows["Eq. 3 new2030/eq3"][2]
+    assert rows["Section 2 new2030/typo"] == ["teh", "the", "reading"]
+    lists = load(tier)["papers"][0]["errata"]
+    assert [erratum["id"] for erratum in lists["changing_results"]] == ["new2030/eq3"]
+    assert [erratum["id"] for erratum in lists["misprints"]] == ["new2030/typo"]
 
 
-def test_a_false_statement_is_a_finding_with_our_correction_beside_it(page: Page) -> None:
-    finding = page.words[page.words.index("Findings: what did not hold") : page.words.index("Other claims")]
-    assert "a < b ✗ contradicted reduced" in finding
-    assert "Our correction: b is less, a > b" in finding
-    assert finding.count("Our correction:") == 1
+def test_an_erratums_formulas_are_shown_where_there_are_any(tier: Tier, claims: pd.DataFrame) -> None:
+    report = build.build(tier, claims, [])
+    paper = report.papers[0]
+    erratum = paper.errata.changing_results[0].model_copy(
+        update={"printed_mathml": "<math><mi>p</mi></math>", "corrected_mathml": "<math><mi>q</mi></math>"}
+    )
+    errata = paper.errata.model_copy(update={"changing_results": [erratum]})
+    changed = report.model_copy(update={"papers": [paper.model_copy(update={"errata": errata})]})
+    assert "<math>" not in html.page(report, tier.results)
+    assert html.page(changed, tier.results).count("<math><mi>") == 2
+
+
+def test_a_false_statement_is_a_finding_with_our_correction_beside_it(tier: Tier, page: Page) -> None:
+    card = page.card("new2030/eq3/printed")
+    assert "a < b" in card
+    assert "Our correction: b is less, a > b" in card
+    assert page.words.count("Our correction:") == 1
+    assert "on the same numbers the corrected form holds: new2030/eq3/corrected" in card
+    assert load(tier)["findings"]["robust"] == ["new2030/eq3/printed", "new2030/text/two"]
 
 
 def test_what_is_not_the_papers_own_wording_has_its_grounds(page: Page) -> None:
-    ledger = {row[0].split(" ✓")[0]: row[1:] for row in page.tables[0][1:]}
     for name in ("restated by us", "our own"):
-        assert ledger[f"{name.capitalize()} {html.GROUNDS[name]}"] == ["1", "0", "0", "0", "0"]
+        assert page.ledger[f"{name.capitalize()} {GROUNDS[name]}"] == ["1", "0", "0", "0", "0"]
 
 
 def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
@@ -375,23 +481,39 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
         for name, mean in {BASE: 1.0, "rate halved": 1.2, "rate doubled": -1.0}.items()
     )
     above = ordering("new2030/fig7/a", "", source="", measure=_measure("one"), unit="", above=0.0)
-    below = ordering("new2030/fig7/b", "", source="", measure=_measure("one"), unit="", below=5.0)
-    cells = for_all("new2030/fig7/both", "It is both", {"above 0": above, "below 5": below})
-    judged = judge_all([cells], {"numbers": numbers}, Params(width=8), looked="the rate")
-    text = html.write(tier, judged).read_text(encoding="utf-8")
-    page = Page(text)
-    assert text.count("<svg") == 2
-    assert "holds in 2 of 2 cells" in page.words
-    assert "2 other settings: 1 holds, 1 fails, 0 undecided" in page.words
-    assert "set after a look at results: the rate" in page.words
-    rows = {row[0]: row[1:] for row in page.rows}
+    high = ordering("new2030/fig7/b", "", source="", measure=_measure("one"), unit="", above=0.5)
+    below = ordering("new2030/fig7/c", "", source="", measure=_measure("one"), unit="", below=5.0)
+    alike = for_all("new2030/fig7/alike", "It is high", {"above 0": above, "above .5": high})
+    mixed = for_all("new2030/fig8/mixed", "It is between", {"above 0": above, "below 5": below})
+    _declare(alike, mixed)
+    page = Page(
+        html.write(
+            tier, judge_all([alike, mixed], {"numbers": numbers}, Params(width=8), looked="the rate")
+        ).read_text(encoding="utf-8")
+    )
+    rows = {row[0]: row[1:] for row in page.rows_of("new2030/fig7/alike")}
     assert rows["rate doubled"][0] == "✗ contradicted"
-    assert rows["below 5"][0] == "✓ reproduced"
-    assert "± depends" in page.words
+    assert rows["above .5"][0] == "✓ reproduced"
+    assert "holds in 2 of 2 cells" not in page.card("new2030/fig7/alike")
+    assert "± depends" in page.card("new2030/fig7/alike")
+    assert "2 other settings: 1 holds, 1 fails, 0 undecided" in page.card("new2030/fig7/alike")
+    assert "set after a look at results: the rate" in page.words
+    assert page.rows_of("new2030/fig8/mixed") == []
+    assert "below 5: ✓ reproduced" in page.card("new2030/fig8/mixed")
+    assert load(tier)["findings"]["depends"] == ["new2030/fig7/alike", "new2030/fig8/mixed"]
+
+
+def _declare(*claims: Claim) -> None:
+    """Makes them the only claims of the experiment that has run."""
+    papers = registry.papers()
+    toy = replace(papers["new2030"].experiments["new2030/toy"], claims=claims)
+    papers["new2030"] = replace(
+        papers["new2030"], experiments={toy.id: toy}, pending=(), printed=(), errata=(), coverage=()
+    )
 
 
 def test_error_rates_are_those_of_the_claims(claims: pd.DataFrame, page: Page) -> None:
-    rows = {row[0]: row[1:] for row in page.rows}
+    rows = {row[0]: row[1:] for row in page.rows if row}
     rate = f"{100 * claims.set_index('claim').loc['new2030/fig7/above'].false_reproduced:.1f} %"
     assert rows["ordering"][:2] == ["1", f"{rate} ({rate})"]
 
@@ -405,6 +527,60 @@ def test_false_discoveries_are_counted_by_paper(claims: pd.DataFrame, page: Page
 def test_coverage_is_counted(page: Page) -> None:
     for text in ("1 drawn again", "1 not run yet", "1 checked by claims", "1 illustration"):
         assert text in page.words
+
+
+def test_sections_are_in_the_papers_order(tier: Tier, page: Page) -> None:
+    assert [
+        contents.section_of(text)
+        for text in ("Abstract, 1", "1, 3", "3, Figure 1", "3.2 and E.1", "5.3, B.5", "none", "B.5, C")
+    ] == ["Abstract", "3", "3", "3.2", "5.3", contents.ELSEWHERE, "B.5"]
+    shuffled = ["B.10", contents.ELSEWHERE, "2", "10", "Appendix", "Abstract", "B.2"]
+    assert sorted(shuffled, key=contents.order_of) == [
+        "Abstract", "2", "10", "Appendix", "B.2", "B.10", contents.ELSEWHERE,
+    ]  # fmt: skip
+    (section,) = load(tier)["papers"][0]["sections"][:1]
+    assert section["title"] == "Section 5"
+    assert section["figures"] == ["new2030/fig06a", "new2030/fig07"]
+
+
+def test_headlines_are_in_the_words_of_the_verdicts(tier: Tier, claims: pd.DataFrame) -> None:
+    papers = registry.papers()
+    phrases = {
+        "The slope": ("new2030/fig6a/slope",),
+        "Two": ("new2030/text/two", "new2030/fig6a/slope"),
+        "Images": ("new2030/table2/imagenet",),
+    }
+    papers["new2030"] = replace(papers["new2030"], headlines=phrases)
+    page = Page(html.write(tier, claims).read_text(encoding="utf-8"))
+    for text in (
+        "The slope: ✓\u00a0reproduced, at reduced scale.",
+        "Two: ✗\u00a0holds in 1 of 2, at reduced scale.",
+        "Images: ·\u00a0not run.",
+    ):
+        assert text in page.words
+
+
+def test_the_papers_headlines_name_claims_that_exist() -> None:
+    for paper in registry.in_order():
+        assert [id for ids in paper.headlines.values() for id in ids if id not in paper.claims] == []
+
+
+def test_papers_come_in_the_order_that_is_written_down() -> None:
+    assert [paper.key for paper in registry.in_order()][: len(ORDER)] == list(ORDER)
+
+
+def test_minutes_are_those_that_snakemake_measured(tier: Tier, claims: pd.DataFrame) -> None:
+    folder = tier.results / "benchmarks" / "new2030"
+    folder.mkdir(parents=True)
+    for name, seconds in {"toy": 30, "toy.1-of-2": 60, "toy.2-of-2": 90, "fig06a": 12}.items():
+        (folder / f"{name}.tsv").write_text(f"s\th:m:s\n{seconds}.00\t0:00:30\n")
+    html.write(tier, claims)
+    paper = load(tier)["papers"][0]
+    assert paper["minutes"] == pytest.approx(192 / 60)
+    assert paper["experiments"][0]["minutes"] == pytest.approx(3.0)
+    (folder / "toy.tsv").write_text("s\n")
+    with pytest.raises(RepriseError, match=r"toy\.tsv: damaged.*remove it"):
+        html.write(tier, claims)
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"sha256": {}}'])
@@ -429,7 +605,7 @@ def test_what_other_parameters_or_other_code_made_is_not_shown(
     fresh = html.write(tier, claims).read_text(encoding="utf-8")
     _write_run(tier, **change)
     stale = html.write(tier, claims).read_text(encoding="utf-8")
-    picture = "data:image/png;base64"
+    picture = "data:image/avif;base64"
     assert picture in fresh
     assert picture not in stale
     assert "reprise run new2030/toy --tier mini\nreprise draw new2030/fig06a --tier mini" in Page(stale).words
@@ -476,10 +652,71 @@ def test_no_claims_at_all_is_a_report_too(tier: Tier, claims: pd.DataFrame) -> N
     ],
 )  # fmt: skip
 def test_numbers_are_read_at_a_glance(given: float, shown: str) -> None:
-    assert views.number(given) == shown
+    assert numbers.number(given) == shown
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(83.2, "1 min 23 s"), (59.96, "60.0 s"), (7260, "2 h 1 min")])
 def test_durations_are_in_words(tier: Tier, claims: pd.DataFrame, seconds: float, shown: str) -> None:
     _write_run(tier, duration_seconds=seconds)
     assert shown in Page(html.write(tier, claims).read_text(encoding="utf-8")).words
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ((0.3123, 0.2875, 0.3371), "0.312 [0.287, 0.337]"), ((83.21, 56.0, 100.0), "83 [56, 100]"),
+        ((1.0, 1.0, 1.0), "1"), ((2.0, None, None), "2"), ((-0.004, -0.1, 0.1), "0.00 [−0.10, 0.10]"),
+        ((1234.5, 1134.5, 1334.5), "1230 [1130, 1330]"),
+    ],
+)  # fmt: skip
+def test_numbers_have_two_digits_of_their_uncertainty(given: tuple, shown: str) -> None:
+    assert numbers.interval(*given) == shown
+
+
+def test_the_structure_is_what_its_schema_says(tier: Tier, page: Page) -> None:
+    content = load(tier)
+    validator = jsonschema.Draft202012Validator(schema.Report.model_json_schema())
+    validator.validate(content)
+    content["papers"][0]["claims"][0]["verdict"] = "certain"
+    del content["papers"][1]["title"]
+    assert len(list(validator.iter_errors(content))) == 2
+
+
+def test_the_document_names_every_field_of_the_structure() -> None:
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    parts = schema.Report.model_json_schema()
+    fields = [
+        (name, field.get("description", "").replace("\n", " "))
+        for part in (parts, *parts["$defs"].values())
+        for name, field in part.get("properties", {}).items()
+    ]
+    assert [name for name, meaning in fields if f"| `{name}` |" not in text or meaning not in text] == []
+
+
+def test_every_verdict_is_in_the_structure(tier: Tier, claims: pd.DataFrame, page: Page) -> None:
+    content = load(tier)
+    shown = {claim["id"]: claim for paper in content["papers"] for claim in paper["claims"]}
+    assert {id: claim["verdict"] for id, claim in shown.items()} == dict(
+        zip(claims["claim"], claims["verdict"], strict=True)
+    )
+    for row in claims.itertuples():
+        for name in ("observed", "low", "high", "reference", "margin"):
+            number = getattr(row, name)
+            assert shown[row.claim][name] == (pytest.approx(number) if np.isfinite(number) else None)
+    listed = [id for paper in content["papers"] for section in paper["sections"] for id in section["claims"]]
+    assert sorted(listed) == sorted(shown)
+
+
+def test_the_structure_holds_no_place_holder(tier: Tier, page: Page) -> None:
+    text = (tier.results / "report.json").read_text(encoding="utf-8")
+    for word in ("TODO", "NaN", "Infinity", "lorem", "{{", "undefined"):
+        assert word not in text
+    assert re.search(r"\b20\d\d-\d\d-\d\d\b", text) is None
+
+
+def load(tier: Tier) -> dict:
+    return json.loads((tier.results / "report.json").read_text(encoding="utf-8"))
+
+
+def find(tier: Tier, id: str) -> dict:
+    return next(c for paper in load(tier)["papers"] for c in paper["claims"] if c["id"] == id)

@@ -148,7 +148,8 @@ def test_the_report_and_the_whole_run_leave_nothing_out(jobs):
         *map(drawings_of, registry.artifacts()),
     )
     written = {
-        f"results/smoke/{name}" for name in ("report.html", "summary.md", "claims.parquet", "claims.csv")
+        f"results/smoke/{name}"
+        for name in ("report.html", "report.json", "summary.md", "claims.parquet", "claims.csv")
     }
     assert files(jobs["report"]["input"]) == shown
     assert files(jobs["report"]["output"]) == written

@@ -7,6 +7,7 @@ rule report:
         [outputs(f"{paper.key}/claims") for paper in PAPERS],
     output:
         html=f"{RESULTS}/report.html",
+        json=f"{RESULTS}/report.json",
         summary=f"{RESULTS}/summary.md",
         parquet=f"{RESULTS}/claims.parquet",
         csv=f"{RESULTS}/claims.csv",

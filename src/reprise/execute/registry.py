@@ -7,7 +7,7 @@ import importlib.util
 import io
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
 from types import ModuleType
@@ -28,6 +28,8 @@ from reprise.study.settings import Settings, open_fields
 
 ROOM = "reprise.papers"
 OBJECTIVES = "reprise.objectives"
+PAGE = ("report.css", "report.js")
+"""The report's files besides its templates."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ class Paper:
     Attributes:
         pending: claims that no experiment can decide yet.
         printed: claims about the paper's own numbers, which need no experiment.
+        headlines: what the paper is about, in short phrases -> the claims that say so.
     """
 
     key: str
@@ -157,6 +160,7 @@ class Paper:
     printed: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
     coverage: tuple[dict[str, str], ...]
+    headlines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
@@ -178,6 +182,12 @@ class Paper:
 def papers() -> dict[str, Paper]:
     """All papers by key."""
     return {key: _paper(key) for key in _folders(ROOM)}
+
+
+def in_order() -> list[Paper]:
+    """All papers, in the order in which they are shown: that of `papers.ORDER`, then others by key."""
+    first = [key for key in importlib.import_module(ROOM).ORDER if key in papers()]
+    return [papers()[key] for key in (*first, *(key for key in papers() if key not in first))]
 
 
 def paper(key: str) -> Paper:
@@ -248,16 +258,23 @@ def claims_code(key: str) -> str:
 
 def report_symbols() -> list[Symbol]:
     """The package's symbols that the report depends on."""
-    symbols = [("reprise.report.html", "write"), ("reprise.execute.pipeline", "join")]
+    symbols = [("reprise.report.html", "write"), ("reprise.execute.pipeline", "join"), (ROOM, "ORDER")]
     for key, paper in papers().items():
         symbols += [(f"{ROOM}.{key}", "TITLE"), (f"{ROOM}.{key}", "BIBTEX")]
+        symbols += [(f"{ROOM}.{key}", "HEADLINES")] if paper.headlines else []
         symbols += [(f"{ROOM}.{key}.errata", "ERRATA")] if paper.errata else []
+        symbols += claims_symbols(key)  # it shows the observations of each seed
     return symbols
 
 
 def report_code() -> str:
     """Hash of everything that the report depends on, except verdicts and figures."""
-    return closure_hash(*report_symbols(), extra=b"".join(_data(key, "artifacts.csv") for key in papers()))
+    contents = [_data(key, "artifacts.csv") for key in papers()]
+    return closure_hash(*report_symbols(), extra=b"".join(contents + [_page(name) for name in PAGE]))
+
+
+def _page(name: str) -> bytes:
+    return (files("reprise.report") / name).read_bytes()
 
 
 def _data(key: str, name: str) -> bytes:
@@ -287,6 +304,7 @@ def _paper(key: str) -> Paper:
         printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
         errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
         coverage=tuple(csv.DictReader(rows)),
+        headlines=getattr(module, "HEADLINES", {}),
     )
 
 

@@ -1,14 +1,11 @@
 """A claim, or a figure or table, as a card in the terminal: what the paper says, what was found, and where
 each thing lies."""
 
-import ast
 import json
 import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from reprise.evidence.verdicts import ground, judge_all, known_false, setting
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
+from reprise.report.places import Checkout
 from reprise.storage import store
 from reprise.study.experiment import BASE, Artifact, Tables
 
@@ -109,7 +107,7 @@ def _claim_lines(claim: Claim, experiment: Experiment | None, tier: Tier) -> Ite
     for artifact in about:
         yield "figure" if artifact.kind == "figure" else "table", _drawn(artifact, tier)
     yield from _files(claim, experiment, tables, tier)
-    yield "written in", _place(claim, experiment)
+    yield "written in", _place(claim, experiment, tier)
     yield "run it again", _commands(claim, experiment, tier)
 
 
@@ -245,43 +243,11 @@ def _shows(artifact: Artifact, claim: Claim, paper: Paper) -> bool:
     return listed or re.fullmatch(rf"{re.escape(stated)}(?!\d)\w*", figure) is not None
 
 
-def _place(claim: Claim, experiment: Experiment | None) -> str:
-    """The file and line of the text that a claim's id is made of, as exactly as there is one."""
-    package = Path(str(files("reprise")))
-    folder = package / "papers" / claim.paper
-    own = [folder / f"{name}.py" for name in ("printed", "pending")]
-    if experiment is not None:
-        own = [package.parent / experiment.module.replace(".", "/") / "claims.py"]
-    names = (claim.id, claim.id.partition("/")[2], claim.id.rpartition("/")[2], claim.statement)
-    for sources in (own, sorted(folder.rglob("*.py"))):
-        matches = [
-            (constant, file, line)
-            for file in sources
-            for constant, pattern, line in _strings(file)
-            if any(pattern.fullmatch(name) for name in names)
-        ]
-        if matches:
-            _, file, line = max(matches, key=lambda match: match[0])
-            return f"src/reprise/{file.relative_to(package)}:{line}"
-    return f"src/reprise/{own[0].relative_to(package)}"
-
-
-@cache
-def _strings(file: Path) -> list[tuple[int, re.Pattern[str], int]]:
-    """The strings in a file: how many constant characters each has, a pattern of what it can become, and its
-    line."""
-    strings = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if file.is_file() else ():
-        if isinstance(node, ast.JoinedStr):
-            texts = [str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values]  # noqa: PD011
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            texts = [node.value]
-        else:
-            continue
-        if constant := sum(map(len, texts)):
-            pattern = "".join(re.escape(text) if text else ".+" for text in texts)
-            strings.append((constant, re.compile(pattern, re.DOTALL), node.lineno))
-    return strings
+def _place(claim: Claim, experiment: Experiment | None, tier: Tier) -> str:
+    """The file and line of the text that a claim's id is made of, or the file alone."""
+    module = f"{experiment.module}.claims" if experiment else f"{registry.ROOM}.{claim.paper}.printed"
+    place = Checkout(tier.root, tier.root).claim(claim.id, claim.statement, module)
+    return f"{place.file}:{place.line}" if place else f"src/{module.replace('.', '/')}.py"
 
 
 def _commands(claim: Claim, experiment: Experiment | None, tier: Tier) -> str:
@@ -326,7 +292,6 @@ def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
     for index, file in enumerate(drawn):
         yield "" if index else "files", _shown(file, tier)
     yield "from", _shown(tier.results / artifact.experiment, tier)
-    code = artifact.draw.__code__
-    folder = Path(code.co_filename).relative_to(Path(str(files("reprise"))))
-    yield "written in", f"src/reprise/{folder}:{code.co_firstlineno}"
+    if place := Checkout(tier.root, tier.root).figure(artifact):
+        yield "written in", f"{place.file}:{place.line}"
     yield "draw it again", f"reprise draw {artifact.id} --tier {tier.name}"

@@ -1,14 +1,19 @@
-"""The report: one HTML file that opens offline, a summary for CI, and the table of all claims.
+"""The report: report.json, the page report.html made from it, which opens offline, a summary for CI, and the
+table of all claims.
 
 The files hold no date, so that the same results give the same bytes.
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Collection
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
+from markupsafe import Markup
 
 from reprise.evidence.calibration import FALSE
 from reprise.evidence.claims import (
@@ -22,48 +27,43 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
-from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
-from reprise.execute import registry
+from reprise.evidence.verdicts import CERTAIN
 from reprise.execute.tiers import Tier
-from reprise.report import recorded
-from reprise.report.recorded import RecordedView
-from reprise.report.views import ClaimView, PaperView, RunView, common, gather, number, runs
+from reprise.report import digest, drawings, numbers, pictures, recorded
+from reprise.report.build import build
+from reprise.report.schema import Claim, Report
 from reprise.storage import store
 
-SHOWN = 6
-"""Number of findings per ground that the summary shows unfolded."""
 LONG_TABLE = 30
 """Number of rows above which a table is shown folded."""
+SYMBOLS = dict(zip(VERDICTS, "✓✗±?·", strict=True))
 
 
 def write(tier: Tier, claims: pd.DataFrame) -> Path:
-    """Writes `report.html`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none.
+    """Writes `report.{json,html}`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none.
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
 
+    Returns:
+        report.html.
+
     Raises:
         RepriseError: if a result or figure is damaged, or a result is out of date.
     """
-    fresh_runs = runs(tier)
     others = [] if tier.is_recorded else recorded.gather(tier.root)
-    lines = [run.lines for run in others]
-    papers = [
-        gather(tier, paper, claims[claims["paper"] == key], fresh_runs, lines)
-        for key, paper in registry.papers().items()
-    ]
-    page = _page(tier, papers, claims, list(fresh_runs.values()), others)
-    digest = _summary(tier, papers, claims)
-    report = tier.results / "report.html"
+    report = build(tier, claims, others)
+    html = tier.results / "report.html"
     store.write_files(
         {
-            report: _writer(page),
-            tier.results / "summary.md": _writer(digest),
+            html: _writer(page(report, tier.results)),
+            tier.results / "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
+            tier.results / "summary.md": _writer(digest.digest(report, claims)),
             tier.results / "claims.parquet": lambda file: claims.to_parquet(file, index=False),
             tier.results / "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
         }
     )
-    return report
+    return html
 
 
 def _writer(text: str) -> Callable[[Path], None]:
@@ -73,13 +73,54 @@ def _writer(text: str) -> Callable[[Path], None]:
     return write
 
 
-def _page(
-    tier: Tier,
-    papers: list[PaperView],
-    claims: pd.DataFrame,
-    fresh_runs: list[RunView],
-    others: list[RecordedView],
-) -> str:
+def page(report: Report, folder: Path) -> str:
+    """report.html, self-contained.
+
+    Args:
+        folder: where it will lie; the paths of the report start there.
+    """
+    every = {claim.id: claim for paper in report.papers for claim in paper.claims}
+
+    def counted(ids: Collection[str]) -> dict[str, int]:
+        return {verdict: sum(every[id].verdict == verdict for id in ids) for verdict in VERDICTS}
+
+    by_ground = {
+        name: {
+            verdict: sum(count.verdicts[verdict] for count in report.counts if count.ground == name)
+            for verdict in VERDICTS
+        }
+        for name in report.grounds
+        if any(count.ground == name for count in report.counts)
+    }
+    text = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            claims=every,
+            counted=counted,
+            figures={figure.id: figure for paper in report.papers for figure in paper.figures},
+            experiments={each.id: each for paper in report.papers for each in paper.experiments},
+            by_ground=by_ground,
+            verdicts=VERDICTS,
+            symbols=SYMBOLS,
+            comparisons=[
+                (title, len(claims), Markup(drawings.panel(title, claims)))
+                for title, claims in drawings.comparisons(report.papers)
+            ],
+            picture=partial(_picture, folder, pictures.WIDE),
+            thumbnail=partial(_picture, folder, pictures.SMALL),
+            style=Markup(_text("report.css")),
+            script=Markup(_text("report.js")),
+            long_table=LONG_TABLE,
+            rules=_rules(),
+        )
+    )
+    return "\n".join(line.strip() if not line.startswith("  ") else line for line in text.splitlines()) + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         autoescape=True,
@@ -87,112 +128,96 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    counts = summary(claims)
-    by_ground = counts.groupby("ground")[list(VERDICTS)].sum()
-    return environment.get_template("report.html.j2").render(
-        tier=tier,
-        papers=papers,
-        grounds=[
-            (name, meaning, by_ground.loc[name].to_dict())
-            for name, meaning in GROUNDS.items()
-            if name in by_ground.index
-        ],
-        counts=counts.to_dict("records"),
-        verdicts=VERDICTS,
-        margins=[
-            (name, f"{number(100 * margin)} % of the reference" if name in RELATIVE else number(margin))
+    environment.filters |= {
+        "number": numbers.number,
+        "percent": numbers.percent,
+        "duration": numbers.duration,
+        "to_hold": digest.to_hold,
+        "notes": _notes,
+        "drawing": drawings.drawing,
+        "distance": _distance,
+        "interval": _interval,
+        "section": _section,
+        "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
+    }
+    return environment
+
+
+def _text(name: str) -> str:
+    return (files("reprise.report") / name).read_text(encoding="utf-8")
+
+
+def _picture(folder: Path, width: int, path: str) -> str:
+    return pictures.embedded(folder / path, width)
+
+
+def _interval(claim: Claim) -> str:
+    """What was observed: of an equation the largest error alone."""
+    if claim.kind in ("identity", "inequality"):
+        return numbers.number(float(f"{claim.observed:.1e}"))
+    return numbers.interval(claim.observed, claim.own_low, claim.own_high)
+
+
+def _notes(claim: Claim) -> list[str]:
+    """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
+    notes = [_agreement(claim)] if claim.settings else []
+    half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
+    has_margin = claim.margin or claim.kind in ("identity", "inequality")
+    if claim.verdict not in ("not run", "depends") and has_margin:
+        same = half == twice == claim.verdict
+        notes.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
+    if claim.false_reproduced is not None and claim.verdict != "not run" and claim.kind not in CERTAIN:
+        rates = [numbers.percent(rate) for rate in (claim.false_reproduced, claim.false_contradicted)]
+        notes.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
+    notes += [f"fragile: {claim.fragile}"] if claim.fragile else []
+    notes += [f"reading: {claim.reading}"] if claim.reading else []
+    notes += [f"set after a look at results: {claim.looked}"] if claim.looked else []
+    return notes
+
+
+def _agreement(claim: Claim) -> str:
+    """How many settings agree, with the verdict or where it depends on them with the statement."""
+    verdicts = [setting.verdict for setting in claim.settings]
+    is_decided = claim.verdict in ("reproduced", "contradicted")
+    agreeing = claim.verdict if is_decided else "reproduced"
+    same = verdicts.count(agreeing)
+    opposed = verdicts.count("reproduced" if agreeing == "contradicted" else "contradicted")
+    words = ("same", "opposite") if is_decided else ("holds", "fails")
+    undecided = len(verdicts) - same - opposed
+    return f"{len(verdicts)} other settings: {same} {words[0]}, {opposed} {words[1]}, {undecided} undecided"
+
+
+def _section(place: str) -> str:
+    """`5.1` as `Section 5.1`, `B.5` as `Appendix B.5`; what has a name keeps it."""
+    if place[0].isdigit():
+        return f"Section {place}"
+    return f"Appendix {place}" if re.match(r"[A-Z](\W|$)", place) else place
+
+
+def _distance(claim: Claim) -> str:
+    """How far the observation lies from the reference, in margins or else relative to it, to sort by; empty
+    if nothing was observed."""
+    if claim.observed is None or claim.reference is None:
+        return ""
+    size = claim.margin or abs(claim.reference) or 1.0
+    return f"{abs(claim.observed - claim.reference) / size:.3g}"
+
+
+def _rules() -> dict[str, Any]:
+    """The numbers of the rules by which verdicts are reached."""
+    show = numbers.number
+    return {
+        "margins": [
+            (name, f"{show(100 * margin)} % of the reference" if name in RELATIVE else show(margin))
             for name, margin in MARGINS.items()
         ],
-        tolerance=number(IDENTITY_TOLERANCE),
-        collapsed=number(COLLAPSED),
-        learned=number(LEARNED),
-        level=f"{number(100 * LEVEL)} %",
-        min_seeds=MIN_SEEDS,
-        min_points=MIN_POINTS,
-        min_runs=MIN_RUNS,
-        tolerated=f"{number(100 * TOLERATED)} %",
-        false=f"{number(100 * FALSE)} %",
-        discoveries=[{**row, "rate": percent(row["rate"])} for row in false_discoveries(claims)],
-        error_rates=_rates(claims),
-        findings=_findings(papers),
-        shown=SHOWN,
-        long_table=LONG_TABLE,
-        common=common(fresh_runs),
-        runs=fresh_runs,
-        recorded=others,
-    )
-
-
-def _rates(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rates of each type of statement: mean and largest."""
-    return [
-        {
-            "kind": kind,
-            "claims": int(rates["claims"]),
-            **{
-                name: f"{percent(rates[name])} ({percent(rates[f'largest_{name}'])})"
-                for name in ("false_reproduced", "false_contradicted")
-            },
-            **{name: percent(rates[name]) for name in ("power_half", "power_twice")},
-        }
-        for kind, rates in error_rates(claims).iterrows()
-    ]
-
-
-def percent(share: float) -> str:
-    return number(share) if pd.isna(share) else f"{100 * share:.1f} %"
-
-
-def _findings(papers: list[PaperView]) -> list[tuple[str, list[ClaimView]]]:
-    """The claims that are contradicted or depend on what is unstated, by ground; misprints are listed as
-    errata."""
-    contradicted = [
-        claim
-        for paper in papers
-        for claim in paper.having("contradicted", "depends")
-        if claim.ground != "errata"
-    ]
-    by_ground = {name: [claim for claim in contradicted if claim.ground == name] for name in GROUNDS}
-    return [(name, claims) for name, claims in by_ground.items() if claims]
-
-
-def _summary(tier: Tier, papers: list[PaperView], claims: pd.DataFrame) -> str:
-    """The verdicts in Markdown, for the summary of a CI run."""
-    lines = [
-        f"# Reprise: verdicts of tier `{tier.name}`",
-        "",
-        f"Config `{tier.hash}`. Counts on different grounds are not added together.",
-        "",
-        *_markdown(("paper", "ground", *VERDICTS), summary(claims).itertuples(index=False)),
-    ]
-    lines += ["", "## False discovery rates", ""]
-    rates = [
-        (row["paper"], row["tests"], row["decided"], percent(row["rate"]))
-        for row in false_discoveries(claims)
-    ]
-    lines += (
-        _markdown(("paper", "tests", "decided", "expected to be wrong, at most"), rates)
-        if rates
-        else ["None."]
-    )
-    for verdict in ("contradicted", "depends", "inconclusive"):
-        selected = [claim for paper in papers for claim in paper.having(verdict)]
-        lines += ["", f"## {verdict.capitalize()}", "", *(_listed(selected) if selected else ["None."])]
-    return "\n".join(lines) + "\n"
-
-
-def _listed(claims: list[ClaimView]) -> list[str]:
-    rows = [
-        (f"`{c.id}`", c.statement, f"{c.observed} {c.interval} {c.unit}", c.compared, c.ground, c.reason)
-        for c in claims
-    ]
-    return _markdown(("claim", "statement", "observed", "to hold", "ground", "reason"), rows)
-
-
-def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
-    def line(cells: Iterable[Any]) -> str:
-        texts = (" ".join(str(cell).split()).replace("|", "\\|").replace("<", "&lt;") for cell in cells)
-        return "| " + " | ".join(texts) + " |"
-
-    head = list(columns)
-    return [line(head), line(["---"] * len(head)), *map(line, rows)]
+        "tolerance": show(IDENTITY_TOLERANCE),
+        "collapsed": show(COLLAPSED),
+        "learned": show(LEARNED),
+        "level": f"{show(100 * LEVEL)} %",
+        "min_seeds": MIN_SEEDS,
+        "min_points": MIN_POINTS,
+        "min_runs": MIN_RUNS,
+        "tolerated": f"{show(100 * TOLERATED)} %",
+        "false": f"{show(100 * FALSE)} %",
+    }

@@ -7,3 +7,10 @@ BIBTEX = """@inproceedings{esser2024representation,
   booktitle = {AAAI Conference on Artificial Intelligence},
   year      = {2024}
 }"""
+HEADLINES = {
+    "Without constraints descent diverges": ("esser2024/fig1/unconstrained-diverges",),
+    "Orthonormal weights avoid collapse": ("esser2024/fig1/rank-orthogonal",),
+    "Frobenius norms do not": ("esser2024/fig1/rank-frobenius",),
+    "Wide tanh networks come close to linear ones": ("esser2024/fig2/tanh-slope",),
+    "The ODE is faster than training": ("esser2024/fig4-time/ode-faster-than-nonlinear",),
+}

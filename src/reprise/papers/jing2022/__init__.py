@@ -8,3 +8,15 @@ BIBTEX = """@inproceedings{jing2022understanding,
   booktitle = {International Conference on Learning Representations},
   year      = {2022}
 }"""
+HEADLINES = {
+    "Strong augmentation collapses dimensions": ("jing2022/sec4/threshold-above",),
+    "So does depth, even with weak augmentation": ("jing2022/fig6a/linear-collapsed",),
+    "ReLU collapses like no nonlinearity": ("jing2022/fig6b/relu-like-linear",),
+    "A trainable projector prevents collapse": ("jing2022/fig7/projector-prevents-collapse",),
+    "Table 1": (
+        "jing2022/table1/simclr-nonlinear",
+        "jing2022/table1/simclr-linear",
+        "jing2022/table1/simclr-none",
+        "jing2022/table1/directclr",
+    ),
+}

@@ -7,3 +7,13 @@ BIBTEX = """@inproceedings{tian2023understanding,
   booktitle = {International Conference on Learning Representations},
   year      = {2023}
 }"""
+HEADLINES = {
+    "ReLU filters learn diverse patterns that linear ones miss": ("tian2023/fig9/relu-above-linear",),
+    "They gain from over-parameterisation": ("tian2023/fig9/relu-gains-with-beta",),
+    "InfoNCE beats the quadratic loss": ("tian2023/fig10/below-infonce",),
+    "BatchNorm helps where tokens are rare": (
+        "tian2023/fig11/batch-norm-helps-zeta5",
+        "tian2023/fig11/batch-norm-helps-zeta10",
+    ),
+    "Table 1": ("tian2023/table1/whole-table",),
+}

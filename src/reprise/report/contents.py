@@ -1,0 +1,159 @@
+"""A paper's table of contents, from its artifacts.csv: sections in its own order, and where each figure and
+claim stands."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from reprise.evidence.judgement import Verdict
+from reprise.execute.registry import Paper
+from reprise.report.schema import Figure, Item, Quotation, Section
+
+Mention = tuple[str, str, str]
+"""Of a figure, table or section: its kind, number and letter."""
+
+_MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\b", re.IGNORECASE)
+_SECTION = re.compile(r"Abstract|Appendix|\d+(?:\.\d+)*|[A-Z](?:\.\d+)*(?![\w’'])")
+ELSEWHERE = "Elsewhere"
+EARLY = ("Abstract", "1")
+"""Where papers announce what later sections show."""
+QUOTED = "Sentence: "
+
+
+def mentions(text: str) -> set[Mention]:
+    """The figures, tables and sections mentioned: `Figure 6(a)` and `fig06a` are both ("fig", "6", "a")."""
+    return {(kind.lower(), digits, letter.lower()) for kind, digits, letter in _MENTION.findall(text)}
+
+
+def same_item(a: Mention, b: Mention) -> bool:
+    """Whether two mentions name the same item; `Figure 6` matches all its parts."""
+    return a[:2] == b[:2] and (a[2] == b[2] or not a[2] or not b[2])
+
+
+def natural_key(text: str) -> list[tuple[int, str]]:
+    """A sort key that puts Figure 10 after Figure 9."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
+
+
+def section_of(text: str) -> str:
+    """The section in which an item is first shown: `5.1` of `Abstract, 1, 5.1 and C`, else where it is
+    announced."""
+    named = _SECTION.findall(
+        re.sub(r"(?:Figure|Table|Proposition|Equation|Example|Lemma)s? [\w.]+", "", text)
+    )
+    later = [name for name in named if name.split(".")[0] not in EARLY]
+    return (later or named or [ELSEWHERE])[0]
+
+
+def order_of(section: str) -> tuple[int, list[tuple[int, str]]]:
+    """A sort key: the abstract, numbered sections, the appendix, what stands elsewhere."""
+    rank = 3 if section == ELSEWHERE else 0 if section == "Abstract" else 1 if section[0].isdigit() else 2
+    return rank, natural_key("" if section == "Appendix" else section)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """
+    Attributes:
+        about: artifact -> the claims about it.
+        verdicts: claim -> its verdict.
+    """
+
+    paper: Paper
+    figures: Sequence[Figure]
+    about: Mapping[str, Sequence[str]]
+    verdicts: Mapping[str, Verdict]
+
+    @cached_property
+    def items(self) -> list[Item]:
+        drawn = {figure.id for figure in self.figures if figure.files}
+        known = {figure.id for figure in self.figures}
+        items = []
+        for entry in self.paper.coverage:
+            ids = entry["covered_by"].split()
+            figures, claims = [id for id in ids if id in known], [id for id in ids if id in self.verdicts]
+            if not figures and not claims:
+                how = entry["covered_by"]
+            elif figures and drawn.issuperset(figures):
+                how = "drawn again"
+            elif any(self.verdicts[id] != "not run" for id in claims):
+                how = "checked by claims"
+            else:
+                how = "not run yet"
+            text = entry["item"]
+            quotation = text.removeprefix(QUOTED) if text.startswith(QUOTED) else ""
+            items.append(
+                Item(
+                    text=text,
+                    quotation=quotation,
+                    section=entry["section"],
+                    how=how,
+                    note=entry["note"],
+                    figures=figures,
+                    claims=claims,
+                )
+            )
+        return items
+
+    @cached_property
+    def coverage(self) -> dict[str, int]:
+        return dict(Counter(item.how for item in self.items).most_common())
+
+    def quotations(self, claim: str) -> list[Quotation]:
+        """The paper's sentences that a claim covers; without one, the numbered statements."""
+        items = [item for item in self.items if claim in item.claims]
+        quoted = [item for item in items if item.quotation]
+        return [Quotation(text=item.quotation or item.text, place=item.section) for item in quoted or items]
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        homes = [section_of(item.section) for item in self.items]
+        of_figure = {
+            figure.id: min(
+                (home for item, home in zip(self.items, homes, strict=True) if figure.id in item.figures),
+                key=lambda home: (not _is_late(home), order_of(home)),
+                default=ELSEWHERE,
+            )
+            for figure in self.figures
+        }
+        of_claim: dict[str, str] = {}
+        for figure in sorted(self.figures, key=lambda figure: natural_key(figure.number)):
+            for id in self.about[figure.id]:
+                of_claim.setdefault(id, of_figure[figure.id])
+        for id in self.verdicts:
+            shown = [home for item, home in zip(self.items, homes, strict=True) if id in item.claims]
+            of_claim.setdefault(id, max(shown, key=_is_late, default=ELSEWHERE))
+        tops = {_top(home) for home in (*homes, *of_figure.values(), *of_claim.values())}
+        return [
+            Section(
+                id=f"{self.paper.key}:{top}",
+                title=_title(top),
+                items=[item for item, home in zip(self.items, homes, strict=True) if _top(home) == top],
+                figures=[
+                    figure.id
+                    for figure in sorted(self.figures, key=lambda figure: natural_key(figure.number))
+                    if _top(of_figure[figure.id]) == top
+                ],
+                claims=sorted(
+                    (id for id, home in of_claim.items() if _top(home) == top),
+                    key=lambda id: (order_of(of_claim[id]), natural_key(id)),
+                ),
+            )
+            for top in sorted(tops, key=order_of)
+        ]
+
+
+def _is_late(section: str) -> bool:
+    return section.split(".")[0] not in EARLY
+
+
+def _top(section: str) -> str:
+    return section.split(".")[0]
+
+
+def _title(top: str) -> str:
+    if top in ("Abstract", "Appendix", ELSEWHERE):
+        return top
+    return f"Section {top}" if top.isdigit() else f"Appendix {top}"

@@ -1,0 +1,69 @@
+"""The verdicts in Markdown, for the summary of a CI run."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from reprise.evidence.judgement import VERDICTS
+from reprise.evidence.verdicts import GROUNDS, false_discoveries, summary
+from reprise.report.numbers import NONE, number, percent
+from reprise.report.schema import Claim, Report
+
+
+def digest(report: Report, claims: pd.DataFrame) -> str:
+    """summary.md: counts, false discovery rates, and what a CI run must look at."""
+    lines = [
+        f"# Reprise: verdicts of tier `{report.tier}`",
+        "",
+        f"Config `{report.config}`. Counts on different grounds are not added together.",
+        "",
+        *_markdown(("paper", "ground", *VERDICTS), summary(claims).itertuples(index=False)),
+    ]
+    lines += ["", "## False discovery rates", ""]
+    rates = [
+        (row["paper"], row["tests"], row["decided"], percent(row["rate"]))
+        for row in false_discoveries(claims)
+    ]
+    lines += (
+        _markdown(("paper", "tests", "decided", "expected to be wrong, at most"), rates)
+        if rates
+        else ["None."]
+    )
+    order = list(GROUNDS)
+    for verdict in ("contradicted", "depends", "inconclusive"):
+        selected = [
+            claim
+            for paper in sorted(report.papers, key=lambda paper: paper.key)
+            for claim in sorted(paper.claims, key=lambda claim: order.index(claim.ground))
+            if claim.verdict == verdict
+        ]
+        lines += ["", f"## {verdict.capitalize()}", "", *(_listed(selected) if selected else ["None."])]
+    return "\n".join(lines) + "\n"
+
+
+def to_hold(claim: Claim) -> str:
+    """What the observation must satisfy: `near 0.31 ± 0.1`."""
+    if claim.reference is None:
+        return NONE
+    margin = f" ± {number(claim.margin)}" if claim.margin else ""
+    return f"{claim.relation} {number(claim.reference)}{margin}"
+
+
+def _listed(claims: list[Claim]) -> list[str]:
+    rows = [(f"`{c.id}`", c.statement, _observed(c), to_hold(c), c.ground, c.reason) for c in claims]
+    return _markdown(("claim", "statement", "observed", "to hold", "ground", "reason"), rows)
+
+
+def _observed(claim: Claim) -> str:
+    interval = "" if claim.low is None else f"[{number(claim.low)}, {number(claim.high)}]"
+    return f"{number(claim.observed)} {interval} {claim.unit}"
+
+
+def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    def line(cells: Iterable[Any]) -> str:
+        texts = (" ".join(str(cell).split()).replace("|", "\\|").replace("<", "&lt;") for cell in cells)
+        return "| " + " | ".join(texts) + " |"
+
+    head = list(columns)
+    return [line(head), line(["---"] * len(head)), *map(line, rows)]

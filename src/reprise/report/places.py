@@ -1,0 +1,132 @@
+"""Where in the repository a claim, a figure and a counter-case are written."""
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from reprise.report.schema import Place
+from reprise.study.experiment import Artifact
+
+PACKAGE = Path(str(files("reprise")))
+TESTS = "tests/papers"
+FEWEST = 14
+"""Constant characters of a string with gaps that says anything."""
+ANY = re.compile("")
+VIOLATING = re.compile(
+    "break|broken|counter|fail|flipped|contradict|wrong|false|refute|misprint", re.IGNORECASE
+)
+"""Names of tests, and of the lists that they read, that give claims data which violate them."""
+Where = tuple[Path, int, str]
+"""A file, a line, and the name of the function or constant there."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The strings of some files, each with its file, its line and the function or constant around it.
+
+    Attributes:
+        constants: the first place of each string without gaps.
+        patterns: strings with gaps, and how many of their characters are constant.
+    """
+
+    constants: Mapping[str, Where]
+    patterns: Sequence[tuple[int, re.Pattern[str], Where]]
+
+    def source(self, words: str) -> Where | None:
+        """The string that `words` may have been made of with the most constant characters."""
+        if words in self.constants:
+            return self.constants[words]
+        matches = [(size, where) for size, pattern, where in self.patterns if pattern.fullmatch(words)]
+        return max(matches, key=lambda match: match[0])[1] if matches else None
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The places of a checkout, seen from the folder in which the report will lie."""
+
+    root: Path
+    folder: Path
+
+    def claim(self, id: str, statement: str, module: str) -> Place | None:
+        """Where a claim is defined: the string that its id, its statement or the end of its id is made of. It
+        is looked for in the module first, and then in the whole of the paper's folder.
+
+        Args:
+            module: `reprise.papers.KEY.NAME.claims`.
+        """
+        key, rest = id.split("/", 1)
+        own = PACKAGE.parent / f"{module.replace('.', '/')}.py"
+        whole = tuple(sorted((PACKAGE / "papers" / key).rglob("*.py")))
+        for sources in ((own,) if own.is_file() else (), whole):
+            for words in (id, rest, statement, rest.rpartition("/")[2]):
+                if where := _texts(sources).source(words):
+                    return self._place(*where)
+        return None
+
+    def figure(self, artifact: Artifact) -> Place | None:
+        """Where a figure is drawn, from its decorator on. Its module is read, not imported."""
+        file = PACKAGE.parent / f"{artifact.module.replace('.', '/')}.py"
+        tree = ast.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name == artifact.name:
+                first = min(part.lineno for part in (node, *node.decorator_list))
+                return self._place(file, first, artifact.name)
+        return None
+
+    def counter_case(self, id: str) -> Place | None:
+        """The test that names a claim, by its whole id or without its paper; None if there is none."""
+        key, rest = id.split("/", 1)
+        tests = _texts(tuple(sorted((self.root / TESTS / key).glob("test_*.py"))), VIOLATING).constants
+        where = tests.get(id) or tests.get(rest)
+        return self._place(*where) if where else None
+
+    def _place(self, file: Path, line: int, name: str) -> Place:
+        inside = PACKAGE in file.parents
+        shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else str(file.relative_to(self.root))
+        there = (self.root / shown).is_file()
+        path = os.path.relpath(self.root / shown, self.folder) if there else ""
+        return Place(file=shown, line=line, name=name, path=path)
+
+
+@cache
+def _texts(sources: tuple[Path, ...], named: re.Pattern[str] = ANY) -> Texts:
+    """
+    Args:
+        named: which functions and constants are read, by their names.
+    """
+    constants: dict[str, Where] = {}
+    patterns = []
+    for file in sources:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            for parts, line in _strings(node) if named.search(_name(node)) else ():
+                where = (file, line, _name(node))
+                if None not in parts:
+                    constants.setdefault("".join(filter(None, parts)), where)
+                elif (size := sum(len(part) for part in parts if part)) >= FEWEST:
+                    pattern = "".join(".+" if part is None else re.escape(part) for part in parts)
+                    patterns.append((size, re.compile(pattern, re.DOTALL), where))
+    return Texts(constants, patterns)
+
+
+def _strings(node: ast.stmt) -> Iterator[tuple[list[str | None], int]]:
+    """The parts of each string in a statement, None for a gap, and its line."""
+    inner: set[int] = set()
+    for each in ast.walk(node):  # from the outside to the inside
+        if isinstance(each, ast.JoinedStr):
+            inner.update(id(part) for part in each.values)
+            parts = [str(part.value) if isinstance(part, ast.Constant) else None for part in each.values]
+            yield parts, each.lineno
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in inner:
+            yield [each.value], each.lineno
+
+
+def _name(node: ast.stmt) -> str:
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return target.id if isinstance(target, ast.Name) else ""
+    return getattr(node, "name", "")

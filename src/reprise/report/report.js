@@ -1,0 +1,118 @@
+"use strict";
+// One view at a time: the one that holds what the address names. Without this script all views stand below one another.
+const form = document.querySelector("form");
+const views = [...document.querySelectorAll(".view")];
+const claims = [...document.querySelectorAll(".claim")];
+const figures = [...document.querySelectorAll("figure[id]")];
+const results = document.getElementById("results");
+const output = document.querySelector("output");
+const verdicts = [...form.elements.verdict.options].map(option => option.text);
+const grounds = [...form.elements.ground.options].map(option => option.text);
+// Where each claim stands in its paper, so that it can return there after a search.
+const homes = new Map(claims.map(claim => [claim, claim.parentElement]));
+const texts = new Map(claims.map(claim => [claim, words(`${claim.id} ${claim.querySelector(".s").textContent} ${claim.querySelector(".id").textContent}`)]));
+
+function words(text) {
+  return text.toLowerCase().normalize("NFKD");
+}
+
+function show(id) {
+  for (const view of views) view.hidden = view.id !== id;
+  for (const link of document.querySelectorAll("#contents a")) {
+    if (link.hash === `#${id}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    link.parentElement.classList.toggle("open", link.hash === `#${id}`);
+  }
+}
+
+function restore() {
+  if (!results.firstElementChild) return;
+  for (const [claim, home] of homes) home.append(claim);
+}
+
+const orders = {
+  verdict: claim => verdicts.indexOf(claim.dataset.v),
+  ground: claim => grounds.indexOf(claim.dataset.g),
+  far: claim => claim.dataset.d === "" ? Infinity : -Number(claim.dataset.d),
+  statement: claim => claim.querySelector(".s").textContent,
+};
+
+function find(asked) {
+  const wanted = words(asked.get("q") || "").split(/\s+/).filter(Boolean);
+  const has = text => wanted.every(word => text.includes(word));
+  const chosen = claims.filter(claim =>
+    has(texts.get(claim)) &&
+    (!asked.get("verdict") || claim.dataset.v === asked.get("verdict")) &&
+    (!asked.get("ground") || claim.dataset.g === asked.get("ground")) &&
+    (!asked.get("paper") || claim.id.startsWith(`${asked.get("paper")}/`)));
+  const order = orders[asked.get("sort")];
+  if (order) {
+    const keyed = chosen.map(claim => [order(claim), claim]);
+    keyed.sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
+    chosen.splice(0, chosen.length, ...keyed.map(([, claim]) => claim));
+  }
+  restore();
+  results.append(...chosen);
+  output.textContent = `${chosen.length} of ${claims.length} claims`;
+  const pictures = document.getElementById("pictures");
+  pictures.replaceChildren();
+  if (!wanted.length) return;
+  for (const figure of figures) {
+    if (!has(words(`${figure.id} ${figure.querySelector("figcaption p").textContent}`))) continue;
+    const link = document.createElement("a");
+    link.href = `#${figure.id}`;
+    link.textContent = `${figure.id.split("/")[0]} ${figure.querySelector("figcaption b").textContent}`;
+    pictures.append(link, " ");
+  }
+}
+
+function go() {
+  const address = decodeURIComponent(location.hash.slice(1)) || "home";
+  document.getElementById("contents").hidePopover?.();
+  const [name, query] = address.split("?");
+  if (name === "find") {
+    const asked = new URLSearchParams(query || "");
+    for (const field of form.elements) if (field.name && document.activeElement !== field) field.value = asked.get(field.name) || "";
+    find(asked);
+    show("find");
+    return;
+  }
+  restore();
+  const target = document.getElementById(address);
+  if (!target || address === "main") {
+    if (!views.some(view => !view.hidden)) show("home");
+    if (target) target.focus();
+    return;
+  }
+  form.reset();
+  const view = target.closest(".view");
+  show(view ? view.id : "home");
+  for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  if (target === view) scrollTo(0, 0);
+  else target.scrollIntoView();
+}
+
+function ask() {
+  const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  history.replaceState(null, "", asked.size ? `#find?${asked}` : "#find");
+  go();
+}
+
+const zoom = document.getElementById("zoom");
+for (const button of document.querySelectorAll(".zoom")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const picture = button.parentElement.querySelector("img");
+    const large = zoom.querySelector("img");
+    large.src = picture.src;
+    large.alt = picture.alt;
+    zoom.showModal();
+  });
+}
+zoom.addEventListener("click", () => zoom.close());
+
+form.hidden = false;
+form.addEventListener("input", ask);
+form.addEventListener("submit", event => { event.preventDefault(); ask(); });
+addEventListener("hashchange", go);
+go();

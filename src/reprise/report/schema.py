@@ -1,0 +1,351 @@
+"""The report as one plain structure, report.json, from which the page is made and which other programs may
+read. docs/report.md describes it; `Report.model_json_schema()` is its JSON Schema.
+
+A number that is unknown or not finite is null. Paths are relative to the folder of report.json.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from reprise.evidence.claims import Form, Kind, Relation
+from reprise.evidence.errata import ErratumKind
+from reprise.evidence.judgement import Verdict
+
+Number = float | None
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Place(Part):
+    """A line of code."""
+
+    file: str
+    """From the root of the repository."""
+    line: int
+    name: str
+    """Of the function or constant in which the line stands."""
+    path: str
+    """Of the file, or empty if it is not in this checkout."""
+
+
+class Setting(Part):
+    """One parameter of an experiment."""
+
+    text: str
+    """Its name and value, and of a departure the published value: `width: 8 (paper: 16)`."""
+    why: str
+    """Where the paper states the published value, or why this value was chosen where it does not."""
+
+
+class Experiment(Part):
+    """How an experiment was or will be run."""
+
+    id: str
+    command: str
+    minutes: Number
+    """That its jobs took; null if it has not run."""
+    has_run: bool
+    departures: list[Setting]
+    """From the published settings."""
+    assumptions: list[Setting]
+    """Our values of what the paper leaves open."""
+    looked: str
+    """What was set after results had been seen."""
+
+
+class Figure(Part):
+    """A figure or table of the paper, drawn again."""
+
+    id: str
+    number: str
+    """As the paper prints it: `Figure 6a`."""
+    kind: Literal["figure", "table"]
+    caption: str
+    experiment: str
+    files: dict[str, str]
+    """Ending (`pdf`, `png`, `csv`, `md`) -> path; empty if it has not been drawn."""
+    width: int
+    """Of the PNG in pixels; 0 of a table."""
+    height: int
+    columns: list[str]
+    """Of a table."""
+    rows: list[list[str]]
+    code: Place | None
+    """The function that draws it."""
+    claims: list[str]
+    """The claims about it."""
+    commands: list[str]
+    """What makes it, if it is missing."""
+
+
+class Reading(Part):
+    """A claim in one cell or one other setting."""
+
+    name: str
+    verdict: Verdict
+    observed: Number
+    low: Number
+    high: Number
+    reference: Number
+
+
+class Published(Part):
+    """A number that the paper prints."""
+
+    value: float
+    std: Number
+    n: int | None
+    low: Number
+    """The interval of the mean, where the paper gives its spread and the number of repetitions."""
+    high: Number
+
+
+class Quotation(Part):
+    """A sentence or a numbered statement of the paper."""
+
+    text: str
+    place: str
+    """The section of the paper."""
+
+
+class Claim(Part):
+    """A published statement, and what came out."""
+
+    id: str
+    kind: Kind
+    statement: str
+    """In our words."""
+    quotations: list[Quotation]
+    """The paper's own sentences."""
+    source: str
+    """Where the paper says it."""
+    form: Form
+    erratum: ErratumKind | Literal[""]
+    reading: str
+    """Whose definition of what is measured, if it is not the paper's."""
+    verdict: Verdict
+    reason: str
+    ground: str
+    """What the verdict stands on, one of the report's `grounds`."""
+    unit: str
+    relation: Relation
+    """How the observation must lie to the reference."""
+    reference: Number
+    margin: Number
+    """How far off still counts."""
+    published: Published | None
+    """Only what the paper prints."""
+    target: Number
+    """The number that the paper implies, if it prints none."""
+    observed: Number
+    low: Number
+    """Of the interval that decides, in which a printed spread is contained."""
+    high: Number
+    own_low: Number
+    """Of the interval of our own measurement."""
+    own_high: Number
+    seeds: int
+    sample: str
+    """Of what there are so many: seeds, runs, points, cases."""
+    values: list[float]
+    """An observation a seed, less the paired reference where that is measured too; empty where there are
+    more than fifty."""
+    cells: list[Reading]
+    settings: list[Reading]
+    """With other values of what the paper leaves open."""
+    is_one_scale: bool
+    """Whether all cells compare alike, in the same unit, so that they can be drawn together."""
+    robust: bool
+    """Contradicted in all settings and at twice the margin, whichever seed is changed."""
+    checks: list[str]
+    """What speaks against an error of ours, of a contradiction."""
+    verdict_half_margin: Verdict
+    verdict_twice_margin: Verdict
+    fragile: str
+    false_reproduced: Number
+    false_contradicted: Number
+    power_half: Number
+    power_twice: Number
+    p_value: Number
+    looked: str
+    departures: list[str]
+    assumptions: list[str]
+    experiment: str
+    """Empty of a claim that no experiment decides."""
+    tables: str
+    """The folder of the experiment's tables; empty if it has not run."""
+    figures: list[str]
+    errata: list[str]
+    corrections: list[str]
+    recorded: list[str]
+    """Verdicts of recorded runs, a line each."""
+    code: Place | None
+    """Where the claim is defined."""
+    counter_case: Place | None
+    """The test that gives the claim data that violate it, where one names it."""
+    command: str
+    """What judges it again."""
+    minutes: Number
+    """That the command takes."""
+
+
+class Item(Part):
+    """A line of the paper's table of contents: a sentence, a figure, a theorem."""
+
+    text: str
+    quotation: str
+    """The sentence, if it is one."""
+    section: str
+    how: str
+    """How it is covered, or why it is not."""
+    note: str
+    figures: list[str]
+    claims: list[str]
+
+
+class Section(Part):
+    """A section of the paper, with what is shown there; a figure or claim stands in one section only."""
+
+    id: str
+    title: str
+    items: list[Item]
+    figures: list[str]
+    claims: list[str]
+
+
+class Erratum(Part):
+    """An error in the paper."""
+
+    id: str
+    kind: ErratumKind
+    where: str
+    printed: str
+    corrected: str
+    printed_mathml: str
+    corrected_mathml: str
+    shown_by: list[str]
+    """The claims that show it; empty for an error found by reading."""
+
+
+class Errata(Part):
+    misprints: list[Erratum]
+    changing_results: list[Erratum]
+
+
+class Headline(Part):
+    """What the paper is about, in one phrase, and what came out."""
+
+    phrase: str
+    verdict: str
+    """In words: `reproduced`, `reproduced, at reduced scale`, `needs imagenet`."""
+    main: Verdict
+    claims: list[str]
+
+
+class Paper(Part):
+    key: str
+    title: str
+    bibtex: str
+    minutes: Number
+    headlines: list[Headline]
+    experiments: list[Experiment]
+    sections: list[Section]
+    figures: list[Figure]
+    claims: list[Claim]
+    errata: Errata
+    coverage: dict[str, int]
+    """How many items are covered how."""
+
+
+class Count(Part):
+    """Of verdicts, on one ground."""
+
+    paper: str
+    ground: str
+    verdicts: dict[Verdict, int]
+
+
+class Discovery(Part):
+    """Of a paper's verdicts in which chance has a part, the share expected to be wrong, at most."""
+
+    paper: str
+    tests: int
+    decided: int
+    rate: Number
+
+
+class ErrorRate(Part):
+    """How often the rules are wrong, by type of statement: mean and largest."""
+
+    kind: Kind
+    claims: int
+    false_reproduced: Number
+    largest_false_reproduced: Number
+    false_contradicted: Number
+    largest_false_contradicted: Number
+    power_half: Number
+    power_twice: Number
+
+
+class Printed(Part):
+    """How many of the numbers that the papers print were compared."""
+
+    numbers: int
+    compared: int
+    waiting: int
+    """How many only a run as published decides, which has not been made."""
+    data_sets: list[str]
+    """That such a run needs."""
+    command: str
+
+
+class Findings(Part):
+    """Claims to look at first, firmest first."""
+
+    robust: list[str]
+    depends: list[str]
+
+
+class Run(Part):
+    """How one experiment's tables were made."""
+
+    experiment: str
+    command: str
+    minutes: float
+    facts: dict[str, str]
+    """Commit, versions, hardware and arithmetic."""
+
+
+class Recorded(Part):
+    """A run that was made elsewhere and merged here; never counted among the others."""
+
+    name: str
+    problem: str
+    """Why this version cannot judge it; otherwise empty."""
+    experiments: list[str]
+    facts: dict[str, str]
+    counts: list[Count]
+
+
+class Report(Part):
+    """The results of a tier."""
+
+    format: Literal[1]
+    tier: str
+    config: str
+    """A hash over all parameters."""
+    grounds: dict[str, str]
+    """What a verdict can stand on -> its meaning. Counts on different grounds are never added together."""
+    papers: list[Paper]
+    counts: list[Count]
+    discoveries: list[Discovery]
+    error_rates: list[ErrorRate]
+    printed: Printed
+    findings: Findings
+    runs: list[Run]
+    shared: dict[str, str]
+    """The facts that all runs share."""
+    recorded: list[Recorded]

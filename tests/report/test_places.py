@@ -1,0 +1,89 @@
+"""Where claims, figures and counter-cases are written is found by reading the code."""
+
+from pathlib import Path
+
+import pytest
+
+from reprise.execute import registry
+from reprise.report import places
+from reprise.report.places import Checkout
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = '''"""new2030/fig1/rises is only mentioned here."""
+
+NAMES = ("a", "b")
+
+
+def falls(name):
+    return claim(f"new2030/figure1/{name}-falls", "It falls.")
+
+
+CLAIMS = [
+    claim("new2030/fig1/rises", "It rises."),
+    *(falls(name) for name in NAMES),
+    *(claim(f"new2030/x/{name}", f"Beyond all doubt, {name} is flat.") for name in NAMES),
+]
+'''
+TESTS = """def test_it_is_in_a_list():
+    assert "fig1/rises" in everything
+
+
+BROKEN = {"fig1/rises": "flipped"}
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    package = tmp_path / "src" / "reprise"
+    (package / "papers" / "new2030" / "toy").mkdir(parents=True)
+    (package / "papers" / "new2030" / "toy" / "claims.py").write_text(CLAIMS)
+    (tmp_path / "tests" / "papers" / "new2030").mkdir(parents=True)
+    (tmp_path / "tests" / "papers" / "new2030" / "test_toy.py").write_text(TESTS)
+    monkeypatch.setattr(places, "PACKAGE", package)
+    return Checkout(tmp_path, tmp_path / "results" / "tiny")
+
+
+@pytest.mark.parametrize(
+    ("id", "statement", "line", "name"),
+    [
+        ("new2030/fig1/rises", "It rises.", 11, "CLAIMS"),
+        ("new2030/figure1/a-falls", "It falls.", 7, "falls"),
+        ("new2030/x/b", "Beyond all doubt, b is flat.", 13, "CLAIMS"),
+    ],
+)
+def test_a_claim_is_where_its_id_or_its_statement_is_made(checkout, id, statement, line, name):
+    place = checkout.claim(id, statement, "reprise.papers.new2030.toy.claims")
+    assert (place.line, place.name) == (line, name)
+    assert place.file == "src/reprise/papers/new2030/toy/claims.py"
+    assert (checkout.folder.parent / "x" / place.path).resolve() == checkout.root / place.file
+
+
+def test_a_claim_that_no_string_makes_has_no_place(checkout):
+    assert checkout.claim("new2030/y/z", "Something else.", "reprise.papers.new2030.toy.claims") is None
+
+
+def test_a_counter_case_is_what_breaks_the_claim_and_not_every_test_that_names_it(checkout):
+    place = checkout.counter_case("new2030/fig1/rises")
+    assert (place.line, place.name) == (5, "BROKEN")
+    assert checkout.counter_case("new2030/figure1/a-falls") is None
+
+
+def test_nearly_every_claim_and_every_figure_has_its_place():
+    checkout = Checkout(ROOT, ROOT / "results" / "default")
+    missing, total = [], 0
+    for paper in registry.in_order():
+        for id, (claim, experiment) in paper.claims.items():
+            module = f"{experiment.module}.claims" if experiment else f"reprise.papers.{paper.key}.printed"
+            place = checkout.claim(id, claim.statement, module)
+            total += 1
+            if place is None:
+                missing.append(id)
+            else:
+                line = (ROOT / place.file).read_text(encoding="utf-8").splitlines()[place.line - 1]
+                assert any(mark in line for mark in ('"', "'")), id
+        for artifact in paper.artifacts.values():
+            place = checkout.figure(artifact)
+            lines = (ROOT / place.file).read_text(encoding="utf-8").splitlines()[place.line - 1 :]
+            assert lines[0].startswith(("@figure", "@table"))
+            assert any(line.startswith(f"def {artifact.name}(") for line in lines)
+    assert len(missing) < 0.03 * total

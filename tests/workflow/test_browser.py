@@ -1,0 +1,270 @@
+"""The report of a whole smoke run in a real browser: Debian's chromium, driven by Playwright."""
+
+import re
+import shutil
+from urllib.parse import unquote
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 900}
+MOST_PAGES = 15
+MOST_PIXELS = 4000
+"""Of the first page at desktop width."""
+MOST_BYTES = 4e6
+AXE = {"resultTypes": ["violations"]}
+BUTTON = "#menu"
+
+RESOLVE = """async ids => {
+  const hidden = [], bottom = document.querySelector(".top").getBoundingClientRect().bottom;
+  for (const id of ids) {
+    location.hash = "#" + id;
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const target = document.getElementById(id), box = target.getBoundingClientRect();
+    const atEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+    const isSeen = box.height > 0 && box.bottom > bottom && box.top < innerHeight;
+    if (!isSeen || (box.top < bottom - 1 && !atEnd && target.className !== "view")) hidden.push(id);
+  }
+  return hidden;
+}"""
+
+FEW = """() => {
+  for (const view of document.querySelectorAll(".view[hidden]")) view.remove();
+  const claims = [...document.querySelectorAll(".claim")];
+  for (const claim of claims.slice(10)) claim.remove();
+  for (const box of document.querySelectorAll("main details")) box.open = true;
+}"""
+"""Leaves what is shown, and ten claims, unfolded: the rules are slow, and other claims are alike."""
+
+
+@pytest.fixture(scope="module")
+def report(smoke_run):
+    return smoke_run.root / "results" / "smoke" / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium")
+    if not chromium:
+        pytest.skip("no chromium here; on Debian: apt install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A tab in which the report is open, with all that it says and asks for."""
+
+    def __init__(self, browser, report, **options):
+        self.tab = browser.new_context(**{"viewport": DESKTOP, **options}).new_page()
+        self.said, self.asked = [], []
+        self.tab.on("console", lambda message: self.said.append(message.text))
+        self.tab.on("pageerror", lambda error: self.said.append(str(error)))
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.report = report
+        self.go()
+
+    def go(self, address=""):
+        self.tab.goto(f"{self.report.as_uri()}#{address}")
+        self.tab.wait_for_function("!document.querySelector('form').hidden")
+
+    def ids(self, selector):
+        return self.tab.eval_on_selector_all(selector, "found => found.map(each => each.id)")
+
+    @property
+    def views(self):
+        return self.ids(".view")
+
+    @property
+    def papers(self):
+        return [view for view in self.views if re.fullmatch(r"[a-z]+\d{4}", view)]
+
+    def shown_claims(self):
+        return self.ids("#results > .claim")
+
+
+@pytest.fixture
+def visit(browser, report):
+    visits = []
+
+    def open_report(**options):
+        visits.append(Visit(browser, report, **options))
+        return visits[-1]
+
+    yield open_report
+    for each in visits:
+        each.tab.context.close()
+
+
+def test_it_is_small_and_its_first_page_short(report, visit):
+    assert report.stat().st_size < MOST_BYTES
+    assert visit().tab.evaluate("document.documentElement.scrollHeight") < MOST_PIXELS
+
+
+def test_every_figure_is_visible(visit):
+    page = visit()
+    pictures = 0
+    for view in page.views:
+        page.go(view)
+        sizes = page.tab.evaluate(
+            """async view => Promise.all([...document.getElementById(view).querySelectorAll("img")].map(
+                async image => { await image.decode(); const box = image.getBoundingClientRect();
+                                 return [image.naturalWidth, box.width, box.height]; }))""",
+            view,
+        )
+        assert [size for size in sizes if size[0] < 100 or size[1] < 50 or size[2] < 20] == []
+        pictures += len(sizes)
+    assert pictures > 60  # figures, and their thumbnails
+
+
+def test_a_figure_is_enlarged_and_put_back(visit):
+    page = visit()
+    page.go(page.papers[0])
+    picture = page.tab.locator(f"#{page.papers[0]} .plate img").first
+    page.tab.locator(f"#{page.papers[0]} .zoom").first.click()
+    large = page.tab.locator("#zoom img")
+    assert large.is_visible()
+    assert large.bounding_box()["width"] > picture.bounding_box()["width"]
+    page.tab.keyboard.press("Escape")
+    assert not large.is_visible()
+
+
+def test_search_filter_and_sort_change_what_is_shown_and_are_in_the_address(visit):
+    page = visit()
+    everything = len(page.ids(".claim"))
+    page.tab.fill("input[type=search]", "ReLU collapse")
+    found = page.shown_claims()
+    assert 0 < len(found) < everything
+    for claim in found:
+        assert "relu" in page.tab.locator(f"[id='{claim}']").text_content().lower()
+    assert page.tab.locator("output").text_content() == f"{len(found)} of {everything} claims"
+    page.tab.fill("input[type=search]", "Figure 6a")
+    assert page.tab.locator("#pictures a").first.is_visible()
+    page.tab.fill("input[type=search]", "")
+    page.tab.click(".filters summary")
+    page.tab.select_option("select[name=verdict]", "contradicted")
+    contradicted = page.shown_claims()
+    verdicts = page.tab.eval_on_selector_all("#results > .claim", "found => found.map(c => c.dataset.v)")
+    assert set(verdicts) == {"contradicted"}
+    page.tab.select_option("select[name=sort]", "statement")
+    by_statement = page.shown_claims()
+    assert by_statement != contradicted
+    assert sorted(by_statement) == sorted(contradicted)
+    statements = page.tab.eval_on_selector_all("#results .s", "found => found.map(each => each.textContent)")
+    assert statements == sorted(statements, key=lambda text: text.encode("utf-16-be"))
+    address = page.tab.url
+    other = visit()
+    other.tab.goto(address)
+    other.tab.reload()
+    assert other.shown_claims() == by_statement
+    assert other.tab.input_value("select[name=verdict]") == "contradicted"
+    other.go("home")
+    assert other.shown_claims() == []
+    assert len(other.ids(".view .rows > .claim")) == everything
+
+
+def test_a_search_leaves_every_claim_in_its_place(visit):
+    page = visit()
+    before = page.ids(".claim")
+    page.go("find?q=the&sort=far")
+    page.go("home")
+    assert page.ids(".claim") == before
+
+
+def test_every_link_leads_somewhere(report, visit):
+    page = visit()
+    links = set(
+        page.tab.eval_on_selector_all("a[href]", "found => found.map(each => each.getAttribute('href'))")
+    )
+    ids = set(page.ids("[id]"))
+    assert {link for link in links if link[0] == "#" and unquote(link[1:]).split("?")[0] not in ids} == set()
+    files = [link for link in links if link[0] != "#"]
+    assert files
+    missing = [link for link in files if not (report.parent / unquote(link)).exists()]
+    # The run has a copy of the checkout without its tests, so that no counter-case is linked.
+    assert missing == []
+
+
+def test_permalinks_show_their_target_below_the_bar(visit):
+    page = visit()
+    unlinked = page.tab.eval_on_selector_all(
+        "h2, h3", "found => found.filter(each => !(each.id || each.closest('section[id]').id)).length"
+    )
+    assert unlinked == 0
+    targets = [*page.ids("h2[id], h3[id]"), *page.ids("figure[id]"), *page.ids(".claim")[::25]]
+    assert page.tab.evaluate(RESOLVE, targets) == []
+
+
+def test_on_a_phone_nothing_scrolls_sideways_and_the_drawer_opens(visit):
+    page = visit(viewport=PHONE, has_touch=True)
+    for view in page.views:
+        page.go(view)
+        page.tab.evaluate(
+            "for (const each of document.querySelectorAll('.view:not([hidden]) details')) each.open = true"
+        )
+        assert page.tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], view
+    page.go("home")
+    contents = page.tab.locator("#contents")
+    assert not contents.is_visible()
+    page.tab.click(BUTTON)
+    assert contents.is_visible()
+    page.tab.click("#contents a[href='#method']")
+    assert not contents.is_visible()
+    assert page.tab.locator("#method").is_visible()
+
+
+def test_the_keyboard_reaches_everything(visit):
+    page = visit()
+    focused = "document.activeElement.{}"
+    page.tab.keyboard.press("Tab")
+    assert page.tab.evaluate(focused.format("className")) == "skip"
+    assert page.tab.locator(".skip").bounding_box()["x"] >= 0
+    page.tab.keyboard.press("Enter")
+    page.tab.wait_for_function("document.activeElement.id === 'main'")
+    page.go(page.papers[2])
+    page.tab.evaluate("document.getElementById('main').focus({preventScroll: true})")
+    for _ in range(60):
+        page.tab.keyboard.press("Tab")
+        if page.tab.evaluate(focused.format("matches('.claim > summary')")):
+            break
+    opened = "document.activeElement.parentElement.open"
+    assert page.tab.evaluate(opened) is False
+    page.tab.keyboard.press("Enter")
+    assert page.tab.evaluate(opened) is True
+    outline = page.tab.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+    assert float(outline.removesuffix("px")) >= 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(color_scheme=scheme)
+    found = set()
+    for view in ("home", page.papers[1], "find?verdict=contradicted"):
+        page.go(view)
+        page.tab.reload()
+        page.tab.evaluate(FEW)
+        for violation in axe.run(page.tab, options=AXE).response["violations"]:
+            if violation["impact"] in ("serious", "critical"):
+                found.update((violation["id"], node["html"][:120]) for node in violation["nodes"][:3])
+    assert found == set()
+
+
+def test_it_says_nothing_and_asks_for_nothing(report, visit):
+    page = visit()
+    for view in (*page.views, "find?q=a", "nowhere"):
+        page.go(view)
+    assert page.said == []
+    assert {url.split("#")[0] for url in page.asked if not url.startswith("data:")} == {report.as_uri()}
+
+
+def test_each_part_prints_on_few_pages(visit):
+    page = visit()
+    for view in ("home", *page.papers, "method", "provenance"):
+        page.go(view)
+        pages = len(re.findall(rb"/Type\s*/Page\b", page.tab.pdf()))
+        assert 1 <= pages <= MOST_PAGES, view
