@@ -1,4 +1,4 @@
-"""`reprise list | plan | run | draw | check | report | bundle | merge | cache | bench`."""
+"""`reprise list | plan | run | draw | check | report | publish | bundle | merge | cache | bench`."""
 
 import argparse
 import json
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reprise", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="list|plan|run|draw|check|report|bundle|merge|cache|bench"
+        required=True, metavar="list|plan|run|draw|check|report|publish|bundle|merge|cache|bench"
     )
 
     def add(name: str, command: Any, help: str, *, has_tier: bool = True) -> argparse.ArgumentParser:
@@ -100,6 +100,8 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
+    publish = add("publish", _publish, "write the results as pages for people who run nothing, and into README.md")
+    publish.add_argument("--to", type=Path, metavar="FOLDER", help="default: docs/results in the checkout")
     bundle = add("bundle", _bundle, "pack a tier's results into one file, for others to merge")
     bundle.add_argument("paper", nargs="?", metavar="KEY")
     bundle.add_argument("--to", type=Path, metavar="FILE", help="default: reprise-NAME.zip")
@@ -274,6 +276,15 @@ def _report(options: argparse.Namespace) -> None:
     file = html.write(tier, claims)
     _print_summary(claims)
     print(f"report: {file}")
+
+
+def _publish(options: argparse.Namespace) -> None:
+    from reprise.report import results
+
+    tier = tiers.load_tier(options.tier)
+    folder = options.to.resolve() if options.to else tier.root / "docs" / "results"
+    files = results.publish(tier, pipeline.join(tier), folder, tier.root / "README.md")
+    print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
 
 
 def _bundle(options: argparse.Namespace) -> None:
