@@ -179,6 +179,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
         "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
+    environment.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
     return environment.get_template(template).render(
         report=report, claims=claims, symbols=SYMBOLS, **values
     )
