@@ -136,6 +136,10 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
+    publish = add(
+        "publish", _publish, "write the results as pages for people who run nothing, and into README.md"
+    )
+    publish.add_argument("--to", type=Path, metavar="FOLDER", help="default: docs/results in the checkout")
     diff_parser = add(
         "diff",
         _diff,
@@ -372,6 +376,15 @@ def _report(options: argparse.Namespace) -> None:
     file = html.write(tier, claims)
     _print_summary(claims)
     print(f"report: {file}")
+
+
+def _publish(options: argparse.Namespace) -> None:
+    from reprise.report import results
+
+    tier = tiers.load_tier(options.tier)
+    folder = options.to.resolve() if options.to else tier.root / "docs" / "results"
+    files = results.publish(tier, pipeline.join(tier), folder, tier.root / "README.md")
+    print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
 
 
 def _bundle(options: argparse.Namespace) -> None:

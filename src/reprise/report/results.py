@@ -1,0 +1,189 @@
+"""A run's results as pages that a repository shows to those who run nothing: a page a paper with its drawings, the
+table of verdicts, and what the README says was found.
+
+They are made from the same structure as the report, and like it hold no date, so that the same results give the
+same bytes.
+"""
+
+import io
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from PIL import Image
+
+from reprise.errors import RepriseError
+from reprise.execute.tiers import Tier
+from reprise.report import digest, numbers
+from reprise.report.build import build
+from reprise.report.html import SYMBOLS
+from reprise.report.schema import Claim, Figure, Paper, Report
+from reprise.storage import store
+
+WIDTH = 1000
+"""Pixels of a drawing."""
+COLORS = 256
+"""Of a drawing: a third of the bytes, with no difference that one sees."""
+COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "unit", "relation",
+           "reference", "margin", "published", "seeds", "reason")  # fmt: skip
+VERDICTS = "verdicts.csv"
+INDEX = "README.md"
+MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
+"""The lines of a README between which it says what was found."""
+
+
+def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> list[Path]:
+    """Writes the pages of a tier's results into a folder, and what was found into a README.
+
+    Args:
+        claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
+        folder: what an earlier run has written there is replaced.
+        readme: has the two lines `MARKS`.
+
+    Returns:
+        The files written.
+
+    Raises:
+        RepriseError: if the results are incomplete, or the README lacks the marks.
+    """
+    report = build(tier, claims, [])
+    if missing := [figure.id for paper in report.papers for figure in paper.figures if not figure.files]:
+        raise RepriseError(
+            f"tier {tier.name} lacks {', '.join(missing)}; make everything with: make reproduce TIER={tier.name}"
+        )
+    contents = pages(report) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
+    text = readme.read_text(encoding="utf-8")
+    files = {folder / name: content for name, content in contents.items()}
+    files[readme] = in_readme(text, found(report, folder.relative_to(readme.parent)), readme).encode()
+    before = {*folder.glob("*.*"), *folder.glob("*/*.*")}
+    store.write_files({file: partial(_write, content) for file, content in files.items()})
+    for file in before - set(files):
+        file.unlink()
+    return list(files)
+
+
+def _write(content: bytes, file: Path) -> None:
+    file.write_bytes(content)
+
+
+def pages(report: Report) -> dict[str, bytes]:
+    """File name -> the page in Markdown: one with what was found in all papers, and one a paper."""
+    index = _render("results.md.j2", report, facts=_facts(report), found=found(report, Path()))
+    papers = {
+        f"{paper.key}.md": _render("results_paper.md.j2", report, paper=paper, figures=_by_id(paper.figures))
+        for paper in report.papers
+    }
+    return {INDEX: index.encode(), **{name: text.encode() for name, text in papers.items()}}
+
+
+def found(report: Report, folder: Path) -> str:
+    """What was found, in Markdown: a row of drawings, one of each paper, and a table of its headlines.
+
+    Args:
+        folder: where the pages lie, from the file that shows it.
+    """
+    return _render("results_found.md.j2", report, folder=folder, shown={
+        paper.key: figure for paper in report.papers if (figure := _of_the_headline(paper))
+    })  # fmt: skip
+
+
+def in_readme(text: str, found: str, readme: Path) -> str:
+    """A README with what was found between its marks.
+
+    Raises:
+        RepriseError: if a mark is missing.
+    """
+    begin, end = map(re.escape, MARKS)
+    if not re.search(f"{begin}.*{end}", text, re.DOTALL):
+        raise RepriseError(
+            f"{readme}: lacks the lines {MARKS[0]} and {MARKS[1]}, between which results are written"
+        )
+    return re.sub(
+        f"({begin}\n).*({end})", lambda match: f"{match[1]}{found}{match[2]}", text, flags=re.DOTALL
+    )
+
+
+def verdicts(report: Report) -> str:
+    """All claims as CSV, one a row, numbers as they are."""
+    rows = [
+        {**{name: getattr(claim, name, None) for name in COLUMNS}, "claim": claim.id,
+         "published": claim.published.value if claim.published else None}
+        for paper in report.papers
+        for claim in paper.claims
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(
+        index=False, lineterminator="\n", float_format="%.6g"
+    )
+
+
+def _facts(report: Report) -> Mapping[str, str]:
+    """Commits, hardware and versions of all runs."""
+    facts: dict[str, set[str]] = {}
+    for run in report.runs:
+        for name in ("commit", "Python", "versions", "hardware"):
+            facts.setdefault(name, set()).add(run.facts[name])
+    return {name: ", ".join(sorted(texts)) for name, texts in facts.items()}
+
+
+def _of_the_headline(paper: Paper) -> Figure | None:
+    """The first figure about what the paper is first about."""
+    drawn = [figure for figure in paper.figures if figure.kind == "figure"]
+    about = {claim for headline in paper.headlines for claim in headline.claims}
+    return next((figure for figure in drawn if about & set(figure.claims)), drawn[0] if drawn else None)
+
+
+def _drawings(report: Report, results: Path) -> dict[str, bytes]:
+    """File name -> a figure as a smaller PNG, or a table as CSV."""
+    contents = {}
+    for figure in (figure for paper in report.papers for figure in paper.figures):
+        if figure.kind == "figure":
+            contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
+        else:
+            contents[f"{figure.id}.csv"] = (results / figure.files["csv"]).read_bytes()
+    return contents
+
+
+def _smaller(file: Path) -> bytes:
+    with Image.open(file) as image:
+        picture = image.convert("RGB")
+    picture.thumbnail((WIDTH, WIDTH * picture.height), Image.Resampling.LANCZOS)
+    content = io.BytesIO()
+    picture.quantize(COLORS, dither=Image.Dither.NONE).save(content, "png", optimize=True)
+    return content.getvalue()
+
+
+def _by_id(figures: list[Figure]) -> dict[str, Figure]:
+    return {figure.id: figure for figure in figures}
+
+
+def _cell(text: Any) -> str:
+    """Text that fits a cell of a Markdown table."""
+    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _observed(claim: Claim) -> str:
+    return f"{numbers.interval(claim.observed, claim.own_low, claim.own_high)} {claim.unit}"
+
+
+def _render(template: str, report: Report, **values: Any) -> str:
+    environment = jinja2.Environment(  # noqa: S701: Markdown
+        loader=jinja2.PackageLoader("reprise.report", "."),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "cell": _cell,
+        "observed": _observed,
+        "to_hold": digest.to_hold,
+        "duration": numbers.duration,
+        "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
+    }
+    claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
+    environment.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
+    return environment.get_template(template).render(report=report, claims=claims, symbols=SYMBOLS, **values)

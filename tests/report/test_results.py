@@ -1,0 +1,75 @@
+"""The pages of results in the repository: up to date with the claims and captions, and made as promised."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from reprise.errors import RepriseError
+from reprise.execute import registry
+from reprise.report import results
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "results"
+AGAIN = "stale; run `make reproduce` and `reprise publish`"
+
+published = pytest.mark.skipif(not FOLDER.is_dir(), reason="no results are published yet")
+
+
+def between_marks(text):
+    begin, end = map(re.escape, results.MARKS)
+    return re.search(f"{begin}\n(.*){end}", text, re.DOTALL)[1]
+
+
+@published
+def test_the_published_verdicts_are_of_the_claims_as_they_are_stated_now():
+    published = pd.read_csv(FOLDER / results.VERDICTS).set_index("claim")["statement"]
+    stated = {
+        id: claim.statement for paper in registry.papers().values() for id, (claim, _) in paper.claims.items()
+    }
+    assert published.to_dict() == stated, AGAIN
+
+
+@published
+@pytest.mark.parametrize("key", registry.papers())
+def test_every_figure_and_table_of_a_paper_is_shown_with_its_caption_of_now(key):
+    paper = registry.paper(key)
+    page = (FOLDER / f"{key}.md").read_text(encoding="utf-8")
+    for artifact in paper.artifacts.values():
+        file = f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
+        assert f"]({file})" in page, f"{artifact.id}: {AGAIN}"
+        assert (FOLDER / file).is_file()
+        assert results._cell(artifact.caption) in page, f"{artifact.id}: {AGAIN}"
+    for phrase in paper.headlines:
+        assert phrase in page, AGAIN
+
+
+@published
+def test_the_folder_holds_no_drawing_that_no_page_shows():
+    pages = "".join(file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md"))
+    for file in FOLDER.glob("*/*.*"):
+        assert f"{file.parent.name}/{file.name}" in pages
+
+
+@published
+def test_the_readme_says_what_the_pages_say():
+    """Its links start at another folder."""
+    told = between_marks((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert told.replace("docs/results/", "") in (FOLDER / results.INDEX).read_text(encoding="utf-8"), AGAIN
+
+
+@published
+def test_every_link_of_the_pages_leads_to_a_file():
+    for page in [*FOLDER.glob("*.md"), ROOT / "README.md"]:
+        text = page.read_text(encoding="utf-8")
+        for link in re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r'(?:src|href)="([^":]+)"', text):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_what_stands_outside_the_marks_is_kept():
+    begin, end = results.MARKS
+    text = f"before\n{begin}\nold\n{end}\nafter\n"
+    assert results.in_readme(text, "new\n", ROOT) == f"before\n{begin}\nnew\n{end}\nafter\n"
+    with pytest.raises(RepriseError, match="lacks the lines"):
+        results.in_readme("no marks", "new", ROOT)

@@ -1,0 +1,31 @@
+"""The results of a whole run, published."""
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_finished_run_is_published_and_published_again_without_a_difference(finished):
+    (finished.root / "README.md").write_text(
+        "# Mine\n<!-- results: written by `reprise publish` -->\n<!-- end of results -->\nThe end.\n"
+    )
+    printed = [finished.call("reprise", "publish", "--tier", "smoke") for _ in range(2)]
+    assert [code for code, _ in printed] == [0, 0], printed
+    folder = finished.root / "docs" / "results"
+    first = {file: file.read_bytes() for file in folder.rglob("*.*")}
+    assert len(first) > 50
+    (folder / "jing2022" / "fig99.png").write_bytes(b"from before")
+    assert finished.call("reprise", "publish", "--tier", "smoke")[0] == 0
+    assert {file: file.read_bytes() for file in folder.rglob("*.*")} == first
+    readme = (finished.root / "README.md").read_text()
+    assert readme.startswith("# Mine\n")
+    assert readme.endswith("The end.\n")
+    assert "| paper | what was found |" in readme
+
+
+def test_an_incomplete_run_publishes_nothing(finished):
+    (finished.root / "figures/smoke/jing2022/fig02.png").unlink()
+    code, printed = finished.call("reprise", "publish", "--tier", "smoke")
+    assert code == 2
+    assert "lacks jing2022/fig02" in printed
+    assert not (finished.root / "docs").exists()
