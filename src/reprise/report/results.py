@@ -1,8 +1,8 @@
-"""A run's results as pages that a repository shows to those who run nothing: a page a paper with its drawings, the
-table of verdicts, and what the README says was found.
+"""A run's results as pages that a repository shows to those who run nothing: a page a paper with its
+drawings, the table of verdicts, and what the README says was found.
 
-They are made from the same structure as the report, and like it hold no date, so that the same results give the
-same bytes.
+They are made from the same structure as the report, and like it hold no date, so that the same results give
+the same bytes.
 """
 
 import io
@@ -52,9 +52,8 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     """
     report = build(tier, claims, [])
     if missing := [figure.id for paper in report.papers for figure in paper.figures if not figure.files]:
-        raise RepriseError(
-            f"tier {tier.name} lacks {', '.join(missing)}; make everything with: make reproduce TIER={tier.name}"
-        )
+        again = f"make reproduce TIER={tier.name}"
+        raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
     contents = pages(report) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
@@ -170,7 +169,7 @@ def _observed(claim: Claim) -> str:
 
 
 def _render(template: str, report: Report, **values: Any) -> str:
-    environment = jinja2.Environment(  # noqa: S701: Markdown
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
