@@ -74,8 +74,8 @@ class Checkout:
         tree = ast.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == artifact.name:
-                first = (*node.decorator_list, node)[0]
-                return self._place(file, first.lineno, artifact.name)
+                first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
+                return self._place(file, first, artifact.name)
         return None
 
     def counter_case(self, id: str) -> Place | None:
