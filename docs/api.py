@@ -84,4 +84,4 @@ def _markdown(function: Callable[..., Any]) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(page())
+    FILE.write_text(page(), encoding="utf-8")

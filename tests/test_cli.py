@@ -71,7 +71,7 @@ def test_the_version_is_that_of_the_package(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--version"])
     assert caught.value.code == 0
-    assert capsys.readouterr().out == f"reprise {metadata.version('reprise')}\n"
+    assert capsys.readouterr().out == f"reprise {metadata.version('reprise-ssl')}\n"
 
 
 def test_outside_a_checkout_every_command_says_so(tmp_path, monkeypatch, capsys):

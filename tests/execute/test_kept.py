@@ -1,6 +1,7 @@
 """What one process finds out about the package and keeps for the next."""
 
 import importlib.util
+import inspect
 import subprocess
 import sys
 
@@ -62,7 +63,7 @@ def test_every_figure_and_table_is_the_one_that_its_module_draws():
         drawn = {
             f"{experiment.paper}/{name}": function.artifact
             for name, function in vars(importlib.import_module(module)).items()
-            if hasattr(function, "artifact")
+            if inspect.isfunction(function) and hasattr(function, "artifact")
         }
         assert drawn == {
             each.id: {"number": each.number, "kind": each.kind, "caption": each.caption}

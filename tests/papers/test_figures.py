@@ -142,6 +142,15 @@ def test_no_band_leaves_the_range_of_its_quantity(id, smoke):
                 assert new.max() <= high
 
 
+def emptied(table):
+    return table.iloc[:0]
+
+
+def without_numbers(table):
+    measured = table.select_dtypes("float").columns.difference(["amplitude", "zeta", "learning_rate"])
+    return table.assign(**dict.fromkeys(measured, np.nan))
+
+
 @EACH
 def test_other_tables_other_settings_and_the_users_own_style_change_nothing(id, smoke):
     """One drawing of what it may depend on, in a strange style."""
@@ -157,6 +166,14 @@ def test_other_tables_other_settings_and_the_users_own_style_change_nothing(id, 
         for a, b in zip(ours.lines, theirs.lines, strict=True):
             np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
             assert str(a.get_color()) == str(b.get_color())
+
+
+@pytest.mark.parametrize("damage", [emptied, without_numbers])
+@pytest.mark.parametrize(("id", "table"), [(id, table) for id, names in READS.items() for table in names])
+def test_a_table_without_rows_or_numbers_is_an_error(id, table, damage, smoke):
+    tables, params = smoke[registry.artifact(id).experiment]
+    with pytest.raises((RepriseError, ValueError)):
+        draw(id, {**tables, table: damage(tables[table])}, params)
 
 
 @pytest.mark.parametrize("damage", ["missing", "no numbers"])

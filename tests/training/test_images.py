@@ -40,9 +40,10 @@ def test_an_epoch_goes_through_all_in_an_order_of_its_own():
 
 
 def test_it_is_the_loop_written_out(tmp_path):
-    """SGD without momentum on SimCLR's loss, and its online probe."""
+    """SGD without momentum on SimCLR's loss, and its online probe. Few steps, because last bits differ, and
+    differences grow a thousandfold where a ReLU is on in one loop and off in the other."""
     spec = tiny.spec(
-        optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=6, schedule=WarmupCosine(warmup=1 / 3)
+        optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=4, schedule=WarmupCosine(warmup=0.5)
     )
     data, views = tiny.data(), Views(spec.augmentation)
     outcome = train(spec, data, tmp_path)
@@ -58,7 +59,7 @@ def test_it_is_the_loop_written_out(tmp_path):
         (r1, z1), (r2, z2) = (method.student(view) for view in pair)
         loss = objectives.nt_xent(z1, z2)
         weights = list(method.parameters())
-        rate = 0.1 * spec.schedule(step, 6)
+        rate = 0.1 * spec.schedule(step, 4)
         with torch.no_grad():
             for weight, gradient in zip(weights, torch.autograd.grad(loss, weights), strict=True):
                 weight -= rate * gradient

@@ -30,4 +30,5 @@ def polar(weights: Float[Tensor, "*stack n k"]) -> Float[Tensor, "*stack n k"]:
             "weights to project have dependent columns, and so no one nearest matrix with orthonormal ones; "
             "start from independent columns, or lower learning_rate"
         )
-    return u @ vt
+    # As a stack also where there is one matrix, whose product alone may round otherwise.
+    return u.reshape(-1, n, k).bmm(vt.reshape(-1, k, k)).reshape(weights.shape)
