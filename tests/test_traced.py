@@ -5,6 +5,7 @@ The hash is that of a closure over syntax trees, which sees no function that is 
 at run time; a tracer does. What numba has compiled shows up in the closure only.
 """
 
+import gc
 import importlib
 import pkgutil
 import sys
@@ -37,6 +38,7 @@ Z = torch.eye(2)
 def traced():
     """The code objects that run meanwhile, in this thread and in those that start meanwhile."""
     ran = set()
+    gc.collect()  # or generators that were left unfinished before are closed, and run, meanwhile
 
     def trace(frame, event, argument):
         ran.add(frame.f_code)  # and returns None, so that the function's lines are not traced

@@ -143,8 +143,8 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
             f"{PAPER}/published.csv",
             None,
             None,
-            {*VERDICTS, f"{KEY}_table1", f"{KEY}_sec63"},
-            id="a printed number: the verdicts, and the tables that show it",
+            {*VERDICTS, *(f"{KEY}_{name}" for name in ("table1", "table1_beside_print", "sec63", "fig02"))},
+            id="a printed number: the verdicts, and what shows it",
         ),
         pytest.param(
             "src/reprise/report/report.html.j2",
