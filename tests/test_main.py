@@ -135,7 +135,7 @@ def test_a_run_is_interrupted_at_any_moment(checkout, delay):
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
     code, _, said = end(process)
-    # A library that was interrupted in C may make Python end by the signal itself, which a shell calls 130 too.
+    # A library interrupted in C may make Python end by the signal itself, which shells call 130 too.
     assert code in (130, -signal.SIGINT), said
     assert "Traceback" not in said
     assert said.splitlines().count(INTERRUPTION) == 1
