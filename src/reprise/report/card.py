@@ -19,6 +19,7 @@ from reprise.evidence.verdicts import ground, judge_all, known_false, setting
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
+from reprise.report.numbers import duration
 from reprise.report.places import Checkout
 from reprise.storage import store
 from reprise.study.experiment import BASE, Artifact, Tables
@@ -263,14 +264,10 @@ def _duration(experiment: Experiment, tier: Tier) -> str:
     """How long an experiment took, or is expected to take on one core or GPU."""
     if pipeline.has_results(experiment.id, tier):
         record = store.load_record(tier.results / experiment.id, pipeline.how_to_make(experiment.id, tier))
-        return f"took {_minutes(record['duration_seconds'] / 60)}"
+        return f"took {duration(record['duration_seconds'] / 60)}"
     needs = experiment.needs(tier.params[experiment.id]).values()
     gpus = ", on GPUs" if any(each.gpus for each in needs) else ""
-    return f"about {_minutes(sum(each.minutes for each in needs))}{gpus}"
-
-
-def _minutes(minutes: float) -> str:
-    return f"{60 * minutes:.0f} s" if minutes < 1.5 else f"{minutes:.0f} min"
+    return f"about {duration(sum(each.minutes for each in needs))}{gpus}"
 
 
 # Figures and tables.
