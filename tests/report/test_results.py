@@ -55,8 +55,8 @@ def test_the_folder_holds_no_drawing_that_no_page_shows():
 @published
 def test_the_readme_says_what_the_pages_say():
     """Its links start at another folder."""
-    told = between_marks((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert told.replace("docs/results/", "") in (FOLDER / results.INDEX).read_text(encoding="utf-8"), AGAIN
+    section = between_marks((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert section.replace("docs/results/", "") in (FOLDER / results.INDEX).read_text(encoding="utf-8"), AGAIN
 
 
 @published

@@ -57,7 +57,7 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     contents = pages(report) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
-    files[readme] = in_readme(text, found(report, folder.relative_to(readme.parent)), readme).encode()
+    files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()
     before = {*folder.glob("*.*"), *folder.glob("*/*.*")}
     store.write_files({file: partial(_write, content) for file, content in files.items()})
     for file in before - set(files):
@@ -71,7 +71,7 @@ def _write(content: bytes, file: Path) -> None:
 
 def pages(report: Report) -> dict[str, bytes]:
     """File name -> the page in Markdown: one with what was found in all papers, and one a paper."""
-    index = _render("results.md.j2", report, facts=_facts(report), found=found(report, Path()))
+    index = _render("results.md.j2", report, facts=_facts(report), findings=findings(report, Path()))
     papers = {
         f"{paper.key}.md": _render("results_paper.md.j2", report, paper=paper, figures=_by_id(paper.figures))
         for paper in report.papers
@@ -79,18 +79,18 @@ def pages(report: Report) -> dict[str, bytes]:
     return {INDEX: index.encode(), **{name: text.encode() for name, text in papers.items()}}
 
 
-def found(report: Report, folder: Path) -> str:
+def findings(report: Report, folder: Path) -> str:
     """What was found, in Markdown: a row of drawings, one of each paper, and a table of its headlines.
 
     Args:
         folder: where the pages lie, from the file that shows it.
     """
-    return _render("results_found.md.j2", report, folder=folder, shown={
+    return _render("results_findings.md.j2", report, folder=folder, shown={
         paper.key: figure for paper in report.papers if (figure := _of_the_headline(paper))
     })  # fmt: skip
 
 
-def in_readme(text: str, found: str, readme: Path) -> str:
+def in_readme(text: str, section: str, readme: Path) -> str:
     """A README with what was found between its marks.
 
     Raises:
@@ -102,7 +102,7 @@ def in_readme(text: str, found: str, readme: Path) -> str:
             f"{readme}: lacks the lines {MARKS[0]} and {MARKS[1]}, between which results are written"
         )
     return re.sub(
-        f"({begin}\n).*({end})", lambda match: f"{match[1]}{found}{match[2]}", text, flags=re.DOTALL
+        f"({begin}\n).*({end})", lambda match: f"{match[1]}{section}{match[2]}", text, flags=re.DOTALL
     )
 
 

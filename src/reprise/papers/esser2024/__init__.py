@@ -10,7 +10,7 @@ BIBTEX = """@inproceedings{esser2024representation,
 HEADLINES = {
     "Without constraints descent diverges": ("esser2024/fig1/unconstrained-diverges",),
     "Orthonormal weights avoid collapse": ("esser2024/fig1/rank-orthogonal",),
-    "Frobenius norms do not": ("esser2024/fig1/rank-frobenius",),
+    "Scaled by Frobenius norms, the loss still collapses": ("esser2024/fig1/rank-frobenius",),
     "Wide tanh networks come close to linear ones": ("esser2024/fig2/tanh-slope",),
-    "The ODE is faster than training": ("esser2024/fig4-time/ode-faster-than-nonlinear",),
+    "A step of the ODE is faster than one of training": ("esser2024/fig4-time/ode-faster-than-nonlinear",),
 }

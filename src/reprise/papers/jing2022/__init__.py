@@ -10,7 +10,7 @@ BIBTEX = """@inproceedings{jing2022understanding,
 }"""
 HEADLINES = {
     "Strong augmentation collapses dimensions": ("jing2022/sec4/threshold-above",),
-    "So does depth, even with weak augmentation": ("jing2022/fig6a/linear-collapsed",),
+    "Depth collapses dimensions, even with weak augmentation": ("jing2022/fig6a/linear-collapsed",),
     "ReLU collapses like no nonlinearity": ("jing2022/fig6b/relu-like-linear",),
     "A trainable projector prevents collapse": ("jing2022/fig7/projector-prevents-collapse",),
     "Table 1": (

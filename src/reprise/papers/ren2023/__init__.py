@@ -9,10 +9,12 @@ BIBTEX = """@misc{ren2023importance,
 }"""
 HEADLINES = {
     "Negatives keep the representation balanced": ("ren2023/fig1/contrastive-more-balanced",),
-    "Without them it tends to rank one": ("ren2023/thm43/spike-rank-one",),
+    "Without negatives it tends to rank one": ("ren2023/thm43/spike-rank-one",),
     "The condition number rises first, then falls": (
         "ren2023/fig1/contrastive-condition-stage1",
         "ren2023/fig1/contrastive-condition-stage2",
     ),
-    "So it does in networks on images and captions": ("ren2023/fig2/contrastive-condition-below-peak",),
+    "On images and captions, too, the condition number ends below its peak": (
+        "ren2023/fig2/contrastive-condition-below-peak",
+    ),
 }

@@ -9,10 +9,10 @@ BIBTEX = """@misc{skean2024frossl,
 }"""
 HEADLINES = {
     "FroSSL learns all directions sooner": ("skean2024/fig2/quicker",),
-    "Its covariance is the best conditioned": ("skean2024/fig3/condition-raw-own-rate",),
-    "It leads in the first epochs": ("skean2024/sec6.1/early-lead",),
-    "It is competitive at the end": ("skean2024/sec6.1/competitive",),
-    "Its logarithms matter": ("skean2024/sec6.3/logs-help-no-logs",),
+    "FroSSL's covariance is the best conditioned": ("skean2024/fig3/condition-raw-own-rate",),
+    "FroSSL leads in the first epochs": ("skean2024/sec6.1/early-lead",),
+    "FroSSL is competitive at the end": ("skean2024/sec6.1/competitive",),
+    "FroSSL's logarithms matter": ("skean2024/sec6.3/logs-help-no-logs",),
     "Figure 4": (
         "skean2024/fig4/frossl-top1",
         "skean2024/fig4/barlow-twins-top1",

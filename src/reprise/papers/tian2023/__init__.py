@@ -9,7 +9,7 @@ BIBTEX = """@inproceedings{tian2023understanding,
 }"""
 HEADLINES = {
     "ReLU filters learn diverse patterns that linear ones miss": ("tian2023/fig9/relu-above-linear",),
-    "They gain from over-parameterisation": ("tian2023/fig9/relu-gains-with-beta",),
+    "ReLU filters gain from over-parameterisation": ("tian2023/fig9/relu-gains-with-beta",),
     "InfoNCE beats the quadratic loss": ("tian2023/fig10/below-infonce",),
     "BatchNorm helps where tokens are rare": (
         "tian2023/fig11/batch-norm-helps-zeta5",
