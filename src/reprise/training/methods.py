@@ -20,6 +20,7 @@ from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.networks.projectors import MLP
 from reprise.objectives.embeddings import unit_rows
+from reprise.training.precision import arithmetic
 from reprise.training.processes import gather
 
 Views = Float[Tensor, "2 share channel height width"]
@@ -67,7 +68,7 @@ class Student(nn.Module):
         self, images: Float[Tensor, "share channel height width"]
     ) -> tuple[Float[Tensor, "share features"], Float[Tensor, "share dim"]]:
         """Returns (representation r, embedding z)."""
-        with torch.autocast(images.device.type, self.precision, enabled=self.precision != torch.float32):
+        with arithmetic(images.device.type, self.precision):
             r = self.encoder(images)
             z = self.projector(r)
         return r.float(), z.float()
