@@ -573,13 +573,13 @@ def test_minutes_are_those_that_snakemake_measured(tier: Tier, claims: pd.DataFr
     folder = tier.results / "benchmarks" / "new2030"
     folder.mkdir(parents=True)
     for name, seconds in {"toy": 30, "toy.1-of-2": 60, "toy.2-of-2": 90, "fig06a": 12}.items():
-        (folder / f"{name}.tsv").write_text(f"s\th:m:s\n{seconds}.00\t0:00:30\n")
+        (folder / f"{name}.tsv").write_text(f"s\th:m:s\tcpu_time\n{seconds}.00\t0:00:30\tNA\n")
     html.write(tier, claims)
     paper = load(tier)["papers"][0]
     assert paper["minutes"] == pytest.approx(192 / 60)
     assert paper["experiments"][0]["minutes"] == pytest.approx(3.0)
     (folder / "toy.tsv").write_text("s\n")
-    with pytest.raises(RepriseError, match=r"toy\.tsv: damaged.*remove it"):
+    with pytest.raises(RepriseError, match=r"toy\.tsv: not a benchmark of Snakemake.*remove it"):
         html.write(tier, claims)
 
 

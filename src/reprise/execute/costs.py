@@ -28,10 +28,10 @@ class Cost:
     """What some jobs have cost.
 
     Attributes:
-        jobs: how many were measured.
+        jobs: how many have a measured CPU time.
         cpu_seconds: the sum of their CPU times.
-        wall_seconds: the sum of their durations.
-        unmeasured: the jobs that have no benchmark, or one without numbers.
+        wall_seconds: the sum of the durations of all that have a benchmark.
+        unmeasured: the jobs that have no benchmark, or one without a CPU time.
     """
 
     jobs: int = 0
@@ -81,8 +81,28 @@ def of_experiments(tier: Tier) -> list[ExperimentCost]:
         for id, experiment in paper.experiments.items():
             own = {claim.id for claim in experiment.claims}
             number = None if decided is None else len(own & decided)
-            costs.append(ExperimentCost(id, _total(tier, [id, *_shares(tier, id)]), len(own), number))
+            costs.append(ExperimentCost(id, of_experiment(tier, id), len(own), number))
     return costs
+
+
+def of_experiment(tier: Tier, id: str) -> Cost:
+    """The cost of an experiment's own job and its shares.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    return _total(tier, [id, *_shares(tier, id)])
+
+
+def of_paper(tier: Tier, key: str) -> Cost:
+    """The cost of a paper's experiments, drawings and verdicts.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    paper = registry.paper(key)
+    others = [*paper.artifacts, f"{key}/{pipeline.CLAIMS}"]
+    return sum((of_experiment(tier, id) for id in paper.experiments), _total(tier, others))
 
 
 def of_stages(tier: Tier) -> dict[str, Cost]:
@@ -109,7 +129,7 @@ def _cost(tier: Tier, job: str) -> Cost:
         row = list(csv.DictReader(file.read_text().splitlines(), delimiter="\t"))[-1]
         cpu, wall = row["cpu_time"], row["s"]
         if cpu in ("NA", "-"):  # it ended before the first sample
-            return Cost(unmeasured=(job,))
+            return Cost(wall_seconds=float(wall), unmeasured=(job,))
         return Cost(1, float(cpu), float(wall))
     except FileNotFoundError:
         return Cost(unmeasured=(job,))

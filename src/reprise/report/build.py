@@ -1,7 +1,5 @@
 """From a tier's verdicts, results and drawings to the report's structure."""
 
-import json
-import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,27 +13,16 @@ import pandas as pd
 from PIL import Image
 
 from reprise.errors import RepriseError
-from reprise.evidence.claims import Claim as Definition
-from reprise.evidence.claims import Tables
 from reprise.evidence.errata import Erratum as Found
-from reprise.evidence.judgement import VERDICTS, Verdict, observe
-from reprise.evidence.statistics import mean_interval, quantile
-from reprise.evidence.verdicts import (
-    CERTAIN,
-    GROUNDS,
-    error_rates,
-    false_discoveries,
-    ground,
-    known_false,
-    split,
-    summary,
-)
+from reprise.evidence.judgement import VERDICTS, Verdict
+from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Paper as Registered
 from reprise.execute.tiers import Tier
-from reprise.report.contents import Contents, mentions, same_item
+from reprise.report.claims import Claims, Row
+from reprise.report.contents import Contents, claims_about
 from reprise.report.formulas import mathml
-from reprise.report.numbers import number, percent
+from reprise.report.numbers import finite, number
 from reprise.report.places import Checkout
 from reprise.report.runs import minutes, runs, shared
 from reprise.report.schema import (
@@ -51,24 +38,16 @@ from reprise.report.schema import (
     Headline,
     Paper,
     Printed,
-    Published,
-    Reading,
     Recorded,
     Report,
     Run,
     Setting,
 )
-from reprise.study.experiment import BASE, Artifact
+from reprise.study.experiment import Artifact
 from reprise.study.settings import Settings, assumptions, departures
-
-Row = Mapping[str, Any]
 
 FINDINGS = 10
 """Of each sort on the first page."""
-MOST_VALUES = 50
-"""Observations that are still shown one by one."""
-AVERAGED = ("value", "ordering", "trend", "limit", "count")
-"""The types of statement with an observation a seed."""
 
 
 def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Mapping[str, str]]]) -> Report:
@@ -95,12 +74,12 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         grounds=GROUNDS,
         papers=papers,
         counts=counts(claims),
-        discoveries=[Discovery(**{**row, "rate": _finite(row["rate"])}) for row in false_discoveries(claims)],
+        discoveries=[Discovery(**{**row, "rate": finite(row["rate"])}) for row in false_discoveries(claims)],
         error_rates=[
             ErrorRate(
                 kind=str(kind),  # type: ignore[arg-type]
                 claims=int(rates["claims"]),
-                **{name: _finite(rates[name]) for name in rates.index if name != "claims"},
+                **{name: finite(rates[name]) for name in rates.index if name != "claims"},
             )
             for kind, rates in error_rates(claims).iterrows()
         ],
@@ -138,8 +117,8 @@ class _Builder:
     def paper(self) -> Paper:
         figures = [self._figure(artifact) for artifact in self.registered.artifacts.values()]
         verdicts = {row["claim"]: row["verdict"] for row in self.rows}
-        contents = Contents(self.registered, figures, self._about, verdicts)
-        claims = [self._claim(row, contents) for row in self.rows]
+        contents = Contents(self.registered, figures, verdicts)
+        claims = Claims(self.tier, self.registered, self.rows, self.fresh, self.lines)
         return Paper(
             key=self.registered.key,
             title=self.registered.title,
@@ -151,30 +130,14 @@ class _Builder:
             experiments=[self._experiment(id) for id in self.registered.experiments],
             sections=contents.sections,
             figures=figures,
-            claims=claims,
+            claims=[claims.claim(row, contents.quotations(row["claim"])) for row in self.rows],
             errata=errata_lists(self.registered),
             coverage=contents.coverage,
         )
 
     @cached_property
-    def _checkout(self) -> Checkout:
-        return Checkout(self.tier.root, self.tier.results)
-
-    @cached_property
     def _about(self) -> dict[str, list[str]]:
-        """Artifact -> the claims about it: by their ids, their sources, or a line of artifacts.csv that names
-        both."""
-        listed = [set(entry["covered_by"].split()) for entry in self.registered.coverage]
-        named = {row["claim"]: mentions(f"{row['artifact']} {row['source']}") for row in self.rows}
-        return {
-            id: [
-                claim
-                for claim, places in named.items()
-                if any({claim, id} <= names for names in listed)
-                or any(same_item(a, b) for a in places for b in mentions(artifact.number))
-            ]
-            for id, artifact in self.registered.artifacts.items()
-        }
+        return claims_about(self.registered, [row["claim"] for row in self.rows])
 
     # Experiments.
 
@@ -190,115 +153,7 @@ class _Builder:
             looked=self.tier.looked.get(id, ""),
         )
 
-    @cached_property
-    def _tables(self) -> dict[str, Tables]:
-        """The tables of each experiment that has run, in its own setting."""
-        return {
-            id: split(pipeline.load(id, self.tier)[0], (BASE,))[BASE]
-            for id, experiment in self.registered.experiments.items()
-            if id in self.fresh and experiment.claims
-        }
-
     # Claims.
-
-    def _claim(self, row: Row, contents: Contents) -> Claim:
-        id = row["claim"]
-        definition, experiment = self.registered.claims[id]
-        about = [erratum for erratum in self.registered.errata if id in erratum.shown_by]
-        values = self._values(row, definition)
-        printed = _published(row) if id in self._printed else None
-        own_low, own_high = _own_interval(row, values, definition)
-        counter_case = self._checkout.counter_case(id)
-        module = f"{experiment.module}.claims" if experiment else f"reprise.papers.{row['paper']}.printed"
-        return Claim(
-            id=id,
-            kind=row["kind"],
-            statement=row["statement"],
-            quotations=contents.quotations(id),
-            source=row["source"],
-            form=row["form"],
-            erratum=row["erratum"],
-            reading=row["reading"],
-            verdict=row["verdict"],
-            reason=row["reason"],
-            ground=ground(row),
-            unit=row["unit"],
-            relation=row["relation"],
-            reference=_finite(row["reference"]),
-            margin=_finite(row["margin"]),
-            published=printed,
-            target=_finite(row["published"]) if printed is None else None,
-            observed=_finite(row["observed"]),
-            low=_finite(row["low"]),
-            high=_finite(row["high"]),
-            own_low=own_low,
-            own_high=own_high,
-            seeds=int(row["seeds"]),
-            sample=_sample(row),
-            values=values,
-            cells=_readings(row["cells"]),
-            settings=_readings(row["settings"]),
-            is_one_scale=_is_one_scale(definition),
-            robust=_is_robust(row),
-            checks=_checks(row, about, self._verdicts),
-            verdict_half_margin=row["verdict_half_margin"],
-            verdict_twice_margin=row["verdict_twice_margin"],
-            fragile=row["fragile"],
-            **{
-                name: _finite(row[name])
-                for name in (
-                    "false_reproduced", "false_contradicted", "power_half", "power_twice", "p_value",
-                )
-            },
-            looked=row["looked"],
-            departures=_split(row["departures"]),
-            assumptions=_split(row["assumptions"]),
-            experiment=experiment.id if experiment else "",
-            tables=f"{experiment.id}/" if experiment and experiment.id in self.fresh else "",
-            figures=[artifact for artifact, ids in self._about.items() if id in ids],
-            errata=[erratum.id for erratum in about],
-            corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
-            recorded=[lines[id] for lines in self.lines if id in lines],
-            code=self._checkout.claim(id, row["statement"], module),
-            counter_case=counter_case,
-            command=self._command(experiment.id if experiment else ""),
-            minutes=self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None,
-        )  # fmt: skip
-
-    def _command(self, experiment: str) -> str:
-        judged = f"reprise check {self.registered.key} --tier {self.tier.name}"
-        if not experiment or self.tier.is_recorded:
-            return judged
-        return f"{pipeline.how_to_make(experiment, self.tier)} && {judged}"
-
-    @cached_property
-    def _verdicts(self) -> dict[str, str]:
-        return {row["claim"]: row["verdict"] for row in self.rows}
-
-    @cached_property
-    def _printed(self) -> set[str]:
-        """The claims about a number that the paper prints in the place that they name, one a number."""
-        table = self.registered.published()
-        claims: set[str] = set()
-        for printed in table.to_dict("records") if len(table) else []:
-            places, std = mentions(printed["artifact"]), _finite(printed.get("std"))
-            for row in self.rows:
-                named = mentions(f"{row['artifact']} {row['source']}")
-                is_its_number = (row["published"], _finite(row["published_std"])) == (printed["value"], std)
-                is_its_place = any(same_item(a, b) for a in places for b in named)
-                if is_its_number and is_its_place and row["claim"] not in claims:
-                    claims.add(row["claim"])
-                    break
-        return claims
-
-    def _values(self, row: Row, definition: Definition) -> list[float]:
-        experiment = self.registered.claims[row["claim"]][1]
-        if row["verdict"] == "not run" or definition.kind not in AVERAGED or definition.cells:
-            return []
-        if experiment is None or experiment.id not in self._tables:
-            return []
-        values = observe(definition, self._tables[experiment.id]).values  # noqa: PD011
-        return [float(value) for value in values] if len(values) <= MOST_VALUES else []
 
     def _headline(self, phrase: str, ids: Sequence[str], verdicts: Mapping[str, Verdict]) -> Headline:
         having = [verdicts[id] for id in ids]
@@ -339,7 +194,7 @@ class _Builder:
                 for ending, file in files.items()
                 if drawn and file.is_file()
             },
-            code=self._checkout.figure(artifact),
+            code=Checkout(self.tier.root, self.tier.results).figure(artifact),
             claims=self._about[artifact.id],
             commands=[] if drawn else [*first, again],
             **content,
@@ -396,101 +251,6 @@ def _erratum(erratum: Found) -> Erratum:
         corrected_mathml=mathml(erratum.corrected_formula) if erratum.corrected_formula else "",
         shown_by=list(erratum.shown_by),
     )
-
-
-# A claim's numbers.
-
-
-def _finite(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None
-
-
-def _split(joined: str) -> list[str]:
-    return joined.split("; ") if joined else []
-
-
-def _sample(row: Row) -> str:
-    return {
-        "identity": "points", "inequality": "points", "printed": "printed numbers", "always": "runs",
-        "given": "cases",
-    }.get(row["kind"], "seeds")  # fmt: skip
-
-
-def _readings(joined: str) -> list[Reading]:
-    """The cells or settings of a claim, from the JSON of its row."""
-    numbers = ("observed", "low", "high", "reference")
-    return [
-        Reading(name=each["name"], verdict=each["verdict"], **{key: _finite(each[key]) for key in numbers})
-        for each in (json.loads(joined) if joined else [])
-    ]
-
-
-def _published(row: Row) -> Published:
-    """What the paper prints, with the interval of its mean."""
-    value, std, n = float(row["published"]), _finite(row["published_std"]), _finite(row["published_n"])
-    half = None
-    if std is not None and n is not None and n > 1:
-        half = float(quantile(n - 1, 0.95)) * std / math.sqrt(n)
-    return Published(
-        value=value,
-        std=std,
-        n=None if n is None else int(n),
-        low=None if half is None else value - half,
-        high=None if half is None else value + half,
-    )
-
-
-def _own_interval(row: Row, values: Sequence[float], definition: Definition) -> tuple[Any, Any]:
-    """The interval of our own mean, where the one that decides holds the paper's spread as well."""
-    low, high = _finite(row["low"]), _finite(row["high"])
-    if math.isnan(row["published_std"]) or len(values) < 2 or low is None:
-        return low, high
-    own = mean_interval(values)
-    least, most = definition.bounds
-    return max(least, own.low), min(most, own.high)
-
-
-def _is_one_scale(definition: Definition) -> bool:
-    cells = definition.cells.values()
-    return not any(cell.cells for cell in cells) and len({(c.relation, c.unit, c.kind) for c in cells}) <= 1
-
-
-def _is_robust(row: Row) -> bool:
-    """Whether a contradiction rests on no choice of ours: nor on the settings, the margin, or one seed. A
-    misprint is none, because it is plain what was meant."""
-    others = {reading.verdict for reading in _readings(row["settings"])}
-    return (
-        row["verdict"] == row["verdict_twice_margin"] == "contradicted"
-        and others <= {"contradicted"}
-        and not row["fragile"]
-        and row["erratum"] != "typo"
-        and row["form"] != "ours"
-    )
-
-
-def _checks(row: Row, about: Iterable[Found], verdicts: Mapping[str, str]) -> list[str]:
-    """What speaks against an error of ours, of a contradiction."""
-    if row["verdict"] != "contradicted":
-        return []
-    checks = []
-    others = [reading.verdict for reading in _readings(row["settings"])]
-    if others and set(others) == {"contradicted"}:
-        checks.append(f"contradicted in all {len(others)} other settings of what the paper leaves open")
-    if row["margin"] > 0 and row["verdict_twice_margin"] == "contradicted":
-        checks.append("contradicted at twice the margin too")
-    if row["kind"] not in CERTAIN:
-        if not row["fragile"]:
-            checks.append("no single seed, and no last bits, would change the verdict")
-        if not math.isnan(row["false_contradicted"]):
-            rate = percent(row["false_contradicted"])
-            checks.append(f"if the statement were true, the rule would contradict it in {rate} of draws")
-    if row["kind"] == "identity":
-        checks.append(f"computed in float64 at {int(row['seeds'])} random points and sizes")
-    for erratum in about:
-        for id in erratum.shown_by:
-            if id != row["claim"] and verdicts.get(id) == "reproduced":
-                checks.append(f"on the same numbers the corrected form holds: {id}")
-    return checks
 
 
 # What stands on the first page.

@@ -1,33 +1,31 @@
-"""A claim, or a figure or table, as a card in the terminal: what the paper says, what was found, and where
+"""A claim, or a figure or table, as a card in the terminal: what the paper says, what was observed, and where
 each thing lies."""
 
-import json
-import math
-import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from reprise.errors import RepriseError, unknown
-from reprise.evidence.claims import Claim
+from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.judgement import ABOUT_EACH, observe
 from reprise.evidence.statistics import LEVEL
-from reprise.evidence.verdicts import ground, judge_all, known_false, setting
+from reprise.evidence.verdicts import judge_all, setting
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
-from reprise.report.numbers import duration
+from reprise.report.claims import Claims, Row
+from reprise.report.contents import Contents, claims_about
+from reprise.report.numbers import duration, interval, number
 from reprise.report.places import Checkout
-from reprise.storage import store
+from reprise.report.runs import runs
+from reprise.report.schema import Claim, Reading
+from reprise.report.wording import observed
 from reprise.study.experiment import BASE, Artifact, Tables
 
 LABEL = 16
 """Width of the labels."""
-MOST_DIGITS = 6
-"""Of a number that is known more precisely."""
 SHOWN = 12
 """Seeds whose values are shown one by one."""
 
@@ -59,62 +57,70 @@ def _set(title: str, lines: Iterable[Line], width: int) -> str:
     rows = [title]
     for label, text in lines:
         folded = textwrap.wrap(text, max(20, width - LABEL), break_long_words=False, break_on_hyphens=False)
-        for number, part in enumerate(folded or [""]):
-            rows.append(f"{'' if number else label:{LABEL}}{part}".rstrip())
+        for index, part in enumerate(folded or [""]):
+            rows.append(f"{'' if index else label:{LABEL}}{part}".rstrip())
     return "\n".join(rows)
 
 
 # Claims.
 
 
-def _claim_lines(claim: Claim, experiment: Experiment | None, tier: Tier) -> Iterator[Line]:
-    paper = registry.paper(claim.paper)
-    tables, row = _judged(claim, experiment, paper, tier)
+def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Tier) -> Iterator[Line]:
+    paper = registry.paper(definition.paper)
+    tables, row = _judged(definition, experiment, paper, tier)
+    fresh = runs(tier, [experiment.id] if experiment else [])
+    contents = Contents(paper, [], {definition.id: row["verdict"]})
+    claim = Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id))
     yield "says", claim.statement
-    for entry in _entries(paper, claim.id):
-        yield "in the paper", f"{entry['item']} ({entry['section']})"
+    yield from _labelled("in the paper", (f"{each.text} ({each.place})" for each in claim.quotations))
     yield "source", claim.source
-    yield "verdict", ": ".join(filter(None, (row["verdict"], row["reason"])))
-    if row["verdict"] != "not run":
-        yield "ground", ground(row) + (f" ({row['departures']})" if row["departures"] else "")
-    if not math.isnan(row["observed"]):
-        yield "observed", f"{measured(row)} {row['unit']}{_interval_of(row)}"
-    if not math.isnan(row["published"]):
-        spread = "" if math.isnan(row["published_std"]) else f" ± {number(row['published_std'])}"
-        repeats = "" if math.isnan(row["published_n"]) else f", {number(row['published_n'])} repetitions"
-        yield "published", f"{number(row['published'])}{spread} {row['unit']}{repeats}"
-    if not math.isnan(row["reference"]):
-        yield "holds if", f"{row['relation']} {number(row['reference'])}{_origin(claim, row)}"
-    if row["margin"] > 0:
-        yield "margin", number(row["margin"])
-    if row["seeds"]:
-        yield _noun(claim), _values(claim, tables, row)
-    yield from _readings("cells", row["cells"], claim.kind)
-    yield from _readings("other settings", row["settings"], claim.kind)
+    yield "verdict", ": ".join(filter(None, (claim.verdict, claim.reason)))
+    if claim.verdict != "not run":
+        yield "ground", claim.ground + (f" ({'; '.join(claim.departures)})" if claim.departures else "")
+    if claim.observed is not None:
+        yield "observed", f"{observed(claim)} {claim.unit}{_meaning(claim)}"
+    if (printed := claim.published) is not None:
+        spread = "" if printed.std is None else f" ± {number(printed.std)}"
+        repeats = "" if printed.n is None else f", {printed.n} repetitions"
+        yield "published", f"{number(printed.value)}{spread} {claim.unit}{repeats}"
+    if claim.reference is not None:
+        yield "holds if", f"{claim.relation} {number(claim.reference)}{_origin(claim, definition)}"
+    if claim.margin:
+        yield "margin", number(claim.margin)
+    if claim.seeds:
+        yield claim.sample, _values(claim)
+    yield from _labelled("cells", map(_reading, claim.cells))
+    yield from _labelled("other settings", map(_reading, claim.settings))
     notes = {
-        "assumptions": "assumptions",
-        "reading": "reading",
-        "fragile": "fragile",
-        "looked": "after a look",
+        "assumptions": "; ".join(claim.assumptions),
+        "reading": claim.reading,
+        "fragile": claim.fragile,
+        "after a look": claim.looked,
     }
-    for name, label in notes.items():
-        if row[name]:
-            yield label, row[name]
-    for erratum in (each for each in paper.errata if claim.id in each.shown_by):
+    yield from ((label, text) for label, text in notes.items() if text)
+    for erratum in (each for each in paper.errata if each.id in claim.errata):
         yield "erratum", f"{erratum.where}: printed {erratum.printed}; corrected {erratum.corrected}"
-        if known_false(row):
-            yield "", "known to be false as printed"
-    about = [artifact for artifact in paper.artifacts.values() if _shows(artifact, claim, paper)]
-    for artifact in about:
-        yield "figure" if artifact.kind == "figure" else "table", _drawn(artifact, tier)
-    yield from _files(claim, experiment, tables, tier)
-    yield "written in", _place(claim, experiment, tier)
-    yield "run it again", _commands(claim, experiment, tier)
+    if claim.corrections:
+        yield "", "known to be false as printed"
+    for artifact in map(paper.artifacts.__getitem__, claim.figures):
+        yield artifact.kind, _drawn(artifact, tier)
+    yield from _labelled("table file", _files(definition, experiment, tables, tier))
+    if claim.code:
+        yield "written in", f"{claim.code.file}:{claim.code.line}"
+    if claim.counter_case:
+        yield "counter-case", f"{claim.counter_case.file}:{claim.counter_case.line}"
+    took = f" ({_duration(claim, experiment, tier)})" if experiment and not tier.is_recorded else ""
+    yield "run it again", f"{claim.command}{took}"
+
+
+def _labelled(label: str, texts: Iterable[str]) -> Iterator[Line]:
+    for index, text in enumerate(texts):
+        yield "" if index else label, text
 
 
 def _judged(
-    claim: Claim, experiment: Experiment | None, paper: Paper, tier: Tier
-) -> tuple[Tables | None, Mapping[str, Any]]:
+    claim: Definition, experiment: Experiment | None, paper: Paper, tier: Tier
+) -> tuple[Tables | None, Row]:
     """The tables that a claim reads, if they are here and fresh, and its row of the table of verdicts."""
     tables, params, missing, looked = None, None, "", ""
     if experiment is None:
@@ -131,75 +137,36 @@ def _judged(
     return tables, {str(name): value for name, value in row.items()}
 
 
-def _entries(paper: Paper, id: str) -> list[dict[str, str]]:
-    """The lines of the paper's artifacts.csv that name an id."""
-    return [entry for entry in paper.coverage if id in entry["covered_by"].split()]
-
-
-def number(value: float, uncertainty: float = math.nan) -> str:
-    """A number to two digits of its uncertainty, or to three of its own where that is not known."""
-    if not math.isfinite(value) or value == 0:
-        return f"{value:g}"
-    size = math.floor(math.log10(abs(value)))
-    if not uncertainty > 0:
-        return f"{value:.0f}" if 3 <= size < 7 else f"{value:.3g}"
-    places = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
-    if not -4 <= size < 7:
-        return f"{value:.{max(0, places + size)}e}"
-    return f"{round(value, places):.{max(0, places)}f}"
-
-
-def measured(row: Mapping[str, Any]) -> str:
-    """What was observed, with its interval, to two digits of that; or with the range of all observations."""
-    observed, low, high = (
-        math.nan if row[name] is None else row[name] for name in ("observed", "low", "high")
-    )
-    half = math.nan if row["kind"] in ABOUT_EACH else (high - low) / 2
-    shown = [number(value, half) for value in (observed, low, high)]
-    return shown[0] if math.isnan(low) else f"{shown[0]} [{shown[1]}, {shown[2]}]"
-
-
-def _interval_of(row: Mapping[str, Any]) -> str:
-    if math.isnan(row["low"]):
+def _meaning(claim: Claim) -> str:
+    """What the bracket after an observation is."""
+    if claim.low is None or claim.kind in ("identity", "inequality"):
         return ""
-    if row["kind"] in ABOUT_EACH:
+    if claim.kind in ABOUT_EACH:
         return " (the one that counts, and the range of all)"
-    level = "in all cells together " if row["cells"] else ""
-    return f" ({100 * LEVEL:g} % interval {level})".replace(" )", ")")
+    return f" ({100 * LEVEL:g} % interval{' in all cells together' if claim.cells else ''})"
 
 
-def _origin(claim: Claim, row: Mapping[str, Any]) -> str:
+def _origin(claim: Claim, definition: Definition) -> str:
     """Whose number an observation is compared with, unless it is the published one."""
-    if callable(claim.reference):
+    if callable(definition.reference):
         return " (measured in the same run)"
     if claim.kind in ("identity", "inequality"):
         return " (more is not rounding)"
-    return " (target implied: the paper prints no number)" if math.isnan(row["published"]) else ""
+    return " (target implied: the paper prints no number)" if claim.published is None else ""
 
 
-def _noun(claim: Claim) -> str:
-    nouns = {"identity": "points", "inequality": "points", "always": "runs", "given": "cases"}
-    return nouns.get(claim.kind, "numbers" if claim.kind == "printed" else "seeds")
+def _values(claim: Claim) -> str:
+    values = list(map(number, claim.values))
+    return f"{claim.seeds}: {', '.join(values)}" if 0 < len(values) <= SHOWN else f"{claim.seeds}"
 
 
-def _values(claim: Claim, tables: Tables | None, row: Mapping[str, Any]) -> str:
-    count = f"{int(row['seeds'])}"
-    if claim.cells or tables is None or not 0 < row["seeds"] <= SHOWN:
-        return count
-    values = observe(claim, setting(tables, BASE)).values  # noqa: PD011
-    return f"{count}: {', '.join(number(float(value)) for value in values)}" if len(values) else count
+def _reading(reading: Reading) -> str:
+    reference = "" if reading.reference is None else f", against {number(reading.reference)}"
+    measured = interval(reading.observed, reading.low, reading.high)
+    return f"{reading.verdict}: {reading.name}: {measured}{reference}"
 
 
-def _readings(label: str, joined: str, kind: str) -> Iterator[Line]:
-    for index, each in enumerate(json.loads(joined) if joined else ()):
-        reference = "" if each.get("reference") is None else f", against {number(each['reference'])}"
-        yield (
-            "" if index else label,
-            f"{each['verdict']}: {each['name']}: {measured({**each, 'kind': kind})}{reference}",
-        )
-
-
-# Places.
+# Files and commands.
 
 
 class _Read(dict[str, pd.DataFrame]):
@@ -214,15 +181,17 @@ class _Read(dict[str, pd.DataFrame]):
         return super().__getitem__(name)
 
 
-def _files(claim: Claim, experiment: Experiment | None, tables: Tables | None, tier: Tier) -> Iterator[Line]:
+def _files(
+    claim: Definition, experiment: Experiment | None, tables: Tables | None, tier: Tier
+) -> Iterator[str]:
     """The files of the tables that a claim reads."""
     if experiment is None or tables is None:
         return
     read = _Read(setting(tables, BASE))
     for cell in claim.cells.values() or [claim]:
         observe(cell, read)
-    for index, name in enumerate(sorted(read.names)):
-        yield "" if index else "table file", _shown(tier.results / experiment.id / f"{name}.parquet", tier)
+    for name in sorted(read.names):
+        yield _shown(tier.results / experiment.id / f"{name}.parquet", tier)
 
 
 def _shown(file: Path, tier: Tier) -> str:
@@ -236,35 +205,10 @@ def _drawn(artifact: Artifact, tier: Tier) -> str:
     return f"{artifact.number}, {artifact.id}: {how}"
 
 
-def _shows(artifact: Artifact, claim: Claim, paper: Paper) -> bool:
-    """Whether a figure or table shows what a claim is about: a line of artifacts.csv names both, or the claim
-    bears the figure's number."""
-    listed = any({artifact.id, claim.id} <= set(entry["covered_by"].split()) for entry in paper.coverage)
-    figure, stated = (re.sub(r"(?<=[a-z])0+(?=\d)", "", id) for id in (artifact.id, claim.artifact))
-    return listed or re.fullmatch(rf"{re.escape(stated)}(?!\d)\w*", figure) is not None
-
-
-def _place(claim: Claim, experiment: Experiment | None, tier: Tier) -> str:
-    """The file and line of the text that a claim's id is made of, or the file alone."""
-    module = f"{experiment.module}.claims" if experiment else f"{registry.ROOM}.{claim.paper}.printed"
-    place = Checkout(tier.root, tier.root).claim(claim.id, claim.statement, module)
-    return f"{place.file}:{place.line}" if place else f"src/{module.replace('.', '/')}.py"
-
-
-def _commands(claim: Claim, experiment: Experiment | None, tier: Tier) -> str:
-    check = f"reprise check {claim.paper} --tier {tier.name}"
-    if experiment is None:
-        return check
-    if tier.is_recorded:
-        return f"{check}; its tables were made elsewhere"
-    return f"{pipeline.how_to_make(experiment.id, tier)} && {check} ({_duration(experiment, tier)})"
-
-
-def _duration(experiment: Experiment, tier: Tier) -> str:
+def _duration(claim: Claim, experiment: Experiment, tier: Tier) -> str:
     """How long an experiment took, or is expected to take on one core or GPU."""
-    if pipeline.has_results(experiment.id, tier):
-        record = store.load_record(tier.results / experiment.id, pipeline.how_to_make(experiment.id, tier))
-        return f"took {duration(record['duration_seconds'] / 60)}"
+    if claim.minutes is not None:
+        return f"took {duration(claim.minutes)}"
     needs = experiment.needs(tier.params[experiment.id]).values()
     gpus = ", on GPUs" if any(each.gpus for each in needs) else ""
     return f"about {duration(sum(each.minutes for each in needs))}{gpus}"
@@ -277,17 +221,14 @@ def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
     paper = registry.paper(artifact.id.split("/")[0])
     yield artifact.kind, f"{artifact.number} of {paper.title}"
     yield "shows", artifact.caption
-    for entry in _entries(paper, artifact.id):
-        yield "in the paper", f"{entry['item']} ({entry['section']})"
-    claims = [claim for claim, _ in paper.claims.values() if _shows(artifact, claim, paper)]
+    entries = (entry for entry in paper.coverage if artifact.id in entry["covered_by"].split())
+    yield from _labelled("in the paper", (f"{entry['item']} ({entry['section']})" for entry in entries))
     verdicts = pipeline.saved_verdicts(paper.key, tier)
-    for index, claim in enumerate(sorted(claims, key=lambda claim: claim.id)):
-        verdict = verdicts.get(claim.id, "not judged")
-        yield "" if index else "claims", f"{verdict}: {claim.id}"
+    about = sorted(claims_about(paper, paper.claims)[artifact.id])
+    yield from _labelled("claims", (f"{verdicts.get(id, 'not judged')}: {id}" for id in about))
     endings = ("pdf", "png") if artifact.kind == "figure" else ("csv", "md")
     drawn = [file for ending in endings if (file := tier.figures / f"{artifact.id}.{ending}").is_file()]
-    for index, file in enumerate(drawn):
-        yield "" if index else "files", _shown(file, tier)
+    yield from _labelled("files", (_shown(file, tier) for file in drawn))
     yield "from", _shown(tier.results / artifact.experiment, tier)
     if place := Checkout(tier.root, tier.root).figure(artifact):
         yield "written in", f"{place.file}:{place.line}"

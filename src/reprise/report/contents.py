@@ -3,7 +3,7 @@ claim stands."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,17 +53,32 @@ def order_of(section: str) -> tuple[int, list[tuple[int, str]]]:
     return rank, natural_key("" if section == "Appendix" else section)
 
 
+def claims_about(paper: Paper, claims: Iterable[str]) -> dict[str, list[str]]:
+    """Artifact -> those of these claims that are about it: by their ids, their sources, or a line of
+    artifacts.csv that names both."""
+    listed = [set(entry["covered_by"].split()) for entry in paper.coverage]
+    definitions = {id: paper.claims[id][0] for id in claims}
+    named = {id: mentions(f"{claim.artifact} {claim.source}") for id, claim in definitions.items()}
+    return {
+        id: [
+            claim
+            for claim, places in named.items()
+            if any({claim, id} <= names for names in listed)
+            or any(same_item(a, b) for a in places for b in mentions(artifact.number))
+        ]
+        for id, artifact in paper.artifacts.items()
+    }
+
+
 @dataclass(frozen=True)
 class Contents:
     """
     Attributes:
-        about: artifact -> the claims about it.
         verdicts: claim -> its verdict.
     """
 
     paper: Paper
     figures: Sequence[Figure]
-    about: Mapping[str, Sequence[str]]
     verdicts: Mapping[str, Verdict]
 
     @cached_property
@@ -118,9 +133,9 @@ class Contents:
             )
             for figure in self.figures
         }
-        of_claim: dict[str, str] = {}
+        about, of_claim = claims_about(self.paper, self.verdicts), dict[str, str]()
         for figure in sorted(self.figures, key=lambda figure: natural_key(figure.number)):
-            for id in self.about[figure.id]:
+            for id in about[figure.id]:
                 of_claim.setdefault(id, of_figure[figure.id])
         for id in self.verdicts:
             shown = [home for item, home in zip(self.items, homes, strict=True) if id in item.claims]

@@ -7,8 +7,9 @@ import pandas as pd
 
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, false_discoveries, summary
-from reprise.report.numbers import NONE, number, percent
+from reprise.report.numbers import percent
 from reprise.report.schema import Claim, Report
+from reprise.report.wording import observed, to_hold
 
 
 def digest(report: Report, claims: pd.DataFrame) -> str:
@@ -42,22 +43,11 @@ def digest(report: Report, claims: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_hold(claim: Claim) -> str:
-    """What the observation must satisfy: `near 0.31 ± 0.1`."""
-    if claim.reference is None:
-        return NONE
-    margin = f" ± {number(claim.margin)}" if claim.margin else ""
-    return f"{claim.relation} {number(claim.reference)}{margin}"
-
-
 def _listed(claims: list[Claim]) -> list[str]:
-    rows = [(f"`{c.id}`", c.statement, _observed(c), to_hold(c), c.ground, c.reason) for c in claims]
+    rows = [
+        (f"`{c.id}`", c.statement, f"{observed(c)} {c.unit}", to_hold(c), c.ground, c.reason) for c in claims
+    ]
     return _markdown(("claim", "statement", "observed", "to hold", "ground", "reason"), rows)
-
-
-def _observed(claim: Claim) -> str:
-    interval = "" if claim.low is None else f"[{number(claim.low)}, {number(claim.high)}]"
-    return f"{number(claim.observed)} {interval} {claim.unit}"
 
 
 def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:

@@ -4,7 +4,6 @@ table of all claims.
 The files hold no date, so that the same results give the same bytes.
 """
 
-import re
 from collections.abc import Callable, Collection
 from functools import cache, partial
 from importlib.resources import files
@@ -27,9 +26,8 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
-from reprise.evidence.verdicts import CERTAIN
 from reprise.execute.tiers import Tier
-from reprise.report import digest, drawings, numbers, pictures, recorded
+from reprise.report import digest, drawings, numbers, pictures, recorded, wording
 from reprise.report.build import build
 from reprise.report.schema import Claim, Report
 from reprise.storage import store
@@ -132,12 +130,12 @@ def _environment() -> jinja2.Environment:
         "number": numbers.number,
         "percent": numbers.percent,
         "duration": numbers.duration,
-        "to_hold": digest.to_hold,
-        "notes": _notes,
+        "to_hold": wording.to_hold,
+        "notes": wording.notes,
         "drawing": drawings.drawing,
         "distance": _distance,
-        "interval": _interval,
-        "section": _section,
+        "observed": wording.observed,
+        "section": wording.section,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
     return environment
@@ -149,49 +147,6 @@ def _text(name: str) -> str:
 
 def _picture(folder: Path, width: int, path: str) -> str:
     return pictures.embedded(folder / path, width)
-
-
-def _interval(claim: Claim) -> str:
-    """What was observed: of an equation the largest error alone."""
-    if claim.kind in ("identity", "inequality"):
-        return numbers.number(float(f"{claim.observed:.1e}"))
-    return numbers.interval(claim.observed, claim.own_low, claim.own_high)
-
-
-def _notes(claim: Claim) -> list[str]:
-    """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
-    notes = [_agreement(claim)] if claim.settings else []
-    half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
-    has_margin = claim.margin or claim.kind in ("identity", "inequality")
-    if claim.verdict not in ("not run", "depends") and has_margin:
-        same = half == twice == claim.verdict
-        notes.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
-    if claim.false_reproduced is not None and claim.verdict != "not run" and claim.kind not in CERTAIN:
-        rates = [numbers.percent(rate) for rate in (claim.false_reproduced, claim.false_contradicted)]
-        notes.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
-    notes += [f"fragile: {claim.fragile}"] if claim.fragile else []
-    notes += [f"reading: {claim.reading}"] if claim.reading else []
-    notes += [f"set after a look at results: {claim.looked}"] if claim.looked else []
-    return notes
-
-
-def _agreement(claim: Claim) -> str:
-    """How many settings agree, with the verdict or where it depends on them with the statement."""
-    verdicts = [setting.verdict for setting in claim.settings]
-    is_decided = claim.verdict in ("reproduced", "contradicted")
-    agreeing = claim.verdict if is_decided else "reproduced"
-    same = verdicts.count(agreeing)
-    opposed = verdicts.count("reproduced" if agreeing == "contradicted" else "contradicted")
-    words = ("same", "opposite") if is_decided else ("holds", "fails")
-    undecided = len(verdicts) - same - opposed
-    return f"{len(verdicts)} other settings: {same} {words[0]}, {opposed} {words[1]}, {undecided} undecided"
-
-
-def _section(place: str) -> str:
-    """`5.1` as `Section 5.1`, `B.5` as `Appendix B.5`; what has a name keeps it."""
-    if place[0].isdigit():
-        return f"Section {place}"
-    return f"Appendix {place}" if re.match(r"[A-Z](\W|$)", place) else place
 
 
 def _distance(claim: Claim) -> str:

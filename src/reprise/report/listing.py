@@ -11,7 +11,7 @@ from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import known_false
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import Tier
-from reprise.report.card import measured
+from reprise.report.numbers import interval
 
 COUNTED = VERDICTS[:-1]
 """The verdicts that the overview counts: all but `not run`."""
@@ -124,4 +124,4 @@ def findings(claims: pd.DataFrame) -> Iterator[str]:
         if group:
             yield f"{title}: {len(group)}"
         for row in sorted(group, key=lambda row: row["claim"]):
-            yield f"  {row['claim']}: {measured(row)} {row['unit']}"
+            yield f"  {row['claim']}: {interval(row['observed'], row['low'], row['high'])} {row['unit']}"

@@ -5,6 +5,11 @@ import math
 NONE = "—"
 
 
+def finite(value: float | None) -> float | None:
+    """The number, or None for NaN and infinity."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
 def number(value: float | None) -> str:
     """Formats a number with four significant digits, an exponent if it is very small or large, or a dash for
     NaN and None."""

@@ -18,10 +18,10 @@ from PIL import Image
 
 from reprise.errors import RepriseError
 from reprise.execute.tiers import Tier
-from reprise.report import digest, numbers
+from reprise.report import numbers, wording
 from reprise.report.build import build
 from reprise.report.html import SYMBOLS
-from reprise.report.schema import Claim, Figure, Paper, Report
+from reprise.report.schema import Figure, Paper, Report
 from reprise.storage import store
 
 WIDTH = 1000
@@ -164,10 +164,6 @@ def _cell(text: Any) -> str:
     return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _observed(claim: Claim) -> str:
-    return f"{numbers.interval(claim.observed, claim.own_low, claim.own_high)} {claim.unit}"
-
-
 def _render(template: str, report: Report, **values: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
@@ -178,8 +174,8 @@ def _render(template: str, report: Report, **values: Any) -> str:
     )
     environment.filters |= {
         "cell": _cell,
-        "observed": _observed,
-        "to_hold": digest.to_hold,
+        "observed": wording.observed,
+        "to_hold": wording.to_hold,
         "duration": numbers.duration,
         "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
     }

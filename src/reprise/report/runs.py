@@ -1,38 +1,39 @@
 """How the results were made: commands, durations, commit, versions, hardware."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from reprise.errors import RepriseError
-from reprise.execute import pipeline, registry
+from reprise.execute import costs, pipeline, registry
 from reprise.execute.tiers import Tier
 from reprise.report.schema import Run
 from reprise.storage import store
 
 
-def runs(tier: Tier) -> dict[str, Run]:
-    """How each experiment was run, by id, for experiments whose results are up to date.
+def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
+    """How experiments were run, by id, of those whose results are up to date.
+
+    Args:
+        ids: of all experiments, if not given.
 
     Raises:
-        RepriseError: if a record is damaged.
+        RepriseError: if a record or a benchmark file is damaged.
     """
-    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
-    return {id: _run(tier, id) for id in ids if not pipeline.staleness(id, tier)}
+    asked = registry.experiments() if ids is None else ids
+    finished = [id for id in asked if pipeline.has_results(id, tier)]
+    return {id: _run(tier, id) for id in finished if not pipeline.staleness(id, tier)}
 
 
 def _run(tier: Tier, id: str) -> Run:
     folder, again = tier.results / id, pipeline.how_to_make(id, tier)
     record = store.load_record(folder, again)
-    measured = _benchmarks(tier, id)
+    measured = costs.of_experiment(tier, id).wall_seconds
     try:
-        recorded = float(record["duration_seconds"]) / 60
+        seconds = measured or float(record["duration_seconds"])
         return Run(
             experiment=id,
             command=record["command"],
-            minutes=recorded if measured is None else measured,
+            minutes=seconds / 60,
             facts=_facts(record),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -43,31 +44,8 @@ def _run(tier: Tier, id: str) -> Run:
 
 def minutes(tier: Tier, key: str, fresh: Mapping[str, Run]) -> float | None:
     """What a paper's jobs took, drawings and verdicts among them; None if nothing has run."""
-    measured = _benchmarks(tier, key)
     own = [run.minutes for id, run in fresh.items() if id.startswith(f"{key}/")]
-    if not own:
-        return None
-    return sum(own) if measured is None else measured
-
-
-def _benchmarks(tier: Tier, id: str) -> float | None:
-    """The minutes of the jobs of an experiment and its shares, or of a paper, as Snakemake measured them;
-    None if it did not run them.
-
-    Raises:
-        RepriseError: if one of its files is damaged.
-    """
-    place = tier.results / "benchmarks" / id
-    patterns = (f"{place.name}.tsv", f"{place.name}.*-of-*.tsv", f"{place.name}/*.tsv")
-    files = sorted(file for pattern in patterns for file in place.parent.glob(pattern))
-    return sum(map(_seconds, files)) / 60 if files else None
-
-
-def _seconds(file: Path) -> float:
-    try:
-        return float(pd.read_csv(file, sep="\t")["s"].iloc[-1])
-    except (OSError, ValueError, KeyError, IndexError) as error:
-        raise RepriseError(f"{file}: damaged, not a benchmark of Snakemake ({error}); remove it") from None
+    return costs.of_paper(tier, key).wall_seconds / 60 or sum(own) if own else None
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:

@@ -7,7 +7,8 @@ from reprise.training.image_settings import Probe, Source
 from reprise.training.spec import Spec
 
 CPU_FLOPS = 60e9
-"""Operations a second of one core with AVX-512 on small networks; without, half as many (docs/performance.md)."""
+"""Operations a second of one core with AVX-512 on small networks, half as many without; see
+docs/performance.md."""
 CPU_PIXELS = 25e6
 """Pixels that one core augments in a second; docs/performance.md."""
 GPU_FLOPS = {"float32": 15e12, "bfloat16": 50e12}

@@ -1,0 +1,248 @@
+"""From a claim's verdict and its experiment's tables to the claim as the report states it."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from reprise.evidence.claims import Claim as Definition
+from reprise.evidence.claims import Tables
+from reprise.evidence.errata import Erratum
+from reprise.evidence.judgement import observe
+from reprise.evidence.statistics import mean_interval, quantile
+from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
+from reprise.execute import pipeline, registry
+from reprise.execute.registry import Paper
+from reprise.execute.tiers import Tier
+from reprise.report.contents import claims_about, mentions, same_item
+from reprise.report.numbers import finite, percent
+from reprise.report.places import Checkout
+from reprise.report.schema import Claim, Published, Quotation, Reading, Run
+from reprise.study.experiment import BASE
+
+Row = Mapping[str, Any]
+"""Of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`."""
+
+MOST_VALUES = 50
+"""Observations that are still shown one by one."""
+AVERAGED = ("value", "ordering", "trend", "limit", "count")
+"""The types of statement with an observation a seed."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims of a paper, from their rows.
+
+    Attributes:
+        rows: of all claims that are to be stated.
+        fresh: the runs whose results are up to date, by experiment.
+        recorded: of each recorded run, claim -> its verdict there, in one line.
+    """
+
+    tier: Tier
+    paper: Paper
+    rows: Sequence[Row]
+    fresh: Mapping[str, Run]
+    recorded: Sequence[Mapping[str, str]] = ()
+
+    def claim(self, row: Row, quotations: list[Quotation]) -> Claim:
+        """A claim, with what the paper says of it."""
+        id = row["claim"]
+        definition, experiment = self.paper.claims[id]
+        about = [erratum for erratum in self.paper.errata if id in erratum.shown_by]
+        values = self._values(row, definition)
+        printed = _published(row) if id in self._printed else None
+        own_low, own_high = _own_interval(row, values, definition)
+        module = f"{experiment.module}.claims" if experiment else f"{registry.ROOM}.{row['paper']}.printed"
+        return Claim(
+            id=id,
+            kind=row["kind"],
+            statement=row["statement"],
+            quotations=quotations,
+            source=row["source"],
+            form=row["form"],
+            erratum=row["erratum"],
+            reading=row["reading"],
+            verdict=row["verdict"],
+            reason=row["reason"],
+            ground=ground(row),
+            unit=row["unit"],
+            relation=row["relation"],
+            reference=finite(row["reference"]),
+            margin=finite(row["margin"]),
+            published=printed,
+            target=finite(row["published"]) if printed is None else None,
+            observed=finite(row["observed"]),
+            low=finite(row["low"]),
+            high=finite(row["high"]),
+            own_low=own_low,
+            own_high=own_high,
+            seeds=int(row["seeds"]),
+            sample=_sample(row),
+            values=values,
+            cells=_readings(row["cells"]),
+            settings=_readings(row["settings"]),
+            is_one_scale=_is_one_scale(definition),
+            robust=_is_robust(row),
+            checks=_checks(row, about, self._verdicts),
+            verdict_half_margin=row["verdict_half_margin"],
+            verdict_twice_margin=row["verdict_twice_margin"],
+            fragile=row["fragile"],
+            **{
+                name: finite(row[name])
+                for name in (
+                    "false_reproduced", "false_contradicted", "power_half", "power_twice", "p_value",
+                )
+            },
+            looked=row["looked"],
+            departures=_split(row["departures"]),
+            assumptions=_split(row["assumptions"]),
+            experiment=experiment.id if experiment else "",
+            tables=f"{experiment.id}/" if experiment and experiment.id in self.fresh else "",
+            figures=[artifact for artifact, ids in self._about.items() if id in ids],
+            errata=[erratum.id for erratum in about],
+            corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
+            recorded=[lines[id] for lines in self.recorded if id in lines],
+            code=self._checkout.claim(id, row["statement"], module),
+            counter_case=self._checkout.counter_case(id),
+            command=self._command(experiment.id if experiment else ""),
+            minutes=self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None,
+        )  # fmt: skip
+
+    def _command(self, experiment: str) -> str:
+        judged = f"reprise check {self.paper.key} --tier {self.tier.name}"
+        if not experiment or self.tier.is_recorded:
+            return judged
+        return f"{pipeline.how_to_make(experiment, self.tier)} && {judged}"
+
+    @cached_property
+    def _verdicts(self) -> dict[str, str]:
+        return {row["claim"]: row["verdict"] for row in self.rows}
+
+    @cached_property
+    def _printed(self) -> set[str]:
+        """The claims about a number that the paper prints in the place that they name, one a number."""
+        table = self.paper.published()
+        claims: set[str] = set()
+        for printed in table.to_dict("records") if len(table) else []:
+            places, std = mentions(printed["artifact"]), finite(printed.get("std"))
+            for row in self.rows:
+                named = mentions(f"{row['artifact']} {row['source']}")
+                is_its_number = (row["published"], finite(row["published_std"])) == (printed["value"], std)
+                is_its_place = any(same_item(a, b) for a in places for b in named)
+                if is_its_number and is_its_place and row["claim"] not in claims:
+                    claims.add(row["claim"])
+                    break
+        return claims
+
+    def _values(self, row: Row, definition: Definition) -> list[float]:
+        experiment = self.paper.claims[row["claim"]][1]
+        if row["verdict"] == "not run" or definition.kind not in AVERAGED or definition.cells:
+            return []
+        if experiment is None or experiment.id not in self.fresh:
+            return []
+        values = observe(definition, self._tables(experiment.id)).values
+        return [float(value) for value in values] if len(values) <= MOST_VALUES else []
+
+    @cached_property
+    def _about(self) -> dict[str, list[str]]:
+        return claims_about(self.paper, self._verdicts)
+
+    @cached_property
+    def _checkout(self) -> Checkout:
+        return Checkout(self.tier.root, self.tier.results)
+
+    @cached_property
+    def _tables(self) -> Callable[[str], Tables]:
+        """The tables of an experiment in its own setting, read once."""
+        return cache(lambda id: setting(pipeline.load(id, self.tier)[0], BASE))
+
+
+def _split(joined: str) -> list[str]:
+    return joined.split("; ") if joined else []
+
+
+def _sample(row: Row) -> str:
+    return {
+        "identity": "points", "inequality": "points", "printed": "printed numbers", "always": "runs",
+        "given": "cases",
+    }.get(row["kind"], "seeds")  # fmt: skip
+
+
+def _readings(joined: str) -> list[Reading]:
+    """The cells or settings of a claim, from the JSON of its row."""
+    numbers = ("observed", "low", "high", "reference")
+    return [
+        Reading(name=each["name"], verdict=each["verdict"], **{key: finite(each[key]) for key in numbers})
+        for each in (json.loads(joined) if joined else [])
+    ]
+
+
+def _published(row: Row) -> Published:
+    """What the paper prints, with the interval of its mean."""
+    value, std, n = float(row["published"]), finite(row["published_std"]), finite(row["published_n"])
+    half = None
+    if std is not None and n is not None and n > 1:
+        half = float(quantile(n - 1, 0.95)) * std / math.sqrt(n)
+    return Published(
+        value=value,
+        std=std,
+        n=None if n is None else int(n),
+        low=None if half is None else value - half,
+        high=None if half is None else value + half,
+    )
+
+
+def _own_interval(row: Row, values: Sequence[float], definition: Definition) -> tuple[Any, Any]:
+    """The interval of our own mean, where the one that decides holds the paper's spread as well."""
+    low, high = finite(row["low"]), finite(row["high"])
+    if math.isnan(row["published_std"]) or len(values) < 2 or low is None:
+        return low, high
+    own = mean_interval(values)
+    least, most = definition.bounds
+    return max(least, own.low), min(most, own.high)
+
+
+def _is_one_scale(definition: Definition) -> bool:
+    cells = definition.cells.values()
+    return not any(cell.cells for cell in cells) and len({(c.relation, c.unit, c.kind) for c in cells}) <= 1
+
+
+def _is_robust(row: Row) -> bool:
+    """Whether a contradiction rests on no choice of ours: nor on the settings, the margin, or one seed. A
+    misprint is none, because it is plain what was meant."""
+    others = {reading.verdict for reading in _readings(row["settings"])}
+    return (
+        row["verdict"] == row["verdict_twice_margin"] == "contradicted"
+        and others <= {"contradicted"}
+        and not row["fragile"]
+        and row["erratum"] != "typo"
+        and row["form"] != "ours"
+    )
+
+
+def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> list[str]:
+    """What speaks against an error of ours, of a contradiction."""
+    if row["verdict"] != "contradicted":
+        return []
+    checks = []
+    others = [reading.verdict for reading in _readings(row["settings"])]
+    if others and set(others) == {"contradicted"}:
+        checks.append(f"contradicted in all {len(others)} other settings of what the paper leaves open")
+    if row["margin"] > 0 and row["verdict_twice_margin"] == "contradicted":
+        checks.append("contradicted at twice the margin too")
+    if row["kind"] not in CERTAIN:
+        if not row["fragile"]:
+            checks.append("no single seed, and no last bits, would change the verdict")
+        if not math.isnan(row["false_contradicted"]):
+            rate = percent(row["false_contradicted"])
+            checks.append(f"if the statement were true, the rule would contradict it in {rate} of draws")
+    if row["kind"] == "identity":
+        checks.append(f"computed in float64 at {int(row['seeds'])} random points and sizes")
+    for erratum in about:
+        for id in erratum.shown_by:
+            if id != row["claim"] and verdicts.get(id) == "reproduced":
+                checks.append(f"on the same numbers the corrected form holds: {id}")
+    return checks

@@ -1,0 +1,60 @@
+"""A claim's numbers and limits in words: for the page, its digest, the published results and the terminal."""
+
+import re
+
+from reprise.evidence.verdicts import CERTAIN
+from reprise.report.numbers import NONE, interval, number, percent
+from reprise.report.schema import Claim
+
+
+def observed(claim: Claim) -> str:
+    """What was observed, with its interval; of an equation the largest error alone."""
+    if claim.observed is None:
+        return NONE
+    if claim.kind in ("identity", "inequality"):
+        return number(float(f"{claim.observed:.1e}"))
+    return interval(claim.observed, claim.own_low, claim.own_high)
+
+
+def to_hold(claim: Claim) -> str:
+    """What the observation must satisfy: `near 0.31 ± 0.1`."""
+    if claim.reference is None:
+        return NONE
+    margin = f" ± {number(claim.margin)}" if claim.margin else ""
+    return f"{claim.relation} {number(claim.reference)}{margin}"
+
+
+def notes(claim: Claim) -> list[str]:
+    """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
+    said = [_agreement(claim)] if claim.settings else []
+    half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
+    has_margin = claim.margin or claim.kind in ("identity", "inequality")
+    if claim.verdict not in ("not run", "depends") and has_margin:
+        same = half == twice == claim.verdict
+        said.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
+    if claim.false_reproduced is not None and claim.verdict != "not run" and claim.kind not in CERTAIN:
+        rates = [percent(rate) for rate in (claim.false_reproduced, claim.false_contradicted)]
+        said.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
+    said += [f"fragile: {claim.fragile}"] if claim.fragile else []
+    said += [f"reading: {claim.reading}"] if claim.reading else []
+    said += [f"set after a look at results: {claim.looked}"] if claim.looked else []
+    return said
+
+
+def section(place: str) -> str:
+    """`5.1` as `Section 5.1`, `B.5` as `Appendix B.5`; what has a name keeps it."""
+    if place[0].isdigit():
+        return f"Section {place}"
+    return f"Appendix {place}" if re.match(r"[A-Z](\W|$)", place) else place
+
+
+def _agreement(claim: Claim) -> str:
+    """How many settings agree, with the verdict or where it depends on them with the statement."""
+    verdicts = [setting.verdict for setting in claim.settings]
+    is_decided = claim.verdict in ("reproduced", "contradicted")
+    agreeing = claim.verdict if is_decided else "reproduced"
+    same = verdicts.count(agreeing)
+    opposed = verdicts.count("reproduced" if agreeing == "contradicted" else "contradicted")
+    words = ("same", "opposite") if is_decided else ("holds", "fails")
+    undecided = len(verdicts) - same - opposed
+    return f"{len(verdicts)} other settings: {same} {words[0]}, {opposed} {words[1]}, {undecided} undecided"
