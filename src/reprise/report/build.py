@@ -2,10 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,12 @@ from reprise.execute.registry import Paper as Registered
 from reprise.execute.tiers import Tier
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
+from reprise.report.findings import data_sets_needed, findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
 from reprise.report.places import Checkout
 from reprise.report.runs import minutes, runs, shared
 from reprise.report.schema import (
-    Claim,
     Count,
     Discovery,
     Errata,
@@ -34,10 +33,8 @@ from reprise.report.schema import (
     ErrorRate,
     Experiment,
     Figure,
-    Findings,
     Headline,
     Paper,
-    Printed,
     Recorded,
     Report,
     Run,
@@ -45,9 +42,6 @@ from reprise.report.schema import (
 )
 from reprise.study.experiment import Artifact
 from reprise.study.settings import Settings, assumptions, departures
-
-FINDINGS = 10
-"""Of each sort on the first page."""
 
 
 def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Mapping[str, str]]]) -> Report:
@@ -83,8 +77,8 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
             )
             for kind, rates in error_rates(claims).iterrows()
         ],
-        printed=_printed(papers),
-        findings=_findings(papers),
+        printed=printed(papers),
+        findings=findings(papers),
         runs=list(fresh.values()),
         shared=shared(fresh.values()),
         recorded=[recorded for recorded, _ in others],
@@ -160,7 +154,7 @@ class _Builder:
         order: tuple[Verdict, ...] = ("contradicted", "depends", "inconclusive", "not run", "reproduced")
         main = next(verdict for verdict in order if verdict in having)
         if set(having) == {"not run"}:
-            needed = _published_sets(self.registered, ids)[1]
+            needed = data_sets_needed(self.registered, ids)[1]
             words = f"needs {', '.join(needed)}" if needed else "not run"
         elif len(set(having)) == 1:
             words = {"depends": "depends on what the paper leaves open"}.get(main, str(main))
@@ -251,60 +245,3 @@ def _erratum(erratum: Found) -> Erratum:
         corrected_mathml=mathml(erratum.corrected_formula) if erratum.corrected_formula else "",
         shown_by=list(erratum.shown_by),
     )
-
-
-# What stands on the first page.
-
-
-def _findings(papers: Sequence[Paper]) -> Findings:
-    def firmest(selected: Callable[[Claim], bool]) -> list[str]:
-        """Of each paper in turn, one of a figure, table or theorem."""
-        order = list(GROUNDS)
-        by_paper = []
-        for paper in papers:
-            first: dict[str, Claim] = {}
-            for claim in sorted(
-                filter(selected, paper.claims),
-                key=lambda claim: (order.index(claim.ground), -len(claim.settings), claim.id),
-            ):
-                first.setdefault(claim.id.rpartition("/")[0], claim)
-            by_paper.append(first.values())
-        turns = zip_longest(*by_paper)
-        return [claim.id for turn in turns for claim in turn if claim is not None][:FINDINGS]
-
-    return Findings(
-        robust=firmest(lambda claim: claim.robust),
-        depends=firmest(lambda claim: claim.verdict == "depends"),
-    )
-
-
-def _printed(papers: Sequence[Paper]) -> Printed:
-    """How many of the printed numbers have been compared, and how many need a run as published."""
-    waiting, sets = 0, set()
-    for paper in papers:
-        not_run = [claim.id for claim in paper.claims if claim.published and claim.verdict == "not run"]
-        number, names = _published_sets(registry.paper(paper.key), not_run)
-        waiting += number
-        sets |= set(names)
-    return Printed(
-        numbers=sum(len(registry.paper(paper.key).published()) for paper in papers),
-        compared=sum(
-            claim.published is not None and claim.verdict != "not run"
-            for paper in papers
-            for claim in paper.claims
-        ),
-        waiting=waiting,
-        data_sets=sorted(sets),
-        command="make reproduce TIER=paper",
-    )
-
-
-def _published_sets(paper: Registered, ids: Iterable[str]) -> tuple[int, list[str]]:
-    """How many of these claims only a run as published decides, and its data sets."""
-    needing = [experiment for claim, experiment in (paper.claims[id] for id in ids) if claim.needs]
-    names: dict[str, None] = {}
-    for experiment in needing:
-        fields = experiment.params.model_fields if experiment else {}
-        names |= dict.fromkeys([str(fields["data_set"].default)] if "data_set" in fields else [])
-        names |= dict.fromkeys(map(str, fields["data_sets"].default) if "data_sets" in fields else [])
-    return len(needing), list(names)

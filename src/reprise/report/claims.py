@@ -16,7 +16,7 @@ from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Paper
 from reprise.execute.tiers import Tier
-from reprise.report.contents import claims_about, mentions, same_item
+from reprise.report.contents import claims_about, mentions, mentions_of, same_item
 from reprise.report.numbers import finite, percent
 from reprise.report.places import Checkout
 from reprise.report.schema import Claim, Published, Quotation, Reading, Run
@@ -129,11 +129,13 @@ class Claims:
         for printed in table.to_dict("records") if len(table) else []:
             places, std = mentions(printed["artifact"]), finite(printed.get("std"))
             for row in self.rows:
-                named = mentions(f"{row['artifact']} {row['source']}")
+                id = row["claim"]
                 is_its_number = (row["published"], finite(row["published_std"])) == (printed["value"], std)
-                is_its_place = any(same_item(a, b) for a in places for b in named)
-                if is_its_number and is_its_place and row["claim"] not in claims:
-                    claims.add(row["claim"])
+                if not is_its_number or id in claims:
+                    continue
+                named = mentions_of(self.paper.claims[id][0])
+                if any(same_item(a, b) for a in places for b in named):
+                    claims.add(id)
                     break
         return claims
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import Verdict
 from reprise.execute.registry import Paper
 from reprise.report.schema import Figure, Item, Quotation, Section
@@ -25,6 +26,11 @@ QUOTED = "Sentence: "
 def mentions(text: str) -> set[Mention]:
     """The figures, tables and sections mentioned: `Figure 6(a)` and `fig06a` are both ("fig", "6", "a")."""
     return {(kind.lower(), digits, letter.lower()) for kind, digits, letter in _MENTION.findall(text)}
+
+
+def mentions_of(claim: Claim) -> set[Mention]:
+    """The figures, tables and sections that a claim is about."""
+    return mentions(f"{claim.artifact} {claim.source}")
 
 
 def same_item(a: Mention, b: Mention) -> bool:
@@ -57,17 +63,17 @@ def claims_about(paper: Paper, claims: Iterable[str]) -> dict[str, list[str]]:
     """Artifact -> those of these claims that are about it: by their ids, their sources, or a line of
     artifacts.csv that names both."""
     listed = [set(entry["covered_by"].split()) for entry in paper.coverage]
-    definitions = {id: paper.claims[id][0] for id in claims}
-    named = {id: mentions(f"{claim.artifact} {claim.source}") for id, claim in definitions.items()}
-    return {
-        id: [
+    named = {id: mentions_of(paper.claims[id][0]) for id in claims}
+    about = {}
+    for id, artifact in paper.artifacts.items():
+        beside = set().union(*(names for names in listed if id in names))
+        numbers = mentions(artifact.number)
+        about[id] = [
             claim
             for claim, places in named.items()
-            if any({claim, id} <= names for names in listed)
-            or any(same_item(a, b) for a in places for b in mentions(artifact.number))
+            if claim in beside or any(same_item(a, b) for a in places for b in numbers)
         ]
-        for id, artifact in paper.artifacts.items()
-    }
+    return about
 
 
 @dataclass(frozen=True)
