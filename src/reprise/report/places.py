@@ -3,7 +3,7 @@
 import ast
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -60,19 +60,16 @@ class Checkout:
             module: `reprise.papers.KEY.NAME.claims`.
         """
         key, rest = id.split("/", 1)
-        own = PACKAGE.parent / f"{module.replace('.', '/')}.py"
-        whole = tuple(sorted((PACKAGE / "papers" / key).rglob("*.py")))
-        for sources in ((own,) if own.is_file() else (), whole):
+        for name, texts in ((module, _of_module), (key, _of_paper)):
             for words in (id, rest, statement, rest.rpartition("/")[2]):
-                if where := _texts(sources).source(words):
+                if where := texts(name).source(words):
                     return self._place(*where)
         return None
 
     def figure(self, artifact: Artifact) -> Place | None:
         """Where a figure is drawn, from its decorator on. Its module is read, not imported."""
-        file = PACKAGE.parent / f"{artifact.module.replace('.', '/')}.py"
-        tree = ast.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
-        for node in tree.body:
+        file = _file(artifact.module)
+        for node in _statements(file) if file.is_file() else ():
             if isinstance(node, ast.FunctionDef) and node.name == artifact.name:
                 first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
                 return self._place(file, first, artifact.name)
@@ -81,7 +78,7 @@ class Checkout:
     def counter_case(self, id: str) -> Place | None:
         """The test that names a claim, by its whole id or without its paper; None if there is none."""
         key, rest = id.split("/", 1)
-        tests = _texts(tuple(sorted((self.root / TESTS / key).glob("test_*.py"))), VIOLATING).constants
+        tests = _of_tests(self.root / TESTS / key).constants
         where = tests.get(id) or tests.get(rest)
         return self._place(*where) if where else None
 
@@ -93,8 +90,32 @@ class Checkout:
         return Place(file=shown, line=line, name=name, path=path)
 
 
+def _file(module: str) -> Path:
+    return PACKAGE.parent / f"{module.replace('.', '/')}.py"
+
+
 @cache
-def _texts(sources: tuple[Path, ...], named: re.Pattern[str] = ANY) -> Texts:
+def _of_module(module: str) -> Texts:
+    file = _file(module)
+    return _texts([file] if file.is_file() else [])
+
+
+@cache
+def _of_paper(key: str) -> Texts:
+    return _texts(sorted((PACKAGE / "papers" / key).rglob("*.py")))
+
+
+@cache
+def _of_tests(folder: Path) -> Texts:
+    return _texts(sorted(folder.glob("test_*.py")), VIOLATING)
+
+
+@cache
+def _statements(file: Path) -> list[ast.stmt]:
+    return ast.parse(file.read_text(encoding="utf-8")).body
+
+
+def _texts(sources: Iterable[Path], named: re.Pattern[str] = ANY) -> Texts:
     """
     Args:
         named: which functions and constants are read, by their names.
@@ -102,7 +123,7 @@ def _texts(sources: tuple[Path, ...], named: re.Pattern[str] = ANY) -> Texts:
     constants: dict[str, Where] = {}
     patterns = []
     for file in sources:
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in _statements(file):
             for parts, line in _strings(node) if named.search(_name(node)) else ():
                 where = (file, line, _name(node))
                 if None not in parts:
