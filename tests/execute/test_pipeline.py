@@ -1,6 +1,7 @@
 """Readers take results for what they are: fresh, stale, damaged, or under way in another process."""
 
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -18,14 +19,10 @@ ID = f"{KEY}/layer_alignment"
 
 
 @pytest.fixture
-def tier(checkout):
-    """A tier in which one experiment has run, in seconds."""
-    smoke = tiers.load_tier("smoke").overrides[ID]
-    settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
-    (checkout / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments:\n  {ID}: {{{settings}}}\n")
-    tier = tiers.load_tier("tiny")
-    pipeline.run(ID, tier)
-    return tier
+def tier(ran, checkout):
+    """A tier in which one experiment has run."""
+    shutil.copytree(ran, checkout, dirs_exist_ok=True)
+    return tiers.load_tier("tiny")
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@ is left."""
 
 import io
 import json
-import shutil
 import zipfile
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,22 +15,8 @@ from reprise.execute.tiers import MANIFEST
 from reprise.report import html
 from reprise.storage import store
 
-ROOT = Path(__file__).parents[2]
 KEY = "jing2022"
 ID = f"{KEY}/layer_alignment"
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory):
-    """A checkout in which one experiment has run, in a tier `tiny`."""
-    root = tmp_path_factory.mktemp("ran")
-    shutil.copytree(ROOT / "configs", root / "configs")
-    smoke = tiers.load_tier("smoke", root).overrides[ID]
-    settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
-    text = f"tier: tiny\nlooked:\n  {ID}: its steps\nexperiments:\n  {ID}: {{{settings}}}\n"
-    (root / "configs" / "tiny.yaml").write_text(text)
-    pipeline.run(ID, tiers.load_tier("tiny", root))
-    return root
 
 
 @pytest.fixture

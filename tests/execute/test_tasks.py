@@ -98,14 +98,14 @@ def test_with_another_loss_too(id, tmp_path, monkeypatch):
     assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
 
 
-@pytest.mark.parametrize("name", tiers.names())
-def test_what_tasks_need_is_known_without_torch(name):
-    program = f"""
+def test_what_tasks_need_is_known_without_torch():
+    program = """
 import sys
 from reprise.execute import registry, tiers
-tier = tiers.load_tier("{name}")
-needs = [needs for id, e in registry.experiments().items() for needs in e.needs(tier.params[id]).values()]
-assert all(each.minutes > 0 and each.memory_mb > 0 for each in needs)
+for name in tiers.names():
+    params = tiers.load_tier(name).params
+    needs = [needs for id, e in registry.experiments().items() for needs in e.needs(params[id]).values()]
+    assert all(each.minutes > 0 and each.memory_mb > 0 for each in needs), name
 print("torch" in sys.modules)
 """
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
