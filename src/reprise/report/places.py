@@ -136,14 +136,17 @@ def _texts(sources: Iterable[Path], named: re.Pattern[str] = ANY) -> Texts:
 
 def _strings(node: ast.stmt) -> Iterator[tuple[list[str | None], int]]:
     """The parts of each string in a statement, None for a gap, and its line."""
-    inner: set[int] = set()
-    for each in ast.walk(node):  # from the outside to the inside
+    queue: list[ast.AST] = [node]
+    for each in queue:  # from the outside to the inside
         if isinstance(each, ast.JoinedStr):
-            inner.update(id(part) for part in each.values)
             parts = [str(part.value) if isinstance(part, ast.Constant) else None for part in each.values]
             yield parts, each.lineno
-        elif isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in inner:
-            yield [each.value], each.lineno
+            queue.extend(part for part in each.values if not isinstance(part, ast.Constant))
+        elif isinstance(each, ast.Constant):
+            if isinstance(each.value, str):
+                yield [each.value], each.lineno
+        elif not isinstance(each, (ast.Name, ast.expr_context)):
+            queue.extend(ast.iter_child_nodes(each))
 
 
 def _name(node: ast.stmt) -> str:
