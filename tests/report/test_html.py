@@ -457,8 +457,8 @@ def test_an_erratums_formulas_are_shown_where_there_are_any(tier: Tier, claims: 
     )
     errata = paper.errata.model_copy(update={"changing_results": [erratum]})
     changed = report.model_copy(update={"papers": [paper.model_copy(update={"errata": errata})]})
-    assert "<math>" not in html.page(report, tier.results)
-    assert html.page(changed, tier.results).count("<math><mi>") == 2
+    assert "<math>" not in html.page(report, tier.results, tier.root)
+    assert html.page(changed, tier.results, tier.root).count("<math><mi>") == 2
 
 
 def test_a_false_statement_is_a_finding_with_our_correction_beside_it(tier: Tier, page: Page) -> None:

@@ -54,7 +54,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
     html = tier.results / "report.html"
     store.write_files(
         {
-            html: _writer(page(report, tier.results)),
+            html: _writer(page(report, tier.results, tier.root)),
             tier.results / "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
             tier.results / "summary.md": _writer(digest.digest(report, claims)),
             tier.results / "claims.parquet": lambda file: claims.to_parquet(file, index=False),
@@ -71,11 +71,12 @@ def _writer(text: str) -> Callable[[Path], None]:
     return write
 
 
-def page(report: Report, folder: Path) -> str:
+def page(report: Report, folder: Path, root: Path) -> str:
     """report.html, self-contained.
 
     Args:
         folder: where it will lie; the paths of the report start there.
+        root: the checkout, whose cache keeps the pictures.
     """
     every = {claim.id: claim for paper in report.papers for claim in paper.claims}
 
@@ -106,8 +107,8 @@ def page(report: Report, folder: Path) -> str:
                 (title, len(claims), Markup(drawings.panel(title, claims)))
                 for title, claims in drawings.comparisons(report.papers)
             ],
-            picture=partial(_picture, folder, pictures.WIDE),
-            thumbnail=partial(_picture, folder, pictures.SMALL),
+            picture=partial(_picture, root, folder, pictures.WIDE),
+            thumbnail=partial(_picture, root, folder, pictures.SMALL),
             style=Markup(_text("report.css")),
             script=Markup(_text("report.js")),
             long_table=LONG_TABLE,
@@ -145,8 +146,8 @@ def _text(name: str) -> str:
     return (files("reprise.report") / name).read_text(encoding="utf-8")
 
 
-def _picture(folder: Path, width: int, path: str) -> str:
-    return pictures.embedded(folder / path, width)
+def _picture(root: Path, folder: Path, width: int, path: str) -> str:
+    return pictures.embedded(folder / path, width, root)
 
 
 def _distance(claim: Claim) -> str:
