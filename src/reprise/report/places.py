@@ -60,9 +60,9 @@ class Checkout:
             module: `reprise.papers.KEY.NAME.claims`.
         """
         key, rest = id.split("/", 1)
-        for name, texts in ((module, _of_module), (key, _of_paper)):
+        for path, texts in ((_file(module), _of_file), (PACKAGE / "papers" / key, _of_folder)):
             for words in (id, rest, statement, rest.rpartition("/")[2]):
-                if where := texts(name).source(words):
+                if where := texts(path).source(words):
                     return self._place(*where)
         return None
 
@@ -95,14 +95,13 @@ def _file(module: str) -> Path:
 
 
 @cache
-def _of_module(module: str) -> Texts:
-    file = _file(module)
+def _of_file(file: Path) -> Texts:
     return _texts([file] if file.is_file() else [])
 
 
 @cache
-def _of_paper(key: str) -> Texts:
-    return _texts(sorted((PACKAGE / "papers" / key).rglob("*.py")))
+def _of_folder(folder: Path) -> Texts:
+    return _texts(sorted(folder.rglob("*.py")))
 
 
 @cache
