@@ -8,6 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 TIER ?= default
 PAPER ?=
+KILLS ?= 500
 CORES ?= all
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -20,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # They go into commands: what is no plain word stops make before it runs anything.
 plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
-$(foreach name,TIER PAPER CORES,$(if $(call plain,$(name)),,$(error \
+$(foreach name,TIER PAPER CORES KILLS,$(if $(call plain,$(name)),,$(error \
 	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
 
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
@@ -57,6 +58,14 @@ lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy
 .PHONY: bench
 bench: $(STAMP) ## times beside plain loops (docs/performance.md)
 	reprise bench
+
+.PHONY: faults
+faults: $(STAMP) ## kill real runs at random moments, KILLS=500 times (docs/reliability.md)
+	PYTHONPATH=src:tests:tests/training python -m reliability.kills $(KILLS)
+
+.PHONY: mutations
+mutations: $(STAMP) ## edit every function that an experiment runs, and see what becomes stale (docs/reliability.md)
+	PYTHONPATH=src:tests python -m reliability.mutations
 
 .PHONY: golden
 golden: $(STAMP) ## write the golden numbers of the smoke tier anew

@@ -1,0 +1,1 @@
+"""What anyone can repeat of docs/reliability.md: `make faults` kills, `make mutations` edits."""
