@@ -1,7 +1,8 @@
-"""What code and which of the package's files really run and are read, seen by Python itself and not by the
-syntax trees that hashes are made of."""
+"""What code really runs, seen by Python itself and not by the syntax trees that hashes are made of."""
 
 import gc
+import importlib
+import pkgutil
 import sys
 import threading
 from contextlib import contextmanager
@@ -9,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import reprise
+from reprise.storage import closure
 
 SOURCE = Path(reprise.__file__).parent
-_watched: list[set[Path]] = []
 
 
 class Function(NamedTuple):
@@ -27,10 +28,10 @@ class Function(NamedTuple):
 
 
 class Ran:
-    """What ran: `code` objects of any origin, and `files` of the package that were opened, modules apart."""
+    """What ran: `code` objects of any origin."""
 
     def __init__(self):
-        self.code, self.files = set(), set()
+        self.code = set()
 
     @property
     def functions(self):
@@ -54,7 +55,6 @@ def traced():
         ran.code.add(frame.f_code)  # and returns None, so that the function's lines are not traced
 
     before, before_of_threads = sys.gettrace(), threading.gettrace()
-    _watched.append(ran.files)
     threading.settrace(trace)
     sys.settrace(trace)
     try:
@@ -62,15 +62,17 @@ def traced():
     finally:
         sys.settrace(before)
         threading.settrace(before_of_threads)
-        _watched.remove(ran.files)
 
 
-def _note(event, arguments):
-    if event == "open" and _watched and isinstance(arguments[0], str):
-        file = Path(arguments[0])
-        if file.is_relative_to(SOURCE) and file.suffix not in (".py", ".pyc", ".nbi", ".nbc"):
-            for files in _watched:
-                files.add(file.relative_to(SOURCE))
+def import_everything():
+    """What a module runs when it is imported is no part of a step."""
+    for module in pkgutil.walk_packages(reprise.__path__, "reprise."):
+        importlib.import_module(module.name)
 
 
-sys.addaudithook(_note)
+def forget_results():
+    """What was computed before would not run again."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("reprise.")]
+    for value in (value for module in ours for value in vars(module).values()):
+        if hasattr(value, "cache_clear") and value.__module__ != closure.__name__:
+            value.cache_clear()
