@@ -5,20 +5,14 @@ The hash is that of a closure over syntax trees, which sees no function that is 
 at run time; a tracer does. What numba has compiled shows up in the closure only.
 """
 
-import gc
-import importlib
-import pkgutil
-import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from tracing import SOURCE, forget_results, import_everything, traced
 
-import reprise
 from reprise import objectives
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import load_tier
@@ -28,29 +22,9 @@ from reprise.storage import closure, store
 from reprise.study.experiment import Context, evaluate
 
 ROOT = Path(__file__).parents[1]
-SOURCE = Path(reprise.__file__).parent
 BESIDE = Path(registry.__file__)
 """Finds the functions that a hash is of, and computes nothing itself."""
 Z = torch.eye(2)
-
-
-@contextmanager
-def traced():
-    """The code objects that run meanwhile, in this thread and in those that start meanwhile."""
-    ran = set()
-    gc.collect()  # or generators that were left unfinished before are closed, and run, meanwhile
-
-    def trace(frame, event, argument):
-        ran.add(frame.f_code)  # and returns None, so that the function's lines are not traced
-
-    before, before_of_threads = sys.gettrace(), threading.gettrace()
-    threading.settrace(trace)
-    sys.settrace(trace)
-    try:
-        yield ran
-    finally:
-        sys.settrace(before)
-        threading.settrace(before_of_threads)
 
 
 def unhashed(ran, symbols):
@@ -61,31 +35,21 @@ def unhashed(ran, symbols):
         for node in closure._module(module).nodes_of(name):
             first = min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
             hashed.update((file, line) for line in range(first, node.end_lineno + 1))
-    # A module's body runs when it is imported, or when numba first compiles what is in it.
-    functions = [code for code in ran if code.co_name != "<module>"]
-    places = {(Path(code.co_filename), code.co_firstlineno): code.co_qualname for code in functions}
     return {
-        f"{file.relative_to(SOURCE)}:{line} {name}"
-        for (file, line), name in places.items()
-        if file.suffix == ".py" and file.is_relative_to(SOURCE) and file != BESIDE
-        if (file, line) not in hashed
+        str(function)
+        for function in ran.functions
+        if SOURCE / function.file != BESIDE and (SOURCE / function.file, function.line) not in hashed
     }
 
 
 @pytest.fixture(scope="module", autouse=True)
 def every_module_is_imported():
-    """What a module runs when it is imported is no part of a step."""
-    for module in pkgutil.walk_packages(reprise.__path__, "reprise."):
-        importlib.import_module(module.name)
+    import_everything()
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_remembered():
-    """What another test has computed would not run again."""
-    ours = [module for name, module in sys.modules.items() if name.startswith("reprise.")]
-    for value in (value for module in ours for value in vars(module).values()):
-        if hasattr(value, "cache_clear") and value.__module__ != closure.__name__:
-            value.cache_clear()
+    forget_results()
 
 
 @pytest.fixture

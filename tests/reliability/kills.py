@@ -1,9 +1,9 @@
 """Kills of real runs at random moments, each followed by the same commands again: `make faults`.
 
-Every fault is a list of commands, run as a user would. First they run undisturbed, which makes the expected
-files. Then, again and again, one of their processes gets a signal at a random moment; what a reader accepts in
-between must be the expected bytes, the commands run again must succeed and leave exactly the expected files,
-and no process may be left.
+Every fault is a list of commands, run as a user would. First they run undisturbed, which makes the
+expected files. Then, again and again, one of their processes gets a signal at a random moment; what a reader
+accepts in between must be the expected bytes, the commands run again must succeed and leave exactly the
+expected files, and no process may be left.
 
 Most processes are forks of this one, which has imported torch: a kill takes a second, not ten.
 """
@@ -24,11 +24,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
-from reliability import document
 import tiny
+import torch
 
 import reprise.__main__ as start
+from reliability import document
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.execute.tiers import load_tier

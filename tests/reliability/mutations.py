@@ -1,10 +1,10 @@
 """Edits of the package, one by one, and which results become stale by each: `make mutations`.
 
 Freshness rests on hashes of syntax trees (`storage.closure`). What they must see, this module learns from
-elsewhere: a tracer's record of what each step of the smoke tier really runs, and the graph of imports. An edit
-of a function must make every step stale that runs it, and none whose modules do not import the function's,
-directly or indirectly. Between the two lies what a step could run with other settings, or what a function that
-numba has compiled calls; there an edit may make it stale, and how often it does is counted.
+elsewhere: a tracer's record of what each step of the smoke tier really runs, and the graph of imports. An
+edit of a function must make every step stale that runs it, and none whose modules do not import the
+function's, directly or indirectly. Between the two lies what a step could run with other settings, or what a
+function that numba has compiled calls; there an edit may make it stale, and how often it does is counted.
 
 The edits are made in a copy of the package, by one process that imports the copy.
 """
@@ -26,9 +26,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import grimp
-from reliability import document
 from tracing import SOURCE, Function, Ran, forget_results, import_everything, traced
 
+from reliability import document
 from reprise.execute import kept, pipeline, registry
 from reprise.execute.tiers import Tier, load_tier
 from reprise.storage import closure, store
@@ -62,7 +62,9 @@ def mutated(text: str, function: Function, chance: random.Random) -> tuple[str, 
         said, node.body = "another value", ast.Tuple([node.body], ast.Load())
     else:
         said = "an assertion"
-        node.body.insert(len(body) > 1 and isinstance(body[0], ast.Expr), ast.parse("assert None is None").body[0])
+        node.body.insert(
+            len(body) > 1 and isinstance(body[0], ast.Expr), ast.parse("assert None is None").body[0]
+        )
     return ast.unparse(ast.fix_missing_locations(tree)), said
 
 
@@ -115,8 +117,8 @@ def reworded(text: str) -> str:
 
 
 def serve() -> None:
-    """Reads edits, a line of JSON each: [[file, new text], ...]. Writes the steps that they make stale, a line
-    each, and takes the edit back."""
+    """Reads edits, a line of JSON each: [[file, new text], ...]. Writes the steps that they make stale,
+    a line each, and takes the edit back."""
     _remember_what_no_edit_changes()
     tier = load_tier("smoke", ROOT)
     folder = Path(SOURCE)
@@ -247,7 +249,9 @@ class Outcome:
         return self.missed + self.strange
 
 
-def judge(copy: Copy, ran: Mapping[str, Iterable[Function]], functions: Iterable[Function], seed: int) -> Outcome:
+def judge(
+    copy: Copy, ran: Mapping[str, Iterable[Function]], functions: Iterable[Function], seed: int
+) -> Outcome:
     """Edits each function once.
 
     Args:

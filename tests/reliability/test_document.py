@@ -1,0 +1,25 @@
+"""docs/reliability.md names the faults and the tests that there are."""
+
+import re
+
+from reliability import document, kills
+
+
+def test_the_table_of_kills_has_every_fault_in_order_and_no_other():
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in document.read("make faults").splitlines()]
+    names = [fault.name for fault in kills.FAULTS]
+    assert [row for row in rows if row in names] == names
+    assert len([row for row in rows if row]) == len(names) + 4  # header, line, sum, seed and time
+
+
+def test_no_kill_and_no_edit_of_the_document_went_wrong():
+    assert "failed" not in document.read("make faults")
+    wrong = re.findall(r"\(wrong\) \| (\d+) \|", document.read("make mutations"))
+    assert wrong == ["0", "0"]
+
+
+def test_every_test_that_the_document_names_is_there():
+    names = re.findall(r"`([\w/]+\.py)`", document.DOCUMENT.read_text(encoding="utf-8"))
+    tests = document.ROOT / "tests"
+    assert len(names) > 20
+    assert [name for name in names if not (tests / name.removeprefix("tests/")).exists()] == []

@@ -1,0 +1,71 @@
+"""An edit of a function makes exactly those results stale that may depend on it, by the code of
+`make mutations`."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tracing import SOURCE, Function
+
+from reliability import mutations
+from reprise.execute.tiers import load_tier
+
+pytestmark = pytest.mark.slow
+
+EDITS = 15
+EXPERIMENTS = ("jing2022/layer_alignment", "esser2024/theory", "tian2023/power_iteration")
+"""Whose runs are traced here; `make mutations` traces all."""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    tier = replace(load_tier("smoke", mutations.ROOT), root=tmp_path_factory.mktemp("traced"))
+    steps = {step: ran for id in EXPERIMENTS for step, ran in mutations.run_traced(id, tier).items()}
+    return {step: ran.functions for step, ran in steps.items()}
+
+
+@pytest.fixture(scope="module")
+def copy():
+    with mutations.Copy() as copy:
+        yield copy
+
+
+def test_an_edit_of_what_runs_is_seen_by_the_steps_that_run_it_and_by_none_without_an_import(copy, ran):
+    seed = random.randrange(10**6)
+    chosen = random.Random(seed).sample(mutations.editable(ran), EDITS)
+    outcome = mutations.judge(copy, ran, chosen, seed)
+    assert not outcome.wrong, f"seed {seed}:\n" + "\n".join(outcome.wrong)
+    assert outcome.edits == EDITS
+    assert outcome.run >= EDITS
+
+
+def test_other_comments_docstrings_and_layout_make_nothing_stale(copy):
+    texts = {
+        str(file.relative_to(SOURCE)): mutations.reworded(file.read_text()) for file in SOURCE.rglob("*.py")
+    }
+    assert len(texts) > 200
+    assert copy.stale(texts) == set()
+
+
+def test_an_edit_that_no_hash_sees_is_noticed():
+    """The judgement can fail: nothing ever becomes stale, or everything does."""
+
+    class Blind:
+        stale = staticmethod(lambda edits: set())
+
+    class Alarmed:
+        stale = staticmethod(lambda edits: {"tian2023/power_iteration"})
+
+    text = (SOURCE / "report" / "html.py").read_text().splitlines()
+    line = next(number for number, words in enumerate(text, 1) if words.startswith("def "))
+    function = Function("report/html.py", line, text[line - 1].split()[1].partition("(")[0])
+    assert mutations.judge(Blind, {"tian2023/power_iteration": {function}}, [function], 0).missed
+    assert mutations.judge(Alarmed, {"tian2023/power_iteration": set()}, [function], 0).strange
+
+
+def test_an_edit_changes_what_a_function_does():
+    text = Path(mutations.__file__).read_text()
+    line = next(n for n, words in enumerate(text.splitlines(), 1) if words.startswith("def module_of"))
+    changed, _ = mutations.mutated(text, Function("mutations.py", line, "module_of"), random.Random(0))
+    assert mutations.ast.dump(mutations.ast.parse(changed)) != mutations.ast.dump(mutations.ast.parse(text))
