@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -283,6 +284,25 @@ def test_files_are_written_all_or_none(tmp_path):
     with pytest.raises(ValueError, match="no ink"):
         store.write_files({first: lambda file: file.write_text("3"), second: fail})
     assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
+
+
+def test_the_draft_of_a_killed_process_is_removed_by_the_next_one(tmp_path):
+    file = tmp_path / "fig.pdf"
+
+    def write_until_killed(draft):
+        draft.write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if not (child := os.fork()):
+        store.write_files({file: write_until_killed})
+    os.waitpid(child, 0)
+    (left,) = tmp_path.iterdir()
+    of_a_running_process = left.with_name(left.name.replace(str(child), str(os.getppid())))
+    of_another_file = left.with_name(f"{left.name}.gz")
+    for draft in (of_a_running_process, of_another_file):
+        draft.write_text("not ours")
+    store.write(file, b"whole")
+    assert set(tmp_path.iterdir()) == {file, of_a_running_process, of_another_file}
 
 
 @pytest.mark.parametrize("moved", [0, 1, 2, 3])

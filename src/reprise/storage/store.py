@@ -13,9 +13,11 @@ The name of an empty file `.KEY.done` holds the key of the results, for Snakemak
 """
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -384,16 +386,18 @@ def write(file: Path, content: bytes) -> None:
 
 def write_files(files: Mapping[Path, Callable[[Path], Any]]) -> None:
     """Writes each file as a draft next to it, and renames the drafts once all are complete. The files are
-    flushed to disk when this returns.
+    flushed to disk when this returns. Drafts that a killed process of this machine has left are removed.
 
     Raises:
         RepriseError: if a folder cannot be written.
     """
-    drafts = {file: file.with_name(f".{os.getpid()}.{file.name}") for file in files}
+    drafts = {file: file.with_name(f".{platform.node()}-{os.getpid()}.{file.name}") for file in files}
     try:
         for file, draft in drafts.items():
             with writing(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
+                for left in _abandoned(file):
+                    left.unlink(missing_ok=True)
                 files[file](draft)
                 _flush(draft)
         for file, draft in drafts.items():
@@ -404,6 +408,19 @@ def write_files(files: Mapping[Path, Callable[[Path], Any]]) -> None:
         for draft in drafts.values():
             with suppress(OSError):
                 draft.unlink()
+
+
+def _abandoned(file: Path) -> Iterator[Path]:
+    """A file's drafts by processes of this machine that have ended."""
+    own = f".{platform.node()}-"
+    for draft in file.parent.glob(f"{glob.escape(own)}*.{glob.escape(file.name)}"):
+        process = draft.name.removeprefix(own).removesuffix(f".{file.name}")
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            yield draft
+        except (ValueError, PermissionError):  # another file's draft; a process of another user
+            continue
 
 
 def _flush(path: Path) -> None:
