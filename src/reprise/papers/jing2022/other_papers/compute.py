@@ -1,0 +1,146 @@
+"""Trains the two-layer model behind several projectors, without negatives and with ReLU, and measures what
+the other papers measure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from reprise.diagnostics.balance import alignment_score, covariance_eigenvalues, stable_rank
+from reprise.diagnostics.matching import matching_score, token_matches
+from reprise.diagnostics.ranks import collapsed_dimensions
+from reprise.diagnostics.spectra import embedding_spectrum
+from reprise.networks.dense import Weights, decaying_spectrum, linear, random_orthogonal, relu
+from reprise.numerics.streams import Streams
+from reprise.objectives import Objective, infonce_distance, resolve
+from reprise.papers.jing2022.other_papers.params import Params
+from reprise.papers.jing2022.starts import layers
+from reprise.papers.jing2022.two_layers import checkpoints_of, pairs_of
+from reprise.study.experiment import Context
+from reprise.study.tidy import tidy
+from reprise.training.replicas import sgd
+
+Network = Callable[[list[Weights], Float[Tensor, "1 replica batch in"]], Float[Tensor, "1 replica batch out"]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nets that train in one stack, replica = arm * seeds + seed.
+
+    Attributes:
+        projector: A of z = A r, one of each replica.
+        trains: 1 for the replicas whose projector trains, else 0, of shape [replica, 1, 1].
+        network: maps W1, W2 and inputs to representations r.
+    """
+
+    arms: tuple[str, ...]
+    projector: Float[Tensor, "replica dim dim"]
+    trains: Float[Tensor, "replica 1 1"]
+    network: Network
+    loss: Objective
+
+    def projected(self, weights: Weights) -> Float[Tensor, "replica dim dim"]:
+        """A, with the weights in training where it trains."""
+        return torch.where(self.trains > 0, weights[2], self.projector)
+
+    def representations(self, weights: Weights, x: Float[Tensor, "replica batch in"]) -> Tensor:
+        return self.network([weights[:2]], x[None])[0]
+
+    def embeddings(self, weights: Weights, x: Float[Tensor, "replica batch in"]) -> Tensor:
+        return self.representations(weights, x) @ self.projected(weights).mT
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Collapse, alignment, balance and chi over the steps, by arm: `none` has no projector, `low-rank` and
+    `decaying` have a fixed one, `trainable` starts from the latter; `non-contrastive` and
+    `relu` have none."""
+    groups = _groups(params, resolve(context.objective) if context.objective else infonce_distance)
+    if context.objective:
+        groups = [group for group in groups if group.loss is not noncontrastive]
+    return {"trajectory": pd.concat([_train(params, context, each) for each in groups], ignore_index=True)}
+
+
+def noncontrastive(
+    z1: Float[Tensor, "*replica batch dim"], z2: Float[Tensor, "*replica batch dim"]
+) -> Float[Tensor, "*replica"]:
+    """-E<f1, f2> with f = z / N, N² = E|z|² (Ren 2023, Eq. 4), here over the batch."""
+    norms = (z1.square().sum((-2, -1)) * z2.square().sum((-2, -1))).sqrt()
+    return -(z1 * z2).sum((-2, -1)) / norms
+
+
+def _groups(params: Params, loss: Objective) -> list[Group]:
+    streams, rank, eye = Streams(range(params.seeds), "projectors"), params.low_rank, torch.eye(params.dim)
+    u, v = random_orthogonal(streams, params.dim), random_orthogonal(streams, params.dim)
+    none, decaying = eye.expand_as(u), decaying_spectrum(streams, params.dim)
+    projectors = {"none": none, "low-rank": u[:, :, :rank] @ v[:, :rank], "decaying": decaying}
+    projectors |= dict.fromkeys(params.controls, decaying)
+    trains = torch.tensor([float(arm in params.controls) for arm in projectors])
+    each_replica = trains.repeat_interleave(params.seeds)[:, None, None]
+    fixed = torch.zeros(params.seeds, 1, 1)
+    return [
+        Group(tuple(projectors), torch.cat(list(projectors.values())), each_replica, linear, loss),
+        Group(("non-contrastive",), none, fixed, linear, noncontrastive),
+        Group(("relu",), none, fixed, relu, loss),
+    ]
+
+
+def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
+    seeds, dim, copies = range(params.seeds), params.dim, len(group.arms)
+    start = layers(Streams(seeds, "weights"), dim, 2, scale=params.init_scale, span=params.init_span)
+    pairs = pairs_of(params)
+    clean, x1, x2 = (x.repeat(copies, 1, 1) for x in (pairs.clean, pairs.view1, pairs.view2))
+    rotations = Streams(seeds, "rotations")
+    rotated = torch.stack([random_orthogonal(rotations, dim) for _ in range(params.rotations)])
+    rotated = rotated.repeat(1, copies, 1, 1)
+
+    def loss(weights: Weights) -> Tensor:
+        return group.loss(group.embeddings(weights, x1), group.embeddings(weights, x2))
+
+    checkpoints = checkpoints_of(params.steps)
+    records = []
+    for _, weights in sgd(
+        [*(w.repeat(copies, 1, 1) for w in start), group.projector],
+        loss,
+        learning_rate=params.learning_rate,
+        steps=params.steps,
+        checkpoints=checkpoints,
+        progress=lambda step: context.progress(step, params.steps, f"{len(x1)} two-layer nets"),
+    ):
+        z, z1, z2 = (group.embeddings(weights, x) for x in (clean, x1, x2))
+        matched = matches(weights[0], group.network is linear)
+        records.append(
+            {
+                "collapsed": collapsed_dimensions(embedding_spectrum(group.representations(weights, clean))),
+                "standing": dim - collapsed_dimensions(embedding_spectrum(z)),
+                "alignment": alignment_score(z1, z2, z2.roll(1, -2)),
+                "stable_rank": stable_rank(covariance_eigenvalues(z.double())),
+                "chi": chi(matched, slice(None)),
+                "chi_rotated": chi(matches(rotated @ weights[0], group.network is linear), slice(None)).mean(
+                    0
+                ),
+                "chi_varied": chi(matched, slice(None, dim // 2)),
+                "chi_other": chi(matched, slice(dim // 2, None)),
+            }
+        )
+    axes = {"step": checkpoints, "arm": group.arms, "seed": seeds}
+    shape = tuple(map(len, axes.values()))
+    return tidy(
+        axes,
+        **{name: torch.stack([each[name] for each in records]).double().view(shape) for name in records[0]},
+    )
+
+
+def matches(w1: Float[Tensor, "*replica hidden in"], signless: bool) -> Float[Tensor, "*replica 1 in"]:
+    """How well W1's rows match the axes along which the data vary independently, one receptive field of `in`
+    tokens."""
+    return token_matches(w1.mT[..., None, :, :], absolute=signless)
+
+
+def chi(matched: Float[Tensor, "*replica 1 in"], tokens: slice) -> Float[Tensor, "*replica"]:
+    """The mean match of some of the axes, of which the first varies most."""
+    chosen = torch.zeros(matched.shape[-2:], dtype=torch.bool)
+    chosen[:, tokens] = True
+    return matching_score(matched, chosen)
