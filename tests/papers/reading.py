@@ -25,6 +25,7 @@ READS = {
     "jing2022/fig04": ("alignment", "trajectory"),
     "jing2022/fig05": ("singular_values", "theorem3"),
     "jing2022/sec61_projector": ("trajectory",),
+    "jing2022/other_papers": ("trajectory",),
     "jing2022/fig06a": ("spectrum",),
     "jing2022/fig06b": ("spectrum",),
     "jing2022/fig02": ("spectra",),
@@ -94,6 +95,9 @@ ARMS = [
     ("jing2022/fig05", "singular_values", "layer == 'W2'"),
     ("jing2022/fig05", "theorem3", "index == 16"),
     ("jing2022/sec61_projector", "trajectory", "arm == 'diagonal'"),
+    ("jing2022/other_papers", "trajectory", "arm == 'relu'"),
+    ("jing2022/other_papers", "trajectory", "arm == 'low-rank'"),
+    ("jing2022/other_papers", "trajectory", "arm == 'non-contrastive'"),
     ("jing2022/sec4_threshold", "singular_values", "views == 'both'"),
     ("jing2022/fig06a", "spectrum", "arm == 'linear'"),
     ("jing2022/fig06b", "spectrum", "arm == 'relu' and depth == 3"),
@@ -159,7 +163,7 @@ ARMS = [
 PERCENT, SHARE, COSINE, AT_LEAST_1 = (0, 100), (0, 1), (-1, 1), (1, np.inf)
 RANGES = {
     **dict.fromkeys(("accuracy", "initial", "top1", "top5"), PERCENT),
-    **dict.fromkeys(("chi_plus", "chi_minus"), COSINE),
+    **dict.fromkeys(("chi_plus", "chi_minus", "chi", "chi_rotated"), COSINE),
     **dict.fromkeys(("absolute_chi_plus", "absolute_chi_minus"), SHARE),
     **dict.fromkeys(("off_diagonal_mass", "mass_outside_subspace", "high_frequency_share"), SHARE),
     **dict.fromkeys(("reached", "first_critical", "simulated", "alignment"), SHARE),
@@ -171,6 +175,7 @@ RANGES = {
         for modality in ("image", "text")
     },
     **dict.fromkeys(("imbalance", "maxima", "rise"), (0, np.inf)),
+    "collapsed": (0, 16),
 }
 """The possible values of the columns that have bounds, by what they measure."""
 

@@ -1,4 +1,4 @@
-"""The four simulations of Jing et al.: what they compute, against theory and limit cases at small sizes, and
+"""The simulations of Jing et al.: what they compute, against theory and limit cases at small sizes, and
 every claim, against data made to hold it and data made, by little, to break it."""
 
 from itertools import pairwise, product
@@ -20,6 +20,7 @@ from reprise.papers.jing2022.augmentation_threshold.claims import heading_for
 from reprise.papers.jing2022.bench import plain_infonce
 from reprise.papers.jing2022.depth_and_nonlinearity import compute as depth
 from reprise.papers.jing2022.layer_alignment import compute as alignment
+from reprise.papers.jing2022.other_papers import compute as others
 from reprise.papers.jing2022.projector_alignment import compute as projector
 from reprise.papers.jing2022.two_layer_settings import CODE_SCALE, CODE_SPAN
 from reprise.study.experiment import BASE, Context
@@ -30,6 +31,7 @@ SIMULATIONS = {
     "jing2022/layer_alignment": alignment,
     "jing2022/projector_alignment": projector,
     "jing2022/depth_and_nonlinearity": depth,
+    "jing2022/other_papers": others,
 }
 SMALL = {
     "jing2022/augmentation_threshold": {"batch_size": 32, "steps": 20, "seeds": 3},
@@ -42,6 +44,7 @@ SMALL = {
         "samples": 64,
         "seeds": 3,
     },
+    "jing2022/other_papers": {"batch_size": 32, "steps": 8, "seeds": 3},
 }
 
 
@@ -368,6 +371,125 @@ def test_claims_are_read_at_a_recorded_step():
         assert checkpoints == sorted(set(checkpoints))
 
 
+# Statements of other papers.
+
+
+def plain_descent(chosen, projector=None, relu=False, loss=plain_infonce):
+    """Layers and projected embeddings of the first seed after training by automatic differentiation."""
+    pairs = two_layers.pairs_of(chosen)
+    start = starts.layers(
+        Streams([0], "weights"), chosen.dim, 2, scale=chosen.init_scale, span=chosen.init_span
+    )
+    w1, w2 = (w[0].clone().requires_grad_() for w in start)
+    projector = torch.eye(chosen.dim) if projector is None else projector
+
+    def represent(x):
+        hidden = x @ w1.T
+        return (hidden.relu() if relu else hidden) @ w2.T
+
+    for _ in range(chosen.steps):
+        z1, z2 = (represent(view[0]) @ projector.T for view in (pairs.view1, pairs.view2))
+        for w, gradient in zip((w1, w2), torch.autograd.grad(loss(z1, z2), (w1, w2)), strict=True):
+            w.data -= chosen.learning_rate * gradient
+    with torch.no_grad():
+        return w1, represent(pairs.clean[0]), [represent(v[0]) for v in (pairs.view1, pairs.view2)]
+
+
+def plain_stable_rank(z):
+    covariance = np.cov(z.double().numpy(), rowvar=False)
+    return np.linalg.norm(covariance) ** 2 / np.linalg.norm(covariance, 2) ** 2
+
+
+def plain_alignment(z1, z2):
+    closer = [(a - b).norm() < (a - z2[i - 1]).norm() for i, (a, b) in enumerate(zip(z1, z2, strict=True))]
+    return np.mean([each.item() for each in closer])
+
+
+def plain_chi(w1, signless):
+    cosines = (w1 / w1.norm(dim=1, keepdim=True)).numpy()
+    return (np.abs(cosines) if signless else cosines).max(0).mean()
+
+
+def plain_noncontrastive(z1, z2):
+    return -(z1 * z2).sum(1).mean() / (z1.norm() * z2.norm() / len(z1))
+
+
+@pytest.mark.parametrize(
+    ("arm", "relu", "loss"),
+    [("none", False, plain_infonce), ("relu", True, plain_infonce),
+     ("non-contrastive", False, plain_noncontrastive)],
+)  # fmt: skip
+def test_other_papers_diagnostics_are_those_of_a_plain_loop(arm, relu, loss):
+    chosen = params("jing2022/other_papers", steps=60, learning_rate=0.1)
+    w1, clean, views = plain_descent(chosen, relu=relu, loss=loss)
+    end = others.compute(chosen, Context())["trajectory"].query("step == 60 and arm == @arm and seed == 0")
+    assert end["stable_rank"].item() == pytest.approx(plain_stable_rank(clean), rel=1e-3)
+    assert end["alignment"].item() == pytest.approx(plain_alignment(*views), abs=1.01 / chosen.batch_size)
+    assert end["chi"].item() == pytest.approx(plain_chi(w1.detach(), not relu), abs=3e-3)
+    values = np.linalg.eigvalsh(np.cov(clean.double().numpy(), rowvar=False))
+    assert end["collapsed"].item() == (values < 1e-3 * values.max()).sum()
+
+
+def test_a_fixed_projector_stays_and_one_that_trains_moves():
+    chosen = params("jing2022/other_papers")
+    group, *_ = others._groups(chosen, objectives.infonce_distance)
+    assert group.arms == ("none", "low-rank", "decaying", "trainable")
+    weights = [torch.zeros(12, 16, 16), torch.zeros(12, 16, 16), torch.full((12, 16, 16), 7.0)]
+    none, low_rank, decaying, trainable = group.projected(weights).split(3)
+    assert (none == torch.eye(16)).all()
+    values = torch.linalg.svdvals(low_rank)
+    np.testing.assert_allclose(values, np.tile([1.0] * 8 + [0.0] * 8, (3, 1)), atol=1e-5)
+    np.testing.assert_allclose(
+        torch.linalg.svdvals(decaying)[:, :5], [np.exp(-0.35 * np.arange(5))] * 3, rtol=1e-4
+    )
+    assert (trainable == 7).all()
+    torch.testing.assert_close(group.projector[9:], decaying)
+
+
+def test_descent_without_projector_is_that_of_the_two_layer_model():
+    """The engine of Figures 4 and 5, from the same start."""
+    chosen = params("jing2022/other_papers", steps=20)
+    start = starts.layers(Streams(range(3), "weights"), 16, 2, scale=chosen.init_scale, span=chosen.init_span)
+    *_, (_, w1, w2) = two_layers.train(chosen, Context(), {"free": two_layers.free(start)})
+    clean = two_layers.pairs_of(chosen).clean
+    end = others.compute(chosen, Context())["trajectory"].query("step == 20 and arm == 'none'")
+    expected = [plain_stable_rank(x @ (b @ a).T) for x, a, b in zip(clean, w1, w2, strict=True)]
+    np.testing.assert_allclose(end["stable_rank"], expected, rtol=1e-4)
+
+
+def test_linear_nets_have_no_filters_of_their_own():
+    """A rotation of the hidden units at the start stays one: InfoNCE sees W2 W1 alone."""
+    chosen = params("jing2022/layer_alignment", batch_size=32, steps=40, seeds=2)
+    w1, w2 = starts.layers(Streams(range(2), "w"), 16, 2, scale=0.5, span=1.3)
+    rotation = torch.linalg.qr(normal(2, 16, 16, seed=5)).Q.float()
+    arms = {"plain": [w1, w2], "rotated": [rotation @ w1, w2 @ rotation.mT]}
+    *_, (_, end1, _) = two_layers.train(
+        chosen, Context(), {name: two_layers.free(each) for name, each in arms.items()}
+    )
+    torch.testing.assert_close(end1[2:], rotation @ end1[:2], rtol=1e-4, atol=1e-5)
+
+
+def test_chi_of_known_filters():
+    axes = torch.diag(torch.tensor([3.0, -2.0, 1.0, 0.5]))
+    assert others.chi(others.matches(axes, True), slice(None)).item() == pytest.approx(1, abs=0.01)
+    signed = others.matches(axes, False)
+    assert others.chi(signed, slice(None, 2)).item() == pytest.approx(0.5, abs=0.01)  # the second points back
+    assert others.chi(signed, slice(2, None)).item() == pytest.approx(1, abs=0.01)
+
+
+def test_without_negatives_one_direction_is_left_whose_alignment_is_an_arctangent():
+    """The limit that claims.py predicts: a score of 2/π arctan(√(8.18/.18)) for the data's widest axis, and a
+    stable rank of 1; on data whose widest axis stands apart, so that descent comes to its limit."""
+    chosen = params(
+        "jing2022/other_papers", dim=4, low_rank=2, batch_size=2000, steps=4000, learning_rate=0.5,
+        seeds=2, init_scale=1.0, controls=(),
+    )  # fmt: skip
+    *_, group, _ = others._groups(chosen, objectives.infonce_distance)
+    end = others._train(chosen, Context(), group).query("step == 4000")
+    np.testing.assert_allclose(end["stable_rank"], 1, atol=0.02)
+    np.testing.assert_allclose(end["alignment"], 2 / np.pi * np.arctan((8.18 / 0.18) ** 0.5), atol=0.03)
+
+
 # What is common to all.
 
 
@@ -387,6 +509,7 @@ COMPANY = {
     "jing2022/layer_alignment": {"controls": ()},
     "jing2022/projector_alignment": {},
     "jing2022/depth_and_nonlinearity": {"depths": (1, 2), "relu_depths": (2,), "degenerate_depths": (4,)},
+    "jing2022/other_papers": {"controls": ()},
 }
 
 
@@ -531,7 +654,26 @@ def depth_tables():
     return {"spectrum": frame(rows).assign(read=40)}
 
 
+def other_papers_tables():
+    collapsed = {"none": 3.0, "low-rank": 8.0, "decaying": 5.0}
+    rows = []
+    for step, arm, seed in product((0, 100), (*collapsed, "non-contrastive", "relu"), SEEDS):
+        alone, end = arm == "non-contrastive", step == 100
+        chi = 0.8 if arm == "relu" and end else 0.5
+        rows.append(
+            {
+                "step": step, "arm": arm, "seed": seed,
+                "collapsed": collapsed.get(arm, 15.0), "standing": 4.0,
+                "alignment": 0.9 if alone and end else 0.98,
+                "stable_rank": (1.1 if alone else 6.0) if end else 3.0,
+                "chi": chi, "chi_rotated": 0.5, "chi_varied": chi + 0.1, "chi_other": chi - 0.1,
+            }
+        )  # fmt: skip
+    return {"trajectory": frame(rows)}
+
+
 HOLDING = {
+    "jing2022/other_papers": other_papers_tables,
     "jing2022/augmentation_threshold": threshold_tables,
     "jing2022/layer_alignment": alignment_tables,
     "jing2022/projector_alignment": projector_tables,
@@ -754,6 +896,48 @@ BREAKING = {
         one_more_layer("relu", 3, 3, 0, step=20),
         one_more_layer("relu", 3, 0, 3, step=0),
         one_more_layer("relu", 2, 0, 4, step=0),
+    ],
+    "jing2022/other-papers/fixed-projector": [
+        times("trajectory", TRAJECTORY.format("low-rank"), "collapsed", 0.3),
+        times("trajectory", TRAJECTORY.format("decaying"), "collapsed", 0.3),
+        swapped("trajectory", "arm", "none", "decaying"),
+    ],
+    "jing2022/other-papers/fixed-projector-dimensions": [
+        times("trajectory", TRAJECTORY.format(arm), "standing", 0.25) for arm in ("low-rank", "decaying")
+    ],
+    "jing2022/other-papers/aligned-at-start": [
+        times("trajectory", "step == 0 and arm == 'none'", "alignment", 0.85),
+    ],
+    "jing2022/other-papers/contrastive-aligned": [
+        times("trajectory", TRAJECTORY.format("none"), "alignment", 0.85),
+        times("trajectory", "step == 0 and arm == 'none'", "alignment", 0.85),
+    ],
+    "jing2022/other-papers/noncontrastive-alignment": [
+        times("trajectory", TRAJECTORY.format("non-contrastive"), "alignment", 1.1),
+        swapped("trajectory", "step", 0, 100),
+    ],
+    "jing2022/other-papers/noncontrastive-balance": [
+        times("trajectory", TRAJECTORY.format("non-contrastive"), "stable_rank", 3.0),
+        times("trajectory", TRAJECTORY.format("none"), "stable_rank", 0.15),
+        swapped("trajectory", "step", 0, 100),
+    ],
+    "jing2022/other-papers/contrastive-balance": [
+        times("trajectory", TRAJECTORY.format("none"), "stable_rank", 0.45),
+        swapped("trajectory", "arm", "none", "non-contrastive"),
+    ],
+    "jing2022/other-papers/contrastive-unbalanced": [
+        times("trajectory", TRAJECTORY.format("none"), "stable_rank", 2.5),
+    ],
+    "jing2022/other-papers/chi-linear": [
+        times("trajectory", TRAJECTORY.format("none"), "chi", 1.3),
+        swapped("trajectory", "arm", "none", "relu"),
+    ],
+    "jing2022/other-papers/chi-relu": [
+        times("trajectory", TRAJECTORY.format("relu"), "chi", 0.6),
+        swapped_columns("trajectory", "chi", "chi_rotated"),
+    ],
+    "jing2022/other-papers/chi-varied": [
+        times("trajectory", TRAJECTORY.format(arm), "chi_varied", 0.5) for arm in ("none", "relu")
     ],
     "jing2022/fig6b/relu-like-linear": [
         *(one_more_layer("relu", 2, 4, 2, step) for step in (10, 20, 40)),

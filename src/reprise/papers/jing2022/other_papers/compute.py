@@ -111,6 +111,7 @@ def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
     ):
         z, z1, z2 = (group.embeddings(weights, x) for x in (clean, x1, x2))
         matched = matches(weights[0], group.network is linear)
+        by_rotation = chi(matches(rotated @ weights[0], group.network is linear), slice(None))
         records.append(
             {
                 "collapsed": collapsed_dimensions(embedding_spectrum(group.representations(weights, clean))),
@@ -118,9 +119,7 @@ def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
                 "alignment": alignment_score(z1, z2, z2.roll(1, -2)),
                 "stable_rank": stable_rank(covariance_eigenvalues(z.double())),
                 "chi": chi(matched, slice(None)),
-                "chi_rotated": chi(matches(rotated @ weights[0], group.network is linear), slice(None)).mean(
-                    0
-                ),
+                "chi_rotated": sum(by_rotation.unbind()) / len(rotated),
                 "chi_varied": chi(matched, slice(None, dim // 2)),
                 "chi_other": chi(matched, slice(dim // 2, None)),
             }
