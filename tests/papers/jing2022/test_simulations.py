@@ -666,7 +666,7 @@ def other_papers_tables():
                 "collapsed": collapsed.get(arm, 15.0), "standing": 4.0,
                 "alignment": 0.9 if alone and end else 0.98,
                 "stable_rank": (1.1 if alone else 6.0) if end else 3.0,
-                "chi": chi, "chi_rotated": 0.5, "chi_varied": chi + 0.1, "chi_other": chi - 0.1,
+                "chi": chi, "chi_rotated": 0.5, "chi_varied": chi + 0.1, "chi_other": chi - (0.2 if arm == "relu" else 0.1),
             }
         )  # fmt: skip
     return {"trajectory": frame(rows)}
@@ -1000,7 +1000,11 @@ def test_the_order_of_rows_does_not_matter(claim_id):
     assert (ours.verdict, ours.reason) == (theirs.verdict, theirs.reason)
 
 
-@EACH
+BEFORE_TRAINING = {"jing2022/other-papers/aligned-at-start"}
+"""What is read before the first step."""
+
+
+@pytest.mark.parametrize("claim_id", [id for id in CLAIMS if id not in BEFORE_TRAINING])
 @pytest.mark.parametrize("seeds", ["seed >= 0", "seed == 2"], ids=["all seeds", "one seed"])
 def test_training_that_diverged_is_no_evidence(claim_id, seeds):
     """Not even for `no dimension collapses`, and not by what was recorded before."""
