@@ -666,7 +666,8 @@ def other_papers_tables():
                 "collapsed": collapsed.get(arm, 15.0), "standing": 4.0,
                 "alignment": 0.9 if alone and end else 0.98,
                 "stable_rank": (1.1 if alone else 6.0) if end else 3.0,
-                "chi": chi, "chi_rotated": 0.5, "chi_varied": chi + 0.1, "chi_other": chi - (0.2 if arm == "relu" else 0.1),
+                "chi": chi, "chi_rotated": 0.5, "chi_varied": chi + 0.1,
+                "chi_other": chi - (0.2 if arm == "relu" else 0.1),
             }
         )  # fmt: skip
     return {"trajectory": frame(rows)}
