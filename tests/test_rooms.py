@@ -12,6 +12,7 @@ COMMANDS = (
     "reprise.report",
     "reprise.bench",
     "reprise.diagnose",
+    "reprise.trial",
 )
 """Rooms that run papers, and are used by none."""
 LIBRARY = ("reprise.diagnostics", "reprise.datasets.contact_sheet")

@@ -24,6 +24,7 @@ from reprise.errors import INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, costs, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
 from reprise.report import card, listing
+from reprise.trial import command as trial
 
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
@@ -182,6 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     diagnose.add_arguments(add("diagnose", diagnose.run, diagnose.HELP, has_tier=False))
+    trial.add_arguments(add("try", trial.run, trial.HELP, has_tier=False))
     commands.metavar = "|".join(commands.choices)
     return parser
 

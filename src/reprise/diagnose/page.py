@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +11,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from reprise.diagnose import reference
 from reprise.diagnose.classes import Probed
@@ -77,15 +78,13 @@ def text(diagnosis: Diagnosis) -> str:
         )
         for row in rows.to_dict("records")
     ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
     shape = f"{diagnosis.sample.count:,} samples, {diagnosis.sample.mean.shape[1]:,} dimensions"
     head = [f"{diagnosis.title}: {shape}", f"{diagnosis.verdict.word}: {diagnosis.verdict.reason}", ""]
     foot = [
         "",
         f"The last three columns: {diagnosis.layer}s of networks that Reprise trained, for comparison.",
     ]
-    return "\n".join([*head, *(line.rstrip() for line in lines), *foot])
+    return "\n".join([*head, *aligned(cells), *foot])
 
 
 def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
@@ -95,15 +94,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
         RepriseError: if the folder cannot be written.
     """
     rows = table(diagnosis)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reprise.diagnose", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"number": number, "interval": _interval, "strip": _strip}
-    page = environment.get_template("page.html.j2").render(
+    page = template("page.html.j2", interval=_interval, strip=_strip).render(
         diagnosis=diagnosis,
         groups_of_rows=[part.to_dict("records") for _, part in rows.groupby("diagnostic", sort=False)],
         states=reference.STATES,
@@ -112,7 +103,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
         groups=GROUPS,
         left_out=LEFT_OUT,
         provenance=reference.provenance(),
-        version=_version(),
+        version=version(),
         dimensions=diagnosis.sample.mean.shape[1],
     )
     files = {
@@ -121,6 +112,39 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
     }
     write_files(files)
     return list(files)
+
+
+def template(name: str, *, room: str = __package__, **functions: Callable[..., str]) -> jinja2.Template:
+    """The template of a page, which may call `number` and the functions, and include `page.css`.
+
+    Args:
+        room: the package that holds the template.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(each, ".") for each in (room, __package__)]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"number": number, **functions}
+    return environment.get_template(name)
+
+
+def svg(figure: Figure) -> str:
+    """A figure as inline SVG; closes it."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines whose columns are aligned."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)) for row in cells]
+    return [line.rstrip() for line in lines]
 
 
 def number(value: float) -> str:
@@ -135,7 +159,8 @@ def number(value: float) -> str:
     return f"{value:.{max(0, 3 - max(0, math.floor(math.log10(size)) + 1))}f}"
 
 
-def _version() -> str:
+def version() -> str:
+    """The installed version of Reprise."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -177,11 +202,7 @@ def _spectrum(diagnosis: Diagnosis) -> str:
             ylim=(max(lowest / 2, 1e-8), 1.5),
         )
         axes.legend(loc="lower left")
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-        plt.close(figure)
-    svg = buffer.getvalue()
-    return svg[svg.index("<svg") :]
+        return svg(figure)
 
 
 def _strip(row: dict[str, float]) -> str:

@@ -9,7 +9,7 @@ import argparse
 import io
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -45,9 +45,9 @@ STEPS, BATCH = 800, 64
 HIDDEN = 256
 RATES = (0.03, 0.1, 0.3, 1.0)
 PILOT_STEPS, PILOT_SEED = 200, 1000
-"""A pilot at each rate, of a seed that no compared network has, chooses an objective's learning rate: "
-"the best
-accuracy of nearest neighbours on a random fifth of the training images; among equals, the lowest rate."""
+"""A pilot at each rate, of a seed that no compared network has, chooses an objective's learning rate: the
+best accuracy of nearest neighbours on a random fifth of the training images; among equals, the lowest
+rate."""
 RATE = 0.1
 """Of the network that collapses on purpose: VICReg without the terms that prevent collapse."""
 LAYERS = ("representation", "embedding")
@@ -82,26 +82,34 @@ NETS = (
 )
 
 
-def measured(seeds: int) -> pd.DataFrame:
-    """Trains and measures all networks.
+def measured(
+    nets: Sequence[Net], seeds: int, *, steps: int = STEPS, pilot_steps: int = PILOT_STEPS
+) -> pd.DataFrame:
+    """Trains and measures networks.
+
+    Args:
+        steps, pilot_steps: of a training, and of each pilot for its learning rate.
 
     Returns:
         One row per network, seed, layer and diagnostic: `state`, `net`, `learning_rate`, `seed`, `layer`,
         `diagnostic`, `value`, and `share`, the value over what the diagnostic's scale divides by.
+
+    Raises:
+        RepriseError: if a network diverges, in every pilot or afterwards.
     """
     data = Source(name=DATA_SET, root="data").load()
     rows = []
-    for net in NETS:
-        rate = _chosen_rate(net, data) if net.state == "trained" else RATE
+    for net in nets:
+        rate = _chosen_rate(net, pilot_steps, data) if net.state == "trained" else RATE
         for seed in range(seeds):
-            steps = 0 if net.state == "untrained" else STEPS
-            student = _trained(net, rate, steps, seed, data)
+            length = 0 if net.state == "untrained" else steps
+            student = _trained(net, rate, length, seed, data)
             if student is None:
                 raise RepriseError(
                     f"{net.name} diverged at learning rate {rate:g} with seed {seed}; lower it"
                 )
             for row in _rows(student, data):
-                shown = rate if steps else 0.0
+                shown = rate if length else 0.0
                 rows.append(
                     {"state": net.state, "net": net.name, "learning_rate": shown, "seed": seed, **row}
                 )
@@ -163,10 +171,10 @@ def _trained(net: Net, rate: float, steps: int, seed: int, data: Data) -> Studen
     return None if trained.diverged is not None else trained.method.student.eval()
 
 
-def _chosen_rate(net: Net, data: Data) -> float:
+def _chosen_rate(net: Net, steps: int, data: Data) -> float:
     accuracies = {}
     for rate in RATES:
-        student = _trained(net, rate, PILOT_STEPS, PILOT_SEED, data)
+        student = _trained(net, rate, steps, PILOT_SEED, data)
         if student is None:
             continue
         plain = partial(normalised, normalisation=DATA_SETS[DATA_SET].normalisation)
@@ -210,7 +218,7 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     try:
-        table = measured(options.seeds)
+        table = measured(NETS, options.seeds)
         lines = [
             f"python -m reprise.diagnose.reference {options.file.name} --seeds {options.seeds}; torch "
             f"{torch.__version__}, CPU",

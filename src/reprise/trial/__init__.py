@@ -1,0 +1,1 @@
+"""A user's own loss beside the published ones: `reprise try`."""
