@@ -64,8 +64,8 @@ EXPERIMENTS = (
 
 
 def drawn(reduced: Reduced, loss: str) -> list[Drawn]:
-    """Runs an experiment with its published loss and another one, and draws its figures, unless the other loss
-    fails in training, for instance because it diverges at the paper's learning rate.
+    """Runs an experiment with its published loss and another one, and draws its figures, unless the other
+    loss fails in training, for instance because it diverges at the paper's learning rate.
 
     Args:
         loss: as in `objectives.resolve`.
