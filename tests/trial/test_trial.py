@@ -43,7 +43,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_copy_of_a_published_loss_gives_its_numbers(folder):
+def test_a_copy_of_a_published_loss_gives_its_numbers(folder, monkeypatch):
+    # So few steps diverge at the higher rates.
+    monkeypatch.setattr(reference, "RATES", (0.01, 0.03))
     vicreg = next(net for net in NETS if net.name == "VICReg")
     copied, other = (Net("mine", "trained", name, {}, vicreg.dim) for name in ("mine.py:copied", "frossl"))
     size = {"steps": 6, "pilot_steps": 2}
