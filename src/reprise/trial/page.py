@@ -34,15 +34,14 @@ class Trial:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """Whether the network collapsed, by layer."""
-        return {
-            str(layer): judged(
-                values.loc["spread", "value"],
-                values.loc["collapsed dimensions", "value"],
-                _limit(values.loc["effective rank"]),
-            )
-            for layer, rows in self.measured.groupby("layer", sort=False)
-            for values in [rows.set_index("diagnostic")]
-        }
+        found = {}
+        for layer, rows in self.measured.groupby("layer", sort=False):
+            values = dict(zip(rows["diagnostic"], rows["value"], strict=True))
+            shares = dict(zip(rows["diagnostic"], rows["share"], strict=True))
+            # A rank's share is divided by the highest rank that was possible.
+            limit = round(values["effective rank"] / shares["effective rank"])
+            found[str(layer)] = judged(values["spread"], values["collapsed dimensions"], limit)
+        return found
 
 
 def tables(trial: Trial) -> dict[str, pd.DataFrame]:
@@ -98,8 +97,3 @@ def _setting(trial: Trial) -> str:
         f"one network on `{reference.DATA_SET}`, seed 0, learning rate {rate:g}, the best in pilots; columns "
         "differ between seeds, so that small differences say nothing"
     )
-
-
-def _limit(rank: pd.Series) -> float:
-    """The highest rank that was possible, by which a rank's share is divided."""
-    return round(rank["value"] / rank["share"])
