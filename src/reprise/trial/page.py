@@ -94,6 +94,6 @@ def save(trial: Trial, folder: Path) -> list[Path]:
 def _setting(trial: Trial) -> str:
     rate = trial.measured["learning_rate"].iloc[0]
     return (
-        f"one network with one seed on {reference.DATA_SET}, at learning rate {rate:g}, the best in pilots; other "
-        "seeds give other numbers, so that small differences between columns say nothing"
+        f"one network with one seed on {reference.DATA_SET}, at learning rate {rate:g}, the best in pilots; "
+        "other seeds give other numbers, so that small differences between columns say nothing"
     )
