@@ -53,6 +53,10 @@ def test_every_figure_table_and_claim_covers_an_item(paper):
     assert known(paper) - covering(paper) == set()
 
 
+def test_no_figure_or_table_bears_the_id_of_an_experiment(paper):
+    assert not set(paper.artifacts) & set(paper.experiments)  # each names a rule
+
+
 def test_what_says_that_it_is_ours_is_not_counted_as_the_papers(paper):
     """Corrections, remarks, readings and what is about a stand-in."""
     for id, (claim, _) in paper.claims.items():

@@ -97,7 +97,7 @@ def test_section_6_1(smoke):
 
 
 def test_statements_of_other_papers(smoke):
-    panels, base, params = drawn("jing2022/other_papers", smoke)
+    panels, base, params = drawn("jing2022/carried_over", smoke)
     lines = [
         (0, "none", "collapsed", "none"), (0, "low rank", "collapsed", "low-rank"),
         (0, "decaying", "collapsed", "decaying"), (0, "trainable", "collapsed", "trainable"),

@@ -19,7 +19,7 @@ Curve = tuple[str, str]
 
 
 @figure(
-    "Other papers",
+    "Carried over",
     caption="""Ours, in none of the papers: statements of three of them on the two-layer model of Section 5.
     Upper left: collapsed dimensions of the representation without a projector, behind a fixed one of low rank
     or of decaying singular values, and behind one that trains from the latter (control); Remark 3 of
@@ -29,7 +29,7 @@ Curve = tuple[str, str]
     tian2023. Mean and 95 % interval over seeds, cut to the possible range. Other losses named in the
     settings have colours of their own.""",
 )
-def other_papers(tables: Tables, params: Params) -> Figure:
+def carried_over(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6))
     collapse, alignment, balance, filters = axes.flat
     losses = other_losses(tables, params)
