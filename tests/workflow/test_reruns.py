@@ -19,7 +19,8 @@ DRAWINGS = {
 VERDICTS = {f"{KEY}_claims", "report"}
 LAYER_ALIGNMENT = {f"{KEY}_layer_alignment", f"{KEY}_fig04", f"{KEY}_fig05", *VERDICTS}
 TOYS = (
-    "augmentation_threshold", "layer_alignment", "projector_alignment", "depth_and_nonlinearity", "other_papers",
+    "augmentation_threshold", "layer_alignment", "projector_alignment", "depth_and_nonlinearity",
+    "other_papers",
 )  # fmt: skip
 
 
