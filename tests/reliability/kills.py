@@ -103,9 +103,10 @@ def _fill_cache():
         entry.verified()
 
 
+OVER_GOOD_RESULTS = "the same over good results"
 FAULTS = (
     Fault("a run of an experiment in one piece", ((RUN,),), weight=3),
-    Fault("the same over good results", ((RUN,),), before=(RUN,), weight=3),
+    Fault(OVER_GOOD_RESULTS, ((RUN,),), before=(RUN,), weight=3),
     Fault("a run of an experiment in tasks", ((RUN_OF_PARTS,),), weight=3),
     Fault("two shares side by side, then the run that joins them", (SHARES, (RUN_OF_PARTS,)), weight=3),
     *(
@@ -170,13 +171,13 @@ class Process:
 
     def orphans(self) -> list[int]:
         """What it has started and still runs."""
-        found = []
+        running = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 state, _, _, session = stat.read_text().rpartition(") ")[2].split()[:4]
                 if int(session) == self.pid and state != "Z":
-                    found.append(int(stat.parent.name))
-        return found
+                    running.append(int(stat.parent.name))
+        return running
 
 
 def _be(command: Command, folder: Path, log: int) -> None:
@@ -230,6 +231,15 @@ def _content(file: Path) -> str:
     if file.name.endswith(store.LOCK) or file.name == "runs.zip":  # askers; the times in the records
         return "here"
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _accepted(folder: Path) -> set[str]:
+    """The tables that a reader takes for finished and finds whole."""
+    return {
+        str((record.parent / f"{table}.parquet").relative_to(folder))
+        for record in folder.glob(f"results/smoke/**/{store.RECORD}")
+        for table in store.load_tables(record.parent, "")
+    }
 
 
 @dataclass
@@ -342,12 +352,12 @@ class Bench:
             time.sleep(0.01)
 
     def _readable(self) -> None:
-        """Whatever now counts as finished is whole and what was expected."""
-        for record in self.now.glob(f"results/smoke/**/{store.RECORD}"):
-            for table in store.load_tables(record.parent, ""):
-                file = record.parent / f"{table}.parquet"
-                name = str(file.relative_to(self.now))
-                assert _content(file) == self.expected[name], f"{name} was accepted with other bytes"
+        """What counts as finished is whole and what was expected, and good results are still there."""
+        accepted = _accepted(self.now)
+        for name in sorted(accepted):
+            assert _content(self.now / name) == self.expected[name], f"{name} was accepted with other bytes"
+        lost = _accepted(self.first) - accepted
+        assert not lost, f"good results are lost: {sorted(lost)}"
 
 
 @contextmanager

@@ -126,10 +126,10 @@ def serve() -> None:
     def keys() -> dict[str, str]:
         kept.of_package.cache_clear()  # as in a new process
         closure.read_again()
-        found = {id: e.key(tier.params[id]) for id, e in registry.experiments().items()}
-        found |= {id: registry.artifact_code(id) for id in registry.artifacts()}
+        hashes = {id: e.key(tier.params[id]) for id, e in registry.experiments().items()}
+        hashes |= {id: registry.artifact_code(id) for id in registry.artifacts()}
         atexit.unregister(kept.of_package().write)
-        return found
+        return hashes
 
     before = keys()
     print(json.dumps(list(before)), flush=True)
@@ -214,10 +214,10 @@ def reachable(step: str) -> set[str]:
         roots = [module for module, _ in experiment.symbols(params)]
     else:
         roots = [module for module, _ in registry.artifact_symbols(step)]
-    found = set(roots)
+    modules = set(roots)
     for root in roots:
-        found |= _imports().find_upstream_modules(root)
-    return found
+        modules |= _imports().find_upstream_modules(root)
+    return modules
 
 
 def module_of(file: str) -> str:
@@ -294,8 +294,8 @@ def report(outcome: Outcome, of: int, steps: int, seed: int, seconds: float) -> 
         ["no import connects them: stale (wrong)", len(outcome.strange)],
     ]
     return (
-        f"{outcome.edits} edits, each of another of the {of} functions that run in the smoke tier's {steps} "
-        f"experiments, figures and tables; seed {seed}, {seconds / 60:.1f} minutes.\n\n"
+        f"{outcome.edits} edits, each in a different one of the {of:,} functions that run in the smoke "
+        f"tier's {steps} experiments, figures and tables; seed {seed}, {seconds / 60:.1f} minutes.\n\n"
         f"{document.table(['a step that', 'pairs of an edit and a step'], rows)}"
     )
 

@@ -17,11 +17,11 @@ from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
-from reprise.report.numbers import duration, interval, number
+from reprise.report.numbers import duration, number
 from reprise.report.places import Checkout
 from reprise.report.runs import runs
 from reprise.report.schema import Claim, Reading
-from reprise.report.wording import observed
+from reprise.report.wording import measured, observed
 from reprise.study.experiment import BASE, Artifact, Tables
 
 LABEL = 16
@@ -89,8 +89,8 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
         yield "margin", number(claim.margin)
     if claim.seeds:
         yield claim.sample, _values(claim)
-    yield from _labelled("cells", map(_reading, claim.cells))
-    yield from _labelled("other settings", map(_reading, claim.settings))
+    yield from _labelled("cells", (_reading(claim, each) for each in claim.cells))
+    yield from _labelled("other settings", (_reading(claim, each) for each in claim.settings))
     notes = {
         "assumptions": "; ".join(claim.assumptions),
         "reading": claim.reading,
@@ -160,10 +160,10 @@ def _values(claim: Claim) -> str:
     return f"{claim.seeds}: {', '.join(values)}" if 0 < len(values) <= SHOWN else f"{claim.seeds}"
 
 
-def _reading(reading: Reading) -> str:
+def _reading(claim: Claim, reading: Reading) -> str:
     reference = "" if reading.reference is None else f", against {number(reading.reference)}"
-    measured = interval(reading.observed, reading.low, reading.high)
-    return f"{reading.verdict}: {reading.name}: {measured}{reference}"
+    shown = measured(claim.kind, reading.observed, reading.low, reading.high)
+    return f"{reading.verdict}: {reading.name}: {shown}{reference}"
 
 
 # Files and commands.

@@ -1,7 +1,8 @@
 """What `reprise list` and `reprise check` print: experiments with their states, verdicts, findings."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import known_false
 from reprise.execute import pipeline, registry
 from reprise.execute.tiers import Tier
-from reprise.report.numbers import interval
+from reprise.report.wording import measured
 
 COUNTED = VERDICTS[:-1]
 """The verdicts that the overview counts: all but `not run`."""
@@ -109,6 +110,10 @@ def _needs(claim: Claim) -> str:
     return f"  (needs {claim.needs})" if claim.needs else ""
 
 
+def _measured(row: Mapping[str, Any]) -> str:
+    return f"{measured(row['kind'], row['observed'], row['low'], row['high'])} {row['unit']}"
+
+
 def findings(claims: pd.DataFrame) -> Iterator[str]:
     """The claims that are contradicted, that depend on what the paper leaves open, and that are known to be
     false as printed, each with what was observed, by id."""
@@ -124,4 +129,4 @@ def findings(claims: pd.DataFrame) -> Iterator[str]:
         if group:
             yield f"{title}: {len(group)}"
         for row in sorted(group, key=lambda row: row["claim"]):
-            yield f"  {row['claim']}: {interval(row['observed'], row['low'], row['high'])} {row['unit']}"
+            yield f"  {row['claim']}: {_measured(row)}"

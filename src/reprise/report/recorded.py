@@ -8,9 +8,9 @@ from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
 from reprise.execute import recorded, tiers
 from reprise.report.build import counts
-from reprise.report.numbers import interval
 from reprise.report.runs import runs, shared
 from reprise.report.schema import Recorded
+from reprise.report.wording import measured
 
 
 def gather(root: Path) -> list[tuple[Recorded, Mapping[str, str]]]:
@@ -34,6 +34,6 @@ def _run(name: str, root: Path) -> tuple[Recorded, Mapping[str, str]]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    observed = interval(row["observed"], row["low"], row["high"])
+    observed = measured(row["kind"], row["observed"], row["low"], row["high"])
     departures = f" ({row['departures']})" if row["departures"] else ""
     return f"{row['verdict']}, {observed} {row['unit']}, {ground(row)}{departures}"

@@ -2,8 +2,10 @@
 
 import re
 
+from reprise.evidence.claims import Kind
+from reprise.evidence.judgement import ABOUT_EACH
 from reprise.evidence.verdicts import CERTAIN
-from reprise.report.numbers import NONE, interval, number, percent
+from reprise.report.numbers import NONE, finite, interval, number, percent
 from reprise.report.schema import Claim
 
 
@@ -13,7 +15,14 @@ def observed(claim: Claim) -> str:
         return NONE
     if claim.kind in ("identity", "inequality"):
         return number(float(f"{claim.observed:.1e}"))
-    return interval(claim.observed, claim.own_low, claim.own_high)
+    return measured(claim.kind, claim.observed, claim.own_low, claim.own_high)
+
+
+def measured(kind: Kind, value: float | None, low: float | None, high: float | None) -> str:
+    """A number with its interval, or with the range of all observations, which is no uncertainty."""
+    if kind in ABOUT_EACH and low != high and finite(low) is not None:
+        return f"{number(value)} [{number(low)}, {number(high)}]"
+    return interval(value, low, high)
 
 
 def to_hold(claim: Claim) -> str:
@@ -26,19 +35,19 @@ def to_hold(claim: Claim) -> str:
 
 def notes(claim: Claim) -> list[str]:
     """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
-    said = [_agreement(claim)] if claim.settings else []
+    limits = [_agreement(claim)] if claim.settings else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
     has_margin = claim.margin or claim.kind in ("identity", "inequality")
     if claim.verdict not in ("not run", "depends") and has_margin:
         same = half == twice == claim.verdict
-        said.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
+        limits.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
     if claim.false_reproduced is not None and claim.verdict != "not run" and claim.kind not in CERTAIN:
         rates = [percent(rate) for rate in (claim.false_reproduced, claim.false_contradicted)]
-        said.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
-    said += [f"fragile: {claim.fragile}"] if claim.fragile else []
-    said += [f"reading: {claim.reading}"] if claim.reading else []
-    said += [f"set after a look at results: {claim.looked}"] if claim.looked else []
-    return said
+        limits.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
+    limits += [f"fragile: {claim.fragile}"] if claim.fragile else []
+    limits += [f"reading: {claim.reading}"] if claim.reading else []
+    limits += [f"set after a look at results: {claim.looked}"] if claim.looked else []
+    return limits
 
 
 def section(place: str) -> str:

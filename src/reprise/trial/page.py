@@ -34,14 +34,14 @@ class Trial:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """Whether the network collapsed, by layer."""
-        found = {}
+        verdicts = {}
         for layer, rows in self.measured.groupby("layer", sort=False):
             values = dict(zip(rows["diagnostic"], rows["value"], strict=True))
             shares = dict(zip(rows["diagnostic"], rows["share"], strict=True))
             # A rank's share is divided by the highest rank that was possible.
             limit = round(values["effective rank"] / shares["effective rank"])
-            found[str(layer)] = judged(values["spread"], values["collapsed dimensions"], limit)
-        return found
+            verdicts[str(layer)] = judged(values["spread"], values["collapsed dimensions"], limit)
+        return verdicts
 
 
 def tables(trial: Trial) -> dict[str, pd.DataFrame]:
@@ -62,7 +62,7 @@ def text(trial: Trial) -> str:
     shown = tables(trial)["representation"]
     cells = [("representations", *shown.columns)]
     cells += [(str(name), *map(number, row)) for name, row in zip(shown.index, shown.values, strict=True)]
-    heads = [f"{layer}s {found.word}: {found.reason}" for layer, found in trial.verdicts.items()]
+    heads = [f"{layer}s {verdict.word}: {verdict.reason}" for layer, verdict in trial.verdicts.items()]
     failures = [f"{each.title} not drawn: {each.failure}" for each in trial.figures if each.failure]
     return "\n".join([f"{trial.loss}: {_setting(trial)}", *heads, "", *aligned(cells), "", *failures])
 
