@@ -98,7 +98,7 @@ SMALLER = {
     "jing2022/colour_short_cut": {"seeds": 1},
     "tian2023/matching_scores": {"over_parameterisation": (1, 5), "candidates": (1, 3), "steps": 8},
     "tian2023/batch_normalization": {"over_parameterisation": (1, 5), "candidates": (1, 3), "steps": 6},
-    "tian2023/image_filters": {"steps": 8},
+    "tian2023/image_filters": {"steps": 4},
     "ren2023/zero_shot": {"seeds": 2},
 }
 """Parameters below the smoke tier's."""
@@ -180,10 +180,13 @@ COMPARED = {
     "tian2023/image_filters": {"filters": {}},
     "ren2023/zero_shot": {"course": {"loss": "non-contrastive"}},
     "jing2022/projector_spectra": {"spectra": {"net": ["start", "nonlinear", "none"], "place": 0}},
-    "skean2024/eigenvalue_saturation": {"eigenvalues": {"method": "frossl", "data_set": "shapes"}},
+    "skean2024/eigenvalue_saturation": {
+        "eigenvalues": {"method": "frossl", "data_set": "shapes", "step": [0, 1]}
+    },
 }
 """Of the published rows, those of the loss that the user's formula is. skean2024's probes are left out: an
-accuracy on 64 images jumps with the last bits, and its eigenvalues come from the same networks."""
+accuracy on 64 images jumps with the last bits, and its eigenvalues come from the same networks. Of these, the
+first two steps are compared: at its rate the last bits grow a thousandfold with each step."""
 
 
 def test_the_published_formula_in_a_users_file_gives_the_published_numbers(beside):
@@ -195,6 +198,8 @@ def test_the_published_formula_in_a_users_file_gives_the_published_numbers(besid
         for column, values in chosen.items():
             published = published[published[column].isin(np.atleast_1d(values))]
         mine = table[table["setting"] == beside.name]
+        if "step" in chosen:
+            mine = mine[mine["step"].isin(chosen["step"])]
         assert len(mine) == len(published) > 0
         numbers = table.select_dtypes("number").columns
         np.testing.assert_allclose(mine[numbers], published[numbers], rtol=2e-3, atol=2e-4)
