@@ -422,14 +422,14 @@ def _cache(options: argparse.Namespace) -> None:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from reprise.bench import image_training
+    from reprise.bench import image_training, loops
 
-    measurements = {bench.TITLE: bench.measure() for bench in (*registry.benches(), image_training)}
+    benches = (*registry.benches(), image_training)
+    table = loops.table(loop for bench in benches for loop in bench.measure())
     if options.json:
-        print(json.dumps({name: table.to_dict("records") for name, table in measurements.items()}, indent=1))
+        print(json.dumps(table.to_dict("records"), indent=1))
     else:
-        for name, table in measurements.items():
-            print(f"{name}\n{table.to_string(index=False, float_format='{:.3g}'.format)}\n")
+        print(table.to_string(index=False, float_format="{:.3g}".format))
 
 
 def _print_table(table: Table, width: int) -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from reprise.bench import image_training as bench
-from reprise.bench import timing
+from reprise.bench import loops, timing
 from reprise.networks.encoders import RESNET10_W16
 from reprise.objectives import nt_xent
 from reprise.training import images
@@ -52,17 +52,42 @@ def test_the_whole_step_is_that_of_an_experiment(monkeypatch):
     assert spec.batch == 8
 
 
-def test_a_row_is_a_net_and_an_augmentation_with_both_speeds(monkeypatch):
-    taken = iter([[2.0, 1.5], [3.0, 1.5]])
+def test_a_loop_is_a_net_and_an_augmentation_beside_its_anchors_and_the_floor(monkeypatch):
+    taken = iter([[2.4, 1.2, 7.2], [3.6, 1.2]])
+    monkeypatch.setattr(bench, "product_speed", lambda precision, device: 1e9)
     monkeypatch.setattr(bench, "in_turns", lambda works, *_, **__: [work() for work in works] and next(taken))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    found = bench.measure()
-    assert found["augmentation"].tolist() == ["simclr_cifar", "directclr"]
-    assert found["device"].tolist() == ["cpu", "cpu"]
-    assert found["images_per_s"].tolist() == pytest.approx([12, 8])
-    assert found["bare_images_per_s"].tolist() == pytest.approx([16, 16])
-    assert found["whole_over_bare"].tolist() == pytest.approx([4 / 3, 2])
-    assert found["share_outside"].tolist() == pytest.approx([1 / 4, 1 / 2])
+    small, blurred = bench.measure()
+    assert (small.name, blurred.name) == ("images: narrow, simclr_cifar", "images: narrow, directclr")
+    assert (small.seconds, blurred.seconds) == pytest.approx((0.1, 0.15))  # of 3 steps of 8 images
+    assert small.anchors == pytest.approx({"network alone": 0.05, "lightly's example": 0.3})
+    assert blurred.anchors == pytest.approx({"network alone": 0.05})
+    # Of two views, thrice the encoder's operations and those of a projector 128-256-128.
+    assert small.floor == pytest.approx(6 * (RESNET10_W16.work(3, 32).flops + 2 * 2 * 128 * 256) / 1e9)
+
+
+def test_lightlys_example_trains_on_as_many_views_of_as_many_images(monkeypatch):
+    example = bench.LightlysExample(bench._spec(bench.NETS["narrow"], "simclr_cifar", "cpu"), bench._data())
+    criterion, sizes = example.criterion, []
+    monkeypatch.setattr(example, "criterion", lambda *z: sizes.append([len(x) for x in z]) or criterion(*z))
+    before = [weight.clone() for weight in example.backbone.parameters()]
+    example.steps()
+    assert sizes == [[8, 8]] * 3
+    assert all((a != b).any() for a, b in zip(before, example.backbone.parameters(), strict=True))
+
+
+def test_a_row_is_a_loop_and_an_anchor_with_their_ratios():
+    loop = loops.Loop("loop", "step", 2e-3, 1e-3, "operations", {"a": 4e-3, "b": 6e-3})
+    table = loops.table([loop]).set_index("anchor")
+    assert table["us"].tolist() == pytest.approx([2000, 2000])
+    assert table["over_floor"].tolist() == pytest.approx([2, 2])
+    assert table["anchor_over_loop"].tolist() == pytest.approx([2, 3])
+
+
+def test_the_speed_of_a_product_counts_a_product_and_its_sum(monkeypatch):
+    monkeypatch.setattr(loops, "PRODUCT", (2, 3, 5))
+    monkeypatch.setattr(loops, "seconds", lambda work, device: (work(), 0.5)[1])
+    assert loops.product_speed.__wrapped__("float32") == 2 * 2 * 3 * 5 / 0.5
 
 
 def test_works_take_turns_after_one_that_warms_each_up(monkeypatch):

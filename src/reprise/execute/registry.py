@@ -227,7 +227,7 @@ def artifact(id: str) -> Artifact:
 
 
 def benches() -> list[ModuleType]:
-    """The papers' `bench.py`, each with a `TITLE` and a function `measure() -> DataFrame`."""
+    """The papers' `bench.py`, each with a function `measure() -> list[Loop]`."""
     names = (f"{ROOM}.{key}.bench" for key in _folders(ROOM))
     return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
 

@@ -25,24 +25,23 @@ def test_both_sides_end_with_the_same_weights(width, monkeypatch):
         assert (ours - start).abs().max() > 1e-4
 
 
-def test_a_row_is_a_width_with_times_their_ratio_and_the_floor(monkeypatch):
+def test_a_loop_is_a_width_beside_the_plain_loop_and_the_floor(monkeypatch):
     monkeypatch.setattr(bench, "WIDTHS", (2, 4))
     monkeypatch.setattr(bench, "STEPS", 2)
     monkeypatch.setattr(bench, "PLAIN_STEPS", 3)
     monkeypatch.setattr(bench, "_tanh_seconds", lambda: 2e-9)
-    taken = iter([0.2, 0.9, 0.4, 0.6])  # engine and plain loop of each row
+    taken = iter([0.2, 0.9, 0.4, 0.6])  # engine and plain loop of each
     monkeypatch.setattr(bench, "seconds", lambda work: (work(), next(taken))[1])
-    found = bench.measure().set_index("width")
-    assert found["engine_us"].tolist() == pytest.approx([1e4, 2e4])
-    assert found["plain_us"].tolist() == pytest.approx([3e4, 2e4])
-    assert found["plain_over_engine"].tolist() == pytest.approx([3, 1])
-    assert found["tanh_us"].tolist() == pytest.approx([150 * width * 2e-3 for width in (2, 4)])
+    loops = bench.measure()
+    assert [loop.seconds for loop in loops] == pytest.approx([1e-2, 2e-2])
+    assert [loop.anchors["plain loop"] for loop in loops] == pytest.approx([3e-2, 2e-2])
+    assert [loop.floor for loop in loops] == pytest.approx([150 * width * 2e-9 for width in (2, 4)])
 
 
 def test_it_measures(monkeypatch):
     monkeypatch.setattr(bench, "WIDTHS", (3,))
     monkeypatch.setattr(bench, "STEPS", 1)
     monkeypatch.setattr(bench, "PLAIN_STEPS", 1)
-    found = bench.measure()
-    assert (found > 0).all(axis=None)
-    assert found.map(lambda value: value < float("inf")).all(axis=None)
+    (loop,) = bench.measure()
+    for seconds in (loop.seconds, loop.floor, *loop.anchors.values()):
+        assert 0 < seconds < float("inf")

@@ -37,18 +37,18 @@ def test_both_sides_take_as_many_steps_of_as_many_samples(monkeypatch):
     assert seen["engine"] == [(4, bench.BATCH, bench.DIM)] * 3
 
 
-def test_a_row_is_a_number_of_replicas_with_times_and_their_ratio(monkeypatch):
+def test_a_loop_is_a_number_of_replicas_beside_the_plain_loop_and_the_floor(monkeypatch):
     monkeypatch.setattr(bench, "STEPS", 4)
     monkeypatch.setattr(bench, "REPLICAS", (1, 3))
+    monkeypatch.setattr(bench, "product_speed", lambda precision: 1e9)
     taken = iter([0.008, 0.004, 0.006])  # the plain loop, then one and three replicas
     works, replicas = [], []
     monkeypatch.setattr(bench, "seconds", lambda work: works.append(work) or next(taken))
     monkeypatch.setattr(bench, "_engine", replicas.append)
-    found = bench.measure().set_index("replicas")
-    assert found["plain_us"].tolist() == pytest.approx([2000, 2000])
-    assert found["engine_us"].tolist() == pytest.approx([1000, 500])
-    assert found["plain_over_engine"].tolist() == pytest.approx([2, 4])
-    assert found["engine_gflops"].tolist() == pytest.approx([bench.flops() / 1e6, bench.flops() / 5e5])
+    loops = bench.measure()
+    assert [loop.anchors["plain loop"] for loop in loops] == pytest.approx([2e-3, 2e-3])
+    assert [loop.seconds for loop in loops] == pytest.approx([1e-3, 5e-4])
+    assert [loop.floor for loop in loops] == pytest.approx([bench.flops() / 1e9] * 2)
     for work in works[1:]:
         work()
     assert replicas == [1, 3]
@@ -57,10 +57,9 @@ def test_a_row_is_a_number_of_replicas_with_times_and_their_ratio(monkeypatch):
 def test_it_measures(monkeypatch):
     monkeypatch.setattr(bench, "STEPS", 2)
     monkeypatch.setattr(bench, "REPLICAS", (1, 2))
-    found = bench.measure()
-    assert list(found.columns) == ["replicas", "engine_us", "plain_us", "plain_over_engine", "engine_gflops"]
-    assert (found > 0).all(axis=None)
-    assert found.map(lambda value: value < float("inf")).all(axis=None)
+    for loop in bench.measure():
+        for seconds in (loop.seconds, loop.floor, *loop.anchors.values()):
+            assert 0 < seconds < float("inf")
 
 
 def test_operations_grow_as_the_products_do(monkeypatch):

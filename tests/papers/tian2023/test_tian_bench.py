@@ -32,23 +32,19 @@ def test_the_plain_network_has_the_same_loss_and_gradient():
         torch.testing.assert_close(a, b)
 
 
-def test_a_row_is_a_number_of_filters_with_times_and_the_floor(monkeypatch):
+def test_a_loop_is_a_number_of_units_beside_the_plain_loop_and_the_floor(monkeypatch):
     monkeypatch.setattr(bench, "UNITS", (2, 4))
-    monkeypatch.setattr(bench, "REFERENCE_PRODUCT", (64, 64, 64))
+    monkeypatch.setattr(bench, "product_speed", lambda precision: 1e9)
     monkeypatch.setattr(bench, "STEPS", 2)
     monkeypatch.setattr(bench, "PLAIN_STEPS", 2)
-    taken = iter([1e-6, 0.8, 0.02, 1.6, 0.06])  # the product, then engine and plain loop of each row
+    taken = iter([0.8, 0.02, 1.6, 0.06])  # engine and plain loop of each
     monkeypatch.setattr(bench, "seconds", lambda work: (work(), next(taken))[1])
-    found = bench.measure().set_index("units")
-    assert found["engine_ms"].tolist() == pytest.approx([800 / 2 / 40, 1600 / 2 / 40])
-    assert found["plain_ms"].tolist() == pytest.approx([10, 30])
-    assert found["plain_over_engine"].tolist() == pytest.approx([1, 1.5])
-    assert found["products_ms"].tolist() == pytest.approx(
-        [bench.flops(units) / (2 * 64**3) * 1e-3 for units in (2, 4)]
-    )
+    loops = bench.measure()
+    assert [loop.seconds for loop in loops] == pytest.approx([0.8 / 2 / 40, 1.6 / 2 / 40])
+    assert [loop.anchors["plain loop"] for loop in loops] == pytest.approx([0.01, 0.03])
+    assert [loop.floor for loop in loops] == pytest.approx([bench.flops(units) / 1e9 for units in (2, 4)])
 
 
-def test_operations_and_bytes_of_the_paper():
+def test_operations_of_the_paper():
     """By hand at M = 25: 10 fields of 40 rows by 25 by 50, three times; 128 x 128 pairs of 50, twice."""
     assert bench.flops(25) == 3 * 2 * 10 * 40 * 25 * 50 + 2 * 2 * 128 * 128 * 50
-    assert bench.bytes_moved(25) == 24 * (10 * 25 * 20 + 10 * 25 * 50)

@@ -3,11 +3,11 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from reprise.bench.loops import Loop
 from reprise.bench.timing import seconds
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
@@ -16,32 +16,28 @@ from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.projection import polar
 from reprise.training.replicas import sgd
 
-TITLE = "projected hidden layer (esser2024)"
 WIDTHS = (10, 100, 2000)
 REPLICAS, SAMPLES = 10, 50
 STEPS, PLAIN_STEPS = 40, 5
 LEARNING_RATE = 0.01
 
 
-def measure() -> pd.DataFrame:
-    """Microseconds of CPU time per replica and epoch of the engine and of a plain loop over replicas, their
-    ratio, and a lower bound: the tanh of the hidden layer alone, on numbers in the cache."""
+def measure() -> list[Loop]:
+    """A replica's epoch in the engine, by width, beside a plain loop over replicas. The floor is the tanh of
+    the hidden layer alone, on numbers in the cache."""
     torch.set_num_threads(1)
     tanh_seconds = _tanh_seconds()
-    rows = []
-    for width in WIDTHS:
-        engine = seconds(partial(_engine, width)) / STEPS / REPLICAS
-        plain = seconds(partial(_plain, width)) / PLAIN_STEPS / REPLICAS
-        rows.append(
-            {
-                "width": width,
-                "engine_us": engine * 1e6,
-                "plain_us": plain * 1e6,
-                "plain_over_engine": plain / engine,
-                "tanh_us": 3 * SAMPLES * width * tanh_seconds * 1e6,
-            }
+    return [
+        Loop(
+            f"esser2024: projected hidden layer, width {width}",
+            "epoch of a replica",
+            seconds(partial(_engine, width)) / STEPS / REPLICAS,
+            3 * SAMPLES * width * tanh_seconds,
+            "tanh",
+            {"plain loop": seconds(partial(_plain, width)) / PLAIN_STEPS / REPLICAS},
         )
-    return pd.DataFrame(rows)
+        for width in WIDTHS
+    ]
 
 
 def contrastive(u: Float[Tensor, "*replica sample z"]) -> Float[Tensor, "*replica"]:

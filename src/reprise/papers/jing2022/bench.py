@@ -2,40 +2,38 @@
 
 from functools import partial
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from reprise.bench.loops import Loop, product_speed
 from reprise.bench.timing import seconds
 from reprise.networks.dense import Weights, product, random_orthogonal
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance
 from reprise.training.replicas import sgd
 
-TITLE = "two linear layers (jing2022)"
 DIM, BATCH, LAYERS = 16, 128, 2
 REPLICAS = (1, 10, 100)
 STEPS = 200
 
 
-def measure() -> pd.DataFrame:
-    """CPU microseconds per replica-step of the engine and of a plain loop, their ratio, and the engine's
-    arithmetic throughput."""
+def measure() -> list[Loop]:
+    """A replica's step in the engine, by the number of replicas, beside a plain loop. The floor has its
+    operations at the speed of a large product."""
     torch.set_num_threads(1)
     plain = seconds(_plain_loop) / STEPS
-    rows = []
-    for replicas in REPLICAS:
-        engine = seconds(partial(_engine, replicas)) / STEPS / replicas
-        rows.append(
-            {
-                "replicas": replicas,
-                "engine_us": engine * 1e6,
-                "plain_us": plain * 1e6,
-                "plain_over_engine": plain / engine,
-                "engine_gflops": flops() / engine / 1e9,
-            }
+    floor = flops() / product_speed("float32")
+    return [
+        Loop(
+            f"jing2022: two linear layers, {replicas} replicas",
+            "step of a replica",
+            seconds(partial(_engine, replicas)) / STEPS / replicas,
+            floor,
+            "operations",
+            {"plain loop": plain},
         )
-    return pd.DataFrame(rows)
+        for replicas in REPLICAS
+    ]
 
 
 def flops() -> int:

@@ -3,18 +3,17 @@ BatchNorm."""
 
 from functools import partial
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize, one_hot
 
+from reprise.bench.loops import Loop, product_speed
 from reprise.bench.timing import seconds
 from reprise.papers.tian2023.descent import descend
 from reprise.papers.tian2023.receptive_fields import BATCH_NORM_EPS, Net
 from reprise.papers.tian2023.sequences import Arm
 from reprise.papers.tian2023.token_sequences import Pool, draw_pool, minibatches
 
-TITLE = "receptive fields (tian2023)"
 UNITS = (5, 25, 100)
 """Filters per field, M."""
 SEEDS, ARMS = 10, 4
@@ -24,35 +23,24 @@ STEPS, PLAIN_STEPS = (
     10,
 )  # few enough to time, enough to hide the set-up cost, about one step; a run has 5000
 LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 0.9, 5e-3
-REFERENCE_PRODUCT = (2048, 2048, 2048)
-"""Sizes n, k and m of the matrix product that measures the machine's speed."""
 
 
-def measure() -> pd.DataFrame:
-    """Milliseconds per replica and minibatch of the engine and of a plain implementation, and a lower bound.
-
-    Times are CPU times of one thread. The lower bound is the time of the engine's
-    matrix products at the speed of a large one (`products_ms`), and the weights, momenta and gradients that a
-    step reads and writes (`megabytes`).
-    """
+def measure() -> list[Loop]:
+    """A replica's minibatch in the engine, by units, beside a plain implementation. The floor is the engine's
+    matrix products at the speed of a large one; the weights, momenta and gradients of a replica, 0.2 MB at 25
+    units, stay in the second-level cache."""
     torch.set_num_threads(1)
-    speed = _flops_per_second()
-    rows = []
-    for units in UNITS:
-        engine = seconds(partial(engine_steps, units)) / STEPS / SEEDS / ARMS
-        plain = seconds(partial(plain_steps, units)) / PLAIN_STEPS
-        rows.append(
-            {
-                "units": units,
-                "engine_ms": engine * 1e3,
-                "plain_ms": plain * 1e3,
-                "plain_over_engine": plain / engine,
-                "products_ms": flops(units) / speed * 1e3,
-                "gflop": flops(units) / 1e9,
-                "megabytes": bytes_moved(units) / 1e6,
-            }
+    return [
+        Loop(
+            f"tian2023: receptive fields, {units} units",
+            "minibatch of a replica",
+            seconds(partial(engine_steps, units)) / STEPS / SEEDS / ARMS,
+            flops(units) / product_speed("float32"),
+            "products",
+            {"plain loop": seconds(partial(plain_steps, units)) / PLAIN_STEPS},
         )
-    return pd.DataFrame(rows)
+        for units in UNITS
+    ]
 
 
 def flops(units: int) -> int:
@@ -64,12 +52,6 @@ def flops(units: int) -> int:
     table = 3 * 2 * FIELDS * 2 * TOKENS * units * OUTPUTS
     pairs = 2 * 2 * BATCH**2 * OUTPUTS
     return table + pairs
-
-
-def bytes_moved(units: int) -> int:
-    """Bytes of float32 weights and momenta read and written, and of gradients written and read."""
-    weights = FIELDS * units * (TOKENS + OUTPUTS)
-    return 4 * 6 * weights
 
 
 def engine_steps(units: int) -> None:
@@ -134,9 +116,3 @@ def _pool(seeds: range) -> Pool:
     return draw_pool(
         seeds, generators=40, fields=FIELDS, tokens=TOKENS, candidates=CANDIDATES, filled=FIELDS // 2
     )
-
-
-def _flops_per_second() -> float:
-    n, k, m = REFERENCE_PRODUCT
-    a, b = torch.randn(n, k), torch.randn(k, m)
-    return 2 * n * k * m / seconds(lambda: torch.mm(a, b))
