@@ -1,5 +1,6 @@
 """What several rooms' tests share."""
 
+import gc
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,18 @@ import pytest
 hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("reprise")
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collects tests without garbage collection, which takes half of the time: it would search the modules
+    that the tests import again and again. Later collections leave out what is there by then."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from reprise.diagnose import command as diagnose
 from reprise.errors import INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, costs, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
-from reprise.report import card, listing
+from reprise.report import listing
 from reprise.trial import command as trial
 
 FOUND = 3
@@ -221,6 +221,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    from reprise.report import card  # only here and for the report are the models of its page built
+
     width = min(Console().width, 110)
     print(card.card(options.id, tiers.load_tier(options.tier), width))
 

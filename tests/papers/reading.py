@@ -191,7 +191,7 @@ def drawn(id, smoke):
     """The figure's panels, its tables at the published setting, and the parameters; not to be changed."""
     tables, params = smoke[registry.artifact(id).experiment]
     figure = draw(id, tables, params)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     base = {name: table[table["setting"] == BASE] for name, table in tables.items()}
     return panels_of(figure), base, params
 

@@ -1,15 +1,18 @@
 """A claim's numbers and limits in words: for the page, its digest, the published results and the terminal."""
 
 import re
+from typing import TYPE_CHECKING
 
 from reprise.evidence.claims import Kind
 from reprise.evidence.judgement import ABOUT_EACH
 from reprise.evidence.verdicts import CERTAIN
 from reprise.report.numbers import NONE, finite, interval, number, percent
-from reprise.report.schema import Claim
+
+if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, and a check needs none
+    from reprise.report.schema import Claim
 
 
-def observed(claim: Claim) -> str:
+def observed(claim: "Claim") -> str:
     """What was observed, with its interval; of an equation the largest error alone."""
     if claim.observed is None:
         return NONE
@@ -25,7 +28,7 @@ def measured(kind: Kind, value: float | None, low: float | None, high: float | N
     return interval(value, low, high)
 
 
-def to_hold(claim: Claim) -> str:
+def to_hold(claim: "Claim") -> str:
     """What the observation must satisfy: `near 0.31 ± 0.1`."""
     if claim.reference is None:
         return NONE
@@ -33,7 +36,7 @@ def to_hold(claim: Claim) -> str:
     return f"{claim.relation} {number(claim.reference)}{margin}"
 
 
-def notes(claim: Claim) -> list[str]:
+def notes(claim: "Claim") -> list[str]:
     """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
     limits = [_agreement(claim)] if claim.settings else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
@@ -57,7 +60,7 @@ def section(place: str) -> str:
     return f"Appendix {place}" if re.match(r"[A-Z](\W|$)", place) else place
 
 
-def _agreement(claim: Claim) -> str:
+def _agreement(claim: "Claim") -> str:
     """How many settings agree, with the verdict or where it depends on them with the statement."""
     verdicts = [setting.verdict for setting in claim.settings]
     is_decided = claim.verdict in ("reproduced", "contradicted")
