@@ -9,6 +9,7 @@ import pandas as pd
 
 from reprise.errors import RepriseError
 from reprise.evidence.claims import LEARNED
+from reprise.evidence.measures import mean
 from reprise.evidence.separability import rank_intervals, separable
 from reprise.evidence.statistics import Interval, mean_interval
 from reprise.papers.ours.objectives_by_diagnostics.lineup import FIRST, UNTRAINED, Place
@@ -36,23 +37,22 @@ class Standing:
 
     @property
     def diagnostics(self) -> list[str]:
-        return list(self.values)
+        return [str(name) for name in self.values]
 
     @property
     def objectives(self) -> list[str]:
-        return list(self.values.index.unique("objective"))
+        return [str(name) for name in self.values.index.unique("objective")]
 
     @cached_property
     def means(self) -> pd.DataFrame:
         """Over seeds, [objective, diagnostic]; NaN where a seed has no number."""
-        grouped = self.values.groupby(level="objective", sort=False)
-        return grouped.agg(lambda column: column.mean(skipna=False))
+        return self.values.groupby(level="objective", sort=False).agg(mean)
 
     def by_seed(self, diagnostic: str) -> pd.DataFrame:
         """The numbers that are compared, [seed, objective], of those that learned; of a condition number its
         logarithm."""
         wide = self.values[diagnostic].unstack("objective")[list(self.learned)]
-        return np.log(wide).clip(upper=LARGEST) if diagnostic == LOGARITHMIC else wide
+        return wide.apply(np.log).clip(upper=LARGEST) if diagnostic == LOGARITHMIC else wide
 
     @cached_property
     def signs(self) -> dict[str, pd.DataFrame]:
@@ -81,7 +81,8 @@ class Standing:
 
     def interval(self, objective: str, diagnostic: str) -> Interval:
         """Of the mean over seeds."""
-        return mean_interval(self.values.loc[objective, diagnostic])
+        values = self.values[diagnostic]
+        return mean_interval(values[values.index.get_level_values("objective") == objective])
 
 
 def standing(
