@@ -147,7 +147,8 @@ def _toy(params: Params, run: ToyRun) -> Task:
     def make(progress: Progress) -> pd.DataFrame:
         columns, rows = _columns(run.toy, run.method, run.place, math.nan), []
         seeds, orthonormal = list(range(params.seeds)), run.method in TOYS
-        loss, rate, steps = toys.non_contrastive, params.toy_rates[0], 0
+        loss: objectives.Objective = toys.non_contrastive
+        rate, steps = params.toy_rates[0], 0
         if run.method != UNTRAINED:
             loss, steps = _loss(run), params.toy_steps
             accuracies = {
@@ -175,7 +176,7 @@ def _loss(run: ToyRun) -> objectives.Objective:
     chosen = method(run.method)
     known = OBJECTIVES.get(chosen.objective) or objectives.resolve(chosen.objective)
     hyperparameters = chosen.hyperparameters(run.place)
-    return lambda z1, z2: known(z1, z2, **hyperparameters)  # type: ignore[return-value,call-arg,arg-type]
+    return lambda z1, z2: known(z1, z2, **hyperparameters)
 
 
 def _columns(task: str, name: str, place: Place, rate: float) -> dict[str, object]:

@@ -124,8 +124,8 @@ def separable_pairs(tables: Tables, params: Params) -> pd.DataFrame:
 )
 def intervals(tables: Tables, params: Params) -> pd.DataFrame:
     def cell(each: Standing, objective: str, name: str) -> str:
-        if not np.isfinite(each.means.loc[objective, name]):
-            return _number(each.means.loc[objective, name])
+        if not np.isfinite(each.mean(objective, name)):
+            return _number(each.mean(objective, name))
         interval = each.interval(objective, name)
         return f"{_number(interval.mean)} [{_number(interval.low)}, {_number(interval.high)}]"
 
@@ -140,7 +140,7 @@ def intervals(tables: Tables, params: Params) -> pd.DataFrame:
 )
 def ranks(tables: Tables, params: Params) -> pd.DataFrame:
     def cell(each: Standing, objective: str, name: str) -> str:
-        if objective not in each.learned or not np.isfinite(each.positions.loc[objective, name]):
+        if objective not in each.learned or np.isnan(each.mean(objective, name)):
             return "-"
         low, high = each.ranks(name).loc[objective]
         return f"{low}" if low == high else f"{low} to {high}"
@@ -239,7 +239,7 @@ def _heat(
             color=PALE if grey[y] else "black",
         )  # fmt: skip
     for y in np.flatnonzero(grey):
-        axes.add_patch(Rectangle((0, y), len(colours.columns), 1, color=GREY, lw=0, zorder=0))
+        axes.add_patch(Rectangle((0, int(y)), len(colours.columns), 1, color=GREY, lw=0, zorder=0))
     axes.tick_params(length=0, labelsize=5.5)
     axes.tick_params(axis="y", rotation=0)
     axes.set_xlabel("")

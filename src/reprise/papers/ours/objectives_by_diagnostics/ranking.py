@@ -79,6 +79,10 @@ class Standing:
         """The ranks `low` to `high` that each objective can have."""
         return rank_intervals(self.signs[diagnostic])
 
+    def mean(self, objective: str, diagnostic: str) -> float:
+        """Of `means`."""
+        return float(self.means[diagnostic].to_dict()[objective])
+
     def interval(self, objective: str, diagnostic: str) -> Interval:
         """Of the mean over seeds."""
         values = self.values[diagnostic]
