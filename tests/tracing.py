@@ -13,6 +13,8 @@ import reprise
 from reprise.storage import closure
 
 SOURCE = Path(reprise.__file__).parent
+BESIDE = "execute/registry.py"
+"""Finds the functions that a hash is of, and computes nothing itself."""
 
 
 class Function(NamedTuple):
@@ -28,10 +30,11 @@ class Function(NamedTuple):
 
 
 class Ran:
-    """What ran: `code` objects of any origin."""
+    """What ran: `code` objects of any origin, and the files that were opened."""
 
     def __init__(self):
         self.code = set()
+        self.opened = set()
 
     @property
     def functions(self):
@@ -44,10 +47,33 @@ class Ran:
             if code.co_filename.endswith(".py")
         }
 
+    @property
+    def data_files(self):
+        """The package's files that were read and hold no code, below the package."""
+        files = (Path(file) for file in self.opened)
+        return {
+            str(file.relative_to(SOURCE))
+            for file in files
+            if file.is_relative_to(SOURCE) and file.suffix != ".py" and "__pycache__" not in file.parts
+        }
+
+
+_tracing = []
+"""What is traced now, if anything is: a hook for files cannot be taken away."""
+
+
+def _note_opened(event, arguments):
+    if event == "open" and isinstance(arguments[0], str):
+        for ran in _tracing:
+            ran.opened.add(arguments[0])
+
+
+sys.addaudithook(_note_opened)
+
 
 @contextmanager
 def traced():
-    """What runs meanwhile, in this thread and in those that start meanwhile."""
+    """What runs and is read meanwhile, in this thread and in those that start meanwhile."""
     ran = Ran()
     gc.collect()  # or generators that were left unfinished before are closed, and run, meanwhile
 
@@ -57,9 +83,11 @@ def traced():
     before, before_of_threads = sys.gettrace(), threading.gettrace()
     threading.settrace(trace)
     sys.settrace(trace)
+    _tracing.append(ran)
     try:
         yield ran
     finally:
+        _tracing.remove(ran)
         sys.settrace(before)
         threading.settrace(before_of_threads)
 

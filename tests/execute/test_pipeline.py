@@ -135,6 +135,27 @@ def test_the_report_hangs_on_the_papers_own_files(monkeypatch):
         assert tuple(a != b for a, b in zip(before, now, strict=True)) == changes
 
 
+@pytest.mark.parametrize("id", [ID, "tian2023/batch_normalization"])
+def test_a_loss_edited_during_a_run_is_not_saved_as_either(checkout, monkeypatch, id):
+    """The file edits itself when the last of the run's nets are trained by it."""
+    file = checkout / "mine.py"
+    (checkout / "configs" / "mine.yaml").write_text(
+        f"tier: mine\nbase: smoke\nexperiments:\n  {id}: {{objective: 'mine.py:loss'}}\n"
+    )
+    file.write_text(
+        "from pathlib import Path\n\n\n"
+        "def loss(z1, z2):\n"
+        "    if z1.shape[-1] != 4:\n"  # not the trial
+        "        Path('mine.py').write_text('def loss(z1, z2):\\n    return (z1 + z2).mean()\\n')\n"
+        "    return (z1 - z2).square().mean()\n"
+    )
+    mine = tiers.load_tier("mine")
+    with pytest.raises(RepriseError, match=rf"{id}: the file of a loss.*was edited.*reprise run {id}"):
+        pipeline.run(id, mine)
+    assert not pipeline.has_results(id, mine)
+    assert not [entry.record["what"] for entry in store.entries(checkout) if "mine.py" in str(entry.record)]
+
+
 def failing(error):
     def compute(params, context):
         raise error

@@ -20,8 +20,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import tiny
@@ -381,8 +384,13 @@ class Outcome:
     late: int = 0
     failures: list[str] = field(default_factory=list)
 
+    def __add__(self, other: "Outcome") -> "Outcome":
+        return Outcome(self.kills + other.kills, self.late + other.late, self.failures + other.failures)
 
-def kill(number: int, seed: int, faults: Sequence[Fault] = FAULTS, limit: float = float("inf"), say=print):
+
+def kill(
+    number: int, seed: int | str, faults: Sequence[Fault] = FAULTS, limit: float = float("inf"), say=print
+):
     """Kills `number` times, or until `limit` seconds have passed, and returns each fault's outcome by name.
     The seed chooses faults, signals and moments; what a moment meets is the machine's affair."""
     chance, outcomes = random.Random(seed), {fault.name: Outcome() for fault in faults}
@@ -410,6 +418,20 @@ def kill(number: int, seed: int, faults: Sequence[Fault] = FAULTS, limit: float 
             if how and done % 25 == 0:
                 say(f"{done} of {number} kills, {time.monotonic() - begin:.0f} s")
     return outcomes
+
+
+def side_by_side(processes: int, number: int, seed: int, limit: float) -> dict[str, Outcome]:
+    """`kill`, the kills shared out among several processes, each with folders of its own."""
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        shares = [
+            pool.submit(
+                kill, len(range(share, number, processes)), f"{seed}.{share}",
+                limit=limit, say=partial(print, f"{share}:", flush=True),
+            )
+            for share in range(processes)
+        ]  # fmt: skip
+        parts = [share.result() for share in shares]
+    return {fault.name: sum((part[fault.name] for part in parts), Outcome()) for fault in FAULTS}
 
 
 def report(outcomes: dict[str, Outcome], seed: int, seconds: float) -> str:
@@ -443,12 +465,11 @@ def main() -> int:
     parser.add_argument("kills", type=int, help="how many")
     parser.add_argument("--seed", type=int, default=None, help="default: another one each time")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after this time")
+    parser.add_argument("--processes", type=int, default=1, help="that kill side by side")
     arguments = parser.parse_args()
     seed = random.randrange(10**6) if arguments.seed is None else arguments.seed
     begin = time.monotonic()
-    outcomes = kill(
-        arguments.kills, seed, limit=60 * arguments.minutes, say=lambda line: print(line, flush=True)
-    )
+    outcomes = side_by_side(arguments.processes, arguments.kills, seed, 60 * arguments.minutes)
     text = report(outcomes, seed, time.monotonic() - begin)
     print(text)
     document.write("make faults", text)

@@ -1,12 +1,15 @@
 """Edits of the package, one by one, and which results become stale by each: `make mutations`.
 
 Freshness rests on hashes of syntax trees (`storage.closure`). What they must see, this module learns from
-elsewhere: a tracer's record of what each step of the smoke tier really runs, and the graph of imports. An
-edit of a function must make every step stale that runs it, and none whose modules do not import the
-function's, directly or indirectly. Between the two lies what a step could run with other settings, or what a
-function that numba has compiled calls; there an edit may make it stale, and how often it does is counted.
+elsewhere: a tracer's record of what each step of the smoke tier really runs and reads, and the graph of
+imports. A step computes an experiment's tables, draws a figure or table, judges a paper's claims or writes
+the report. An edit of a function must make every step stale that runs it, and none whose modules do not
+import the function's, directly or indirectly. Between the two lies what a step could run with other settings,
+or what a function that numba has compiled calls; there an edit may make it stale, and how often it does is
+counted. The same holds for the package's data files: a step that reads one must become stale, and none whose
+modules do not name it.
 
-The edits are made in a copy of the package, by one process that imports the copy.
+The edits are made in copies of the package, each by one process that imports its copy.
 """
 
 import argparse
@@ -21,17 +24,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import grimp
-from tracing import SOURCE, Function, Ran, forget_results, import_everything, traced
+from tracing import BESIDE, SOURCE, Function, Ran, forget_results, import_everything, traced
 
 from reliability import document
-from reprise.execute import kept, pipeline, registry
+from reprise.execute import kept, pipeline, provenance, registry
 from reprise.execute.tiers import Tier, load_tier
+from reprise.report import html
 from reprise.storage import closure, store
+from reprise.storage.closure import Symbol
 from reprise.study.experiment import Context, evaluate
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +49,12 @@ SWAPS = {
 }  # fmt: skip
 """An operator -> the one that an edit puts in its place."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+REPORT = "report"
+TWICE_EVERY = 25
+"""Of so many edits, one is hashed anew from every file, too: the hashes must be the same."""
+
+Edited = Function | str
+"""A function, or a data file below the package."""
 
 
 def mutated(text: str, function: Function, chance: random.Random) -> tuple[str, str]:
@@ -117,51 +129,77 @@ def reworded(text: str) -> str:
 
 
 def serve() -> None:
-    """Reads edits, a line of JSON each: [[file, new text], ...]. Writes the steps that they make stale,
-    a line each, and takes the edit back."""
-    _remember_what_no_edit_changes()
+    """Reads edits, a line of JSON each: [[[file, new text], ...], whether to read every file again]. Writes
+    the steps that they make stale, a line each, and takes the edit back."""
+    for name in ("_module", "_definition", "_uses", "_code"):
+        setattr(closure, name, Answers(getattr(closure, name)))
     tier = load_tier("smoke", ROOT)
     folder = Path(SOURCE)
 
     def keys() -> dict[str, str]:
         kept.of_package.cache_clear()  # as in a new process
-        closure.read_again()
         hashes = {id: e.key(tier.params[id]) for id, e in registry.experiments().items()}
         hashes |= {id: registry.artifact_code(id) for id in registry.artifacts()}
+        judged = {verdicts(key): registry.claims_code(key) for key in registry.papers()}
+        hashes |= judged
+        # Its inputs are the verdicts: what makes one of them again, makes the report again.
+        hashes[REPORT] = " ".join([registry.report_code(), *judged.values()])
         atexit.unregister(kept.of_package().write)
         return hashes
 
     before = keys()
     print(json.dumps(list(before)), flush=True)
     for line in sys.stdin:
-        edits = {folder / file: text for file, text in json.loads(line)}
+        pairs, read_everything = json.loads(line)
+        edits = {folder / file: text for file, text in pairs}
         originals = {file: file.read_bytes() for file in edits}
         for file, text in edits.items():
             file.write_text(text, encoding="utf-8")
+        forget(edits)
+        if read_everything:
+            closure.read_again()
         after = keys()
         for file, content in originals.items():
             file.write_bytes(content)
+        forget(edits)
         print(json.dumps([step for step in before if before[step] != after[step]]), flush=True)
+    closure.read_again()
     assert keys() == before
 
 
-def _remember_what_no_edit_changes() -> None:
-    """Python's own work on texts and trees that stay as they are, which would take most of the time."""
-    parse, dump = ast.parse, ast.dump
-    trees: dict[str, ast.Module] = {}
-    dumps: dict[int, str] = {}
+class Answers(dict):
+    """Of a function with a cache, by its argument. Unlike those of `functools.cache`, they can be forgotten
+    one by one: an edit costs a tenth of a second, not two."""
 
-    def parse_once(text, *arguments, **options):
-        if text not in trees:
-            trees[text] = parse(text, *arguments, **options)
-        return trees[text]
+    def __init__(self, cached: "functools._lru_cache_wrapper") -> None:
+        self._function = cached.__wrapped__
 
-    def dump_once(node, *arguments, **options):  # the trees are kept, and so no number is given twice
-        if id(node) not in dumps:
-            dumps[id(node)] = dump(node, *arguments, **options)
-        return dumps[id(node)]
+    def __missing__(self, argument):
+        self[argument] = answer = self._function(argument)
+        return answer
 
-    ast.parse, ast.dump = parse_once, dump_once
+    __call__ = dict.__getitem__
+    cache_clear = dict.clear
+
+
+def forget(files: Iterable[Path]) -> None:
+    """What may have changed with these files and no others: the answers about a module or its symbols; those
+    about all modules, if it now binds other names, by which others find a definition; all symbols' code, if
+    it is a data file."""
+    files = set(files)
+    if any(file.suffix != ".py" for file in files):
+        closure._code.clear()
+    edited = {name: module for name, module in closure._module.items() if module.path in files}
+    for name, module in edited.items():
+        new = closure._Module(name, module.path)
+        if (new.definitions.keys(), new.imports) != (module.definitions.keys(), module.imports):
+            closure.read_again()
+            return
+    for name in edited:
+        del closure._module[name]
+    for answers in (closure._definition, closure._uses, closure._code):
+        for symbol in [symbol for symbol in answers if symbol[0] in edited]:
+            del answers[symbol]
 
 
 # In the process that judges.
@@ -189,9 +227,9 @@ class Copy:
         self._process.stdout.close()
         self._folder.cleanup()
 
-    def stale(self, edits: Mapping[str, str]) -> set[str]:
+    def stale(self, edits: Mapping[str, str], *, read_everything: bool = False) -> set[str]:
         """The steps that the edits, new texts by file, make stale."""
-        self._process.stdin.write(json.dumps(list(edits.items())) + "\n")
+        self._process.stdin.write(json.dumps([list(edits.items()), read_everything]) + "\n")
         self._process.stdin.flush()
         return set(self._answer())
 
@@ -206,23 +244,40 @@ def _imports() -> grimp.ImportGraph:
     return grimp.build_graph("reprise", exclude_type_checking_imports=False)
 
 
+def verdicts(key: str) -> str:
+    """The step that judges a paper's claims."""
+    return f"{key}/claims"
+
+
+def symbols(step: str) -> list[Symbol]:
+    """What a step calls."""
+    if step in registry.experiments():
+        return registry.experiment(step).symbols(load_tier("smoke", ROOT).params[step])
+    if step in registry.artifacts():
+        return registry.artifact_symbols(step)
+    return registry.report_symbols() if step == REPORT else registry.claims_symbols(step.partition("/")[0])
+
+
 def reachable(step: str) -> set[str]:
     """The modules that a step's own import, directly or indirectly."""
-    if step in registry.experiments():
-        experiment = registry.experiment(step)
-        params = load_tier("smoke", ROOT).params[step]
-        roots = [module for module, _ in experiment.symbols(params)]
-    else:
-        roots = [module for module, _ in registry.artifact_symbols(step)]
-    modules = set(roots)
-    for root in roots:
-        modules |= _imports().find_upstream_modules(root)
-    return modules
+    roots = {module for module, _ in symbols(step)}
+    return roots.union(*(_imports().find_upstream_modules(root) for root in roots))
 
 
 def module_of(file: str) -> str:
     """`training/images.py` -> `reprise.training.images`."""
     return ".".join(("reprise", *Path(file).with_suffix("").parts)).removesuffix(".__init__")
+
+
+@functools.cache
+def naming(file: str) -> frozenset[str]:
+    """The modules that name a data file, or name one that names it, such as a template."""
+    name, found = Path(file).name, set()
+    for other in (path for path in SOURCE.rglob("*") if path.suffix in (".py", ".j2")):
+        below = str(other.relative_to(SOURCE))
+        if below != file and name in other.read_text(encoding="utf-8"):
+            found |= {module_of(below)} if other.suffix == ".py" else naming(below)
+    return frozenset(found)
 
 
 @dataclass
@@ -234,7 +289,7 @@ class Outcome:
         reached: pairs of which the step does not run it, and is stale.
         fresh: pairs of which it does not, and is fresh.
         missed: pairs of which it does, and is fresh: a wrong result would count.
-        strange: pairs that no import connects, and stale.
+        strange: pairs that no import, or name of a file, connects, and stale.
     """
 
     edits: int = 0
@@ -248,62 +303,96 @@ class Outcome:
     def wrong(self) -> list[str]:
         return self.missed + self.strange
 
+    def __add__(self, other: "Outcome") -> "Outcome":
+        return Outcome(**{name: value + getattr(other, name) for name, value in vars(self).items()})
 
-def judge(
-    copy: Copy, ran: Mapping[str, Iterable[Function]], functions: Iterable[Function], seed: int
-) -> Outcome:
-    """Edits each function once.
+
+def judge(copy: Copy, ran: Mapping[str, Iterable[Edited]], chosen: Iterable[Edited], seed: int) -> Outcome:
+    """Edits each function or data file once.
 
     Args:
-        ran: step -> what it runs.
+        ran: step -> what it runs and reads.
     """
-    chance, outcome = random.Random(seed), Outcome()
+    outcome = Outcome()
     running = {step: set(names) for step, names in ran.items()}
     modules = {step: reachable(step) for step in running}
-    for function in functions:
-        text, said = mutated((SOURCE / function.file).read_text(encoding="utf-8"), function, chance)
-        stale = copy.stale({function.file: text})
+    for number, edited in enumerate(chosen):
+        file, text, said = edit(edited, random.Random(f"{seed} {edited}"))
+        stale = copy.stale({file: text})
+        if number % TWICE_EVERY == 0:
+            assert stale == copy.stale({file: text}, read_everything=True), f"{edited} ({said})"
+        sources = {module_of(file)} if isinstance(edited, Function) else naming(file)
         outcome.edits += 1
         for step, names in running.items():
-            pair = f"{step}: {function} ({said})"
-            if function in names:
+            if edited in names:
                 outcome.run += step in stale
-                outcome.missed += [pair] * (step not in stale)
+                outcome.missed += [f"{step}: {edited} ({said})"] * (step not in stale)
             elif step not in stale:
                 outcome.fresh += 1
-            elif module_of(function.file) in modules[step]:
+            elif sources & modules[step]:
                 outcome.reached += 1
             else:
-                outcome.strange.append(pair)
+                outcome.strange.append(f"{step}: {edited} ({said})")
     return outcome
 
 
-def editable(ran: Mapping[str, Iterable[Function]]) -> list[Function]:
-    """The functions, without comprehensions, which are part of the function that holds them."""
-    functions = {function for names in ran.values() for function in names}
-    return sorted(function for function in functions if not function.name.endswith(("comp>", "<genexpr>")))
+def edit(edited: Edited, chance: random.Random) -> tuple[str, str, str]:
+    """A file, its new text, and the change in words."""
+    if isinstance(edited, Function):
+        return edited.file, *mutated((SOURCE / edited.file).read_text(encoding="utf-8"), edited, chance)
+    lines = (SOURCE / edited).read_text(encoding="utf-8").splitlines(keepends=True)
+    return edited, "".join([*lines, lines[-1]]), "the last line twice"
 
 
-def report(outcome: Outcome, of: int, steps: int, seed: int, seconds: float) -> str:
+def side_by_side(copies: int, ran: Mapping[str, Iterable[Edited]], chosen: Sequence[Edited], seed: int):
+    """`judge`, the edits shared out among several copies."""
+
+    def share(number: int) -> Outcome:
+        with Copy() as copy:
+            return judge(copy, ran, chosen[number::copies], seed)
+
+    with ThreadPoolExecutor(copies) as threads:
+        return sum(threads.map(share, range(copies)), Outcome())
+
+
+def functions(ran: Mapping[str, Iterable[Edited]]) -> list[Function]:
+    """Those that can be edited: not comprehensions, which are part of the function that holds them."""
+    every = {one for names in ran.values() for one in names if isinstance(one, Function)}
+    return sorted(one for one in every if not one.name.endswith(("comp>", "<genexpr>")))
+
+
+def data_files(ran: Mapping[str, Iterable[Edited]]) -> list[str]:
+    return sorted({one for names in ran.values() for one in names if isinstance(one, str)})
+
+
+def report(of_functions: Outcome, of_files: Outcome, of: int, steps: int, seed: int, seconds: float) -> str:
     """What became stale, as a table."""
     rows = [
-        ["runs the function: stale", outcome.run],
-        ["runs the function: fresh (wrong)", len(outcome.missed)],
-        ["does not run it, but its modules import the function's: stale", outcome.reached],
-        ["does not run it: fresh", outcome.fresh],
-        ["no import connects them: stale (wrong)", len(outcome.strange)],
+        ["runs the function or reads the file: stale", "run"],
+        ["runs or reads it: fresh (wrong)", "missed"],
+        ["does not, but its modules import the function's or name the file: stale", "reached"],
+        ["does not: fresh", "fresh"],
+        ["no import or name connects them: stale (wrong)", "strange"],
     ]
+    numbers = [[vars(outcome)[name] for outcome in (of_functions, of_files)] for _, name in rows]
+    counted = [
+        [said, *(f"{len(n) if isinstance(n, list) else n:,}" for n in pair)]
+        for (said, _), pair in zip(rows, numbers, strict=True)
+    ]
+    header = ["a step that", "pairs of an edited function and a step", "of an edited data file and a step"]
     return (
-        f"{outcome.edits} edits, each in a different one of the {of:,} functions that run in the smoke "
-        f"tier's {steps} experiments, figures and tables; seed {seed}, {seconds / 60:.1f} minutes.\n\n"
-        f"{document.table(['a step that', 'pairs of an edit and a step'], rows)}"
+        f"{of_functions.edits:,} edits, each in a different one of the {of:,} functions that run in the "
+        f"smoke tier's {steps} steps (an experiment's tables, a figure, a paper's verdicts, the report), "
+        f"and {of_files.edits} edits of the data files that they read; seed {seed}, {seconds / 60:.1f} "
+        f"minutes.\n\n{document.table(header, counted)}"
     )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make mutations", description=__doc__.splitlines()[0])
-    parser.add_argument("--edits", type=int, help="a sample of so many; default: every function")
+    parser.add_argument("--edits", type=int, help="a sample of so many functions; default: all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--copies", type=int, default=os.cpu_count(), help="that are edited side by side")
     parser.add_argument("--traces", type=Path, help="what ran; written by the first call, read by later ones")
     arguments = parser.parse_args()
     if arguments.traces and arguments.traces.exists():
@@ -312,48 +401,93 @@ def main() -> int:
         ran = everything()
         if arguments.traces:
             arguments.traces.write_text(json.dumps(ran))
-    functions = editable(ran)
-    chosen = random.Random(arguments.seed).sample(functions, arguments.edits or len(functions))
+    every, seed = functions(ran), arguments.seed
+    chosen = random.Random(seed).sample(every, arguments.edits or len(every))
     begin = time.monotonic()
-    with Copy() as copy:
-        outcome = judge(copy, ran, chosen, arguments.seed)
-    text = report(outcome, len(functions), len(ran), arguments.seed, time.monotonic() - begin)
-    print("\n".join([*outcome.wrong, text]))
+    of_functions = side_by_side(arguments.copies, ran, chosen, seed)
+    of_files = side_by_side(arguments.copies, ran, data_files(ran), seed)
+    text = report(of_functions, of_files, len(every), len(ran), seed, time.monotonic() - begin)
+    wrong = of_functions.wrong + of_files.wrong
+    print("\n".join([*wrong, text]))
     document.write("make mutations", text)
-    return int(bool(outcome.wrong))
+    return int(bool(wrong))
 
 
-def load(file: Path) -> dict[str, list[Function]]:
-    """What ran, as `everything` returned it and JSON keeps it."""
-    return {step: [Function(*one) for one in names] for step, names in json.loads(file.read_text()).items()}
+def load(file: Path) -> dict[str, list[Edited]]:
+    """What ran and was read, as `everything` returned it and JSON keeps it."""
+    return {
+        step: [one if isinstance(one, str) else Function(*one) for one in names]
+        for step, names in json.loads(file.read_text()).items()
+    }
 
 
-def everything() -> dict[str, list[Function]]:
-    """What each experiment of the smoke tier runs, and each of its drawings."""
-    ran: dict[str, list[Function]] = {}
-    for id in registry.experiments():
-        with tempfile.TemporaryDirectory() as root:
-            steps = run_traced(id, replace(load_tier("smoke", ROOT), root=Path(root)))
-        ran |= {step: sorted(record.functions) for step, record in steps.items()}
-        print(f"{id}: {len(ran[id])} functions run", flush=True)
+def everything() -> dict[str, list[Edited]]:
+    """What each experiment of the smoke tier runs and reads, each of its drawings, each paper's verdicts, and
+    the report."""
+    ran: dict[str, list[Edited]] = {}
+    with tempfile.TemporaryDirectory() as root:
+        tier = replace(load_tier("smoke", ROOT), root=Path(root))
+        for id in registry.experiments():
+            with tempfile.TemporaryDirectory() as alone:  # or nets of others are not trained
+                steps = run_traced(id, replace(tier, root=Path(alone)))
+                shutil.copytree(alone, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("cache"))
+            ran |= {step: used(step, record) for step, record in steps.items()}
+            print(f"{id}: {len(ran[id])} functions and data files", flush=True)
+        ran |= {step: used(step, record) for step, record in judge_traced(tier).items()}
     return ran
+
+
+def used(step: str, record: Ran) -> list[Edited]:
+    """What a step ran and read. The registry finds what an experiment's hash is of, and computes nothing."""
+    names = {one for one in record.functions if step not in registry.experiments() or one.file != BESIDE}
+    return [*sorted(names), *sorted(record.data_files)]
 
 
 def run_traced(id: str, tier: Tier) -> dict[str, Ran]:
     """What an experiment and each of its drawings run in a tier; leaves the results there."""
     import_everything()
-    forget_results()
+    _as_in_a_new_process()
     experiment, params = registry.experiment(id), tier.params[id]
     with traced() as ran:
         tables = evaluate(experiment.compute(), experiment.settings(params), Context(root=tier.root))
     steps = {id: ran}
-    record = {"params": params.model_dump(mode="json")}
+    record = {
+        **provenance.describe(tier.root),
+        "experiment": id,
+        "not_finite": {},
+        "params": params.model_dump(mode="json"),
+        "code": experiment.code(params),
+        "duration_seconds": 1.0,
+    }
     store.save_tables(tier.results / id, tables, experiment.key(params), record)
     for artifact in experiment.artifacts:
+        _as_in_a_new_process()
         with traced() as ran:
             pipeline.draw(artifact.id, tier)
         steps[artifact.id] = ran
     return steps
+
+
+def judge_traced(tier: Tier) -> dict[str, Ran]:
+    """What the papers' verdicts on the results of a tier run, and the report."""
+    steps = {}
+    for key in registry.papers():
+        _as_in_a_new_process()
+        with traced() as ran:
+            claims = pipeline.check(key, tier)
+        pipeline.save_claims(key, tier, claims)
+        steps[verdicts(key)] = ran
+    _as_in_a_new_process()
+    with traced() as ran:
+        html.write(tier, pipeline.join(tier))
+    steps[REPORT] = ran
+    return steps
+
+
+def _as_in_a_new_process() -> None:
+    """Nothing that was computed before is remembered, except what the registry holds, which no step reads."""
+    forget_results()
+    registry.papers()
 
 
 if __name__ == "__main__":

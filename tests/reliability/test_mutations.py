@@ -13,7 +13,7 @@ from reprise.execute.tiers import load_tier
 
 pytestmark = pytest.mark.slow
 
-EDITS = 15
+EDITS = 60
 EXPERIMENTS = ("jing2022/layer_alignment", "esser2024/theory", "tian2023/power_iteration")
 """Whose runs are traced here; `make mutations` traces all."""
 
@@ -22,7 +22,7 @@ EXPERIMENTS = ("jing2022/layer_alignment", "esser2024/theory", "tian2023/power_i
 def ran(tmp_path_factory):
     tier = replace(load_tier("smoke", mutations.ROOT), root=tmp_path_factory.mktemp("traced"))
     steps = {step: ran for id in EXPERIMENTS for step, ran in mutations.run_traced(id, tier).items()}
-    return {step: ran.functions for step, ran in steps.items()}
+    return {step: mutations.used(step, ran) for step, ran in steps.items()}
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +33,19 @@ def copy():
 
 def test_an_edit_of_what_runs_is_seen_by_the_steps_that_run_it_and_by_none_without_an_import(copy, ran):
     seed = random.randrange(10**6)
-    chosen = random.Random(seed).sample(mutations.editable(ran), EDITS)
+    chosen = random.Random(seed).sample(mutations.functions(ran), EDITS)
     outcome = mutations.judge(copy, ran, chosen, seed)
     assert not outcome.wrong, f"seed {seed}:\n" + "\n".join(outcome.wrong)
     assert outcome.edits == EDITS
     assert outcome.run >= EDITS
+
+
+def test_an_edit_of_a_data_file_is_seen_by_the_steps_that_read_it(copy):
+    files = ["papers/jing2022/published.csv", "report/macros.html.j2"]
+    ran = {"jing2022/claims": files[:1], "report": files, "jing2022/layer_alignment": []}
+    outcome = mutations.judge(copy, ran, files, 0)
+    assert not outcome.wrong, "\n".join(outcome.wrong)
+    assert (outcome.edits, outcome.run, outcome.fresh) == (2, 3, 3)
 
 
 def test_other_comments_docstrings_and_layout_make_nothing_stale(copy):
@@ -46,6 +54,16 @@ def test_other_comments_docstrings_and_layout_make_nothing_stale(copy):
     }
     assert len(texts) > 200
     assert copy.stale(texts) == set()
+
+
+def test_a_name_that_now_leads_elsewhere_is_followed_from_all_modules(copy):
+    """The answers about other modules are forgotten, too, which an edit in a function leaves as they are."""
+    file, name = "objectives/__init__.py", "negative_cosine"
+    text = (SOURCE / file).read_text().replace(f"{name}, ", "")
+    text = f"from reprise.objectives.self_distillation import byol as {name}\n{text}"
+    stale = copy.stale({file: text})
+    assert "skean2024/linear_probes" in stale
+    assert stale == copy.stale({file: text}, read_everything=True)
 
 
 def test_an_edit_that_no_hash_sees_is_noticed():

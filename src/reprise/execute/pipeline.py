@@ -55,8 +55,8 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         progress: called with (steps done, total steps, description of the current step).
 
     Raises:
-        RepriseError: if a user's loss is none, the computation returns other tables than declared, or they
-            cannot be written.
+        RepriseError: if a user's loss is none or its file is edited meanwhile, the computation returns other
+            tables than declared, or they cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
@@ -71,10 +71,12 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         context = Context(progress, root=tier.root)
         if experiment.has_tasks:
             needs = experiment.needs(params)
-            context = replace(context, keep=_Keeper(tier.root, asker, needs, progress))
+            same_code = partial(_require_same_code, id, tier, code)
+            context = replace(context, keep=_Keeper(tier.root, asker, needs, progress, same_code))
         compute = experiment.compute()
         with _blamed_on_settings(id, tier):
             tables = evaluate(compute, settings, context)
+        _require_same_code(id, tier, code)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
                 f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
@@ -105,8 +107,8 @@ def run_share(
         number: index of the share, from 1 to `shares`.
 
     Raises:
-        RepriseError: if the experiment has no tasks, a user's loss is none, a task fails, or its table cannot
-            be written.
+        RepriseError: if the experiment has no tasks, a user's loss is none or its file is edited meanwhile, a
+            task fails, or its table cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
@@ -116,15 +118,30 @@ def run_share(
     experiment.try_losses(params)
     needs = experiment.needs(params)
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
-    asker = cache.asker(id, tier)
+    code, asker = experiment.code(params), cache.asker(id, tier)
     with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
-        keeper = _Keeper(tier.root, asker, expected, progress)
+        same_code = partial(_require_same_code, id, tier, code)
+        keeper = _Keeper(tier.root, asker, expected, progress, same_code)
         context = Context(root=tier.root, keep=keeper)
         declared = all_tasks(experiment.tasks(), experiment.settings(params), context)
         tasks = {task.name: task for task in declared}
         with _blamed_on_settings(id, tier):
             for name in expected:
                 keeper(tasks[name])
+
+
+def _require_same_code(id: str, tier: Tier, code: str) -> None:
+    """The file of a user's loss is executed anew for each task and loss: after an edit, the results would be
+    partly of the old file and partly of the new one, under the name of either.
+
+    Raises:
+        RepriseError: if it, or a module beside it, is no longer what it was when the run began.
+    """
+    if registry.experiment(id).code(tier.params[id]) != code:
+        raise RepriseError(
+            f"{id}: the file of a loss, or a module beside it, was edited while this ran; nothing was saved "
+            f"since; run it again: {how_to_make(id, tier)}"
+        )
 
 
 def _not_finite(tables: Tables, gaps: tuple[str, ...]) -> dict[str, float]:
@@ -185,15 +202,28 @@ class _Keeper:
     task.
     """
 
-    def __init__(self, root: Path, asker: str, expected: Mapping[str, Resources], progress: Progress) -> None:
+    def __init__(
+        self,
+        root: Path,
+        asker: str,
+        expected: Mapping[str, Resources],
+        progress: Progress,
+        same_code: Callable[[], None],
+    ) -> None:
         self._keep = partial(store.kept_table, root, asker)
+        self._same_code = same_code
         self._progress = progress
         self._expected = expected
         self._done = dict.fromkeys(expected, 0.0)
 
     def __call__(self, task: Task) -> pd.DataFrame:
-        table = self._keep(task.name, partial(task.make, partial(self._report, task)))
+        table = self._keep(task.name, partial(self._made, task))
         self._report(task, 1.0)
+        return table
+
+    def _made(self, task: Task) -> pd.DataFrame:
+        table = task.make(partial(self._report, task))
+        self._same_code()
         return table
 
     def _report(self, task: Task, share: float) -> None:
