@@ -11,8 +11,7 @@ from safetensors.torch import save_file
 
 from reprise.cli import main
 from reprise.diagnose.page import number
-from reprise.diagnose.reference import reference
-from reprise.diagnose.trained import LAYERS
+from reprise.diagnose.reference import LAYERS, reference
 
 MODEL = """
 import torch

@@ -1,1 +1,0 @@
-"""Every objective by every diagnostic, on common tasks: which of them differ by more than their seeds do."""
