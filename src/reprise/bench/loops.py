@@ -12,6 +12,9 @@ from reprise.bench.timing import seconds
 
 PRODUCT = (2048, 2048, 2048)
 """Sizes n, k and m of the matrix product that measures the processor's speed."""
+CONVOLUTION = (8, 256, 32)
+"""Images, channels and pixels a side of the 3x3 convolution that measures it too: libraries differ, and on
+some processors convolutions are more than twice as fast."""
 
 
 class Loop(NamedTuple):
@@ -56,7 +59,15 @@ def table(loops: Iterable[Loop]) -> pd.DataFrame:
 
 @cache
 def product_speed(precision: str, device: str = "cpu") -> float:
-    """Operations a second in a large product of matrices; a product and its sum are two."""
+    """Operations a second in a large product of matrices or a large convolution, whichever is faster; a
+    product and its sum are two."""
+    dtype = getattr(torch, precision)
     n, k, m = PRODUCT
-    a, b = (torch.randn(size, device=device).to(getattr(torch, precision)) for size in ((n, k), (k, m)))
-    return 2 * n * k * m / seconds(lambda: torch.mm(a, b), device)
+    a, b = (torch.randn(size, device=device).to(dtype) for size in ((n, k), (k, m)))
+    images, channels, side = CONVOLUTION
+    x = torch.randn(images, channels, side, side, device=device).to(dtype, memory_format=torch.channels_last)
+    w = torch.randn(channels, channels, 3, 3, device=device).to(dtype, memory_format=torch.channels_last)
+    return max(
+        2 * n * k * m / seconds(lambda: torch.mm(a, b), device),
+        2 * 9 * channels**2 * side**2 * images / seconds(lambda: torch.conv2d(x, w, padding=1), device),
+    )

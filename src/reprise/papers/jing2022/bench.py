@@ -25,7 +25,7 @@ def measure() -> list[Loop]:
     floor = flops() / product_speed("float32")
     return [
         Loop(
-            f"jing2022: two linear layers, {replicas} replicas",
+            f"jing2022: two linear layers, {replicas} replica{'s' * (replicas > 1)}",
             "step of a replica",
             seconds(partial(_engine, replicas)) / STEPS / replicas,
             floor,
