@@ -11,7 +11,8 @@ from safetensors.torch import save_file
 
 from reprise.cli import main
 from reprise.diagnose.page import number
-from reprise.diagnose.reference import LAYERS, reference
+from reprise.diagnose.reference import reference
+from reprise.diagnose.trained import LAYERS
 
 MODEL = """
 import torch

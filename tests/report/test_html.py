@@ -565,6 +565,22 @@ def test_the_papers_headlines_name_claims_that_exist() -> None:
         assert [id for ids in paper.headlines.values() for id in ids if id not in paper.claims] == []
 
 
+def test_experiments_of_our_own_are_not_shown_as_a_papers(tier: Tier, claims: pd.DataFrame) -> None:
+    papers = registry.papers()
+    papers["old1999"] = replace(papers["old1999"], bibtex="")
+    text = html.write(tier, claims).read_text(encoding="utf-8")
+    page = Page(text)
+    assert "On <old1999>: our own, no paper’s" in page.words
+    assert "coverage:new2030" in page.ids
+    assert "coverage:old1999" not in page.ids
+    assert text.count("<pre>@article") == 1
+    titles = {
+        paper["key"]: {section["title"] for section in paper["sections"]} for paper in load(tier)["papers"]
+    }
+    assert titles["old1999"] == {contents.OWN}
+    assert contents.OWN not in titles["new2030"]
+
+
 def test_papers_come_in_the_order_that_is_written_down() -> None:
     assert [paper.key for paper in registry.in_order()][: len(ORDER)] == list(ORDER)
 

@@ -79,22 +79,41 @@ def observe(sums: Sums) -> list[Observed]:
     change with more samples, with which ranks grow.
     """
     sample = whole(sums)
-    applicable = [
+    applicable = _applicable(sample)
+    estimates = np.array([measure.value(sample, view) for measure, view in applicable])
+    # One sample at a time: each holds matrices of dim² numbers.
+    without = np.array([[m.value(part, view) for m, view in applicable] for part in leave_one_out(sums)])
+    return [
+        _observed(sample, measure, view, float(value), interval(value, others, measure))
+        for (measure, view), value, others in zip(applicable, estimates, without.T, strict=True)
+    ]
+
+
+def values(sums: Sums) -> list[Observed]:
+    """All diagnostics that the views allow, without intervals, as they take ten further spectra."""
+    sample = whole(sums)
+    return [
+        _observed(sample, measure, view, measure.value(sample, view), (math.nan, math.nan))
+        for measure, view in _applicable(sample)
+    ]
+
+
+def _applicable(sample: Sample) -> list[tuple[Measure, int]]:
+    """The diagnostics that the views allow, each with its view; those of both views with the first."""
+    return [
         (measure, view)
         for measure in MEASURES
         for view in (range(sample.views) if measure.views == "each" else range(1))
         if measure.views == "each" or sample.views == 2
     ]
-    values = np.array([measure.value(sample, view) for measure, view in applicable])
-    # One sample at a time: each holds matrices of dim² numbers.
-    without = np.array([[m.value(part, view) for m, view in applicable] for part in leave_one_out(sums)])
-    observed = []
-    for (measure, view), value, others in zip(applicable, values, without.T, strict=True):
-        low, high = interval(value, others, measure)
-        limit = {"plain": 1.0, "rank": sample.limit, "entropy": math.log(sample.limit)}[measure.scale]
-        name = str(view + 1) if measure.views == "each" else "both"
-        observed.append(Observed(measure, name, float(value), low, high, limit))
-    return observed
+
+
+def _observed(
+    sample: Sample, measure: Measure, view: int, value: float, ends: tuple[float, float]
+) -> Observed:
+    limit = {"plain": 1.0, "rank": sample.limit, "entropy": math.log(sample.limit)}[measure.scale]
+    name = str(view + 1) if measure.views == "each" else "both"
+    return Observed(measure, name, value, *ends, limit)
 
 
 def interval(value: float, without: np.ndarray, measure: Measure) -> tuple[float, float]:

@@ -7,30 +7,25 @@ together. It takes three CPU minutes for the learning rates and four a seed.
 
 import argparse
 import io
+import math
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
 
 from reprise.datasets import recipes
-from reprise.datasets.augment import Views, normalised
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.diagnose.classes import probes
-from reprise.diagnose.measures import Observed, observe
-from reprise.diagnose.moments import sums
-from reprise.diagnostics.probes import nearest_neighbours, representations
+from reprise.diagnose.measures import Observed
+from reprise.diagnose.trained import PILOT_SEED, best_rate, held_out_accuracy, of_student, two_views
 from reprise.errors import RepriseError
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP, Identity
-from reprise.numerics.streams import generator
 from reprise.storage.store import write
 from reprise.training.image_settings import Source
 from reprise.training.images import Data, assemble, train
@@ -44,13 +39,11 @@ DATA_SET = "textures"
 STEPS, BATCH = 800, 64
 HIDDEN = 256
 RATES = (0.03, 0.1, 0.3, 1.0)
-PILOT_STEPS, PILOT_SEED = 200, 1000
-"""A pilot at each rate, of a seed that no compared network has, chooses an objective's learning rate: the
-best accuracy of nearest neighbours on a random fifth of the training images; among equals, the lowest
-rate."""
+PILOT_STEPS = 200
+"""A pilot at each rate, of `PILOT_SEED`, chooses an objective's learning rate: the best accuracy of nearest
+neighbours on a random fifth of the training images; among equals, the lowest rate."""
 RATE = 0.1
 """Of the network that collapses on purpose: VICReg without the terms that prevent collapse."""
-LAYERS = ("representation", "embedding")
 STATES = ("trained", "untrained", "collapsed on purpose")
 
 
@@ -98,6 +91,7 @@ def measured(
         RepriseError: if a network diverges, in every pilot or afterwards.
     """
     data = Source(name=DATA_SET, root="data").load()
+    views = two_views(data, recipes.SHAPES, DATA_SETS[DATA_SET].normalisation)
     rows = []
     for net in nets:
         rate = _chosen_rate(net, pilot_steps, data) if net.state == "trained" else RATE
@@ -108,7 +102,7 @@ def measured(
                 raise RepriseError(
                     f"{net.name} diverged at learning rate {rate:g} with seed {seed}; lower it"
                 )
-            for row in _rows(student, data):
+            for row in of_student(student, views, data.test_labels):
                 shown = rate if length else 0.0
                 rows.append(
                     {"state": net.state, "net": net.name, "learning_rate": shown, "seed": seed, **row}
@@ -175,40 +169,16 @@ def _chosen_rate(net: Net, steps: int, data: Data) -> float:
     accuracies = {}
     for rate in RATES:
         student = _trained(net, rate, steps, PILOT_SEED, data)
-        if student is None:
-            continue
-        plain = partial(normalised, normalisation=DATA_SETS[DATA_SET].normalisation)
-        r = representations(student.encoder, plain, data.images)
-        order = torch.randperm(len(r), generator=generator(PILOT_SEED, "held out"))
-        held_out, learned = order[::5], order[torch.arange(len(order)) % 5 > 0]
-        accuracies[rate] = nearest_neighbours(
-            r[learned], data.labels[learned], r[held_out], data.labels[held_out], k=20
+        accuracies[rate] = (
+            held_out_accuracy(student, data, DATA_SETS[DATA_SET].normalisation)
+            if student is not None
+            else math.nan
         )
-    if not accuracies:
-        raise RepriseError(f"{net.name} diverged at every learning rate of {RATES}")
     print(f"{net.name}: {accuracies}", file=sys.stderr, flush=True)
-    return max(accuracies, key=lambda rate: accuracies[rate])  # the first, lowest, of the best
-
-
-@torch.no_grad()
-def _rows(student: Student, data: Data) -> Iterator[dict[str, object]]:
-    """Of two random views of each test image."""
-    views = Views(recipes.SHAPES, DATA_SETS[DATA_SET].normalisation)
-    numbers = views.draw(len(data.test_labels), generator(0, "views of the reference"))
-    made = views.of(data.test_images, torch.arange(len(data.test_labels)), numbers)
-    outputs = [student(view) for view in made]
-    for layer, pair in zip(LAYERS, zip(*outputs, strict=True), strict=True):
-        yield from ({"layer": layer, **row} for row in _measured([z.numpy() for z in pair], data.test_labels))
-
-
-def _measured(
-    pair: list[Float[np.ndarray, "sample dim"]], labels: Int[torch.Tensor, " sample"]
-) -> Iterator[dict[str, object]]:
-    for each in observe(sums(pair, LAYERS)):
-        if each.view != "2":
-            yield {"diagnostic": each.measure.name, "value": each.value, "share": each.value / each.limit}
-    for probe in probes(pair[0], labels.numpy()):
-        yield {"diagnostic": probe.name, "value": probe.value, "share": probe.value}
+    try:
+        return best_rate(accuracies)
+    except RepriseError as error:
+        raise RepriseError(f"{net.name} {error}") from None
 
 
 def main() -> int:

@@ -147,6 +147,7 @@ class Paper:
     """A folder `papers/KEY/`.
 
     Attributes:
+        bibtex: its citation; empty for experiments of our own, which are no paper's.
         pending: claims that no experiment can decide yet.
         printed: claims about the paper's own numbers, which need no experiment.
         headlines: what the paper is about, in short phrases -> the claims that say so.
@@ -161,6 +162,11 @@ class Paper:
     errata: tuple[Erratum, ...]
     coverage: tuple[dict[str, str], ...]
     headlines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its experiments are our own, so that it does not count among the papers."""
+        return not self.bibtex
 
     @property
     def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
@@ -260,7 +266,8 @@ def report_symbols() -> list[Symbol]:
     """The package's symbols that the report depends on."""
     symbols = [("reprise.report.html", "write"), ("reprise.execute.pipeline", "join"), (ROOM, "ORDER")]
     for key, paper in papers().items():
-        symbols += [(f"{ROOM}.{key}", "TITLE"), (f"{ROOM}.{key}", "BIBTEX")]
+        symbols += [(f"{ROOM}.{key}", "TITLE")]
+        symbols += [] if paper.is_ours else [(f"{ROOM}.{key}", "BIBTEX")]
         symbols += [(f"{ROOM}.{key}", "HEADLINES")] if paper.headlines else []
         symbols += [(f"{ROOM}.{key}.errata", "ERRATA")] if paper.errata else []
         symbols += claims_symbols(key)  # it shows the observations of each seed
@@ -298,7 +305,7 @@ def _paper(key: str) -> Paper:
     return Paper(
         key=key,
         title=module.TITLE,
-        bibtex=module.BIBTEX,
+        bibtex=getattr(module, "BIBTEX", ""),
         experiments={id: _experiment(id, name) for id, name in modules.items()},
         pending=tuple(_module_if_any(package, "pending").get("CLAIMS", ())),
         printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),

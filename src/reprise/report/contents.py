@@ -18,6 +18,8 @@ Mention = tuple[str, str, str]
 _MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\b", re.IGNORECASE)
 _SECTION = re.compile(r"Abstract|Appendix|\d+(?:\.\d+)*|[A-Z](?:\.\d+)*(?![\w’'])")
 ELSEWHERE = "Elsewhere"
+OWN = "Figures and tables"
+"""The section of experiments that are no paper's."""
 EARLY = ("Abstract", "1")
 """Where papers announce what later sections show."""
 QUOTED = "Sentence: "
@@ -150,7 +152,7 @@ class Contents:
         return [
             Section(
                 id=f"{self.paper.key}:{top}",
-                title=_title(top),
+                title=OWN if self.paper.is_ours else _title(top),
                 items=[item for item, home in zip(self.items, homes, strict=True) if _top(home) == top],
                 figures=[
                     figure.id

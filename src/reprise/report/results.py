@@ -51,7 +51,9 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
         RepriseError: if the results are incomplete, or the README lacks the marks.
     """
     report = build(tier, claims, [])
-    if missing := [figure.id for paper in report.papers for figure in paper.figures if not figure.files]:
+    drawings = [figure for paper in report.papers for figure in paper.figures]
+    required = [figure for figure in drawings if figure.experiment not in tier.on_request]
+    if missing := [figure.id for figure in required if not figure.files]:
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
     contents = pages(report) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
@@ -86,7 +88,9 @@ def findings(report: Report, folder: Path) -> str:
         folder: where the pages lie, from the file that shows it.
     """
     return _render("results_findings.md.j2", report, folder=folder, shown={
-        paper.key: figure for paper in report.papers if (figure := _of_the_headline(paper))
+        paper.key: figure
+        for paper in report.papers
+        if paper.bibtex and (figure := _of_the_headline(paper))
     })  # fmt: skip
 
 
@@ -138,7 +142,7 @@ def _of_the_headline(paper: Paper) -> Figure | None:
 def _drawings(report: Report, results: Path) -> dict[str, bytes]:
     """File name -> a figure as a smaller PNG, or a table as CSV."""
     contents = {}
-    for figure in (figure for paper in report.papers for figure in paper.figures):
+    for figure in (figure for paper in report.papers for figure in paper.figures if figure.files):
         if figure.kind == "figure":
             contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
         else:

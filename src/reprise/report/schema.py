@@ -249,6 +249,7 @@ class Paper(Part):
     key: str
     title: str
     bibtex: str
+    """Empty of experiments of our own, which are no paper's."""
     minutes: Number
     headlines: list[Headline]
     experiments: list[Experiment]

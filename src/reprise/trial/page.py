@@ -8,6 +8,7 @@ import pandas as pd
 
 from reprise.diagnose import reference
 from reprise.diagnose.page import aligned, number, template, version
+from reprise.diagnose.trained import LAYERS
 from reprise.diagnose.verdict import RULE, Verdict, judged
 from reprise.storage.store import write_files
 from reprise.trial.figures import Drawn
@@ -53,7 +54,7 @@ def tables(trial: Trial) -> dict[str, pd.DataFrame]:
         layer: rows[rows["layer"] == layer]
         .pivot(index="diagnostic", columns="net", values="value")
         .loc[list(dict.fromkeys(rows["diagnostic"])), list(dict.fromkeys(rows["net"]))]
-        for layer in reference.LAYERS
+        for layer in LAYERS
     }
 
 

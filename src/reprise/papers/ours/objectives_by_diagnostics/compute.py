@@ -1,0 +1,197 @@
+"""Trains every objective on every task, at the learning rate that its pilots choose, and measures it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+
+import pandas as pd
+
+from reprise import objectives
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.diagnose.trained import LAYERS, PILOT_SEED, best_rate, held_out_accuracy, of_student
+from reprise.errors import RepriseError
+from reprise.papers.ours.objectives_by_diagnostics import toy as toys
+from reprise.papers.ours.objectives_by_diagnostics.images import rendered, views_of
+from reprise.papers.ours.objectives_by_diagnostics.lineup import TOYS, UNTRAINED, Place, method
+from reprise.papers.ours.objectives_by_diagnostics.params import (
+    Params,
+    Run,
+    ToyRun,
+    pilot_name,
+    piloted,
+    runs,
+    spec,
+    task_name,
+    toy_runs,
+)
+from reprise.study.experiment import Context, Task
+from reprise.training import methods
+from reprise.training.images import Data, assemble
+from reprise.training.methods import Student
+from reprise.training.models import model
+
+OBJECTIVES: Mapping[str, type[methods.Method] | methods.Loss] = {
+    "nt_xent": objectives.nt_xent,
+    "infonce_other_view": objectives.infonce_other_view,
+    "directclr": methods.DirectCLR,
+    "infonce_cosine": objectives.infonce_cosine,
+    "quadratic_cosine": objectives.quadratic_cosine,
+    "infonce_distance": objectives.infonce_distance,
+    "infonce_dot": objectives.infonce_dot,
+    "moco": methods.MoCo,
+    "swav": methods.SwAV,
+    "simsiam": methods.SimSiam,
+    "byol": methods.BYOL,
+    "dino": methods.DINO,
+    "vicreg": objectives.vicreg,
+    "barlow_twins": objectives.barlow_twins,
+    "w_mse": objectives.w_mse,
+    "corinfomax": methods.CorInfoMax,
+    "frossl": objectives.frossl,
+    "frossl_as_given": objectives.frossl_as_given,
+    "frossl_no_logs": objectives.frossl_no_logs,
+    "frossl_no_logs_unit_trace": objectives.frossl_no_logs_unit_trace,
+    "contrastive": toys.contrastive,
+    "non_contrastive": toys.non_contrastive,
+}
+"""The objectives named in `lineup`, so that an edit of one of them reruns the experiment."""
+
+Progress = Callable[[float], None]
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Tables:
+
+    `diagnostics`: for each `task` (a data set, or a toy network), `objective`, `place` (its first or other
+    setting), `layer`, `diagnostic` and seed, the `value` and the `share`, the value over what the
+    diagnostic's scale divides by. Of a network that diverged there is the linear probe alone, which is NaN.
+    `pilots`: for each task, objective, place and learning rate, the accuracy that chose, NaN where the pilot
+    diverged.
+    """
+    rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    is_pilot = rows["what"] == "pilot"
+    columns = ["task", "objective", "place", "learning_rate"]
+    return {
+        "diagnostics": rows.loc[
+            ~is_pilot, [*columns, "layer", "diagnostic", "seed", "value", "share"]
+        ].astype({"seed": int}),
+        "pilots": rows.loc[is_pilot, [*columns, "value"]].rename(columns={"value": "accuracy"}),
+    }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One task per pilot, per network on images, and per objective with each toy network."""
+    pilots = {
+        (name, place, rate): _pilot(params, context, name, place, rate)
+        for (name, place), rate in product(piloted(params, context.objective), params.learning_rates)
+    }
+
+    def rate_of(run: Run) -> float:
+        if run.method == UNTRAINED:
+            return params.learning_rates[0]
+        tables = {
+            rate: context.result(task)
+            for (*key, rate), task in pilots.items()
+            if key == [run.method, run.place]
+        }
+        return _best({rate: float(table["value"].iloc[0]) for rate, table in tables.items()})
+
+    return [
+        *pilots.values(),
+        *(_network(params, context, run, rate_of) for run in runs(params, context.objective)),
+        *(_toy(params, run) for run in toy_runs(params, context.objective)),
+    ]
+
+
+def _pilot(params: Params, context: Context, name: str, place: Place, rate: float) -> Task:
+    run = Run(params.data_sets[0], name, place, PILOT_SEED)
+
+    def make(progress: Progress) -> pd.DataFrame:
+        student, data = _student(params, context, run, rate, params.pilot_steps, progress)
+        normalisation = DATA_SETS[run.images].normalisation
+        accuracy = math.nan if student is None else held_out_accuracy(student, data, normalisation)
+        return pd.DataFrame([{**_columns(run.images, name, place, rate), "what": "pilot", "value": accuracy}])
+
+    return Task(pilot_name(name, place, rate), make)
+
+
+def _network(params: Params, context: Context, run: Run, rate_of: Callable[[Run], float]) -> Task:
+    def make(progress: Progress) -> pd.DataFrame:
+        rate = rate_of(run)
+        student, data = _student(params, context, run, rate, params.steps, progress)
+        views = views_of(run.images, params.size, params.images, params.test_images)
+        rows = _diverged() if student is None else of_student(student, views, data.test_labels)
+        columns = {
+            **_columns(run.images, run.method, run.place, rate),
+            "what": "diagnostic",
+            "seed": run.seed,
+        }
+        return pd.DataFrame([{**columns, **row} for row in rows])
+
+    return Task(task_name(run), make)
+
+
+def _student(
+    params: Params, context: Context, run: Run, rate: float, steps: int, progress: Progress
+) -> tuple[Student | None, Data]:
+    """A network in evaluation mode, from the cache or trained now; None if it diverged."""
+    data = rendered(run.images, params.size, params.images, params.test_images)
+    net_spec = spec(params, run, rate, steps)
+    if not net_spec.steps:
+        return assemble(net_spec, data.channels).student.eval(), data
+    trained = model(net_spec, data, context.root, progress)
+    return (None if trained.diverged is not None else trained.method.student), data
+
+
+def _toy(params: Params, run: ToyRun) -> Task:
+    def make(progress: Progress) -> pd.DataFrame:
+        columns, rows = _columns(run.toy, run.method, run.place, math.nan), []
+        seeds, orthonormal = list(range(params.seeds)), run.method in TOYS
+        loss: objectives.Objective = toys.non_contrastive
+        rate, steps = params.toy_rates[0], 0
+        if run.method != UNTRAINED:
+            loss, steps = _loss(run), params.toy_steps
+            accuracies = {
+                each: toys.pilot(params, run.toy, loss, each, orthonormal) for each in params.toy_rates
+            }
+            rows += [
+                {**columns, "what": "pilot", "learning_rate": each, "value": accuracy}
+                for each, accuracy in accuracies.items()
+            ]
+            rate = _best(accuracies)
+        weights = toys.descended(params, run.toy, loss, seeds, rate, steps, orthonormal)
+        measured = (
+            toys.measured(params, run.toy, weights)
+            if weights is not None
+            else ({"seed": seed, **row} for seed in seeds for row in _diverged())
+        )
+        columns |= {"what": "diagnostic", "learning_rate": rate}
+        return pd.DataFrame([*rows, *({**columns, **row} for row in measured)])
+
+    return Task(task_name(run), make)
+
+
+def _loss(run: ToyRun) -> objectives.Objective:
+    """The objective in its setting; another loss by its name."""
+    chosen = method(run.method)
+    known = OBJECTIVES.get(chosen.objective) or objectives.resolve(chosen.objective)
+    hyperparameters = chosen.hyperparameters(run.place)
+    return lambda z1, z2: known(z1, z2, **hyperparameters)
+
+
+def _columns(task: str, name: str, place: Place, rate: float) -> dict[str, object]:
+    return {"task": task, "objective": name, "place": place, "learning_rate": rate}
+
+
+def _best(accuracies: Mapping[float, float]) -> float:
+    """The best learning rate; the lowest if every pilot diverged, as the networks then will."""
+    try:
+        return best_rate(accuracies)
+    except RepriseError:
+        return min(accuracies)
+
+
+def _diverged() -> Iterator[dict[str, object]]:
+    """The rows of a network that diverged."""
+    for layer in LAYERS:
+        yield {"layer": layer, "diagnostic": "linear probe", "value": math.nan, "share": math.nan}
