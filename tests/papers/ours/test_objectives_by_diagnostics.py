@@ -17,6 +17,7 @@ from reprise.diagnose.trained import PILOT_SEED, best_rate
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.numerics.streams import Streams
+from reprise.papers.ours.objectives_by_diagnostics import compute as computing
 from reprise.papers.ours.objectives_by_diagnostics import figures, toy
 from reprise.papers.ours.objectives_by_diagnostics.compute import OBJECTIVES, tasks
 from reprise.papers.ours.objectives_by_diagnostics.images import rendered
@@ -110,6 +111,19 @@ def test_tasks_are_those_that_resources_name():
 
 def test_it_fits_twenty_minutes_on_two_cores():
     assert sum(each.minutes for each in resources(Params()).values()) < 40
+
+
+def test_a_loss_that_refuses_its_embeddings_has_trained_no_network(monkeypatch, tmp_path):
+    def refused(*arguments, **options):
+        raise RepriseError(f"{message}: no")
+
+    monkeypatch.setattr(computing, "model", refused)
+    run = tasks(SMALL, Context(root=tmp_path))[0]
+    message = "nt_xent"
+    assert run.make(lambda share: None)["value"].isna().all()
+    message = "the folder"
+    with pytest.raises(RepriseError, match="the folder: no"):
+        run.make(lambda share: None)
 
 
 def test_an_unknown_method_is_named():
