@@ -570,7 +570,9 @@ def test_experiments_of_our_own_are_not_shown_as_a_papers(tier: Tier, claims: pd
     papers["old1999"] = replace(papers["old1999"], bibtex="")
     text = html.write(tier, claims).read_text(encoding="utf-8")
     page = Page(text)
-    assert "On <old1999>: our own, no paper’s" in page.words
+    assert "Beside the papers, of our own: On <old1999>" in page.words
+    assert "card:new2030" in page.ids
+    assert "card:old1999" not in page.ids
     assert "coverage:new2030" in page.ids
     assert "coverage:old1999" not in page.ids
     assert text.count("<pre>@article") == 1
