@@ -152,7 +152,7 @@ def made_up(values, probes, task="textures"):
     rows = [
         {
             "task": task, "objective": name, "place": FIRST, "layer": layer, "diagnostic": diagnostic,
-            "seed": seed, "value": value, "share": value, "setting": BASE,
+            "seed": seed, "estimate": value, "share": value, "setting": BASE,
         }
         for number, (name, spread) in enumerate(values.items())
         for seed in range(5)
@@ -172,7 +172,7 @@ PROBES = {"simclr": 0.6, "vicreg": 0.6, "frossl": 0.6, "byol": 0.6, "swav": 0.3,
 
 
 def test_a_made_up_table_gives_the_ranks_that_it_has():
-    each = standing(made_up(LEVELS, PROBES), "textures", "representation", list(LEVELS), column="value")
+    each = standing(made_up(LEVELS, PROBES), "textures", "representation", list(LEVELS), column="estimate")
     assert each.learned == ["simclr", "vicreg", "frossl", "byol"]  # swav gains 10 points
     ranks = each.ranks("spread").apply(tuple, axis=1).to_dict()
     assert ranks == {"simclr": (1, 1), "vicreg": (2, 3), "frossl": (2, 3), "byol": (4, 4)}
@@ -193,10 +193,10 @@ def test_a_network_that_diverged_has_not_learned():
     table = made_up(LEVELS, PROBES)
     lost = (table["objective"] == "frossl") & (table["seed"] == 2)
     kept = table[~lost | (table["diagnostic"] == "linear probe")]
-    kept = kept.assign(value=kept["value"].mask(lost[kept.index]))
+    kept = kept.assign(estimate=kept["estimate"].mask(lost[kept.index]))
     assert np.isnan(gain(kept, "textures", "frossl", FIRST))
     assert not has_learned(kept, "textures", "frossl", FIRST)
-    each = standing(kept, "textures", "representation", list(LEVELS), column="value")
+    each = standing(kept, "textures", "representation", list(LEVELS), column="estimate")
     assert "frossl" not in each.learned
 
 
@@ -209,7 +209,11 @@ def test_an_objective_without_rows_is_an_error():
     table = made_up(LEVELS, PROBES)
     with pytest.raises(RepriseError, match="no rows of byol on textures"):
         standing(
-            table[table["objective"] != "byol"], "textures", "embedding", ["simclr", "byol"], column="value"
+            table[table["objective"] != "byol"],
+            "textures",
+            "embedding",
+            ["simclr", "byol"],
+            column="estimate",
         )
 
 

@@ -63,19 +63,18 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables:
 
     `diagnostics`: for each `task` (a data set, or a toy network), `objective`, `place` (its first or other
-    setting), `layer`, `diagnostic` and seed, the `value` and the `share`, the value over what the
+    setting), `layer`, `diagnostic` and seed, the `estimate` and the `share`, the estimate over what the
     diagnostic's scale divides by. Of a network that diverged there is the linear probe alone, which is NaN.
     `pilots`: for each task, objective, place and learning rate, the accuracy that chose, NaN where the pilot
     diverged.
     """
     rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    is_pilot = rows["what"] == "pilot"
+    pilots, nets = (rows[rows["what"] == what] for what in ("pilot", "diagnostic"))
     columns = ["task", "objective", "place", "learning_rate"]
+    measured = nets.rename(columns={"value": "estimate"}).astype({"seed": int})
     return {
-        "diagnostics": rows.loc[
-            ~is_pilot, [*columns, "layer", "diagnostic", "seed", "value", "share"]
-        ].astype({"seed": int}),
-        "pilots": rows.loc[is_pilot, [*columns, "value"]].rename(columns={"value": "accuracy"}),
+        "diagnostics": measured[[*columns, "layer", "diagnostic", "seed", "estimate", "share"]],
+        "pilots": pilots.rename(columns={"value": "accuracy"})[[*columns, "accuracy"]],
     }
 
 

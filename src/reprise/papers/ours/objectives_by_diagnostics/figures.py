@@ -49,7 +49,7 @@ RULE = f"""Pairs are compared seed by seed, with Holm's correction for their num
 )
 def representations(tables: Tables, params: Params) -> Figure:
     rows = _rows(tables, params)
-    return _page(rows, params, params.data_sets, "representation", "value", _named(params))
+    return _page(rows, params, params.data_sets, "representation", "estimate", _named(params))
 
 
 @figure(
@@ -74,8 +74,8 @@ def other_settings(tables: Tables, params: Params) -> Figure:
     names = [name for name in params.methods if method(name).other]
     fig, panels = _panels(params.data_sets, len(names))
     for axes, task in zip(panels, params.data_sets, strict=True):
-        first = standing(rows, task, "representation", list(params.methods), column="value")
-        other = standing(rows, task, "representation", names, place=OTHER, column="value")
+        first = standing(rows, task, "representation", list(params.methods), column="estimate")
+        other = standing(rows, task, "representation", names, place=OTHER, column="estimate")
         _changes(axes, rows, task, first, other)
     _finish(
         fig, panels, [("higher", 1.0), ("lower", 0.0)], CHANGES, "not separable from 0", "one did not learn"
@@ -91,7 +91,7 @@ def other_settings(tables: Tables, params: Params) -> Figure:
 )
 def toy_models(tables: Tables, params: Params) -> Figure:
     names = [name for name in _named(params) if method(name).is_stateless]
-    return _page(_rows(tables, params), params, params.toys, "embedding", "value", [*names, *TOYS])
+    return _page(_rows(tables, params), params, params.toys, "embedding", "estimate", [*names, *TOYS])
 
 
 @table(
@@ -317,7 +317,7 @@ def _listed(tables: Tables, params: Params, cell: Callable[[Standing, str, str],
         for place in (FIRST, OTHER):
             here = [name for name in names if place in method(name).places]
             for layer in LAYERS if here else ():
-                column = "value" if layer == "representation" or task in params.toys else "share"
+                column = "estimate" if layer == "representation" or task in params.toys else "share"
                 each = standing(rows, task, layer, here, place=place, column=column)
                 for name in here:
                     line = {"task": task, "layer": layer, "objective": method(name).label(place)}

@@ -102,7 +102,7 @@ def standing(
 
     Args:
         table: `diagnostics`.
-        column: `value` or `share`.
+        column: `estimate` or `share`.
 
     Raises:
         RepriseError: if an objective has no rows.
@@ -129,9 +129,9 @@ def gain(table: pd.DataFrame, task: str, objective: str, place: Place) -> float:
         (table["task"] == task) & (table["layer"] == "representation") & (table["diagnostic"] == PROBE)
     ]
     accuracy = probes[(probes["objective"] == objective) & (probes["place"] == place)].set_index("seed")[
-        "value"
+        "estimate"
     ]
-    start = probes[probes["objective"] == UNTRAINED].set_index("seed")["value"]
+    start = probes[probes["objective"] == UNTRAINED].set_index("seed")["estimate"]
     return float(100 * (accuracy - start).mean(skipna=False))
 
 
