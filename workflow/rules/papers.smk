@@ -75,7 +75,7 @@ for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
             "{LOGGED} {log:q} reprise draw {params.id} --tier {TIER.name:q}"
 
 
-for paper in PAPERS:
+for paper in JUDGED:
 
     rule:
         name:

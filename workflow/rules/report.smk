@@ -4,7 +4,7 @@
 rule report:
     input:
         [outputs(item.id) for e in INCLUDED for item in (e, *e.artifacts)],
-        [outputs(f"{paper.key}/claims") for paper in PAPERS],
+        [outputs(f"{paper.key}/claims") for paper in JUDGED],
     output:
         html=f"{RESULTS}/report.html",
         json=f"{RESULTS}/report.json",

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from reprise.evidence.claims import LEARNED
-from reprise.evidence.separability import holm, paired_p_values
 from reprise.evidence.statistics import LEVEL
 from reprise.papers.ours.objectives_by_diagnostics.lineup import (
     FIRST,
@@ -24,6 +23,7 @@ from reprise.papers.ours.objectives_by_diagnostics.lineup import (
 )
 from reprise.papers.ours.objectives_by_diagnostics.params import Params
 from reprise.papers.ours.objectives_by_diagnostics.ranking import Standing, has_learned, standing
+from reprise.papers.ours.objectives_by_diagnostics.separability import holm, paired_p_values
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import WIDTH
 from reprise.study.experiment import Tables, figure, table
@@ -278,13 +278,10 @@ def _number(value: float, sign: str = "") -> str:
     if abs(value) >= 1000:
         mantissa, exponent = f"{value:{sign}.0e}".split("e")
         return f"{mantissa}e{int(exponent)}"
-    text = (
-        f"{value:{sign}.2f}"
-        if abs(value) < 10
-        else f"{value:{sign}.1f}"
-        if abs(value) < 100
-        else f"{value:{sign}.0f}"
-    )
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    text = f"{value:{sign}.{digits}f}"
+    if float(text) == 0:
+        return ".00"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
@@ -292,7 +289,7 @@ def _separable(each: Standing, diagnostic: str) -> float:
     """% of the pairs of objectives that learned."""
     signs = each.signs[diagnostic].to_numpy()
     pairs = signs[np.triu_indices(len(signs), 1)]
-    return float(100 * np.abs(pairs).mean()) if len(pairs) else np.nan
+    return round(float(100 * np.abs(pairs).mean()), 1) if len(pairs) else np.nan
 
 
 def _agreement(one: Standing, another: Standing, diagnostic: str) -> dict[str, float]:
@@ -301,7 +298,7 @@ def _agreement(one: Standing, another: Standing, diagnostic: str) -> dict[str, f
     means = [each.by_seed(diagnostic).mean()[shared].rank() for each in (one, another)]
     signs = [each.signs[diagnostic].loc[shared, shared].to_numpy() for each in (one, another)]
     return {
-        "rank correlation": float(means[0].corr(means[1])) if len(shared) > 2 else np.nan,
+        "rank correlation": round(float(means[0].corr(means[1])), 2) if len(shared) > 2 else np.nan,
         "in opposite orders": int((signs[0] * signs[1] < 0).sum() // 2),
     }
 

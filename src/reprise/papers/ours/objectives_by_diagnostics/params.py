@@ -34,7 +34,7 @@ Count = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0)]
 Toy = Literal["linear", "relu"]
 
-STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.003, 1.5, 0.002
+STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.002, 1.2, 0.002
 """Of one core: what a step costs besides its products, and what measuring a network does."""
 
 
