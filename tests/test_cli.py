@@ -159,7 +159,7 @@ def test_check_of_one_paper_writes_that_papers_claims_alone(checkout, capsys):
     assert main(["check", "tian2023", "--write"]) == 0
     assert [path.name for path in (checkout / "results" / "default").iterdir()] == ["tian2023"]
     assert main(["check", "--write"]) == 0
-    assert {path.name for path in (checkout / "results" / "default").iterdir()} == set(registry.papers())
+    assert {path.name for path in (checkout / "results" / "default").iterdir()} == set(registry.judged())
 
 
 def test_damaged_results_are_one_message_and_exit_code_2(checkout, capsys):

@@ -347,11 +347,11 @@ def _draw(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     tier = tiers.load_tier(options.tier)
-    keys = [options.paper] if options.paper else list(registry.papers())
+    keys = [options.paper] if options.paper else list(registry.judged())
     verdicts = {key: pipeline.check(key, tier) for key in keys}
     if options.write:
-        for key, table in verdicts.items():
-            pipeline.save_claims(key, tier, table)
+        for key in registry.judged().keys() & verdicts.keys():
+            pipeline.save_claims(key, tier, verdicts[key])
     claims = pd.concat(verdicts.values(), ignore_index=True)
     if options.json:
         print(claims.to_json(orient="records", indent=1))

@@ -38,7 +38,7 @@ def test_without_benchmarks_every_job_is_named_as_unmeasured(tier):
     assert {each.decided for each in every} == {None}
     stages = costs.of_stages(tier)
     assert stages["drawing"].unmeasured == tuple(registry.artifacts())
-    assert stages["checking"].unmeasured == tuple(f"{key}/claims" for key in registry.papers())
+    assert stages["checking"].unmeasured == tuple(f"{key}/claims" for key in registry.judged())
     assert stages["report"].unmeasured == ("report",)
 
 
@@ -92,7 +92,9 @@ def test_a_decided_verdict_costs_its_part_of_the_experiment(tier, capsys):
         "3",
         "10.0",
     ]
-    assert f"no benchmark of {len(registry.experiments()) + len(registry.artifacts()) + 5} jobs: " in printed
+    # Of the other experiments, all drawings, the verdicts and the report.
+    jobs = len(registry.experiments()) - 1 + len(registry.artifacts()) + len(registry.judged()) + 1
+    assert f"no benchmark of {jobs} jobs: " in printed
     assert "jing2022/fig04" in printed
 
 

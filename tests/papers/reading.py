@@ -62,9 +62,9 @@ READS = {
     "skean2024/sec31_tradeoff": ("probes", "pilots"),
     "skean2024/fig02": ("spectrum", "loss", "modes"),
     "skean2024/appD_closed_form": ("closed_form", "equation_18", "small_starts"),
-    "ours/representations": ("diagnostics",),
-    "ours/embeddings": ("diagnostics",),
-    "ours/other_settings": ("diagnostics",),
+    "ours/representations": ("diagnostics", "probes"),
+    "ours/embeddings": ("diagnostics", "probes"),
+    "ours/other_settings": ("diagnostics", "probes"),
     "ours/toy_models": ("diagnostics",),
 }
 """The tables from which each figure is drawn."""

@@ -27,7 +27,7 @@ def profile(name):
     return yaml.safe_load((ROOT / "workflow" / "profiles" / name / "config.yaml").read_text())
 
 
-CLAIMS = [f"{key}/claims" for key in registry.papers()]
+CLAIMS = [f"{key}/claims" for key in registry.judged()]
 
 
 def rules(name, share_minutes=plan.SHARE_MINUTES):
@@ -133,7 +133,7 @@ def test_every_artifact_is_a_job_that_takes_the_tables_of_its_experiment(jobs):
 
 
 def test_a_papers_verdicts_take_the_tables_of_every_experiment_with_claims(jobs):
-    for key, paper in registry.papers().items():
+    for key, paper in registry.judged().items():
         job = jobs[f"{key}_claims"]
         assert files(job["output"]) == verdicts_of(key)
         deciding = [results_of(id) for id, experiment in paper.experiments.items() if experiment.claims]
@@ -143,7 +143,7 @@ def test_a_papers_verdicts_take_the_tables_of_every_experiment_with_claims(jobs)
 
 def test_the_report_and_the_whole_run_leave_nothing_out(jobs):
     shown = set().union(
-        *map(verdicts_of, registry.papers()),
+        *map(verdicts_of, registry.judged()),
         *map(results_of, registry.experiments()),
         *map(drawings_of, registry.artifacts()),
     )

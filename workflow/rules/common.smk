@@ -46,11 +46,13 @@ try:
         if config.get("paper")
         else list(registry.papers().values())
     )
+    # Those with claims, which have a rule for their verdicts.
+    JUDGED = [paper for paper in PAPERS if paper.claims]
     EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]
     # A job on a cluster's node needs the rule that its command line names, always an experiment's: others are local.
     if workflow.remote_exec:
         EXPERIMENTS = [e for e in EXPERIMENTS if own_rules(e) & set(sys.argv)]
-        PAPERS = []
+        JUDGED = []
     KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
     NEEDS = {e.id: e.needs(TIER.params[e.id]) for e in EXPERIMENTS}
 except RepriseError as error:

@@ -45,11 +45,6 @@ def probes(
         embeddings: as from `reading.embeddings`.
         labels: counted from 0.
     """
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     order = np.random.default_rng(seed).permutation(len(labels))[:MOST]
     test, train = order[::TEST], np.delete(order, np.s_[::TEST])
     x, y, x_test, y_test = (
@@ -60,10 +55,7 @@ def probes(
     )
     frequent = float((y_test == np.bincount(y).argmax()).mean())
     near = nearest_neighbours(*map(torch.from_numpy, (x, y, x_test, y_test)), k=NEIGHBOURS)
-    linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=ITERATIONS))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        accuracy = float(linear.fit(x, y).score(x_test, y_test)) if len(np.unique(y)) > 1 else frequent
+    accuracy = linear_accuracy(x, y, x_test, y_test) if len(np.unique(y)) > 1 else frequent
     split = f"{len(train):,} training and {len(test):,} test samples"
     rows = (
         (
@@ -92,3 +84,25 @@ def probes(
         found = share_interval(round(value * len(test)), len(test))
         probed.append(Probed(name, found.mean, found.low, found.high, meaning, source))
     return probed
+
+
+def linear_accuracy(
+    x: Float[Array, "sample dim"],
+    y: Int[Array, " sample"],
+    x_test: Float[Array, "tested dim"],
+    y_test: Int[Array, " tested"],
+) -> float:
+    """Accuracy of the linear classifier of `probes`, on other samples than it learns from.
+
+    Args:
+        y: of two classes or more.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=ITERATIONS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return float(linear.fit(x, y).score(x_test, y_test))

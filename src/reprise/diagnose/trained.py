@@ -11,7 +11,7 @@ from torch import Tensor
 
 from reprise.datasets.augment import Views, normalised
 from reprise.datasets.recipes import Normalisation, Recipe
-from reprise.diagnose.classes import probes
+from reprise.diagnose.classes import linear_accuracy, probes
 from reprise.diagnose.measures import values
 from reprise.diagnose.moments import sums
 from reprise.diagnostics.probes import nearest_neighbours, representations
@@ -63,6 +63,20 @@ def of_embeddings(
             yield {"diagnostic": each.measure.name, "value": each.value, "share": each.value / each.limit}
     for probe in probes(pair[0], labels):
         yield {"diagnostic": probe.name, "value": probe.value, "share": probe.value}
+
+
+def probe_of_images(student: Student, data: Data, normalisation: Normalisation) -> float:
+    """Accuracy of a linear classifier of representations without augmentation, which learns from the training
+    images and is tested on the test images.
+
+    Args:
+        student: on the CPU.
+    """
+    plain = partial(normalised, normalisation=normalisation)
+    train, test = (
+        representations(student.encoder, plain, images).numpy() for images in (data.images, data.test_images)
+    )
+    return linear_accuracy(train, data.labels.numpy(), test, data.test_labels.numpy())
 
 
 def held_out_accuracy(student: Student, data: Data, normalisation: Normalisation) -> float:

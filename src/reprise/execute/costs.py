@@ -101,7 +101,7 @@ def of_paper(tier: Tier, key: str) -> Cost:
         RepriseError: if a benchmark file is damaged.
     """
     paper = registry.paper(key)
-    others = [*paper.artifacts, f"{key}/{pipeline.CLAIMS}"]
+    others = [*paper.artifacts, *([f"{key}/{pipeline.CLAIMS}"] if paper.claims else [])]
     return sum((of_experiment(tier, id) for id in paper.experiments), _total(tier, others))
 
 
@@ -113,7 +113,7 @@ def of_stages(tier: Tier) -> dict[str, Cost]:
     """
     return {
         "drawing": _total(tier, registry.artifacts()),
-        "checking": _total(tier, [f"{key}/{pipeline.CLAIMS}" for key in registry.papers()]),
+        "checking": _total(tier, [f"{key}/{pipeline.CLAIMS}" for key in registry.judged()]),
         "report": _total(tier, ["report"]),
     }
 

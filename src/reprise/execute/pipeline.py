@@ -401,7 +401,7 @@ def join(tier: Tier) -> pd.DataFrame:
         RepriseError: if a paper's verdicts are damaged.
     """
     rows = []
-    for key, paper in registry.papers().items():
+    for key, paper in registry.judged().items():
         if is_checked(key, tier):
             rows.append(store.load_tables(tier.results / key, _check_again(key, tier))[CLAIMS])
             continue

@@ -146,7 +146,7 @@ def verdicts(tier: Tier) -> pd.DataFrame:
     """
     ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
     for key in dict.fromkeys(id.split("/")[0] for id in ids):
-        if not pipeline.is_checked(key, tier):
+        if key in registry.judged() and not pipeline.is_checked(key, tier):
             pipeline.save_claims(key, tier, _judged(key, tier))
     own = {claim.id for id in ids for claim in registry.experiment(id).claims}
     claims = pipeline.join(tier)

@@ -190,6 +190,11 @@ def papers() -> dict[str, Paper]:
     return {key: _paper(key) for key in _folders(ROOM)}
 
 
+def judged() -> dict[str, Paper]:
+    """The papers with claims, which have verdicts."""
+    return {key: paper for key, paper in papers().items() if paper.claims}
+
+
 def in_order() -> list[Paper]:
     """All papers, in the order in which they are shown: that of `papers.ORDER`, then others by key."""
     first = [key for key in importlib.import_module(ROOM).ORDER if key in papers()]

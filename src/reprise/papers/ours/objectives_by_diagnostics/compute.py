@@ -8,7 +8,14 @@ import pandas as pd
 
 from reprise import objectives
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.diagnose.trained import LAYERS, PILOT_SEED, best_rate, held_out_accuracy, of_student
+from reprise.diagnose.trained import (
+    LAYERS,
+    PILOT_SEED,
+    best_rate,
+    held_out_accuracy,
+    of_student,
+    probe_of_images,
+)
 from reprise.errors import RepriseError
 from reprise.papers.ours.objectives_by_diagnostics import toy as toys
 from reprise.papers.ours.objectives_by_diagnostics.images import rendered, views_of
@@ -65,15 +72,20 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `diagnostics`: for each `task` (a data set, or a toy network), `objective`, `place` (its first or other
     setting), `layer`, `diagnostic` and seed, the `estimate` and the `share`, the estimate over what the
     diagnostic's scale divides by. Of a network that diverged there is the linear probe alone, which is NaN.
+    `probes`: for each data set, objective, place and seed, the `accuracy` in % of a linear probe of images
+    without augmentation; NaN for a network that diverged.
     `pilots`: for each task, objective, place and learning rate, the accuracy that chose, NaN where the pilot
     diverged.
     """
     rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    pilots, nets = (rows[rows["what"] == what] for what in ("pilot", "diagnostic"))
+    pilots, probes, nets = (rows[rows["what"] == what] for what in ("pilot", "probe", "diagnostic"))
     columns = ["task", "objective", "place", "learning_rate"]
     measured = nets.rename(columns={"value": "estimate"}).astype({"seed": int})
     return {
         "diagnostics": measured[[*columns, "layer", "diagnostic", "seed", "estimate", "share"]],
+        "probes": probes.rename(columns={"value": "accuracy"}).astype({"seed": int})[
+            [*columns, "seed", "accuracy"]
+        ],
         "pilots": pilots.rename(columns={"value": "accuracy"})[[*columns, "accuracy"]],
     }
 
@@ -120,12 +132,15 @@ def _network(params: Params, context: Context, run: Run, rate_of: Callable[[Run]
         student, data = _student(params, context, run, rate, params.steps, progress)
         views = views_of(run.images, params.size, params.images, params.test_images)
         rows = _diverged() if student is None else of_student(student, views, data.test_labels)
+        normalisation = DATA_SETS[run.images].normalisation
+        accuracy = math.nan if student is None else 100 * probe_of_images(student, data, normalisation)
         columns = {
             **_columns(run.images, run.method, run.place, rate),
             "what": "diagnostic",
             "seed": run.seed,
         }
-        return pd.DataFrame([{**columns, **row} for row in rows])
+        probe = {**columns, "what": "probe", "value": accuracy}
+        return pd.DataFrame([probe, *({**columns, **row} for row in rows)])
 
     return Task(task_name(run), make)
 

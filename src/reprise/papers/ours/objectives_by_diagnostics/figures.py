@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from reprise.evidence.claims import LEARNED
-from reprise.evidence.separability import holm, paired_p_values
 from reprise.evidence.statistics import LEVEL
 from reprise.papers.ours.objectives_by_diagnostics.lineup import (
     FIRST,
@@ -24,6 +23,7 @@ from reprise.papers.ours.objectives_by_diagnostics.lineup import (
 )
 from reprise.papers.ours.objectives_by_diagnostics.params import Params
 from reprise.papers.ours.objectives_by_diagnostics.ranking import Standing, has_learned, standing
+from reprise.papers.ours.objectives_by_diagnostics.separability import holm, paired_p_values
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import WIDTH
 from reprise.study.experiment import Tables, figure, table
@@ -48,8 +48,8 @@ RULE = f"""Pairs are compared seed by seed, with Holm's correction for their num
     temperature or weight: the mean over seeds, coloured by its rank in the column. {RULE}""",
 )
 def representations(tables: Tables, params: Params) -> Figure:
-    rows = _rows(tables, params)
-    return _page(rows, params, params.data_sets, "representation", "estimate", _named(params))
+    shown = with_other_losses(tables, params)
+    return _page(shown, params, params.data_sets, "representation", "estimate", _named(params))
 
 
 @figure(
@@ -58,8 +58,8 @@ def representations(tables: Tables, params: Params) -> Figure:
     dimensions: ranks are shares of the highest that is possible, entropies of its logarithm. {RULE}""",
 )
 def embeddings(tables: Tables, params: Params) -> Figure:
-    rows = _rows(tables, params)
-    return _page(rows, params, params.data_sets, "embedding", "share", _named(params))
+    shown = with_other_losses(tables, params)
+    return _page(shown, params, params.data_sets, "embedding", "share", _named(params))
 
 
 @figure(
@@ -70,13 +70,13 @@ def embeddings(tables: Tables, params: Params) -> Figure:
     in Figure 1. Grey: one of the two did not learn.""",
 )
 def other_settings(tables: Tables, params: Params) -> Figure:
-    rows = _rows(tables, params)
+    shown = with_other_losses(tables, params)
     names = [name for name in params.methods if method(name).other]
     fig, panels = _panels(params.data_sets, len(names))
     for axes, task in zip(panels, params.data_sets, strict=True):
-        first = standing(rows, task, "representation", list(params.methods), column="estimate")
-        other = standing(rows, task, "representation", names, place=OTHER, column="estimate")
-        _changes(axes, rows, task, first, other)
+        first = standing(shown, task, "representation", list(params.methods), column="estimate")
+        other = standing(shown, task, "representation", names, place=OTHER, column="estimate")
+        _changes(axes, shown, task, first, other)
     _finish(
         fig, panels, [("higher", 1.0), ("lower", 0.0)], CHANGES, "not separable from 0", "one did not learn"
     )
@@ -91,7 +91,9 @@ def other_settings(tables: Tables, params: Params) -> Figure:
 )
 def toy_models(tables: Tables, params: Params) -> Figure:
     names = [name for name in _named(params) if method(name).is_stateless]
-    return _page(_rows(tables, params), params, params.toys, "embedding", "estimate", [*names, *TOYS])
+    return _page(
+        with_other_losses(tables, params), params, params.toys, "embedding", "estimate", [*names, *TOYS]
+    )
 
 
 @table(
@@ -102,10 +104,10 @@ def toy_models(tables: Tables, params: Params) -> Figure:
     many pairs are separable on both, in opposite orders.""",
 )
 def separable_pairs(tables: Tables, params: Params) -> pd.DataFrame:
-    rows, lines = _rows(tables, params), []
+    shown, lines = with_other_losses(tables, params), []
     for layer in LAYERS:
         standings = {
-            task: standing(rows, task, layer, _named(params), column="share") for task in params.data_sets
+            task: standing(shown, task, layer, _named(params), column="share") for task in params.data_sets
         }
         for name in next(iter(standings.values())).diagnostics:
             line: dict[str, Any] = {"layer": layer, "diagnostic": name}
@@ -148,17 +150,13 @@ def ranks(tables: Tables, params: Params) -> pd.DataFrame:
     return _listed(tables, params, cell)
 
 
-def _rows(tables: Tables, params: Params) -> pd.DataFrame:
-    return with_other_losses({"diagnostics": tables["diagnostics"]}, params)["diagnostics"]
-
-
 def _named(params: Params) -> list[str]:
     """The objectives, and the losses beside them."""
     return [*params.methods, *params.objective]
 
 
 def _page(
-    rows: pd.DataFrame,
+    tables: Tables,
     params: Params,
     tasks: Sequence[str],
     layer: str,
@@ -169,7 +167,7 @@ def _page(
     shown = [*names, UNTRAINED]
     fig, panels = _panels(tasks, len(shown))
     for axes, task in zip(panels, tasks, strict=True):
-        each = standing(rows, task, layer, shown, column=column)
+        each = standing(tables, task, layer, shown, column=column)
         ranked = Standing(each.values, [name for name in each.learned if name != UNTRAINED])
         colours = ranked.positions.reindex(shown)
         coloured = colours.notna() & (ranked.decided.reindex(shown) >= HALF)
@@ -186,9 +184,9 @@ def _page(
     return fig
 
 
-def _changes(axes: Axes, rows: pd.DataFrame, task: str, first: Standing, other: Standing) -> None:
+def _changes(axes: Axes, tables: Tables, task: str, first: Standing, other: Standing) -> None:
     names = other.objectives
-    learned = [name for name in names if name in first.learned and has_learned(rows, task, name, OTHER)]
+    learned = [name for name in names if name in first.learned and has_learned(tables, task, name, OTHER)]
     both = [Standing(each.values, learned) for each in (first, other)]
     differences = {name: both[1].by_seed(name) - both[0].by_seed(name) for name in other.diagnostics}
     spread = {name: first.by_seed(name).mean().std() for name in other.diagnostics}
@@ -280,13 +278,10 @@ def _number(value: float, sign: str = "") -> str:
     if abs(value) >= 1000:
         mantissa, exponent = f"{value:{sign}.0e}".split("e")
         return f"{mantissa}e{int(exponent)}"
-    text = (
-        f"{value:{sign}.2f}"
-        if abs(value) < 10
-        else f"{value:{sign}.1f}"
-        if abs(value) < 100
-        else f"{value:{sign}.0f}"
-    )
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    text = f"{value:{sign}.{digits}f}"
+    if float(text) == 0:
+        return ".00"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
@@ -294,7 +289,7 @@ def _separable(each: Standing, diagnostic: str) -> float:
     """% of the pairs of objectives that learned."""
     signs = each.signs[diagnostic].to_numpy()
     pairs = signs[np.triu_indices(len(signs), 1)]
-    return float(100 * np.abs(pairs).mean()) if len(pairs) else np.nan
+    return round(float(100 * np.abs(pairs).mean()), 1) if len(pairs) else np.nan
 
 
 def _agreement(one: Standing, another: Standing, diagnostic: str) -> dict[str, float]:
@@ -303,14 +298,14 @@ def _agreement(one: Standing, another: Standing, diagnostic: str) -> dict[str, f
     means = [each.by_seed(diagnostic).mean()[shared].rank() for each in (one, another)]
     signs = [each.signs[diagnostic].loc[shared, shared].to_numpy() for each in (one, another)]
     return {
-        "rank correlation": float(means[0].corr(means[1])) if len(shared) > 2 else np.nan,
+        "rank correlation": round(float(means[0].corr(means[1])), 2) if len(shared) > 2 else np.nan,
         "in opposite orders": int((signs[0] * signs[1] < 0).sum() // 2),
     }
 
 
 def _listed(tables: Tables, params: Params, cell: Callable[[Standing, str, str], str]) -> pd.DataFrame:
     """A row a task, layer, objective and setting, a column a diagnostic."""
-    rows, lines = _rows(tables, params), []
+    shown, lines = with_other_losses(tables, params), []
     toys = [name for name in _named(params) if method(name).is_stateless] + list(TOYS)
     named = [(task, _named(params)) for task in params.data_sets] + [(task, toys) for task in params.toys]
     for task, names in named:
@@ -318,7 +313,7 @@ def _listed(tables: Tables, params: Params, cell: Callable[[Standing, str, str],
             here = [name for name in names if place in method(name).places]
             for layer in LAYERS if here else ():
                 column = "estimate" if layer == "representation" or task in params.toys else "share"
-                each = standing(rows, task, layer, here, place=place, column=column)
+                each = standing(shown, task, layer, here, place=place, column=column)
                 for name in here:
                     line = {"task": task, "layer": layer, "objective": method(name).label(place)}
                     lines.append(line | {other: cell(each, name, other) for other in each.diagnostics})

@@ -26,15 +26,15 @@ from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
 from reprise.training.spec import Spec
 
-TABLES = ("diagnostics", "pilots")
-GAPS = ("diagnostics.*", "pilots.accuracy")
+TABLES = ("diagnostics", "probes", "pilots")
+GAPS = ("diagnostics.*", "*.accuracy")
 """A network that diverged has no values, and a condition number may be infinite."""
 
 Count = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0)]
 Toy = Literal["linear", "relu"]
 
-STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.007, 0.8, 0.002
+STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.002, 1.2, 0.002
 """Of one core: what a step costs besides its products, and what measuring a network does."""
 
 
@@ -65,7 +65,7 @@ class Params(TakesLosses):
         (0.002, 0.005, 0.015), "each objective has the one whose pilot is best", min_length=1
     )
     batch: int = ours(64, "images a step", ge=34)
-    steps: int = ours(400, "five epochs: what 40 minutes of one core allow", ge=1)
+    steps: int = ours(600, "as many as 40 minutes of one core allow; 400 at first, which take less", ge=1)
     pilot_steps: int = ours(150, "of the pilots, whose seed no compared network has", ge=1)
     precision: Literal["float32", "bfloat16"] = ours("bfloat16", "of the encoder and the projector")
     seeds: int = ours(5, "independent weights, orders of the images and views", ge=2)

@@ -10,9 +10,11 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import LEARNED
 from reprise.evidence.measures import mean
-from reprise.evidence.separability import rank_intervals, separable
 from reprise.evidence.statistics import Interval, mean_interval
 from reprise.papers.ours.objectives_by_diagnostics.lineup import FIRST, UNTRAINED, Place
+from reprise.papers.ours.objectives_by_diagnostics.separability import rank_intervals, separable
+from reprise.plotting.style import drawable
+from reprise.study.experiment import Tables
 
 PROBE = "linear probe"
 NOT_COMPARED = "most frequent class"
@@ -56,7 +58,7 @@ class Standing:
 
     @cached_property
     def signs(self) -> dict[str, pd.DataFrame]:
-        """Of each diagnostic, which pairs are separable and in which order (`evidence.separability`)."""
+        """Of each diagnostic, which pairs are separable and in which order (`separability`)."""
         return {name: separable(self.by_seed(name)) for name in self.diagnostics}
 
     @cached_property
@@ -90,7 +92,7 @@ class Standing:
 
 
 def standing(
-    table: pd.DataFrame,
+    tables: Tables,
     task: str,
     layer: str,
     objectives: Sequence[str],
@@ -101,13 +103,13 @@ def standing(
     """The objectives on a task, in this order.
 
     Args:
-        table: `diagnostics`.
         column: `estimate` or `share`.
 
     Raises:
         RepriseError: if an objective has no rows.
     """
-    learned = [name for name in objectives if has_learned(table, task, name, place)]
+    learned = [name for name in objectives if has_learned(tables, task, name, place)]
+    table = tables["diagnostics"]
     rows = table[
         (table["task"] == task)
         & (table["layer"] == layer)
@@ -122,24 +124,29 @@ def standing(
     return Standing(wide.loc[list(objectives), list(dict.fromkeys(rows["diagnostic"]))], learned)
 
 
-def gain(table: pd.DataFrame, task: str, objective: str, place: Place) -> float:
-    """Percentage points by which the linear probe of representations beats that of untrained networks, mean
-    over seeds; NaN if one of them diverged."""
-    probes = table[
-        (table["task"] == task) & (table["layer"] == "representation") & (table["diagnostic"] == PROBE)
-    ]
-    accuracy = probes[(probes["objective"] == objective) & (probes["place"] == place)].set_index("seed")[
-        "estimate"
-    ]
-    start = probes[probes["objective"] == UNTRAINED].set_index("seed")["estimate"]
-    return float(100 * (accuracy - start).mean(skipna=False))
+def gain(tables: Tables, task: str, objective: str, place: Place) -> float:
+    """Percentage points by which a linear probe of images without augmentation beats that of untrained
+    networks, mean over seeds; NaN if one of them diverged.
+
+    Raises:
+        RepriseError: if the untrained networks have no numbers.
+    """
+    rows = tables["probes"]
+    probes = rows[(rows["task"] == task) & (rows["place"] == place)].set_index("seed")
+    start = rows[(rows["task"] == task) & (rows["objective"] == UNTRAINED)].set_index("seed")["accuracy"]
+    gains = probes[probes["objective"] == objective]["accuracy"] - drawable(start, f"untrained on {task}")
+    return mean(gains) if len(gains) else np.nan
 
 
-def has_learned(table: pd.DataFrame, task: str, objective: str, place: Place) -> bool:
+def has_learned(tables: Tables, task: str, objective: str, place: Place) -> bool:
     """Whether an objective's networks are evidence: on images they gain `LEARNED` points; toy networks, whose
     inputs tell their classes already, need not have diverged."""
-    points = gain(table, task, objective, place)
-    return bool(points >= LEARNED) if is_on_images(task) else bool(np.isfinite(points))
+    if is_on_images(task):
+        return bool(gain(tables, task, objective, place) >= LEARNED)
+    rows = tables["diagnostics"]
+    chosen = (rows["task"] == task) & (rows["objective"] == objective) & (rows["place"] == place)
+    estimates = rows.loc[chosen & (rows["diagnostic"] == PROBE), "estimate"]
+    return bool(len(estimates) and estimates.notna().all())
 
 
 def is_on_images(task: str) -> bool:

@@ -5,7 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from reprise.evidence.separability import holm, paired_p_values, rank_intervals, separable
+from reprise.papers.ours.objectives_by_diagnostics.separability import (
+    holm,
+    paired_p_values,
+    rank_intervals,
+    separable,
+)
 
 
 def test_holm_rejects_what_its_step_down_procedure_rejects():
