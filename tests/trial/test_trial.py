@@ -57,7 +57,9 @@ def test_a_copy_of_a_published_loss_gives_its_numbers(folder, monkeypatch):
 
 def test_the_page_holds_every_column_and_figure(folder, monkeypatch, capsys):
     recorded = reference.reference()
-    mine = recorded[recorded["net"] == "FroSSL"].assign(net="copied", learning_rate=0.5)
+    mine = recorded[(recorded["net"] == "FroSSL") & (recorded["seed"] == 0)].assign(
+        net="copied", learning_rate=0.5
+    )
     asked = []
     monkeypatch.setattr(reference, "measured", lambda nets, seeds: asked.append((nets, seeds)) or mine)
     small = [

@@ -195,6 +195,6 @@ def _require_images(folder: Path, names: list[str]) -> None:
     absent = [name for name in names if name not in present]
     if absent:
         raise RepriseError(
-            f"{folder} lacks {len(absent)} of {len(names)} images, {absent[0]} first; "
+            f"{folder} lacks {len(absent)} of {len(names)} images, {quoted(absent[0])} first; "
             "unpack the archive again"
         )
