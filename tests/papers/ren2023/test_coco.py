@@ -189,7 +189,7 @@ def test_made_up_annotations_are_read_or_refused_in_a_line_that_names_the_file(r
 def test_an_image_that_is_not_there_is_named_with_how_many(root):
     for id in (4, 30):
         (root / "val2014" / f"COCO_val2014_{id:012d}.jpg").unlink()
-    with pytest.raises(RepriseError, match=r"val2014 lacks 2 of 3 images, COCO_val2014_0+4.jpg first"):
+    with pytest.raises(RepriseError, match=r"val2014 lacks 2 of 3 images, 'COCO_val2014_0+4.jpg' first"):
         coco.load(root, "val")
 
 
