@@ -259,5 +259,5 @@ def test_published_series_stay_and_none_has_its_colours(beside):
         series = {(str(line.get_label()), line.get_xydata().tobytes()) for line in lines}
         assert {(str(line.get_label()), line.get_xydata().tobytes()) for line in published} <= series
         colors = {to_rgb(line.get_color()) for line in published}
-        mine = [line for line in lines if re.search("my_loss(?!, init$)", str(line.get_label()))]
+        mine = [line for line in lines if re.search("my_loss(?!, at the start$)", str(line.get_label()))]
         assert not {to_rgb(line.get_color()) for line in mine} & colors

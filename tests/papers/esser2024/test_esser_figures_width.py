@@ -90,7 +90,7 @@ def test_figure_2(smoke):
                     assert np.isclose(dots, single, rtol=1e-9).all(1).any()
             slopes = [jackknife(where(rows, epoch=epoch), what) for _, epoch in list(shown.values())[:2]]
             texts = [
-                f"{word} {a:.2f} ± {b:.2f}" for word, (a, b) in zip(("start", "end"), slopes, strict=True)
+                f"{word} {a:z.2f} ± {b:.2f}" for word, (a, b) in zip(("start", "end"), slopes, strict=True)
             ]
             assert panel.get_title() == "\n".join(texts)
             assert panel.get_xscale() == panel.get_yscale() == "log"

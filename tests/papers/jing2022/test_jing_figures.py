@@ -8,6 +8,8 @@ import pytest
 from reading import assert_mean, draw, drawn, labels, panels_of, series, where
 from scipy import stats
 
+from reprise.execute import registry
+
 
 def test_section_4(smoke):
     panels, base, _ = drawn("jing2022/sec4_threshold", smoke)
@@ -140,7 +142,7 @@ def test_figure_6a(smoke):
             rows = where(spectrum, arm=arm, depth=depth, step=20)
             assert_mean(panel, name, relative(rows), "index", "y", within=(0, 1))
     start = relative(spectrum.query("arm == 'linear' and depth == 1 and step == 0"))
-    assert_mean(panels[0], "init", start, "index", "y", within=(0, 1))
+    assert_mean(panels[0], "at the start", start, "index", "y", within=(0, 1))
     for depth in depths["linear"]:
         rows = counted(where(spectrum, arm="linear", depth=depth))
         assert_mean(panels[3], f"L = {depth}", rows, "step", "collapsed", log=False, within=(0, 16))
@@ -152,17 +154,15 @@ def test_figure_6a(smoke):
         assert all(panel[label] == same[0][label] for label in panel)  # a depth keeps its colour
 
 
-def test_the_legend_of_figure_6a_covers_no_line_when_all_depths_collapse(smoke):
-    tables, params = smoke["jing2022/depth_and_nonlinearity"]
-    early = (tables["spectrum"]["arm"] != "degenerate") & (tables["spectrum"]["index"] > 3)
-    values = tables["spectrum"]["singular_value"]
-    table = tables["spectrum"].assign(singular_value=values.where(~early, 1e-4 * values))
-    figure = draw("jing2022/fig06a", tables | {"spectrum": table}, params)
+@pytest.mark.parametrize("id", ["sec4_threshold", "fig06a", "fig06b", "stand_in"])
+def test_a_shared_legend_covers_no_panel(id, smoke):
+    tables, params = smoke[registry.artifact(f"jing2022/{id}").experiment]
+    figure = draw(f"jing2022/{id}", tables, params)
     figure.canvas.draw()
-    for panel in filter(lambda panel: panel.get_legend(), panels_of(figure)):
-        box = panel.get_legend().get_window_extent()
-        points = np.concatenate([panel.transData.transform(xy.T) for xy in series(panel).values()])
-        assert not any(box.contains(*point) for point in points)
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert not any(box.overlaps(panel.get_tightbbox()) for panel in panels_of(figure))
 
 
 def test_figure_6b(smoke):
@@ -170,21 +170,28 @@ def test_figure_6b(smoke):
     spectrum = base["spectrum"]
     assert len(panels) == 3
     for panel, depth in zip(panels, (2, 3), strict=False):
-        assert labels(panel) == ["linear", "ReLU", "collapsed below", "init"]
-        for label, arm, step in (("linear", "linear", 20), ("ReLU", "relu", 20), ("init", "relu", 0)):
+        names = [f"linear, L = {depth}", f"ReLU, L = {depth}", "at the start"]
+        assert labels(panel) == [*names[:2], "collapsed below", names[2]]
+        for label, arm, step in zip(names, ("linear", "relu", "relu"), (20, 20, 0), strict=True):
             rows = where(spectrum, arm=arm, depth=depth, step=step)
             assert_mean(panel, label, relative(rows), "index", "y", within=(0, 1))
     expected = [(arm, depth) for depth in (2, 3) for arm in ("linear", "ReLU")]
-    assert labels(panels[2]) == [f"{arm}, L = {depth}" for arm, depth in expected]
+    assert labels(panels[2]) == [*(f"{arm}, L = {depth}" for arm, depth in expected), "step of the claims"]
     for arm, depth in expected:
         rows = counted(spectrum[(spectrum["arm"] == arm.lower()) & (spectrum["depth"] == depth)])
         name = f"{arm}, L = {depth}"
         assert_mean(panels[2], name, rows, "step", "collapsed", log=False, within=(0, 16))
     styles = {
-        line.get_label(): (tuple(line.get_color()), line.get_linestyle(), line.get_marker())
-        for line in panels[0].lines
-        if line.get_label() in ("linear", "ReLU")
+        line.get_label(): (
+            tuple(line.get_color()),
+            line.get_linestyle(),
+            line.get_marker(),
+            line.get_fillstyle(),
+        )
+        for panel in panels[:2]
+        for line in panel.lines
+        if "L =" in line.get_label()
     }
     for line in panels[2].lines[:4]:  # a network looks alike in all panels
-        arm = line.get_label().split(",")[0]
-        assert (tuple(line.get_color()), line.get_linestyle(), line.get_marker()) == styles[arm]
+        style = tuple(line.get_color()), line.get_linestyle(), line.get_marker(), line.get_fillstyle()
+        assert style == styles[line.get_label()]

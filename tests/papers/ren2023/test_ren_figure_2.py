@@ -33,7 +33,8 @@ def test_the_legend_tells_losses_modalities_and_baselines(smoke):
     (legend,) = panels[0].figure.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert names == [f"{loss}, {modality}s" for loss in LOSSES for modality in ("image", "text")] + [
-        *BASELINES
+        *BASELINES,
+        "alignment: chance, ideal",
     ]
     levels = {line.get_label(): line.get_ydata()[0] for line in panels[0].lines if len(line.get_xdata()) == 2}
     for name in BASELINES:

@@ -31,13 +31,14 @@ PANELS = {
 
 @figure(
     "Figure 1",
-    caption="""Gradient descent on the contrastive loss of half moons, unconstrained and scaled by norms of
-    the weights; one line per start, all on the first seed's data. Left: the loss for z = 1. The dotted line
-    is the smallest eigenvalue of C, the minimum of both scaled losses. Middle: the output at one anchor for z
-    = 1; if the loss is scaled by a norm, the weights are scaled to norm 1. Right: for z = 2, the second
-    singular value of the outputs as a share of the first; below the grey line (0.1 %) they count as
-    collapsed to one dimension. A cross marks the step at which a run stops being finite. Values outside an
-    axis are drawn at its edge.""",
+    caption="""Gradient descent on the contrastive loss of half moons, by a linear net of two layers,
+    unconstrained and scaled by norms of the weights, and on the right by one of one layer, unconstrained; one
+    line per start, all on the first seed's data. Left: the loss for z = 1. The dotted line is the smallest
+    eigenvalue of C, the symmetric part of the mean of x (x⁻ - x⁺)ᵀ over anchors x, positives x⁺ and negatives
+    x⁻: the minimum of both scaled losses. Middle: the output at one anchor for z = 1; if the loss is scaled
+    by a norm, the weights are scaled to norm 1. Right: for z = 2, the second singular value of the outputs as
+    a share of the first; below the grey line (0.1 %) they count as collapsed to one dimension. A cross marks
+    the step at which a run stops being finite. Values outside an axis are drawn at its edge.""",
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

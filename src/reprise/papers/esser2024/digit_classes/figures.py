@@ -1,6 +1,7 @@
 """Figure 4."""
 
 from itertools import count, cycle
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,7 +17,6 @@ from reprise.plotting.other_losses import OtherLoss, other_losses
 from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, bounds, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
-STEPS = {"descent": "descent (11)", "ode": "ODE (12)", "tanh": "descent, tanh net"}
 METHODS = {
     "descent": "descent (11)",
     "printed": "ODE (12)",
@@ -26,6 +26,12 @@ METHODS = {
     "tanh": "tanh net",
     "relu": "ReLU net",
 }
+STEPS = {
+    "descent": ("descent", "descent (11)"),
+    "ode": ("printed", "ODE (12)"),
+    "tanh": ("tanh", "descent, tanh net"),
+}
+"""The methods whose steps are timed: their names above, whose colours they have, and for the legend."""
 SEEN = ("descent", "printed", "limit")
 """Methods whose seeds are shown one by one."""
 APART = 1.05
@@ -37,18 +43,18 @@ FEWEST = 2
 @figure(
     "Figure 4",
     caption="""Left: CPU time on this machine of a step of projected gradient descent (11) and of the ODE (12)
-    against the width of the hidden layer, both with C given. Each time is a median after a warm-up; lines and
-    bands are the geometric mean and 95 % interval over repeats; a nonlinear net's step is on all images.
-    Dotted: a fit over the wider half of the widths, with its slope. Middle: accuracy of a linear support
-    vector machine on the embeddings against their dimension, mean and 95 % interval over seeds (of nonlinear
-    nets fewer), cut at 100 %; the methods stand side by side at each dimension. The two classes are those
-    that such a machine confuses most on raw pixels; the grey band is its accuracy on their raw pixels. The
-    limit of descent and of both ODEs, the eigenvectors of C with the smallest eigenvalues, is shown for
-    comparison. Right: at two outputs, a dot a seed, against how much of the eigenvector of C that separates
-    the classes best the outputs hold. It is often the second one, to which an output turns late, past the
-    saddle where it still holds others: the lowest seeds have not arrived there at the last step. Other
-    losses, if the settings name any, have colours of their own; they were trained by projected gradient
-    descent.""",
+    against the width of the hidden layer, both with C given; the title gives the ratio of these two at the
+    smallest and at the largest width. Each time is a median after a warm-up; lines and bands are the
+    geometric mean and 95 % interval over repeats; a nonlinear net's step is on all images. Dotted: a fit over
+    the wider half of the widths, with its slope. Middle: accuracy of a linear support vector machine on the
+    embeddings against their dimension, mean and 95 % interval over seeds (of nonlinear nets fewer), cut at
+    100 %; the methods stand side by side at each dimension. The two classes are those that such a machine
+    confuses most on raw pixels; the grey band is its accuracy on their raw pixels. The limit of descent and
+    of both ODEs, the eigenvectors of C with the smallest eigenvalues, is shown for comparison. Right: at two
+    outputs, a dot a seed, against how much of the eigenvector of C that separates the classes best the
+    outputs hold. It is often the second one, to which an output turns late, past the saddle where it still
+    holds others: the lowest seeds have not arrived there at the last step. Other losses, if the settings name
+    any, have colours of their own; they were trained by projected gradient descent.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -61,11 +67,21 @@ def fig04(tables: Tables, params: Params) -> Figure:
     return fig
 
 
+def _styles() -> dict[str, dict[str, Any]]:
+    """Colour, marker, line and label of each method, the same in all panels."""
+    styles = zip(METHODS.items(), colors(len(METHODS)), cycle(MARKERS), cycle(LINES), strict=False)
+    return {
+        method: {"color": color, "marker": marker, "ls": line, "label": name}
+        for (method, name), color, marker, line in styles
+    }
+
+
 def _times(axes: Axes, table: pd.DataFrame) -> None:
-    for (method, name), color, marker, line in zip(STEPS.items(), colors(3), MARKERS, LINES, strict=False):
-        rows = table[table["method"] == method]
-        drawable(rows["seconds"], f"the time of {method}")
-        band(axes, rows, "width", "seconds", log=True, color=color, marker=marker, ls=line, label=name)
+    styles = _styles()
+    for timed, (method, name) in STEPS.items():
+        rows = table[table["method"] == timed]
+        drawable(rows["seconds"], f"the time of {timed}")
+        band(axes, rows, "width", "seconds", log=True, mfc="none", **styles[method] | {"label": name})
     descent, ode = (table[table["method"] == method] for method in ("descent", "ode"))
     log, log_ode = (np.log(rows["seconds"]).groupby(rows["width"]).mean() for rows in (descent, ode))
     descent_slopes = drawable(slopes(descent), "the slope of descent's time")
@@ -84,7 +100,7 @@ def _times(axes: Axes, table: pd.DataFrame) -> None:
         yscale="log",
         xlabel="width h",
         ylabel="CPU seconds per step",
-        title=f"(11): {ratio.iloc[0]:.0f} to {ratio.iloc[-1]:.0f} times (12)",
+        title=f"descent is {ratio.iloc[0]:.0f} to {ratio.iloc[-1]:.0f} times as slow",
     )
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
@@ -100,11 +116,7 @@ def _accuracies(
     if len(pixel_accuracy) > 1:
         _, low, high = bounds(pixel_accuracy, PERCENT)
         axes.axhspan(low, high, color="0.5", alpha=0.2, lw=0)
-    styles = zip(METHODS.items(), colors(len(METHODS)), cycle(MARKERS), cycle(LINES), strict=False)
-    series = [
-        (table[table["method"] == method], {"color": color, "marker": marker, "ls": line, "label": name})
-        for (method, name), color, marker, line in styles
-    ]
+    series = [(table[table["method"] == method], style) for method, style in _styles().items()]
     series += [
         (
             loss.tables["accuracy"],
@@ -123,14 +135,11 @@ def _accuracies(
 
 
 def _seeds(axes: Axes, table: pd.DataFrame) -> None:
-    styles = dict(zip(METHODS, zip(colors(len(METHODS)), cycle(MARKERS), strict=False), strict=False))
+    styles = _styles()
     for method in SEEN:
         rows = table[(table["method"] == method) & (table["z"] == FEWEST)]
         share = drawable(rows["separating"], f"the share of {method}")
-        color, marker = styles[method]
-        axes.plot(
-            share, rows["accuracy"], ls="", marker=marker, color=color, mfc="none", label=METHODS[method]
-        )
+        axes.plot(share, rows["accuracy"], mfc="none", **styles[method] | {"ls": ""})
     axes.set(
         xlabel="share of the separating\neigenvector held",
         ylabel="accuracy, % of test images",

@@ -20,11 +20,12 @@ LABELS = {
 @figure(
     "Section 2",
     caption="""Left: the second singular value of a wide network's outputs over the first, while it is trained
-    without constraints by the losses (1) and (2); each step moves all weights by the same share of their
-    length, since the outputs grow without bound. Below the grey line they count as collapsed. Right: distance
-    of a network's outputs from those of its neural tangent kernel at the start, after equally many steps at
-    the same rate, over the length of the longer one, against the width. Mean (geometric) and 95 % interval
-    over seeds, cut at a ratio of 1.""",
+    without constraints by the contrastive loss (1) and the non-contrastive loss (2); each step moves all
+    weights by the same share of their length, since the outputs grow without bound. Below the grey line they
+    count as collapsed. Right: distance of a network's outputs from those of its neural tangent kernel at the
+    start, after equally many steps at the same rate, over the length of the longer one, against the width:
+    for a supervised squared loss, for the contrastive loss (1), and for the latter with weights that are kept
+    orthonormal. Mean (geometric) and 95 % interval over seeds, on the left cut at a ratio of 1.""",
 )
 def sec2_wide(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -42,14 +42,13 @@ START_STYLE, END_STYLE, SUM_STYLE = (
     Crosses: runs after whose last epoch (mean loss) the two outputs are opposite. An output ends at e_1 or
     -e_1, the first eigenvector of C, by the sign of its part along e_1 at the start (Theorem 3); where that
     is near 0 the nonlinear network can go to the one and its twin to the other, and a few such runs decide
-    the slope at the end.
-    Row 1: during training on the mean loss, one line per width (colour bar). Row 2: against width, at
-    initialisation, after the last epoch, and after the last epoch on the summed loss. Dots are single
-    initialisations; titles give the log-log slopes of the means at the start and at the end (mean loss) with
-    95 % jackknife intervals; dotted lines are Theorem 1's bound with K = 1, where the theorem applies. Row 3:
-    as row 2, relative to ‖u^I‖. The last two columns are ours: the sigmoid minus its value at 0, and the same
-    scaled to slope 1 at 0. Other losses, if the settings name any, have colours of their own in rows 2 and
-    3.""",
+    the slope at the end. Row 1: during training on the mean loss, one line per width (colour bar). Row 2:
+    against width, at initialisation, after the last epoch, and after the last epoch on the summed loss. Dots
+    are single initialisations; titles give the log-log slopes of the means at the start and at the end (mean
+    loss) with 95 % jackknife intervals; dotted lines are Theorem 1's bound with K = 1, where the theorem
+    applies. Row 3: as row 2, on the mean loss, relative to ‖u^I‖. The last two columns are ours: the sigmoid
+    minus its value at 0, and the same scaled to slope 1 at 0. Other losses, if the settings name any, have
+    colours of their own in rows 2 and 3.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -113,9 +112,9 @@ def _against_width(axes: Axes, rows: pd.DataFrame, column: str, params: Params, 
     axes.scatter(rows["width"], rows[column], s=3, color=style["color"], alpha=0.35, linewidth=0, zorder=1)
     slopes = slope_of_means(rows.pivot(index="seed", columns="width", values=column))
     if len(slopes) == 1:
-        return f"{slopes.iloc[0]:.2f}"
+        return f"{slopes.iloc[0]:z.2f}"
     interval = mean_interval(slopes)
-    return f"{interval.mean:.2f} ± {interval.high - interval.mean:.2f}"
+    return f"{interval.mean:z.2f} ± {interval.high - interval.mean:.2f}"
 
 
 def _means(rows: pd.DataFrame, x: str, y: str, expected: Sequence[int]) -> pd.Series:

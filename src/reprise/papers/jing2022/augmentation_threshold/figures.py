@@ -13,7 +13,7 @@ from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, steps_axis
+from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, legend_entries, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
@@ -26,7 +26,7 @@ CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
     2 Var(x); with both views augmented, nothing vanishes. Right: the contribution of the strongly augmented
     inputs to W (largest singular value of their columns outside the span of the others) over the steps,
     measured (lines) and by Theorem 1's closed form with the X of the first step (dashed): X shrinks, so
-    collapse is slower. Mean and 95 % interval over seeds. Lower rows: other losses named in the settings,
+    collapse is slower. Mean and 95 % interval over seeds. Lower rows: other losses, if the settings name any,
     without the closed form, which holds for InfoNCE only.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
@@ -35,6 +35,9 @@ def sec4_threshold(tables: Tables, params: Params) -> Figure:
     _row(axes[0], setting(tables, BASE), params, colors)
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades, f"{loss.label}, ")
+    entries = legend_entries(axes[:, 1])
+    title = f"left and middle: singular values, of {params.dim}, from the largest"
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=6, title=title)
     return fig
 
 
@@ -51,14 +54,6 @@ def _row(
         _against_amplitude(panel, tables["singular_values"], views, params, shades(4), loss)
     axes[0].set(title="one view augmented", ylabel="singular value of W")
     axes[1].set(title="both views augmented")
-    axes[1].legend(
-        loc="lower left",
-        title=f"of {params.dim}, from the largest",
-        alignment="left",
-        frameon=True,
-        framealpha=1,
-        edgecolor="none",
-    )
     one_view = tables["strong_block"][tables["strong_block"]["views"] == "one"]
     amplitudes = [k for k in (0.25, 0.9, 1.1, 1.25) if k in set(one_view["amplitude"])]
     for k, color in zip(amplitudes, shades(len(amplitudes)), strict=True):

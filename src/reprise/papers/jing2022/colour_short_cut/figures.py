@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, PERCENT, UNBOUNDED, WIDTH, band, colors
+from reprise.plotting.style import LINES, MARKERS, PERCENT, UNBOUNDED, WIDTH, band, colors, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, hues kept"}
@@ -19,8 +19,8 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
     backdrops whose hues hardly change from view to view. Left: the loss, averaged over each twentieth of the
     training. Right: accuracy of a linear probe for the shape, at random initialisation and after training;
     dotted: chance. In the control, colour reveals which views belong together: the loss falls lower, and the
-    shape is not learned. Mean and 95 % interval over seeds, cut to [0, 100 %]. Lower rows: other losses named
-    in the settings.""",
+    shape is not learned. Mean and 95 % interval over seeds, cut to [0, 100 %]. Lower rows: other losses, if
+    the settings name any.""",
 )
 def stand_in(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
@@ -28,6 +28,8 @@ def stand_in(tables: Tables, params: Params) -> Figure:
     _row(axes[0], setting(tables, BASE), params, colors(len(ARMS)), "nt-xent")
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades(len(ARMS)), loss.label, f"{loss.label}, ")
+    entries = legend_entries(axes.flat)
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=3)
     return fig
 
 
@@ -42,10 +44,8 @@ def _row(
             (left, "losses", "loss", UNBOUNDED), (right, "probes", "accuracy", PERCENT),
         ):  # fmt: skip
             band(panel, tables[name][tables[name]["arm"] == arm], "step", column, within=within, **style)
-    chance = right.axhline(10, color="0.6", lw=0.8, ls=":", label="chance")
-    right.legend(handles=[chance], loc="upper left")
+    right.axhline(10, color="0.6", lw=0.8, ls=":", label="chance")
     right.set_xticks([0, params.steps])
     right.set(ylim=(0, 100), xlabel="step", ylabel="linear probe for shape, %")
     right.set_xlim(-0.15 * params.steps, 1.15 * params.steps)
     left.set(xlabel="step", ylabel=f"loss ({loss})")
-    left.legend()

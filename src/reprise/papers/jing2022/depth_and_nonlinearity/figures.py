@@ -13,33 +13,32 @@ from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors
+from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
-FRAME: dict[str, Any] = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
-"""A legend's ground, which hides the grey line behind it."""
 FILLS = ("full", "none", "left", "right", "top", "bottom")
 """Fills of the markers, one a depth, where colour tells something else."""
 
 
 @figure(
     "Figure 6a",
-    caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the
-    largest, at the step used by claims: on data with a spread covariance (dotted: the spectrum of the
-    shallowest net at initialisation), on isotropic data, and on these from a degenerate start, which Section
-    5.3 excludes (control). Values below the grey line count as collapsed. Right: their number against the
-    steps; it falls again as small values grow slowly (upright line: the step used by claims). Controls did
-    not run at the depths named below them. Mean and 95 % interval over seeds, cut to the possible range.
-    Lower rows: other losses named in the settings.""",
+    caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the largest,
+    at the step used by claims: on data with a spread covariance (dotted: the spectrum of the shallowest net
+    at initialisation), on isotropic data, and on these from a degenerate start, which Section 5.3 excludes
+    (control). Values below the grey line count as collapsed. Right: their number against the steps; it falls
+    again as small values grow slowly (upright line: the step used by claims). Controls did not run at the
+    depths named below them. Mean and 95 % interval over seeds, cut to the possible range. Lower rows: other
+    losses, if the settings name any.""",
 )
 def fig06a(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
-    fig, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False)
+    fig, axes = plt.subplots(1 + len(others), 4, figsize=(WIDTH, 2.5 * (1 + len(others))), squeeze=False)
     tints = colors(len(params.depths))
     _depths(axes[0], setting(tables, BASE)["spectrum"], params, tints)
     for row, loss in zip(axes[1:], others, strict=True):
         shades = loss.shades(len(params.depths))
         _depths(row, loss.tables["spectrum"], params, shades, f"{loss.label}, ")
+    _legend(fig, axes, columns=7)
     return fig
 
 
@@ -57,10 +56,8 @@ def _depths(
         if absent:
             panel.set_xlabel(f"index\n(not run: L = {', '.join(absent)})")
         panel.set(title=f"{title}, step {params.steps}", ylim=(1e-7, 3))
-    _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"), f"{loss}init")
+    _initial(axes[0], spectrum.query("arm == 'linear' and depth == @params.depths[0]"), f"{loss}at the start")
     axes[0].set_ylabel("singular value / largest")
-    # A degenerate start leaves the panel's lower half empty, whatever the number of steps.
-    axes[2].legend(*axes[0].get_legend_handles_labels(), loc="lower left", handlelength=1.8, **FRAME)
     linear = spectrum[spectrum["arm"] == "linear"]
     lines = [(f"{loss}L = {depth}", linear[linear["depth"] == depth]) for depth in params.depths]
     _counts(axes[3], lines, styles, params)
@@ -68,21 +65,21 @@ def _depths(
 
 @figure(
     "Figure 6b",
-    caption="""Singular values of the embeddings' covariance with and without ReLU between the layers,
-    divided by the largest, at the step used by claims, and the number of collapsed ones against the steps.
-    Dotted: spectrum at initialisation with ReLU. Filled markers: the first depth; open ones: the second.
-    Mean and 95 % interval over seeds, cut to the possible range. Lower rows: other losses named in the
-    settings.""",
+    caption="""Singular values of the embeddings' covariance with and without ReLU between the layers, divided
+    by the largest, at the step used by claims, and the number of collapsed ones against the steps. Dotted:
+    spectrum at initialisation with ReLU. Upright line: the step used by claims. Mean and 95 % interval over
+    seeds, cut to the possible range. Lower rows: other losses, if the settings name any.""",
 )
 def fig06b(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)
     depths = [depth for depth in params.relu_depths if depth in params.depths]
     fig, axes = plt.subplots(
-        1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.3 * (1 + len(others))), squeeze=False
+        1 + len(others), len(depths) + 1, figsize=(WIDTH, 2.6 * (1 + len(others))), squeeze=False
     )
     _with_relu(axes[0], setting(tables, BASE)["spectrum"], params, depths, colors(2))
     for row, loss in zip(axes[1:], others, strict=True):
         _with_relu(row, loss.tables["spectrum"], params, depths, loss.shades(2), f"{loss.label}, ")
+    _legend(fig, axes, columns=4)
     return fig
 
 
@@ -105,14 +102,17 @@ def _with_relu(
         for depth in depths
     }  # fmt: skip
     for panel, (depth, lines) in zip(axes, pairs.items(), strict=False):
-        _spectra(panel, [(f"{loss}{arm}", rows) for arm, rows in lines], styles[depth])
-        _initial(panel, lines[1][1], f"{loss}init")
+        _spectra(panel, [(f"{loss}{arm}, L = {depth}", rows) for arm, rows in lines], styles[depth])
+        _initial(panel, lines[1][1], f"{loss}at the start")
         panel.set(title=f"L = {depth}, step {params.steps}", ylim=(1e-6, 3))
     axes[0].set_ylabel("singular value / largest")
-    axes[0].legend(loc="lower left", **FRAME)
     counts = [(f"{loss}{arm}, L = {depth}", rows) for depth in depths for arm, rows in pairs[depth]]
     _counts(axes[-1], counts, [style for depth in depths for style in styles[depth]], params)
-    axes[-1].legend(loc="upper right")
+
+
+def _legend(fig: Figure, axes: np.ndarray, *, columns: int) -> None:
+    entries = legend_entries(axes.flat)
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=columns, columnspacing=1.2)
 
 
 def _styles(tints: np.ndarray) -> list[dict[str, Any]]:
@@ -164,9 +164,9 @@ def _counts(
             later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
         )
         band(axes, counts, "step", "collapsed", within=(0, params.dim), label=label, **style)
-    axes.axvline(params.steps, ymax=0.55, color="0.6", lw=0.8)
+    axes.axvline(params.steps, color="0.6", lw=0.8, ls="-.", zorder=0, label="step of the claims")
     axes.set(
-        xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, 1.2 * params.dim)
+        xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, params.dim + 0.5)
     )
     axes.set_yticks(np.arange(0, params.dim + 1, 4))
     ticks = [params.steps * factor for factor in (1 / 16, 1 / 4, 1)]

@@ -23,7 +23,7 @@ ARMS = (*STARTS, "degenerate")
     conserves. Degenerate (control): multiples of orthogonal matrices, excluded in Section 5.3; they align at
     the first step, as soon as their values differ. Right: A's off-diagonal mass 1 - mean A_kk² over the
     steps, and the imbalance |W1 W1ᵀ - W2ᵀ W2|_F. Mean and 95 % interval over seeds, the mass's cut to [0, 1].
-    Other losses named in the settings have a row of matrices and lines in their own colour.""",
+    Other losses, if the settings name any, have a row of matrices and lines in their own colour.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
@@ -77,9 +77,10 @@ def _trajectories(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray,
     "Figure 5",
     caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from
     independent layers (first row) and from balanced ones (second row); dark lines are the largest, bands
-    95 % intervals over seeds. Dashed in (a) and (b): Theorem 3's ODE with the measured X, from the step at
-    which the layers are aligned. Lower rows: other losses named in the settings, from independent layers,
-    without the ODE, which holds for InfoNCE only.""",
+    95 % intervals over seeds. Dashed in (a) and (b) of the second row: Theorem 3's ODE with the measured
+    X, from the step at which these layers are aligned; it does not hold for layers that are not. Lower
+    rows: other losses, if the settings name any, from independent layers, without the ODE, which holds
+    for InfoNCE only.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
     base, others = setting(tables, BASE), other_losses(tables, params)
@@ -87,7 +88,7 @@ def fig05(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(count, 3, figsize=(WIDTH, 2.3 * count), squeeze=False)
     for row, arm in zip(axes, STARTS, strict=False):
         values = base["singular_values"].query("arm == @arm")
-        _growth(row, values, colors(params.dim), params, arm)
+        _growth(row, values, colors(params.dim), params, f"{arm} layers")
         for panel in row[:2]:
             panel.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
             panel.yaxis.minorticks_off()

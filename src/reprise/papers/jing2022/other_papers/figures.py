@@ -24,10 +24,10 @@ Curve = tuple[str, str]
     Upper left: collapsed dimensions of the representation without a projector, behind a fixed one of low rank
     or of decaying singular values, and behind one that trains from the latter (control); Remark 3 of
     esser2024. Upper right and lower left: alignment score of the two views and stable rank of the embeddings,
-    with and without negatives; dotted: balanced; Definitions 4.1 and 4.2 of ren2023. Lower right: chi of
-    W1's rows on the axes of the data, and of random rotations of the rows, which have no axis of their own;
-    tian2023. Mean and 95 % interval over seeds, cut to the possible range. Other losses named in the
-    settings have colours of their own.""",
+    with and without negatives; dotted: balanced; Definitions 4.1 and 4.2 of ren2023. Lower right: chi of W1's
+    rows on the axes of the data, and of random rotations of the rows, which have no axis of their own;
+    tian2023. Mean and 95 % interval over seeds, cut to the possible range. Other losses, if the settings name
+    any, have colours of their own.""",
 )
 def carried_over(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6))

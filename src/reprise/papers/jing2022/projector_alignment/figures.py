@@ -15,8 +15,8 @@ from reprise.study.experiment import BASE, Tables, figure
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
     V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the level
     of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a fixed
-    low-rank projector. Mean and 95 % interval over seeds, cut to [0, 1]. Other losses named in the settings
-    have colours of their own.""",
+    low-rank projector. Mean and 95 % interval over seeds, cut to [0, 1]. Other losses, if the settings name
+    any, have colours of their own.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)

@@ -79,16 +79,18 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     "Section 6.1",
     caption="""What decides whether a projector prevents collapse, one factor at a time: ln of the singular
     values of the representation's covariance (unit vectors, test images, evaluation mode), divided by the
-    largest, against the index as a share of the dimensions. Solid: with a projector (last panel: DirectCLR).
-    Dashed: without. Dotted: before training, at the base point. Grey: the threshold of collapse. Means over
-    seeds.""",
+    largest, against the index as a share of the dimensions. Solid: with a projector, or DirectCLR where the
+    factor is its d0. Dashed: without. Dotted: before training, at the base point. Grey: the threshold of
+    collapse. Means over seeds.""",
 )
 def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
     spectra = setting(tables, BASE)["spectra"]
+    drawable(spectra["log_value"], "the spectra of the map")
     factors = [factor for factor in FACTORS if factor in set(spectra["factor"])]
-    lines = -(-len(factors) // PER_ROW)
+    per_row = min(len(factors), PER_ROW)
+    lines = -(-len(factors) // per_row)
     fig, panels = plt.subplots(
-        lines, PER_ROW, sharex=True, sharey=True, figsize=(WIDTH, 0.4 + 1.75 * lines), squeeze=False
+        lines, per_row, sharex=True, sharey=True, figsize=(WIDTH, 0.4 + 1.75 * lines), squeeze=False
     )
     for panel, factor in zip(panels.flat, factors, strict=False):
         factor_rows = spectra[spectra["factor"] == factor]
@@ -102,7 +104,7 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
                 _spectrum(panel, rows, f"{factor}: {value}, {net}", **{"color": color, "lw": 0.9, **line})
         panel.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
         panel.set_title(factor)
-        panel.legend(loc="lower left", fontsize=5.5, handlelength=1.2, labelspacing=0.2)
+        panel.legend(loc="lower left", fontsize=6, handlelength=1.2, labelspacing=0.2)
     for panel in panels.flat[len(factors) :]:
         panel.remove()
     for panel in panels[:, 0]:

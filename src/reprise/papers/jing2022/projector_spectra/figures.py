@@ -46,10 +46,11 @@ PRINTED_DIM = 128
 """Of the embedding of the paper's Figure 2."""
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
 """The networks trained with other losses."""
-METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors, in
-    evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets give
-    their number, the mean over seeds. Mean and 95 % interval over seeds, cut at 0. Further panels: other data
-    sets. Other losses named in the settings are in red."""
+METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors,
+    in evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets
+    give their number, the mean over seeds. Mean and 95 % interval over seeds, cut at 0. Further panels:
+    other data sets, each with the networks that are trained on it. Other losses, if the settings name
+    any, are in red."""
 
 TABLE1 = (
     ("SimCLR", "2-layer nonlinear", "nonlinear", "all"),
@@ -79,7 +80,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
     collapsed = float(PRINTED.loc[PRINTED["artifact"] == "Figure 2", "value"].item())
     label = f"printed: about {collapsed:g} of {PRINTED_DIM}"
     own.axvline(dim * (1 - collapsed / PRINTED_DIM), color="0.4", lw=0.9, ls="-.", label=label)
-    own.legend(loc="best")
+    _legend(own)
     return fig
 
 
@@ -209,7 +210,7 @@ def _spectra(tables: Tables, params: Params, what: str, names: dict[str, str], w
     """
     spectra = rows(setting(tables, BASE)["spectra"], what=what, net=list(names))
     sets = list(spectra.groupby("place"))
-    shape = (width, 2.8) if len(sets) == 1 else (WIDTH, 2.6)
+    shape = (width if len(sets) == 1 else WIDTH, 2.6 + 0.15 * len(names))
     fig, panels = plt.subplots(1, len(sets), sharey=True, figsize=shape, squeeze=False)
     for axes, (place, of_set) in zip(panels[0], sets, strict=True):
         trained = few(params.nets) if place else params.nets
@@ -225,8 +226,13 @@ def _spectra(tables: Tables, params: Params, what: str, names: dict[str, str], w
             of_loss = rows(loss.tables["spectra"], what=what, net=net)
             _spectrum(own, of_loss, f"{loss.label}, {PROJECTORS[net]}", {"color": color, "ls": line})
     for axes in panels[0]:
-        axes.legend(loc="best")
+        _legend(axes)
     return fig
+
+
+def _legend(axes: Axes) -> None:
+    """Below the panel, since spectra may pass anywhere in it."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
 def _panel(axes: Axes, spectra: pd.DataFrame, names: dict[str, str], trained: tuple[str, ...]) -> None:
@@ -236,7 +242,7 @@ def _panel(axes: Axes, spectra: pd.DataFrame, names: dict[str, str], trained: tu
         if net in trained:
             _spectrum(axes, rows(spectra, net=net), name, {"color": color, "ls": line})
     _spectrum(axes, rows(spectra, net=start), before, {"color": "black", "ls": ":", "lw": 0.9})
-    axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
+    axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8, label="collapsed below")
 
 
 def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any]) -> None:

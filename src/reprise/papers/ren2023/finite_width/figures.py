@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
@@ -26,19 +27,18 @@ STYLES = ("-", "--", "-.")
     caption=f"""Gradient flow at width m (few latents, exact expectations) against the limit of infinite width
     (Eq. 8). Left: relative distance of their Gram matrices of K_A and K_B at the ends of Stages 1 and 2 and,
     without contrastive pairs, after the same time; the grey line is m^(-1/2). Right: the largest cosine
-    between columns that are orthogonal in the limit, over time, at the smallest width (upper lines) and the
-    largest (lower lines); the dotted line is the boundary of the stages. Mean and 95 % interval over seeds,
-    that of a cosine cut at 1. {ASSUMED}""",
+    between columns that are orthogonal in the limit, over time, at the smallest width and the largest, which
+    is written beside the lines; the dotted line is the boundary of the stages. Mean and 95 % interval over
+    seeds, that of a cosine cut at 1. {ASSUMED}""",
 )
 def lemma51_width(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["widths"]
-    fig, (width_axes, time_axes) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
+    fig, (width_axes, time_axes) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     for (label, stage, loss), color, mark, line in zip(ARMS, colors(3), MARKERS, STYLES, strict=False):
         rows = at_end(table, stage, loss)
         band(width_axes, rows, "width", "distance", log=True, color=color, marker=mark, ls=line, label=label)
     _guide(width_axes, params.widths, -0.5, "$m^{-1/2}$")
     width_axes.set(xscale="log", yscale="log", xlabel="width m", ylabel="distance from infinite width")
-    width_axes.legend(loc="lower left")
     contrastive = table[table["loss"] == "contrastive"]
     for width in (min(params.widths), max(params.widths)):
         rows = contrastive[contrastive["width"] == width]
@@ -46,9 +46,13 @@ def lemma51_width(tables: Tables, params: Params) -> Figure:
             name = label if width == min(params.widths) else f"_{label}"
             style = {"color": color, "ls": line, "label": name}
             band(time_axes, rows, "time", column, log=True, within=SHARE, **style)
+        x, y = time_axes.lines[-1].get_xydata()[-1]
+        place = {"xytext": (0, 4), "textcoords": "offset points", "ha": "right"}
+        time_axes.annotate(f"m = {width}", (x, y), fontsize=7, **place)
     time_axes.axvline(params.stage1_time, color="0.4", lw=0.8, ls=":", zorder=0, label="end of Stage 1")
     time_axes.set(yscale="log", xlabel="time of gradient flow", ylabel="largest |cosine|")
-    time_axes.legend(loc="lower left", title="columns of", alignment="left")
+    for axes in (width_axes, time_axes):
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return fig
 
 
@@ -74,7 +78,10 @@ def appD_descent(tables: Tables, params: Params) -> Figure:
         _guide(axes, values, power, label)
         axes.set(xscale="log", yscale="log")
         axes.set_xticks(values, [f"{value:g}" for value in values])
-        axes.minorticks_off()
+        axes.xaxis.minorticks_off()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("")
         axes.legend(loc="upper left" if power > 0 else "lower left")
     step_axes.set(xlabel="step size", ylabel="distance from gradient flow")
     batch_axes.set(xlabel="batch size", ylabel="distance from full batches")

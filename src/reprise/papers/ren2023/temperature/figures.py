@@ -20,12 +20,12 @@ CURVES = 5
 @figure(
     "Section 5",
     caption=f"""Contrastive learning with a single temperature τ² throughout, in the limit of infinite width
-    (Eq. 8 with noise). Left: the condition number of K_A over the steps, with K as in Figure 1. Middle: the
-    ratio of its largest to its first value for that K, and its last value for each K. Small τ² show both
-    stages, slowly; large τ² show no first stage, and with K = 1 the second stage is slow. Right: Lemma B.9,
-    the largest relative distance during Stage 1 between the dynamics with negatives and those without, whose
-    time is scaled by 2K / (1 + K) or not; the dotted line is proportional to τ². Means and 95 % intervals
-    over random spectra, cut at 1 for condition numbers. {ASSUMED}""",
+    (Eq. 8 with noise). Left: the condition number of K_A over the steps, for the K that is written above.
+    Middle: the ratio of its largest to its first value for that K, and its last value for each K. Small τ²
+    show both stages, slowly; large τ² show no first stage, and with K = 1 the second stage is slow. Right:
+    Lemma B.9, the largest relative distance during Stage 1 between the dynamics with negatives and those
+    without, whose time is scaled by 2K / (1 + K) or not; the dotted line is proportional to τ². Means and 95
+    % intervals over random spectra, cut at 1 for condition numbers. {ASSUMED}""",
 )
 def sec5_temperature(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

@@ -83,7 +83,7 @@ def fig01(tables: Tables, params: Params) -> Figure:
     for panel in axes[-1]:
         panel.set_xlabel("step")
     fig.legend(handles=_key(), loc="outside lower center", ncols=3, handlelength=3.2,
-               title="lines: SGD at width m; markers: infinite width")  # fmt: skip
+               title=f"lines: SGD at width m = {params.width}; markers: infinite width")  # fmt: skip
     return fig
 
 

@@ -31,18 +31,18 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
     contrastive and the non-contrastive loss, against the step (mean and 95 % interval over seeds, cut to the
     possible range); at step 0 the heads are random. Zero-shot accuracy on test images: an image counts as
     correct if the prompt 'This is a [LABEL_NAME]' with the largest cosine names a category that is present in
-    it. Grey lines: always naming the category most frequent in training; the frozen features themselves, if
-    images and texts have equally many; their least-squares map from training images to captions. This map
-    sees positive pairs only, and cannot collapse, because its targets are frozen: as far as it is as accurate
-    as the contrastive heads, negative pairs add no accuracy, but keep two trained heads from collapsing
-    together. The alignment score is P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own caption and B'
-    another image's (grey: chance, and the ideal 1). For embeddings of test images (solid) and of their
-    captions (dotted): the balance score of Definition 4.2, a stable rank, in the two readings that the text
-    allows, of the covariance C and of its root (both count directions, from 1 for collapsed embeddings); the
-    condition number; and the effective condition number, over as many singular values as there are
-    categories. With negative pairs, too, it may end above that of the random heads. Other losses, if the
-    settings name any, have colours of their own. Our copy of the paper has lost the heads' width in
-    conversion; we assume 512, CLIP's output dimension.""",
+    it. Grey lines in its panel: always naming the category most frequent in training; the frozen features
+    themselves, if images and texts have equally many; their least-squares map from training images to
+    captions. This map sees positive pairs only, and cannot collapse, because its targets are frozen: as far
+    as it is as accurate as the contrastive heads, negative pairs add no accuracy, but keep two trained heads
+    from collapsing together. The alignment score is P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own
+    caption and B' another image's (dash-dotted: chance, and the ideal 1). For embeddings of test images
+    (solid) and of their captions (dotted): the balance score of Definition 4.2, a stable rank, in the two
+    readings that the text allows, of the covariance C and of its root (both count directions, from 1 for
+    collapsed embeddings); the condition number; and the effective condition number, over as many singular
+    values as there are categories. With negative pairs, too, it may end above that of the random heads. Other
+    losses, if the settings name any, have colours of their own. Our copy of the paper has lost the heads'
+    width in conversion; we assume 512, CLIP's output dimension.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -65,9 +65,10 @@ def fig02(tables: Tables, params: Params) -> Figure:
         axes.set_ylabel(PANELS[name])
         steps_axis(axes)
     for level in (0.5, 1.0):
-        panels["alignment"].axhline(level, color="0.6", lw=0.8, zorder=0)
+        style = {"color": "0.5", "lw": 1, "ls": "-.", "label": "alignment: chance, ideal"}
+        panels["alignment"].axhline(level, zorder=0, **style)
     _baselines(panels["accuracy"], base["baselines"])
-    legends = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
+    legends = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy", "alignment")]
     losses = [loss for loss, _, _ in series]
     entries = {
         label: handle

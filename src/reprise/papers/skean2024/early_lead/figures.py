@@ -4,6 +4,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
@@ -15,18 +16,18 @@ from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors,
 from reprise.study.experiment import BASE, Tables, figure
 
 SECTION = "Section 6.2 text"
-FINAL: dict[str, Any] = {
-    "marker": "D", "ms": 5, "mfc": "none", "ls": "", "clip_on": False, "label": "printed, ImageNet",
-}  # fmt: skip
+PROBED: dict[str, Any] = {"marker": "*", "ms": 8, "ls": "", "clip_on": False}
+FINAL: dict[str, Any] = {"marker": "D", "ms": 5, "mfc": "none", "ls": "", "clip_on": False}
 
 
 @figure(
     "Figure 4",
     caption=f"""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
     Barlow Twins in the same setup; what the paper calls an epoch is a hundredth of the steps here. Grey: the
-    first 30 epochs, the range of the paper's figure. Stars: a final linear probe. Diamonds: the final
-    accuracies that Section 6.2 prints, on ImageNet. {CAPTION} Mean and 95 %
-    interval over seeds, cut to [0, 100 %]; other losses named in the settings are in red.""",
+    first 30 epochs, the range of the paper's figure. Right of the curves, in the colour of the method: stars
+    are our linear probe after training, diamonds the final accuracies that Section 6.2 prints, on ImageNet.
+    {CAPTION} Mean and 95 % interval over seeds, cut to [0, 100 %]; other losses, if the settings name any,
+    are in red.""",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -34,14 +35,15 @@ def fig04(tables: Tables, params: Params) -> Figure:
     fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
     for axes, column, k in zip(panels, ("top1", "top5"), ("top-1", "top-5"), strict=True):
         axes.axvspan(0, SHOWN, color="0.95", lw=0, label="the paper's figure")
-        for method, color, marker, line in zip(PAIR, colors(2), MARKERS, LINES, strict=False):
+        for place, (method, color, marker, line) in enumerate(
+            zip(PAIR, colors(2), MARKERS, LINES, strict=False)
+        ):
             style = {"color": color, "marker": marker, "ls": line, "label": METHODS[method].name}
             band(axes, online[online["method"] == method], "epoch", column, within=PERCENT, **style)
             ends = drawable(probes.loc[probes["method"] == method, column], f"{method}'s linear probe")
-            star = {"marker": "*", "ms": 8, "ls": "", "label": "final linear probe"}
-            axes.plot(104, ends.mean(), color=color, clip_on=False, **star)
+            axes.plot(103 + 3 * place, ends.mean(), color=color, **PROBED)
             printed = accuracies(numbers(), SECTION).loc[METHODS[method].name, f"ImageNet {k} final"]
-            axes.plot(104, printed, color=color, **FINAL)
+            axes.plot(109 + 3 * place, printed, color=color, **FINAL)
         if column == "top1":
             reference_lines(axes, probes)
         for loss in other_losses(tables, params):
@@ -55,9 +57,11 @@ def fig04(tables: Tables, params: Params) -> Figure:
                 label=loss.label,
             )
         axes.set(
-            xlabel="hundredth of the steps (the paper's epoch)", ylabel=f"{k} accuracy, %", xlim=(0, 106)
+            xlabel="hundredth of the steps (the paper's epoch)", ylabel=f"{k} accuracy, %", xlim=(0, 114)
         )
         axes.set_ylim(bottom=0)
     entries = legend_entries(panels)
+    for name, style in (("final linear probe", PROBED), ("printed, ImageNet", FINAL)):
+        entries[name] = Line2D([], [], color="0.3", **style)
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=5)
     return fig

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from reprise.evidence.measures import first, mean, rows
 from reprise.papers.skean2024.learned import gains
@@ -223,9 +224,10 @@ def _beside_print(columns: list[Column]) -> Figure:
         for place in both:
             ranks = f"{(printed > printed[place]).sum() + 1} → {(ours > ours[place]).sum() + 1}"
             transform = axes.get_yaxis_transform()
-            axes.text(1.02, place, ranks, transform=transform, va="center", fontsize=5.5)
+            axes.text(1.02, place, ranks, transform=transform, va="center", fontsize=6)
         axes.set_title(column.title, fontsize=6.5)
         axes.set_xlabel("top-1, %")
+        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
     panels[0, 0].set_ylabel("method")
     entries = legend_entries(panels[0])
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
@@ -273,8 +275,10 @@ def _rates(axes: Axes, pilots: pd.DataFrame, methods: list[str], start: float) -
     styles = list(zip(rates, colors(len(rates)), cycle(MARKERS), strict=False))
     for rate, color, marker in styles:
         axes.plot([], [], color=color, marker=marker, ls="", label=f"learning rate {rate:g}")
+    if len(rates) > 1 and pilots["held_out"].isna().any():
+        axes.plot([], [], color="0.3", marker="x", ls="", label="diverged")
     for position, (rate, color, marker) in enumerate(styles):
-        shift = 0.6 * (position / max(len(rates) - 1, 1) - 0.5)
+        shift = 0.45 * (position / max(len(rates) - 1, 1) - 0.5)
         style = {"color": color, "marker": marker, "ls": ""}
         for y, key in enumerate(methods):
             pilot = rows(pilots, method=key, learning_rate=rate)
@@ -283,7 +287,7 @@ def _rates(axes: Axes, pilots: pd.DataFrame, methods: list[str], start: float) -
                 ring = rows(pilot, chosen=True)
                 axes.plot(ring["held_out"], [y + shift] * len(ring), label="chosen", **CHOSEN)
             elif len(rates) > 1:
-                axes.plot(left_edge, y + shift, marker="x", ls="", color=color, label="diverged")
+                axes.plot(left_edge, y + shift, marker="x", ls="", color=color)
     axes.axvline(start, color="0.5", lw=0.9, ls=":", label="random initialisation")
     axes.set(xlabel="top-1 of a linear probe on held-out images, %")
     axes.set_xlim(left_edge - 1, min(np.nanmax([*pilots["held_out"], start]) + 6, 100))

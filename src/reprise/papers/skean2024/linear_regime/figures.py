@@ -30,11 +30,11 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
     because the floors do. Middle: the ten largest eigenvalues of view 1's covariance Z1ᵀZ1 in seed 0 (dark:
     the first), and those of the corrected closed form for each mode's λ, c and initial size (dashed). Bottom:
     the time at which the 10th eigenvalue reaches 0.25, for each kind of views: in t at the same learning
-    rate, a fixed fraction of FroSSL's largest stable one, and in steps at that fraction of each loss's own;
-    mean and 95 % interval over seeds, cut at 0, each with its own images, views and layers. Open triangles:
-    in some seed the eigenvalue does not reach 0.25 before the end, which then counts. The largest stable
-    learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the Hessian at the end
-    of the runs confirms. t = learning rate * step.""",
+    rate, a fixed fraction of FroSSL's largest stable one (left), and in steps at that fraction of each loss's
+    own (right); mean and 95 % interval over seeds, cut at 0, each with its own images, views and layers. Open
+    triangles: in some seed the eigenvalue does not reach 0.25 before the end, which then counts. The largest
+    stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the Hessian at
+    the end of the runs confirms. t = learning rate * step.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -45,14 +45,14 @@ def fig02(tables: Tables, params: Params) -> Figure:
         middle = fig.add_subplot(grid[1, column], sharex=top)
         _loss(top, base["loss"], run, views)
         _spectrum(middle, base, run, views)
-        top.set_title(f"{NAMES[run]}, {'same views' if views == 'same' else 'strong'}")
+        top.set_title(f"{NAMES[run]}\n{views} views")
     fig.axes[0].set_ylabel("loss")
     label = "$\\lambda_{10}$ reaches " + f"{THRESHOLD} at"
     left, right = (fig.add_subplot(grid[2, columns]) for columns in (slice(0, 2), slice(2, 4)))
     _rises(left, base, "time", "barlow")
     left.set(ylabel=f"{label} $t$", title="same learning rate")
     _rises(right, base, "step", "barlow-own")
-    right.set(ylabel=f"{label} step", title="each loss at its own largest stable learning rate")
+    right.set(ylabel=f"{label} step", title="each loss at its own learning rate")
     entries = legend_entries(fig.axes)
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=3, handlelength=3)
     return fig

@@ -23,9 +23,9 @@ def appC(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
     fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.4), sharey=True)
     base = {"dim": round(METHODS["frossl"].dim * params.width), "batch": params.batch}
-    for axes, name, other, values, label in (
-        (panels[0], "dim", "batch", params.dims, "embedding dimension d"),
-        (panels[1], "batch", "dim", params.batches, "batch size N"),
+    for axes, name, other, values, label, fixed in (
+        (panels[0], "dim", "batch", params.dims, "embedding dimension d", "batch size N"),
+        (panels[1], "batch", "dim", params.batches, "batch size N", "dimension d"),
     ):
         rows = probes[probes[other] == base[other]]
         for value in values:
@@ -36,7 +36,7 @@ def appC(tables: Tables, params: Params) -> Figure:
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(sorted(rows[name].unique()))
-        axes.set_xlabel(f"{label} ({other} {base[other]:g})")
+        axes.set_xlabel(f"{label} ({fixed} = {base[other]:g})")
     panels[0].set_ylabel("top-1 of a linear probe, %")
     fig.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig

@@ -120,7 +120,7 @@ def sec43_cost(tables: Tables, params: Params) -> Figure:
         left.plot(counted.index, counted, **style)
         band(right, times[times["term"] == term], "dim", "seconds", log=True, **style)
     dims = np.unique(times["dim"])
-    for panel, label in ((left, "operations"), (right, "CPU seconds")):
+    for panel, label in ((left, "floating-point operations"), (right, "CPU seconds")):
         panel.axvline(params.batch, color="0.5", lw=0.8, ls=":", label="d = batch size")
         panel.set(xscale="log", yscale="log", xlabel="dimension d", ylabel=label)
         panel.set_xticks(dims, [str(dim) for dim in dims])

@@ -25,7 +25,7 @@ from reprise.study.experiment import BASE, Tables, figure
 def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     probes, pilots = base["probes"], base["pilots"].dropna(subset="held_out")
-    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.8))
+    fig, axes = plt.subplots(figsize=(WIDTH / 2, 3.2))
     if len(params.learning_rates) > 1:
         drawable(pilots["held_out"], "the pilots")
     rates = sorted(pilots["learning_rate"].unique())
@@ -43,7 +43,5 @@ def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     axes.set_xticks(params.weights, [f"{weight:g}" for weight in params.weights])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="weight of the invariance", ylabel="top-1 of a linear probe, %")
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high + 0.45 * (high - low))  # room for the legend
-    axes.legend(loc="upper left")
+    fig.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig

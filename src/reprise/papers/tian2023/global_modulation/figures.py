@@ -3,6 +3,7 @@
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -67,25 +68,33 @@ def _solutions(axes: Axes, flow: pd.DataFrame, params: Params) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(0.28, 1.02))
 
 
+def _colors(params: Params) -> dict[int, np.ndarray]:
+    """A colour for every dimension in either panel."""
+    dims = sorted({*params.probability_dims, *params.dims})
+    return dict(zip(dims, colors(len(dims)), strict=True))
+
+
 def _probabilities(axes: Axes, table: pd.DataFrame, params: Params) -> None:
     dims = params.probability_dims
-    for dim, color, line in zip(dims, colors(len(dims)), LINES, strict=False):
+    for dim, line in zip(dims, LINES, strict=False):
+        color = _colors(params)[dim]
         rows = table[table["dim"] == dim]
         formula = drawable(rows.groupby("epsilon")["formula"].mean(), f"P[E_l] at d = {dim}")
         axes.plot(formula, color=color, ls=line, label=f"d = {dim}")
         band(axes, rows, "epsilon", "simulated", within=SHARE, **CROSSES,
              label="drawn" if dim == dims[-1] else None)  # fmt: skip
-    axes.set(xlabel="modulation factor ε", ylabel="P[E]", ylim=(-0.02, 0.56))
+    axes.set(xlabel="modulation factor ε", ylabel="$P[E_l]$", ylim=(-0.02, 0.56))
     axes.legend(loc="upper left")
 
 
 def _basins(axes: Axes, table: pd.DataFrame, params: Params) -> None:
-    for dim, color, marker in zip(params.dims, colors(len(params.dims)), MARKERS, strict=False):
+    for dim, marker in zip(params.dims, MARKERS, strict=False):
+        color = _colors(params)[dim]
         rows = table[table["dim"] == dim]
-        style = {"color": color, "marker": marker, "label": f"d = {dim}"}
+        style: dict[str, Any] = {"color": color, "marker": marker, "label": f"d = {dim}"}
         band(axes, rows, "modulation", "reached", within=SHARE, **style)
-        name = "smallest $t^*$" if dim == params.dims[0] else None
-        style = {"color": color, "ls": "--", "lw": 0.9, "label": name}
+        style = {"color": color, "ls": "--", "lw": 0.9}
         band(axes, rows, "modulation", "first_critical", within=SHARE, **style)
+    axes.plot([], [], color="0.3", ls="--", lw=0.9, label="smallest $t^*$")
     axes.set(xlabel="modulation c", ylabel="share that reaches the pattern", ylim=(0, 0.62))
     axes.legend(loc="upper left", ncols=2)

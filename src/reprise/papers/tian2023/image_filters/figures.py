@@ -73,7 +73,8 @@ def _filters_and_statistic(
 ) -> Figure:
     """Draws blocks of tiles two in a row, with the statistic beside the first."""
     base, others = setting(tables, BASE), other_losses(tables, params)
-    blocks = [("", base, arm), *((name, base, control) for name, control in controls.items())]
+    first = next(name for name, line_arm in lines.items() if line_arm == arm)
+    blocks = [(first, base, arm), *((name, base, control) for name, control in controls.items())]
     blocks += [(loss.label, loss.tables, arm) for loss in others]
     height = 1 + len(blocks) // 2
     fig = plt.figure(figsize=(WIDTH, 2.6 * height))
@@ -106,11 +107,10 @@ def _filters_and_statistic(
 
 def _tiles(part: SubFigure, filters: pd.DataFrame, name: str) -> None:
     """Draws a panel per field, and their grey scale."""
-    suffix = f", {name}" if name else ""
     panels = part.subplots(2, 2)
     for axes, field in zip(panels.flat, FIELDS, strict=True):
         _mosaic(axes, filters[filters["field"] == field], field)
-        axes.set_title(f"{field}{suffix}")
+        axes.set_title(f"{field}, {name}")
     scale = ScalarMappable(Normalize(-1, 1), GREYS)
     part.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
 

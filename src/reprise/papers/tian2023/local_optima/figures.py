@@ -70,7 +70,7 @@ def _objective(axes: Axes, base: dict[str, pd.DataFrame], alpha: str, params: Pa
             axes.plot(np.degrees(rows["angle"]), rows["height"], **style)
     axes.set(xlabel="angle θ of w (degrees)", xlim=(-180, 180), ylim=(0, 1.05))
     axes.set_xticks([-180, -90, 0, 90, 180])
-    axes.legend(loc="lower left")
+    axes.legend(loc="lower left", frameon=True, framealpha=1, edgecolor="none")
 
 
 def _rotations(axes: Axes, counts: pd.DataFrame) -> None:

@@ -96,9 +96,10 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
 @figure(
     "Figure 5",
     caption="""Filters of the first seed at P = 3, beta = 5 after training with InfoNCE: in each receptive
-    field those of ReLU (left) and of the linear activation (right), one row per filter and one column per
-    token, as shares of the field's largest weight. Triangles mark the candidate tokens that the generators
-    use. The paper's caption has 8 tokens, its text 20. Other losses, if the settings name any, are below.""",
+    field, R0 to R9, those of ReLU (left) and of the linear activation (right), one row per filter and one
+    column per token, as shares of the field's largest weight. Triangles mark the candidate tokens that the
+    generators use. The paper's caption has 8 tokens, its text 20. Other losses, if the settings name any, are
+    below.""",
 )
 def fig05(tables: Tables, params: Params) -> Figure:
     series = [("", setting(tables, BASE)["filters"])]

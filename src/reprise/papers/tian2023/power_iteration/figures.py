@@ -1,5 +1,7 @@
 """Figure 1 (right): convergence of power iteration."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,7 +9,7 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.power_iteration.params import Params
-from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, drawable
+from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 FLOOR = 1e-17
@@ -27,13 +29,17 @@ ITERATIONS_DRAWN = 60
 )
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
-    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), width_ratios=(1.15, 1.15, 1))
+    fig, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(1.15, 1.15, 1))
     titles = {"discrete": "as published", "smoothed": f"with noise of std {params.noise_std:g}"}
     for panel, (model, title) in zip(axes, titles.items(), strict=False):
         _steps(panel, base["steps"][base["steps"]["model"] == model], model, params)
         panel.set_title(title)
     axes[0].set_ylabel(r"step $\Vert w(t+1) - w(t)\Vert_2$")
-    legend = axes[1].legend(title="‖UᵀU - I‖₂", alignment="left", loc="upper right")
+    entries = legend_entries(axes[:1])
+    title = "left and middle: ‖UᵀU - I‖₂"
+    legend = fig.legend(
+        entries.values(), entries, loc="outside lower center", ncols=len(entries), title=title
+    )
     for handle in legend.get_lines():
         handle.set(linewidth=1.5, alpha=1)
     _shares(axes[2], base["ends"])
@@ -65,11 +71,11 @@ def _shares(axes: Axes, ends: pd.DataFrame) -> None:
         "discrete: in a cycle": (ends["model"] == "discrete", ends["period"] > 1, "^"),
     }
     for (label, (selection, condition, marker)), color, line in zip(
-        curves.items(), colors(3), LINES, strict=False
+        curves.items(), ("black", "0.3", "0.55"), LINES, strict=False
     ):
         shares = ends[selection].assign(share=condition[selection].astype(float))
         by_seed = shares.groupby(["gram_distance", "seed"], as_index=False)[["share"]].mean()
-        style = {"color": color, "marker": marker, "ls": line, "label": label}
+        style: dict[str, Any] = {"color": color, "marker": marker, "ls": line, "label": label}
         band(axes, by_seed, "gram_distance", "share", within=SHARE, **style)
     axes.set(xlabel="‖UᵀU - I‖₂", ylabel="share of runs", title="how runs end", ylim=(-0.03, 1.5))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
