@@ -207,12 +207,12 @@ def drawing(artifact):
     """The output files of `reprise draw`; the PNG of a figure also goes into Snakemake's own report."""
     key, name = artifact.id.split("/")
     stem = f"{FIGURES}/{artifact.id}"
-    if artifact.kind == "table":
-        return {"csv": f"{stem}.csv", "md": f"{stem}.md"}
-    image = report(
-        f"{stem}.png", caption="../report/artifact.rst", category=key, subcategory=name
-    )
-    return {"pdf": f"{stem}.pdf", "png": image}
+    files = {ending: f"{stem}.{ending}" for ending in artifact.endings}
+    if artifact.kind == "figure":
+        files["png"] = report(
+            files["png"], caption="../report/artifact.rst", category=key, subcategory=name
+        )
+    return files
 
 
 def record_host():

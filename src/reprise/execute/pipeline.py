@@ -314,12 +314,13 @@ def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
 
 
 def draw(id: str, tier: Tier) -> list[Path]:
-    """Draws an artifact and writes it to `figures/TIER/KEY/fig04.{pdf,png}` or `table1.{csv,md}`."""
+    """Draws an artifact and writes it to `figures/TIER/KEY/fig04.{pdf,svg,png}` or `table1.{csv,md}`."""
     import matplotlib.pyplot as plt
 
     content = make(id, tier)
-    writers = _figure_writers(content) if registry.artifact(id).kind == "figure" else _table_writers(content)
-    files = {tier.figures / f"{id}.{ending}": writer for ending, writer in writers.items()}
+    artifact = registry.artifact(id)
+    writers = _figure_writers(content) if artifact.kind == "figure" else _table_writers(content)
+    files = {tier.figures / f"{id}.{ending}": writers[ending] for ending in artifact.endings}
     store.write_files(files)
     plt.close("all")
     return list(files)
@@ -328,7 +329,7 @@ def draw(id: str, tier: Tier) -> list[Path]:
 def _figure_writers(figure: "Figure") -> dict[str, Writer]:
     from reprise.plotting.style import save
 
-    return {ending: partial(save, figure, kind=ending) for ending in ("pdf", "png")}
+    return {kind: partial(save, figure, kind=kind) for kind in ("pdf", "svg", "png")}
 
 
 def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:

@@ -33,6 +33,7 @@ STYLE = {
     "axes.linewidth": 0.6,
     "lines.linewidth": 1.2,
     "lines.markersize": 3.5,
+    "image.interpolation": "none",  # in PDF and SVG, images of as many pixels as they show values
     "pdf.fonttype": 42,
     "svg.hashsalt": "reprise",
 }
@@ -150,6 +151,7 @@ def steps_axis(axes: Axes) -> None:
 
 
 def save(figure: Figure, file: Path, kind: str) -> None:
-    """Writes a figure without a date, so that the same figure gives the same bytes."""
-    metadata = {"pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
-    figure.savefig(file, format=kind, metadata=metadata, dpi=200)
+    """Writes a figure without a date, so that the same figure gives the same bytes. Text of an SVG stays text."""
+    metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
+    with styled(), mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(file, format=kind, metadata=metadata, dpi=200)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pandas as pd
 from PIL import Image
@@ -167,15 +168,14 @@ class _Builder:
     # Figures and tables.
 
     def _figure(self, artifact: Artifact) -> Figure:
-        endings = ("pdf", "png") if artifact.kind == "figure" else ("csv", "md")
-        files = {ending: self.tier.figures / f"{artifact.id}.{ending}" for ending in endings}
+        files = {ending: self.tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings}
         has_run = artifact.experiment in self.fresh
         again = f"reprise draw {artifact.id} --tier {self.tier.name}"
         content: dict[str, Any] = {"width": 0, "height": 0, "columns": [], "rows": []}
-        main = files["png" if artifact.kind == "figure" else "csv"]
-        drawn = has_run and main.is_file()
+        shown = [files[ending] for ending in (("svg", "png") if artifact.kind == "figure" else ("csv",))]
+        drawn = has_run and all(file.is_file() for file in shown)
         if drawn:
-            content |= _size(main, again) if artifact.kind == "figure" else _table(main, again)
+            content |= _size(*shown, again) if artifact.kind == "figure" else _table(*shown, again)
         first = [] if has_run else [pipeline.how_to_make(artifact.experiment, self.tier)]
         return Figure(
             id=artifact.id,
@@ -195,16 +195,18 @@ class _Builder:
         )
 
 
-def _size(file: Path, again: str) -> dict[str, int]:
-    """The width and height of a PNG, which must be whole."""
+def _size(svg: Path, png: Path, again: str) -> dict[str, int]:
+    """The width and height of the PNG; both files must be whole."""
     try:
-        with Image.open(file) as image:
+        ElementTree.parse(svg)
+    except (OSError, ElementTree.ParseError) as error:
+        raise RepriseError(f"{svg}: damaged, not a whole SVG ({error}); make it again with: {again}") from None
+    try:
+        with Image.open(png) as image:
             image.load()
             return {"width": image.width, "height": image.height}
     except (OSError, SyntaxError) as error:
-        raise RepriseError(
-            f"{file}: damaged, not a whole PNG ({error}); make it again with: {again}"
-        ) from None
+        raise RepriseError(f"{png}: damaged, not a whole PNG ({error}); make it again with: {again}") from None
 
 
 def _table(file: Path, again: str) -> dict[str, Any]:

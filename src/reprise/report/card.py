@@ -226,8 +226,7 @@ def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
     verdicts = pipeline.saved_verdicts(paper.key, tier)
     about = sorted(claims_about(paper, paper.claims)[artifact.id])
     yield from _labelled("claims", (f"{verdicts.get(id, 'not judged')}: {id}" for id in about))
-    endings = ("pdf", "png") if artifact.kind == "figure" else ("csv", "md")
-    drawn = [file for ending in endings if (file := tier.figures / f"{artifact.id}.{ending}").is_file()]
+    drawn = [file for ending in artifact.endings if (file := tier.figures / f"{artifact.id}.{ending}").is_file()]
     yield from _labelled("files", (_shown(file, tier) for file in drawn))
     yield "from", _shown(tier.results / artifact.experiment, tier)
     if place := Checkout(tier.root, tier.root).figure(artifact):

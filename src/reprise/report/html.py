@@ -27,9 +27,11 @@ from reprise.evidence.claims import (
 from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
 from reprise.execute.tiers import Tier
-from reprise.report import digest, drawings, numbers, pictures, recorded, wording
+from reprise.report import digest, drawings, numbers, recorded, wording
 from reprise.report.build import build
-from reprise.report.schema import Claim, Report
+from reprise.report.pictures import thumbnail
+from reprise.report.schema import Claim, Figure, Report
+from reprise.report.vector import Vector, vector
 from reprise.storage import store
 
 LONG_TABLE = 30
@@ -76,7 +78,7 @@ def page(report: Report, folder: Path, root: Path) -> str:
 
     Args:
         folder: where it will lie; the paths of the report start there.
-        root: the checkout, whose cache keeps the pictures.
+        root: the checkout, whose cache keeps the thumbnails.
     """
     every = {claim.id: claim for paper in report.papers for claim in paper.claims}
 
@@ -107,8 +109,8 @@ def page(report: Report, folder: Path, root: Path) -> str:
                 (title, len(claims), Markup(drawings.panel(title, claims)))
                 for title, claims in drawings.comparisons(report.papers)
             ],
-            picture=partial(_picture, root, folder, pictures.WIDE),
-            thumbnail=partial(_picture, root, folder, pictures.SMALL),
+            vector=partial(_vector, folder),
+            thumbnail=partial(_thumbnail, root, folder),
             style=Markup(_text("report.css")),
             script=Markup(_text("report.js")),
             long_table=LONG_TABLE,
@@ -146,8 +148,12 @@ def _text(name: str) -> str:
     return (files("reprise.report") / name).read_text(encoding="utf-8")
 
 
-def _picture(root: Path, folder: Path, width: int, path: str) -> str:
-    return pictures.embedded(folder / path, width, root)
+def _vector(folder: Path, figure: Figure) -> Vector:
+    return vector(folder / figure.files["svg"], figure.id.replace("/", "."))
+
+
+def _thumbnail(root: Path, folder: Path, figure: Figure) -> str:
+    return thumbnail(folder / figure.files["png"], root)
 
 
 def _distance(claim: Claim) -> str:

@@ -16,8 +16,19 @@ function words(text) {
   return text.toLowerCase().normalize("NFKD");
 }
 
+// Draws a view's figures, which the page holds compressed.
+async function draw(view) {
+  for (const figure of view.querySelectorAll("svg[data-content]")) {
+    const bytes = Uint8Array.from(atob(figure.dataset.content), letter => letter.charCodeAt(0));
+    delete figure.dataset.content;
+    const content = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    figure.innerHTML = await new Response(content).text();
+  }
+}
+
 function show(id) {
   for (const view of views) view.hidden = view.id !== id;
+  draw(document.getElementById(id));
   for (const link of document.querySelectorAll("#contents a")) {
     if (link.hash === `#${id}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -102,10 +113,7 @@ const zoom = document.getElementById("zoom");
 for (const button of document.querySelectorAll(".zoom")) {
   button.hidden = false;
   button.addEventListener("click", () => {
-    const picture = button.parentElement.querySelector("img");
-    const large = zoom.querySelector("img");
-    large.src = picture.src;
-    large.alt = picture.alt;
+    zoom.lastElementChild.replaceWith(button.parentElement.querySelector("svg").cloneNode(true));
     zoom.showModal();
   });
 }

@@ -66,7 +66,7 @@ class Figure(Part):
     caption: str
     experiment: str
     files: dict[str, str]
-    """Ending (`pdf`, `png`, `csv`, `md`) -> path; empty if it has not been drawn."""
+    """Ending (`pdf`, `svg`, `png`, `csv`, `md`) -> path; empty if it has not been drawn."""
     width: int
     """Of the PNG in pixels; 0 of a table."""
     height: int

@@ -110,6 +110,11 @@ class Artifact:
     name: str
 
     @property
+    def endings(self) -> tuple[str, ...]:
+        """Of the files in which it is written."""
+        return ("pdf", "svg", "png") if self.kind == "figure" else ("csv", "md")
+
+    @property
     def symbol(self) -> tuple[str, str]:
         """The drawing function's module and name."""
         return self.module, self.name

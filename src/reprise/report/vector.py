@@ -1,0 +1,106 @@
+"""Figures as SVG that a page can hold: matplotlib's own, made small."""
+
+import base64
+import re
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+DIGITS = 2
+"""Decimals of a number, in points: rounding moves nothing by a pixel, even at ten times the size."""
+HREF = "{http://www.w3.org/1999/xlink}href"
+LEFT_OUT = {"metadata", "style"}
+FONT = re.compile(r"; font-family: 'DejaVu Sans'[^;]*")
+"""Most texts' font, which the page's style names once."""
+NUMBER = re.compile(r"(?<![\w#.])-?\d*\.\d+(?:e-?\d+)?")
+REFERENCE = re.compile(r"(?<=^#)[\w.-]+$|(?<=^url\(#)[\w.-]+(?=\)$)")
+STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+
+
+class Vector(NamedTuple):
+    """A figure in SVG.
+
+    Attributes:
+        box: its `viewBox`.
+        content: what its element `svg` holds, compressed by zlib, in base64.
+    """
+
+    box: str
+    content: str
+
+
+def vector(file: Path, name: str) -> Vector:
+    """A figure's SVG, with rounded numbers, relative coordinates and no more names than it needs. The same
+    file and name give the same text.
+
+    Args:
+        file: as `plotting.style.save` writes it.
+        name: what its ids begin with, so that no two figures of a page share one.
+
+    Raises:
+        ElementTree.ParseError: if the file is no whole SVG.
+    """
+    root = ElementTree.parse(file).getroot()
+    box = root.attrib["viewBox"]
+    _rename(root, name)
+    for element in root.iter():
+        _shorten(element)
+    text = "".join(ElementTree.tostring(child, encoding="unicode") for child in root)
+    return Vector(box, base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii"))
+
+
+def _rename(root: Element, name: str) -> None:
+    """Gives what is referred to a name of the figure's own, and removes all other ids."""
+    new: dict[str, str] = {}
+    for element in root.iter():
+        if HREF in element.attrib:
+            element.set("href", element.attrib.pop(HREF))
+        for key, value in element.items():
+            if found := REFERENCE.search(value):
+                to = new.setdefault(found[0], f"{name}.{len(new)}")
+                element.set(key, value.replace(found[0], to))
+    for element in root.iter():
+        if (id := element.attrib.pop("id", None)) in new:
+            element.set("id", new[id])
+
+
+def _shorten(element: Element) -> None:
+    """Shortens an element in place, without what it holds."""
+    element.tag = element.tag.split("}")[1]
+    for child in list(element):
+        if child.tag.split("}")[1] in LEFT_OUT:
+            element.remove(child)
+    if len(element) or not (element.text or "").strip():
+        element.text = None
+    element.tail = None
+    for key, value in element.items():
+        if key == "d":
+            element.set(key, _path(value))
+        elif not value.startswith("data:"):
+            element.set(key, NUMBER.sub(lambda found: _rounded(float(found[0])), FONT.sub("", value)))
+    if element.get("transform", "").startswith("rotate(-0 "):
+        del element.attrib["transform"]
+
+
+def _path(drawn: str) -> str:
+    """A path of matplotlib's (absolute M, L, Q, C and z) with each point relative to the one before. What
+    rounding takes from a step is added to the next."""
+    pieces, here, start = [], (0.0, 0.0), (0.0, 0.0)
+    for command, numbers in STEP.findall(drawn):
+        values = [float(number) for number in numbers.split()]
+        points = [
+            (round(x, DIGITS), round(y, DIGITS)) for x, y in zip(values[::2], values[1::2], strict=True)
+        ]
+        steps = [_rounded(part - old) for point in points for part, old in zip(point, here, strict=True)]
+        pieces.append(command.lower() + " ".join(steps))
+        here = points[-1] if points else start
+        if command == "M":
+            start = here
+    return "".join(pieces)
+
+
+def _rounded(number: float) -> str:
+    text = f"{number:.{DIGITS}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
