@@ -4,10 +4,12 @@ import base64
 import io
 import json
 import re
+import zlib
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import matplotlib.pyplot as plt
@@ -36,6 +38,7 @@ from reprise.execute import registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
 from reprise.papers import ORDER
+from reprise.plotting.style import save
 from reprise.report import build, contents, html, numbers, runs, schema
 from reprise.storage import store
 from reprise.study.experiment import BASE, Artifact, Resources
@@ -183,7 +186,8 @@ def _write_figures(tier: Tier) -> None:
     folder.mkdir(parents=True)
     figure, axes = plt.subplots(figsize=(3, 2))
     axes.plot([1, 2, 3])
-    figure.savefig(folder / "fig06a.png")
+    for kind in ("svg", "png"):
+        save(figure, folder / f"fig06a.{kind}", kind)
     plt.close(figure)
     table = pd.DataFrame({"loss": ["a<b", "InfoNCE"], "accuracy": [66.512345, np.nan]})
     table.to_csv(folder / "table1.csv", index=False)
@@ -209,6 +213,7 @@ class Page(HTMLParser):
         self.elements: Counter[str] = Counter()
         self.headers: list[dict] = []
         self.images: list[dict] = []
+        self.pictures: list[dict] = []
         self.tables: list[list[list[str]]] = []
         self.words = ""
         self.cards: dict[str, list[str]] = {}
@@ -247,6 +252,8 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         elif tag == "img":
             self.images.append(given)
+        elif tag == "svg" and given.get("role") == "img":
+            self.pictures.append(given)
         elif tag == "details" and given.get("class") == "claim":
             self.claim = given["id"]
         elif tag == "table":
@@ -355,21 +362,24 @@ def test_a_claims_line_shows_our_interval_and_the_papers(tier: Tier, page: Page)
 def test_text_stays_text(tier: Tier, page: Page) -> None:
     assert page.elements["script"] == 1
     assert NASTY in page.words
-    assert any(NASTY in image["alt"] for image in page.images)
+    assert any(NASTY in picture["aria-label"] for picture in page.pictures)
     assert "a<b" in page.words
     assert "<script" not in (tier.results / "summary.md").read_text(encoding="utf-8")
 
 
 def test_figures_and_tables_are_embedded(tier: Tier, page: Page) -> None:
-    thumbnail, image = [image for image in page.images if image.get("src")]
+    (thumbnail,) = [image for image in page.images if image.get("src")]
     drawn = Image.open(tier.figures / "new2030" / "fig06a.png").convert("RGB")
-    for shown, width in ((image, drawn.width), (thumbnail, 200)):
-        kind, content = shown["src"].split(",")
-        assert kind == "data:image/avif;base64"
-        picture = Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
-        assert picture.width == width
-        assert np.abs(np.asarray(picture.resize(drawn.size)).mean() - np.asarray(drawn).mean()) < 3
-    assert (int(image["width"]), int(image["height"])) == drawn.size
+    kind, content = thumbnail["src"].split(",")
+    assert kind == "data:image/avif;base64"
+    picture = Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
+    assert picture.width == 200
+    assert np.abs(np.asarray(picture.resize(drawn.size)).mean() - np.asarray(drawn).mean()) < 3
+    text = (tier.results / "report.html").read_text(encoding="utf-8")
+    (element,) = re.findall(r"<svg[^>]*data-content[^>]*>", text)
+    assert f'width="{drawn.width}" height="{drawn.height}"' in element
+    inner = zlib.decompress(base64.b64decode(element.split('data-content="')[1].split('"')[0])).decode()
+    assert "<path" in ElementTree.tostring(ElementTree.fromstring(f"<svg>{inner}</svg>"), encoding="unicode")
     assert ["InfoNCE", "—"] in page.rows
     assert ["a<b", "66.51"] in page.rows
 
@@ -611,10 +621,13 @@ def test_what_other_parameters_or_other_code_made_is_not_shown(
     assert "reprise run new2030/toy --tier mini\nreprise draw new2030/fig06a --tier mini" in Page(stale).words
 
 
-def test_a_truncated_figure_is_named(tier: Tier, claims: pd.DataFrame) -> None:
-    file = tier.figures / "new2030" / "fig06a.png"
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_truncated_figure_is_named(tier: Tier, claims: pd.DataFrame, ending: str) -> None:
+    file = tier.figures / "new2030" / f"fig06a.{ending}"
     file.write_bytes(file.read_bytes()[:200])
-    with pytest.raises(RepriseError, match=r"fig06a\.png: damaged.*reprise draw new2030/fig06a --tier mini"):
+    with pytest.raises(
+        RepriseError, match=rf"fig06a\.{ending}: damaged.*reprise draw new2030/fig06a --tier mini"
+    ):
         html.write(tier, claims)
 
 

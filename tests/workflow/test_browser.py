@@ -116,6 +116,13 @@ def test_every_figure_is_visible(visit):
                                  return [image.naturalWidth, box.width, box.height]; }))""",
             view,
         )
+        page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
+        sizes += page.tab.evaluate(
+            """view => [...document.getElementById(view).querySelectorAll(".plate svg")].map(figure => {
+                const box = figure.getBoundingClientRect();
+                return [10 * figure.querySelectorAll("path").length, box.width, box.height]; })""",
+            view,
+        )
         assert [size for size in sizes if size[0] < 100 or size[1] < 50 or size[2] < 20] == []
         pictures += len(sizes)
     assert pictures > 60  # figures, and their thumbnails
@@ -124,9 +131,9 @@ def test_every_figure_is_visible(visit):
 def test_a_figure_is_enlarged_and_put_back(visit):
     page = visit()
     page.go(page.papers[0])
-    picture = page.tab.locator(f"#{page.papers[0]} .plate img").first
+    picture = page.tab.locator(f"#{page.papers[0]} .plate svg").first
     page.tab.locator(f"#{page.papers[0]} .zoom").first.click()
-    large = page.tab.locator("#zoom img")
+    large = page.tab.locator("#zoom svg")
     assert large.is_visible()
     assert large.bounding_box()["width"] > picture.bounding_box()["width"]
     page.tab.keyboard.press("Escape")
@@ -266,5 +273,6 @@ def test_each_part_prints_on_few_pages(visit):
     page = visit()
     for view in ("home", *page.papers, "method", "provenance"):
         page.go(view)
+        page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
         pages = len(re.findall(rb"/Type\s*/Page\b", page.tab.pdf()))
         assert 1 <= pages <= MOST_PAGES, view

@@ -73,7 +73,7 @@ def dumbbells(axes: Axes, rows: Sequence[Row], references: Mapping[str, float]) 
         style: dict[str, Any] = {"marker": "o", "ms": 4, "lw": 1, "ls": "", "color": color, "label": label}
         axes.errorbar(mean, y, xerr=[[mean - low], [high - mean]], **style)
         if np.isfinite(row.printed):
-            axes.plot([row.printed, mean], [y, y], color="0.8", lw=1.6, zorder=0)
+            axes.plot([row.printed, mean], [y, y], color="0.55", lw=1.6, zorder=0)
     axes.grid(axis="y", lw=0.3, color="0.9")
     axes.set_yticks(range(len(rows)), [row.name for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)

@@ -38,7 +38,7 @@ def with_other_losses(tables: Tables, params: TakesLosses) -> dict[str, pd.DataF
 def other_losses(tables: Tables, params: TakesLosses) -> list[OtherLoss]:
     """The losses that `params.objective` names, in its order."""
     label_of = labels(params.objective)
-    reds = plt.get_cmap("YlOrRd")(np.linspace(0.95, 0.55, len(params.objective)))  # viridis has no red
+    reds = plt.get_cmap("YlOrRd")(np.linspace(0.95, 0.6, len(params.objective)))  # viridis has no red
     return [
         OtherLoss(label_of[name], setting(tables, name), color)
         for name, color in zip(params.objective, reds, strict=True)

@@ -64,8 +64,9 @@ def styled() -> Iterator[None]:
 
 
 def colors(n: int) -> np.ndarray:
-    """n colours of shape [n, 4], from dark to light, which keep their order when printed in grey."""
-    return plt.get_cmap("viridis")(np.linspace(0.0, 0.85, n))
+    """n colours of shape [n, 4], from dark to light, which keep their order when printed in grey. The
+    lightest still has a contrast of 3:1 with white."""
+    return plt.get_cmap("viridis")(np.linspace(0.0, 0.59, n))
 
 
 def band(
@@ -151,7 +152,7 @@ def steps_axis(axes: Axes) -> None:
 
 
 def save(figure: Figure, file: Path, kind: str) -> None:
-    """Writes a figure without a date, so that the same figure gives the same bytes. Text of an SVG stays text."""
+    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text."""
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
     with styled(), mpl.rc_context({"svg.fonttype": "none"}):
         figure.savefig(file, format=kind, metadata=metadata, dpi=200)

@@ -200,13 +200,17 @@ def _size(svg: Path, png: Path, again: str) -> dict[str, int]:
     try:
         ElementTree.parse(svg)
     except (OSError, ElementTree.ParseError) as error:
-        raise RepriseError(f"{svg}: damaged, not a whole SVG ({error}); make it again with: {again}") from None
+        raise RepriseError(
+            f"{svg}: damaged, not a whole SVG ({error}); make it again with: {again}"
+        ) from None
     try:
         with Image.open(png) as image:
             image.load()
             return {"width": image.width, "height": image.height}
     except (OSError, SyntaxError) as error:
-        raise RepriseError(f"{png}: damaged, not a whole PNG ({error}); make it again with: {again}") from None
+        raise RepriseError(
+            f"{png}: damaged, not a whole PNG ({error}); make it again with: {again}"
+        ) from None
 
 
 def _table(file: Path, again: str) -> dict[str, Any]:

@@ -226,8 +226,8 @@ def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
     verdicts = pipeline.saved_verdicts(paper.key, tier)
     about = sorted(claims_about(paper, paper.claims)[artifact.id])
     yield from _labelled("claims", (f"{verdicts.get(id, 'not judged')}: {id}" for id in about))
-    drawn = [file for ending in artifact.endings if (file := tier.figures / f"{artifact.id}.{ending}").is_file()]
-    yield from _labelled("files", (_shown(file, tier) for file in drawn))
+    files = [tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings]
+    yield from _labelled("files", (_shown(file, tier) for file in files if file.is_file()))
     yield "from", _shown(tier.results / artifact.experiment, tier)
     if place := Checkout(tier.root, tier.root).figure(artifact):
         yield "written in", f"{place.file}:{place.line}"

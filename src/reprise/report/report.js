@@ -118,6 +118,7 @@ for (const button of document.querySelectorAll(".zoom")) {
   });
 }
 zoom.addEventListener("click", () => zoom.close());
+zoom.addEventListener("close", () => zoom.lastElementChild.replaceChildren());
 
 form.hidden = false;
 form.addEventListener("input", ask);

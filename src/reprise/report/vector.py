@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 DIGITS = 2
 """Decimals of a number, in points: rounding moves nothing by a pixel, even at ten times the size."""
+SPACE = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 LEFT_OUT = {"metadata", "style"}
 FONT = re.compile(r"; font-family: 'DejaVu Sans'[^;]*")
@@ -32,8 +33,8 @@ class Vector(NamedTuple):
 
 
 def vector(file: Path, name: str) -> Vector:
-    """A figure's SVG, with rounded numbers, relative coordinates and no more names than it needs. The same
-    file and name give the same text.
+    """A figure's SVG without background, with rounded numbers, relative coordinates and no more names than it
+    needs. The same file and name give the same text.
 
     Args:
         file: as `plotting.style.save` writes it.
@@ -44,11 +45,21 @@ def vector(file: Path, name: str) -> Vector:
     """
     root = ElementTree.parse(file).getroot()
     box = root.attrib["viewBox"]
+    _clear(root)
     _rename(root, name)
     for element in root.iter():
         _shorten(element)
     text = "".join(ElementTree.tostring(child, encoding="unicode") for child in root)
     return Vector(box, base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii"))
+
+
+def _clear(root: Element) -> None:
+    """Removes the white background of the figure and of its axes."""
+    for group in root.iter(f"{SPACE}g"):
+        if group.get("id", "").startswith(("figure_", "axes_")) and len(group):
+            first = group[0].find(f"{SPACE}path")
+            if first is not None and first.get("style") == "fill: #ffffff":
+                group.remove(group[0])
 
 
 def _rename(root: Element, name: str) -> None:

@@ -104,4 +104,4 @@ def _scales(loss: Axes, output: Axes, share: Axes, *, optimum: float) -> None:
     output.set(ylabel="output at one anchor", ylim=(-2e4, 2e4))
     output.set_yticks([-1e4, -1e2, -1, 0, 1, 1e2, 1e4])
     share.set(yscale="log", ylabel="second singular value / first", ylim=(7e-7, 2))
-    share.axhline(COLLAPSED, color="0.6", lw=0.8, zorder=0, label="collapsed below")
+    share.axhline(COLLAPSED, color="0.55", lw=0.8, zorder=0, label="collapsed below")

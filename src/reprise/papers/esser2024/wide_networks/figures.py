@@ -34,7 +34,7 @@ def sec2_wide(tables: Tables, params: Params) -> Figure:
         rows = base["collapse"].query("activation == @activation and loss == @loss")
         style = {"color": color, "ls": line, "label": f"{NAMES[activation]}, {loss}"}
         band(left, rows, "step", "ratio", log=True, within=SHARE, **style)
-    left.axhline(COLLAPSED, color="0.6", lw=0.8, zorder=0, label="collapsed below")
+    left.axhline(COLLAPSED, color="0.55", lw=0.8, zorder=0, label="collapsed below")
     left.set(yscale="log", xlabel="step", ylabel="2nd over 1st singular value", title="collapse")
     for arm, color, marker, line in zip(ARMS, colors(3), MARKERS, LINES, strict=False):
         rows = base["distances"][base["distances"]["arm"] == arm]

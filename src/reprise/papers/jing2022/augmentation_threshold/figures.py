@@ -92,7 +92,7 @@ def _against_amplitude(
             label=f"{loss}{rank}",
         )
     largest = end[end["index"] == 1].groupby("amplitude")["singular_value"].mean()
-    axes.plot(largest.index, COLLAPSED * largest, color="0.6", lw=0.8, label="collapsed below")
+    axes.plot(largest.index, COLLAPSED * largest, color="0.55", lw=0.8, label="collapsed below")
     threshold = 2 * params.input_variance
     axes.axvline(threshold, color="0.4", lw=0.8, ls=":", label=f"threshold k = {threshold:g}")
     axes.set(xscale="log", yscale="log", xlabel="augmentation variance k", ylim=(1e-7, 20), xlim=(0.22, 4.6))

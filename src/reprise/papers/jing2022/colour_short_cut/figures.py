@@ -42,7 +42,7 @@ def _row(
             (left, "losses", "loss", UNBOUNDED), (right, "probes", "accuracy", PERCENT),
         ):  # fmt: skip
             band(panel, tables[name][tables[name]["arm"] == arm], "step", column, within=within, **style)
-    chance = right.axhline(10, color="0.6", lw=0.8, ls=":", label="chance")
+    chance = right.axhline(10, color="0.55", lw=0.8, ls=":", label="chance")
     right.legend(handles=[chance], loc="upper left")
     right.set_xticks([0, params.steps])
     right.set(ylim=(0, 100), xlabel="step", ylabel="linear probe for shape, %")

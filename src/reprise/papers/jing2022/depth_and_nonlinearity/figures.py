@@ -128,7 +128,7 @@ def _spectra(axes: Axes, lines: Sequence[tuple[str, pd.DataFrame]], styles: Sequ
             continue
         final = _relative(rows[rows["step"] == rows["read"]])
         band(axes, final, "index", "relative", log=True, within=SHARE, markersize=2.5, label=label, **style)
-    axes.axhline(COLLAPSED, color="0.6", lw=0.8, label="collapsed below")
+    axes.axhline(COLLAPSED, color="0.55", lw=0.8, label="collapsed below")
     axes.set(yscale="log", xlabel="index")
 
 
@@ -164,7 +164,7 @@ def _counts(
             later.groupby(["step", "seed"])["singular_value"].agg(collapsed).rename("collapsed").reset_index()
         )
         band(axes, counts, "step", "collapsed", within=(0, params.dim), label=label, **style)
-    axes.axvline(params.steps, ymax=0.55, color="0.6", lw=0.8)
+    axes.axvline(params.steps, ymax=0.55, color="0.55", lw=0.8)
     axes.set(
         xscale="log", xlabel="step", title=f"collapsed values of {params.dim}", ylim=(-0.5, 1.2 * params.dim)
     )

@@ -52,7 +52,7 @@ def carried_over(tables: Tables, params: Params) -> Figure:
             shades = loss.shades(len(with_negatives))
             _curves(panel, loss.tables["trajectory"], with_negatives, within, shades, f"{loss.label}, ")
         steps_axis(panel)
-    balance.axhline(params.dim, color="0.6", lw=0.8, ls=":", label="balanced")
+    balance.axhline(params.dim, color="0.55", lw=0.8, ls=":", label="balanced")
     collapse.set(title="behind a projector", ylabel=f"collapsed values of {params.dim}")
     alignment.set(title="alignment of two views", ylabel="alignment score")
     balance.set(title="balance", ylabel="stable rank", ylim=(0, 1.06 * params.dim))

@@ -32,7 +32,7 @@ def sec61_projector(tables: Tables, params: Params) -> Figure:
             style = {"color": color, "ls": line, "label": f"{loss}{arm}"}
             band(panel, rows[rows["arm"] == arm], "step", column, within=SHARE, **style)
     for panel, random in zip(axes, (1 - 1 / params.dim, 1 - params.low_rank / params.dim), strict=True):
-        panel.axhline(random, color="0.6", lw=0.8, ls=":", label="random bases")
+        panel.axhline(random, color="0.55", lw=0.8, ls=":", label="random bases")
         steps_axis(panel)
         panel.legend(loc="best")
     axes[0].set(title="off-diagonal mass of A", ylabel="share of the squared mass", ylim=(-0.03, 1.03))

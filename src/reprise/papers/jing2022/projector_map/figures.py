@@ -100,7 +100,7 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
             for net, line in _lines(value_rows, value).items():
                 rows = value_rows[value_rows["net"] == net]
                 _spectrum(panel, rows, f"{factor}: {value}, {net}", **{"color": color, "lw": 0.9, **line})
-        panel.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
+        panel.axhline(np.log(COLLAPSED), color="0.55", lw=0.8)
         panel.set_title(factor)
         panel.legend(loc="lower left", fontsize=5.5, handlelength=1.2, labelspacing=0.2)
     for panel in panels.flat[len(factors) :]:
@@ -113,7 +113,7 @@ def sec61_map_spectra(tables: Tables, params: Params) -> Figure:
         Line2D([], [], color="0.3", ls="-", label="with a projector, or DirectCLR"),
         Line2D([], [], color="0.3", ls="--", label="without"),
         Line2D([], [], color="black", ls=":", label="before training"),
-        Line2D([], [], color="0.6", lw=0.8, label="collapsed below"),
+        Line2D([], [], color="0.55", lw=0.8, label="collapsed below"),
     ]
     fig.legend(handles=key, loc="outside lower center", ncols=len(key))
     return fig

@@ -236,7 +236,7 @@ def _panel(axes: Axes, spectra: pd.DataFrame, names: dict[str, str], trained: tu
         if net in trained:
             _spectrum(axes, rows(spectra, net=net), name, {"color": color, "ls": line})
     _spectrum(axes, rows(spectra, net=start), before, {"color": "black", "ls": ":", "lw": 0.9})
-    axes.axhline(np.log(COLLAPSED), color="0.6", lw=0.8)
+    axes.axhline(np.log(COLLAPSED), color="0.55", lw=0.8)
 
 
 def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any]) -> None:

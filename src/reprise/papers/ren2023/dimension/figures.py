@@ -40,7 +40,7 @@ def thm43_dimension(tables: Tables, params: Params) -> Figure:
         dimension_share = drawable(rows["intrinsic_dimension"], f"dimension, {moment}") / rows["signals"]
         balance_axes.plot(rows["dim"], dimension_share, ls="", mfc="none", **style)
     condition_axes.plot(
-        formula["dim"], drawable(formula["condition"], "closed form"), color="0.8", lw=0.8, ls=(0, (4, 3)),
+        formula["dim"], drawable(formula["condition"], "closed form"), color="0.55", lw=0.8, ls=(0, (4, 3)),
         label="closed form", zorder=3,
     )  # fmt: skip
     smallest_share = (table["stable_rank"] / table["signals"]).min()

@@ -89,4 +89,4 @@ def _guide(axes: Axes, values: tuple[float, ...], power: float, label: str) -> N
     """Draws a line with this slope, slightly below the measured one."""
     x, y = np.asarray(axes.lines[0].get_xydata()).T
     ends = np.array([min(values), max(values)], dtype=float)
-    axes.plot(ends, 0.6 * y[0] * (ends / x[0]) ** power, color="0.6", lw=0.8, label=label)
+    axes.plot(ends, 0.6 * y[0] * (ends / x[0]) ** power, color="0.55", lw=0.8, label=label)

@@ -76,6 +76,6 @@ def _stage1(axes: Axes, table: pd.DataFrame) -> None:
     lowest = table[table["tau2"] == table["tau2"].min()]
     ends = np.array([table["tau2"].min(), 0.3])
     level = float(np.exp(np.log(lowest["distance"]).mean()))
-    axes.plot(ends, level * ends / ends[0], color="0.6", lw=0.8, ls=":", label="∝ τ²")
+    axes.plot(ends, level * ends / ends[0], color="0.55", lw=0.8, ls=":", label="∝ τ²")
     axes.set(xscale="log", yscale="log", xlabel="τ²", ylabel="distance from no negatives")
     axes.legend(loc="lower right")

@@ -94,7 +94,7 @@ def _key() -> list[Line2D]:
             for (*_, name), color, line, mark in zip(SERIES, colors(4), STYLES, MARKS, strict=True)
         ),
         Line2D([], [], **STAGES, label="end of Stage 1"),
-        Line2D([], [], color="0.7", lw=0.8, label="bound or goal"),
+        Line2D([], [], color="0.55", lw=0.8, label="bound or goal"),
     ]
 
 
@@ -141,4 +141,4 @@ def _references(axes: Axes, column: str, params: Params) -> None:
         "condition": 1.0,
     }
     if column in levels:
-        axes.axhline(levels[column], color="0.7", lw=0.8, zorder=0)
+        axes.axhline(levels[column], color="0.55", lw=0.8, zorder=0)

@@ -65,7 +65,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
         axes.set_ylabel(PANELS[name])
         steps_axis(axes)
     for level in (0.5, 1.0):
-        panels["alignment"].axhline(level, color="0.6", lw=0.8, zorder=0)
+        panels["alignment"].axhline(level, color="0.55", lw=0.8, zorder=0)
     _baselines(panels["accuracy"], base["baselines"])
     legends = [panels[name].get_legend_handles_labels() for name in ("condition", "accuracy")]
     losses = [loss for loss, _, _ in series]

@@ -38,7 +38,7 @@ def fig07(tables: Tables, params: Params) -> Figure:
 def _velocity(axes: Axes, flow: pd.DataFrame) -> None:
     curve = drawable(flow[["y", "velocity"]], "the velocity").sort_values("y")
     shade = colors(2)[0]
-    axes.axhline(0, color="0.6", lw=0.6)
+    axes.axhline(0, color="0.55", lw=0.6)
     axes.plot(curve["y"], curve["velocity"], color=shade)
     for start, end in ((-1.75, -1.25), (-0.3, -0.7), (0.2, 0.7)):
         arrow = {"arrowstyle": "-|>", "color": "0.3", "lw": 1.0, "shrinkA": 0, "shrinkB": 0}

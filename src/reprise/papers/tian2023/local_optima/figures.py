@@ -16,7 +16,7 @@ from reprise.plotting.style import NOT_NEGATIVE, WIDTH, band, colors, drawable
 from reprise.study.experiment import BASE, Tables, figure
 
 ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
-POINTS: dict[str, Any] = {"color": "0.75", "lw": 0.7, "ls": ":"}
+POINTS: dict[str, Any] = {"color": "0.55", "lw": 0.7, "ls": ":"}
 
 
 @figure(
