@@ -210,7 +210,10 @@ def drawing(artifact):
     files = {ending: f"{stem}.{ending}" for ending in artifact.endings}
     if artifact.kind == "figure":
         files["png"] = report(
-            files["png"], caption="../report/artifact.rst", category=key, subcategory=name
+            files["png"],
+            caption="../report/artifact.rst",
+            category=key,
+            subcategory=name,
         )
     return files
 

@@ -172,10 +172,12 @@ class _Builder:
         has_run = artifact.experiment in self.fresh
         again = f"reprise draw {artifact.id} --tier {self.tier.name}"
         content: dict[str, Any] = {"width": 0, "height": 0, "columns": [], "rows": []}
-        shown = [files[ending] for ending in (("svg", "png") if artifact.kind == "figure" else ("csv",))]
-        drawn = has_run and all(file.is_file() for file in shown)
-        if drawn:
-            content |= _size(*shown, again) if artifact.kind == "figure" else _table(*shown, again)
+        shown = ("svg", "png") if artifact.kind == "figure" else ("csv",)
+        drawn = has_run and all(files[ending].is_file() for ending in shown)
+        if drawn and artifact.kind == "figure":
+            content |= _size(files["svg"], files["png"], again)
+        elif drawn:
+            content |= _table(files["csv"], again)
         first = [] if has_run else [pipeline.how_to_make(artifact.experiment, self.tier)]
         return Figure(
             id=artifact.id,

@@ -1,0 +1,109 @@
+"""A figure's SVG in the page shows what matplotlib drew, with ids of its own, in colours that can be seen."""
+
+import base64
+import re
+import zlib
+from importlib.resources import files
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from reprise.plotting.style import colors, save, styled
+from reprise.report.vector import vector
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    with styled():
+        figure, axes = plt.subplots(figsize=(3, 2))
+        axes.plot([1, 2, 4, 3], "o-", label="line")
+        axes.fill_between([0, 1, 2], [1, 2, 1], alpha=0.2)
+        axes.set(title="<title> & more", yscale="log")
+        axes.legend()
+    save(figure, tmp_path / "figure.svg", "svg")
+    plt.close(figure)
+    return tmp_path / "figure.svg"
+
+
+def content(file, name="one"):
+    inner = zlib.decompress(base64.b64decode(vector(file, name).content)).decode()
+    return ElementTree.fromstring(f"<svg>{inner}</svg>")
+
+
+def points(path, relative):
+    """The points of a path, absolute."""
+    here, start, all_points = np.zeros(2), np.zeros(2), []
+    for command, numbers in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
+        values = np.array(re.findall(r"-?(?:\d+\.?\d*|\.\d+)", numbers), dtype=float).reshape(-1, 2)
+        values = values + here if relative else values
+        here = values[-1] if len(values) else start
+        start = here if command in "Mm" else start
+        all_points.extend(values)
+    return np.array(all_points)
+
+
+def test_every_path_stays_where_it_was(drawn):
+    before = [each.get("d") for each in ElementTree.parse(drawn).iter("{http://www.w3.org/2000/svg}path")]
+    after = [each.get("d") for each in content(drawn).iter("path")]
+    backgrounds = 2
+    assert len(after) == len(before) - backgrounds
+    shown = [points(path, relative=True) for path in after]
+    for path in before[backgrounds:]:
+        absolute = points(path, relative=False)
+        assert any(each.shape == absolute.shape and np.abs(each - absolute).max() < 0.01 for each in shown)
+
+
+def test_text_stays_text(drawn):
+    assert "<title> & more" in [text.text for text in content(drawn).iter("text")]
+
+
+def test_two_figures_share_no_id_and_each_refers_to_its_own(drawn):
+    owned = []
+    for name in ("one", "two"):
+        elements = list(content(drawn, name).iter())
+        own = [each.get("id") for each in elements if each.get("id")]
+        values = [value for each in elements for key, value in each.items() if key in ("href", "clip-path")]
+        assert values
+        assert {re.sub(r"^url\(|\)$", "", value)[1:] for value in values} == set(own)
+        owned += own
+    assert len(owned) == len(set(owned))
+
+
+def luminance(color):
+    color = np.asarray(to_rgb(color))
+    return np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4) @ [
+        0.2126,
+        0.7152,
+        0.0722,
+    ]
+
+
+def contrast(one, other):
+    """WCAG 2.2."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def in_the_dark(color, inverted):
+    """CSS's `invert(inverted) hue-rotate(180deg)`, by the matrix of the Filter Effects Module."""
+    color = np.asarray(to_rgb(color))
+    color = inverted * (1 - color) + (1 - inverted) * color
+    weights = np.array([0.213, 0.715, 0.072])
+    return np.clip(2 * weights @ color - color, 0, 1)
+
+
+@pytest.mark.parametrize("color", [*colors(16), "0.55", "crimson", "black"])
+def test_lines_can_be_seen_on_white_and_in_the_dark(color):
+    style = (files("reprise.report") / "report.css").read_text(encoding="utf-8")
+    inverted = float(re.search(r"invert\((\.\d+)\) hue-rotate\(180deg\)", style)[1])
+    paper = re.findall(r"--paper: (#\w{6})", style)[1]
+    assert contrast(color, "white") >= 3
+    assert contrast(in_the_dark(color, inverted), paper) >= 3
+
+
+def test_the_measure_of_contrast_knows_its_ends():
+    assert contrast("white", "black") == pytest.approx(21)
+    assert contrast("lime", "white") < 3
