@@ -261,7 +261,7 @@ def made_up(draw):
 @given(text=made_up())
 def test_a_made_up_config_is_read_or_refused_in_a_thousand_characters(checkout, text):
     (checkout / "configs" / "mine.yaml").write_text(text, encoding="utf-8")
-    start, message = time.perf_counter(), "mine.yaml"
+    start, message = time.process_time(), "mine.yaml"
     try:
         for params in tiers.load_tier("mine", checkout).params.values():
             departures(params)
@@ -269,7 +269,15 @@ def test_a_made_up_config_is_read_or_refused_in_a_thousand_characters(checkout, 
         message = str(refusal)
     assert "mine.yaml" in message
     assert len(message) <= 1000
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
+
+
+def test_an_unknown_key_within_a_list_of_settings_is_one_message(checkout):
+    overrides = {"other_optimisers": [{"kind": "adamw", "rate": 0.1}]}
+    content = {"tier": "mine", "experiments": {"jing2022/projector_spectra": overrides}}
+    (checkout / "configs" / "mine.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(RepriseError, match=r"mine\.yaml: .*spectra: .*'rate': 0"):
+        tiers.load_tier("mine", checkout)
 
 
 def test_a_file_that_is_no_text_is_one_message(write, tmp_path):

@@ -121,10 +121,7 @@ def _load_tier(name: str, root: Path) -> Tier:
                 f"{where}: unknown experiment {quoted(key)}; allowed: {', '.join(experiments)}"
             )
     params = {
-        id: experiment.params.from_overrides(
-            {**_placed(experiment.params, device), **_mapping(overrides, id, where)},
-            f"{where}: experiments: {id}",
-        )
+        id: _params(experiment.params, device, _mapping(overrides, id, where), f"{where}: experiments: {id}")
         for id, experiment in experiments.items()
     }
     for id, experiment in experiments.items():
@@ -136,6 +133,18 @@ def _load_tier(name: str, root: Path) -> Tier:
                 f"values, which follow from them: {one_line(error)}"
             ) from None
     return Tier(name, root, overrides, tuple(on_request), looked, params, _digest(params))
+
+
+def _params(kind: type[Settings], device: str, overrides: Mapping[str, Any], where: str) -> Settings:
+    """An experiment's parameters, with a config's overrides.
+
+    Raises:
+        RepriseError: naming `where`, the key, the value and what is allowed.
+    """
+    try:
+        return kind.from_overrides({**_placed(kind, device), **overrides}, where)
+    except KeyError:  # the refusal looks an unknown key up by its place in a list
+        raise RepriseError(f"{where}: unknown key in a list of settings: {changes(overrides)}") from None
 
 
 def changes(overrides: Mapping[str, Any] | None) -> str:
