@@ -36,6 +36,8 @@ def and_drawings(*names):
 
 SIMULATIONS = and_drawings(*TOYS)
 IMAGE_NETS = and_drawings("projector_spectra", "projector_map")
+OURS = {id.replace("/", "_") for id in ("ours/objectives_by_diagnostics", *registry.paper("ours").artifacts)}
+"""The comparison of all objectives, which runs every loss."""
 
 
 def test_a_whole_run_makes_every_file_and_a_second_run_does_nothing(smoke_run):
@@ -111,28 +113,28 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
             "src/reprise/objectives/infonce.py",
             "difference = z2 - z1",
             "difference = -(z1 - z2)",
-            {*SIMULATIONS, *VERDICTS},
-            id="a loss: the simulations, not the theory, no image network",
+            {*SIMULATIONS, *OURS, *VERDICTS},
+            id="a loss: the simulations and the comparison of objectives, not the theory",
         ),
         pytest.param(
             "src/reprise/objectives/infonce.py",
             "temperature: float = 0.1",
             "temperature: float = 0.2",
-            {"ren2023_zero_shot", "ren2023_fig02", "ren2023_claims", "report"},
-            id="another loss of the same file: the one experiment that is set to it",
+            {"ren2023_zero_shot", "ren2023_fig02", "ren2023_claims", *OURS, "report"},
+            id="another loss of the same file: the one experiment that is set to it, and the comparison",
         ),
         pytest.param(
             "src/reprise/objectives/contrastive.py",
             "(partition - positives).mean(-1)",
             "(partition - positives).mean(-1) / 2",
-            {*IMAGE_NETS, *VERDICTS},
+            {*IMAGE_NETS, *OURS, *VERDICTS},
             id="a loss that image networks are trained by: those experiments",
         ),
         pytest.param(
             "src/reprise/training/methods.py",
             "self.representation_loss(gather(z1), gather(z2))",
             "self.representation_loss(gather(z1), gather(z2)) / 2",
-            {*IMAGE_NETS, *VERDICTS},
+            {*IMAGE_NETS, *OURS, *VERDICTS},
             id="how such a loss is wired: the same experiments",
         ),
         pytest.param(
