@@ -38,8 +38,9 @@ LAYERS = ("representation", "embedding")
 
 RULE = f"""Pairs are compared seed by seed, with Holm's correction for their number in each column; a cell
     has a colour if its objective is separable from at least half of the others. Grey: objectives that did
-    not learn in so few steps, whose linear probe gains less than {LEARNED:g} points over the untrained
-    network, mean over seeds; they are not ranked."""
+    not learn in so few steps, whose linear probe of images without augmentation gains less than
+    {LEARNED:g} points over the untrained network, mean over seeds; they are not ranked. The column `linear
+    probe` is of augmented views, where gains are smaller."""
 
 
 @figure(
@@ -87,13 +88,14 @@ def other_settings(tables: Tables, params: Params) -> Figure:
     "Figure 4",
     caption=f"""Diagnostics of the embeddings of two-layer networks on vectors with a class, trained by
     every objective that is a loss of two views' embeddings, and by Esser's two with orthonormal layers;
-    16 dimensions. {RULE.partition(" Grey:")[0]}""",
+    16 dimensions. {RULE.partition(" Grey:")[0]} Grey: untrained, or diverged with a seed; not ranked.""",
 )
 def toy_models(tables: Tables, params: Params) -> Figure:
     names = [name for name in _named(params) if method(name).is_stateless]
     return _page(
-        with_other_losses(tables, params), params, params.toys, "embedding", "estimate", [*names, *TOYS]
-    )
+        with_other_losses(tables, params), params, params.toys, "embedding", "estimate", [*names, *TOYS],
+        grey="untrained or diverged",
+    )  # fmt: skip
 
 
 @table(
@@ -162,8 +164,9 @@ def _page(
     layer: str,
     column: str,
     names: Sequence[str],
+    grey: str = "did not learn",
 ) -> Figure:
-    """A heat map a task: ranks."""
+    """A heat map a task: ranks. `grey` says which objectives are not ranked."""
     shown = [*names, UNTRAINED]
     fig, panels = _panels(tasks, len(shown))
     for axes, task in zip(panels, tasks, strict=True):
@@ -173,13 +176,13 @@ def _page(
         coloured = colours.notna() & (ranked.decided.reindex(shown) >= HALF)
         texts = ranked.means.map(_number)
         labels = [name if name == UNTRAINED else method(name).label(FIRST) for name in shown]
-        grey = [name not in ranked.learned for name in shown]
-        _heat(axes, colours, coloured, texts, labels, grey, RANKS)
+        unranked = [name not in ranked.learned for name in shown]
+        _heat(axes, colours, coloured, texts, labels, unranked, RANKS)
         _separate(axes, [UNTRAINED if name == UNTRAINED else method(name).family for name in shown])
         axes.set_title(_title(task))
     _finish(
         fig, panels, [("largest", 0.0), ("smallest", 1.0)], RANKS,
-        "not separable from half of the others", "did not learn",
+        "not separable from half of the others", grey,
     )  # fmt: skip
     return fig
 
