@@ -350,7 +350,7 @@ def _check(options: argparse.Namespace) -> int:
     keys = [options.paper] if options.paper else list(registry.judged())
     verdicts = {key: pipeline.check(key, tier) for key in keys}
     if options.write:
-        for key in registry.judged().keys() & verdicts.keys():
+        for key in (key for key in keys if key in registry.judged()):
             pipeline.save_claims(key, tier, verdicts[key])
     claims = pd.concat(verdicts.values(), ignore_index=True)
     if options.json:

@@ -71,9 +71,6 @@ for folder in ("results", "figures"):
             f"{os.path.abspath(folder)}: not a folder that can be written to; results/ and figures/ must be"
         )
 
-# Papers with claims; what is our own may have none.
-JUDGED = [paper for paper in PAPERS if paper.claims]
-
 # What `all` and the report hold: an experiment that runs on request, once it has results.
 INCLUDED = [
     e

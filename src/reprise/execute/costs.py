@@ -94,15 +94,14 @@ def of_experiment(tier: Tier, id: str) -> Cost:
     return _total(tier, [id, *_shares(tier, id)])
 
 
-def of_paper(tier: Tier, key: str) -> Cost:
-    """The cost of a paper's experiments, drawings and verdicts.
+def of_reading(tier: Tier, key: str) -> Cost:
+    """The cost of what reads a paper's results: its drawings and verdicts.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
     """
     paper = registry.paper(key)
-    others = [*paper.artifacts, *([f"{key}/{pipeline.CLAIMS}"] if paper.claims else [])]
-    return sum((of_experiment(tier, id) for id in paper.experiments), _total(tier, others))
+    return _total(tier, [*paper.artifacts, *([f"{key}/{pipeline.CLAIMS}"] if paper.claims else [])])
 
 
 def of_stages(tier: Tier) -> dict[str, Cost]:

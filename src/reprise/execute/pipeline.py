@@ -319,24 +319,24 @@ def draw(id: str, tier: Tier) -> list[Path]:
 
     content = make(id, tier)
     artifact = registry.artifact(id)
-    writers = _figure_writers(content) if artifact.kind == "figure" else _table_writers(content)
-    files = {tier.figures / f"{id}.{ending}": writers[ending] for ending in artifact.endings}
+    writer = _figure_writer if artifact.kind == "figure" else _table_writer
+    files = {tier.figures / f"{id}.{ending}": writer(content, ending) for ending in artifact.endings}
     store.write_files(files)
     plt.close("all")
     return list(files)
 
 
-def _figure_writers(figure: "Figure") -> dict[str, Writer]:
+def _figure_writer(figure: "Figure", ending: str) -> Writer:
     from reprise.plotting.style import save
 
-    return {kind: partial(save, figure, kind=kind) for kind in ("pdf", "svg", "png")}
+    return partial(save, figure, kind=ending)
 
 
-def _table_writers(table: pd.DataFrame) -> dict[str, Writer]:
+def _table_writer(table: pd.DataFrame, ending: str) -> Writer:
     def markdown(file: Path) -> None:
         file.write_text(table.to_markdown(index=False) + "\n", encoding="utf-8")
 
-    return {"csv": partial(table.to_csv, index=False), "md": markdown}
+    return markdown if ending == "md" else partial(table.to_csv, index=False)
 
 
 def check(key: str, tier: Tier) -> pd.DataFrame:

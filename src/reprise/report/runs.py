@@ -45,7 +45,7 @@ def _run(tier: Tier, id: str) -> Run:
 def minutes(tier: Tier, key: str, fresh: Mapping[str, Run]) -> float | None:
     """What a paper's jobs took, drawings and verdicts among them; None if nothing has run."""
     own = [run.minutes for id, run in fresh.items() if id.startswith(f"{key}/")]
-    return costs.of_paper(tier, key).wall_seconds / 60 or sum(own) if own else None
+    return sum(own) + costs.of_reading(tier, key).wall_seconds / 60 if own else None
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:

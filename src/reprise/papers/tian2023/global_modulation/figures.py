@@ -76,8 +76,9 @@ def _colors(params: Params) -> dict[int, np.ndarray]:
 
 def _probabilities(axes: Axes, table: pd.DataFrame, params: Params) -> None:
     dims = params.probability_dims
+    color_of = _colors(params)
     for dim, line in zip(dims, LINES, strict=False):
-        color = _colors(params)[dim]
+        color = color_of[dim]
         rows = table[table["dim"] == dim]
         formula = drawable(rows.groupby("epsilon")["formula"].mean(), f"P[E_l] at d = {dim}")
         axes.plot(formula, color=color, ls=line, label=f"d = {dim}")
@@ -88,8 +89,9 @@ def _probabilities(axes: Axes, table: pd.DataFrame, params: Params) -> None:
 
 
 def _basins(axes: Axes, table: pd.DataFrame, params: Params) -> None:
+    color_of = _colors(params)
     for dim, marker in zip(params.dims, MARKERS, strict=False):
-        color = _colors(params)[dim]
+        color = color_of[dim]
         rows = table[table["dim"] == dim]
         style: dict[str, Any] = {"color": color, "marker": marker, "label": f"d = {dim}"}
         band(axes, rows, "modulation", "reached", within=SHARE, **style)
