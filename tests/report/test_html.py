@@ -575,6 +575,22 @@ def test_the_papers_headlines_name_claims_that_exist() -> None:
         assert [id for ids in paper.headlines.values() for id in ids if id not in paper.claims] == []
 
 
+@pytest.mark.parametrize("bibtex", ["@article{new2030}", ""])
+def test_only_a_papers_experiments_depart_from_published_settings(
+    tier: Tier, claims: pd.DataFrame, bibtex: str
+) -> None:
+    papers = registry.papers()
+    papers["new2030"] = replace(papers["new2030"], bibtex=bibtex)
+    report = build.build(tier, claims, [])
+    for experiment in (each for paper in report.papers for each in paper.experiments):
+        experiment.departures.clear()
+    text = html.page(report, tier.results, tier.root)
+    _, _, part = text.partition('<section class="view" id="new2030">')
+    part, _, _ = part.partition('<section class="view"')
+    assert 'id="new2030/fig06a"' in part
+    assert ("departures" in part) == bool(bibtex)
+
+
 def test_experiments_of_our_own_are_not_shown_as_a_papers(tier: Tier, claims: pd.DataFrame) -> None:
     papers = registry.papers()
     papers["old1999"] = replace(papers["old1999"], bibtex="")

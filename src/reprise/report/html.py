@@ -109,6 +109,7 @@ def page(report: Report, folder: Path, root: Path) -> str:
                 (title, len(claims), Markup(drawings.panel(title, claims)))
                 for title, claims in drawings.comparisons(report.papers)
             ],
+            published={each.id for paper in report.papers if paper.bibtex for each in paper.experiments},
             vector=partial(_vector, folder),
             thumbnail=partial(_thumbnail, root, folder),
             style=Markup(_text("report.css")),
