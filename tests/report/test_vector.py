@@ -56,6 +56,20 @@ def test_every_path_stays_where_it_was(drawn):
         assert any(each.shape == absolute.shape and np.abs(each - absolute).max() < 0.01 for each in shown)
 
 
+def test_the_last_bits_of_a_layout_change_no_byte(tmp_path):
+    files = []
+    for shift in (0.0, 1e-15):
+        with styled():
+            figure = plt.figure(figsize=(3, 2), layout="none")
+            axes = figure.add_axes((0.1 + shift, 0.1, 0.8, 0.8))
+            axes.plot([1, 2, 4, 3])
+        files.append(tmp_path / f"{shift}.svg")
+        save(figure, files[-1], "svg")
+        plt.close(figure)
+    assert "url(#clip0)" in files[0].read_text()
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
 def test_text_stays_text(drawn):
     assert "<title> & more" in [text.text for text in content(drawn).iter("text")]
 

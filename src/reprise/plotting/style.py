@@ -1,5 +1,6 @@
 """The style that all figures share."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,3 +157,16 @@ def save(figure: Figure, file: Path, kind: str) -> None:
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
     with styled(), mpl.rc_context({"svg.fonttype": "none"}):
         figure.savefig(file, format=kind, metadata=metadata, dpi=200)
+    if kind == "svg":
+        file.write_text(_with_numbered_clips(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _with_numbered_clips(svg: str) -> str:
+    """Names clip paths by their order. Matplotlib names them by a hash of their places, whose last bits,
+    beyond what it writes, differ from one run to the next."""
+    numbers: dict[str, str] = {}
+    return re.sub(
+        r'(?<=[#"])p[0-9a-f]{10}(?=[")])',
+        lambda name: numbers.setdefault(name[0], f"clip{len(numbers)}"),
+        svg,
+    )

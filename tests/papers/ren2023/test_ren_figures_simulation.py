@@ -56,7 +56,7 @@ def test_figure_1(smoke):
 def test_the_grey_lines_of_figure_1(smoke):
     panels, _, params = drawn("ren2023/fig01", smoke)
     for at, panel in enumerate(panels):
-        grey = [line.get_ydata()[0] for line in panel.lines if str(line.get_color()) == "0.7"]
+        grey = [line.get_ydata()[0] for line in panel.lines if str(line.get_color()) == "0.55"]
         expected = {
             "alignment": [1 - 2.0**-params.signals],
             "condition": [1.0],
