@@ -20,9 +20,9 @@ function words(text) {
 async function draw(view) {
   for (const figure of view.querySelectorAll("svg[data-content]")) {
     const bytes = Uint8Array.from(atob(figure.dataset.content), letter => letter.charCodeAt(0));
-    delete figure.dataset.content;
     const content = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     figure.innerHTML = await new Response(content).text();
+    delete figure.dataset.content; // after it is drawn: without the attribute a figure is whole
   }
 }
 
