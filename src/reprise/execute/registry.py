@@ -20,6 +20,7 @@ from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
 from reprise.execute import kept
 from reprise.execute.kept import closure_hash
+from reprise.execute.tried import tried
 from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 from reprise.study import losses
@@ -121,11 +122,11 @@ class Experiment:
         """Tries the users' losses that the parameters name, before anything is computed with another one.
 
         Raises:
-            RepriseError: if one of them is no loss.
+            RepriseError: if one of them is no loss, or reads a file that its own file does not name.
         """
         for name in self._losses(params):
             if ":" in name:
-                importlib.import_module(OBJECTIVES).resolve(name)
+                tried(name)
 
     @staticmethod
     def _losses(params: Settings) -> list[str]:
