@@ -94,7 +94,7 @@ def lab(tmp_path_factory):
     data = root / "data"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        official_formats.mnist(data, train=200)
+        official_formats.mnist(data, train=200, patch=patch)
         official_formats.cifar("cifar10", data, patch, count=16)
         official_formats.cifar("cifar100", data, patch, count=40)
         official_formats.stl10(data, patch, train=40, test=12, unlabelled=30)

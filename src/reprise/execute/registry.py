@@ -9,7 +9,8 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.resources import files
+from importlib.resources import files as package_files
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +19,7 @@ import pandas as pd
 from reprise.errors import unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.execute import kept
+from reprise.execute import inputs, kept
 from reprise.execute.kept import closure_hash
 from reprise.execute.tried import tried
 from reprise.storage.closure import Symbol
@@ -40,6 +41,7 @@ class Experiment:
     Attributes:
         excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
             are changed `together`.
+        reads: the files that the experiment reads besides those of the data sets that its settings name.
         gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
     """
 
@@ -54,6 +56,7 @@ class Experiment:
     inputs: Callable[[Any], None] | None
     resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
     gaps: tuple[str, ...] = ()
+    reads: Callable[[Any], list[Path]] | None = None
 
     @property
     def paper(self) -> str:
@@ -113,10 +116,21 @@ class Experiment:
                 content += loss.content
         return closure_hash(*symbols, extra=content)
 
-    def key(self, params: Settings) -> str:
+    def files(self, params: Settings) -> dict[str, str]:
+        """Digests of the files and folders that the tables depend on and that may change, by path. Those that
+        are not here are left out."""
+        places = [*inputs.changeable(params), *(self.reads(params) if self.reads else [])]
+        return {str(place): inputs.digest(place) for place in places if place.exists()}
+
+    def key(self, params: Settings, files: Mapping[str, str] | None = None) -> str:
         """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
-        include the kind of device), and the versions of torch and torchvision."""
-        return key_of(self.code(params), params.model_dump(mode="json"))[:16]
+        include the kind of device), the files read, and the versions of torch and torchvision.
+
+        Args:
+            files: from `files`, by default as they are now.
+        """
+        files = self.files(params) if files is None else files
+        return key_of(self.code(params), params.model_dump(mode="json"), *([files] if files else []))[:16]
 
     def try_losses(self, params: Settings) -> None:
         """Tries the users' losses that the parameters name, before anything is computed with another one.
@@ -134,13 +148,15 @@ class Experiment:
         return list(params.objective) if isinstance(params, losses.TakesLosses) else []
 
     def check(self, params: Settings) -> None:
-        """Checks that the experiment's inputs exist, by the `check` function of its `params.py`, if any.
+        """Checks that the experiment's inputs exist, by the `check` function of its `params.py`, if any, and
+        are the published ones.
 
         Raises:
             RepriseError: naming what is missing, where, and what to do.
         """
         if self.inputs:
             self.inputs(params)
+        inputs.require_published(params)
 
 
 @dataclass(frozen=True)
@@ -287,15 +303,17 @@ def report_code() -> str:
 
 
 def _page(name: str) -> bytes:
-    return (files("reprise.report") / name).read_bytes()
+    return (package_files("reprise.report") / name).read_bytes()
 
 
 def _data(key: str, name: str) -> bytes:
-    return (files(f"{ROOM}.{key}") / name).read_bytes()
+    return (package_files(f"{ROOM}.{key}") / name).read_bytes()
 
 
 def _published(key: str) -> bytes:
-    return _data(key, "published.csv") if (files(f"{ROOM}.{key}") / "published.csv").is_file() else b""
+    return (
+        _data(key, "published.csv") if (package_files(f"{ROOM}.{key}") / "published.csv").is_file() else b""
+    )
 
 
 def _folders(package: str) -> list[str]:
@@ -334,6 +352,7 @@ def _experiment(id: str, module: str) -> Experiment:
         excused=getattr(params, "EXCUSED", {}),
         gaps=getattr(params, "GAPS", ()),
         inputs=getattr(params, "check", None),
+        reads=getattr(params, "reads", None),
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,
         artifacts=tuple(

@@ -85,6 +85,18 @@ def check(params: Params) -> None:
         )
 
 
+def reads(params: Params) -> list[Path]:
+    """The annotations, the images' folders, and the weights' files."""
+    root, roberta = Path(params.root).expanduser(), Path(params.roberta).expanduser()
+    files = []
+    if params.data_set == "coco":
+        names = [f"annotations/{kind}_{split}2014.json" for kind in coco.KINDS for split in SPLITS]
+        files += [root / name for name in (*names, *(f"{split}2014" for split in SPLITS))]
+    if params.encoders == "pretrained":
+        files += [Path(params.resnet101).expanduser(), *sorted(roberta.glob("*.*"))]
+    return files
+
+
 def features_task(modality: str) -> str:
     """The name of the task for a modality's features."""
     return f"{modality} features"
