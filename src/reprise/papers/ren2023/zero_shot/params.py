@@ -18,6 +18,8 @@ MODALITIES = ("image", "text")
 SPLITS = ("train", "val")
 COCO_IMAGES = 123_287
 """In both splits."""
+IN_SPLIT = {"train": 82_783, "val": 40_504}
+"""Images of MSCOCO-2014 in each split."""
 
 
 class Params(TakesLosses):
@@ -67,7 +69,7 @@ class Params(TakesLosses):
 
 
 def check(params: Params) -> None:
-    """Checks that packages, images, annotations and weights are present.
+    """Checks that packages, images, annotations and weights are present, and that no image is missing.
 
     Raises:
         RepriseError: if not; it names everything that is missing, where, and what to do.
@@ -83,6 +85,13 @@ def check(params: Params) -> None:
             + "; ".join(problems)
             + ". Put them there, name other places, or take data_set: scenes with encoders: presence"
         )
+    for split in splits:
+        folder = Path(params.root).expanduser().absolute() / f"{split}2014"
+        if (images := sum(1 for _ in folder.glob("*.jpg"))) != IN_SPLIT[split]:
+            raise RepriseError(
+                f"data set 'coco': {folder}: {images:,} images, expected {IN_SPLIT[split]:,}; unpack "
+                f"{split}2014.zip again"
+            )
 
 
 def reads(params: Params) -> list[Path]:
