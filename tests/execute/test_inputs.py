@@ -24,7 +24,6 @@ def test_the_data_sets_of_an_experiment_are_those_that_its_check_looks_for(monke
     monkeypatch.setattr(DataSet, "check", lambda self, root: looked.add(self.name))
     for data_set in catalogue.DATA_SETS.values():
         monkeypatch.setattr(type(data_set), "check", lambda self, root: looked.add(self.name))
-    monkeypatch.setattr(inputs, "require_published", lambda params: None)
     seen = set()
     for id, experiment in registry.experiments().items():
         if id in ("ren2023/zero_shot", "jing2022/colour_short_cut"):  # COCO's is no DataSet; a stand-in alone
@@ -42,19 +41,19 @@ def test_an_mnist_that_is_not_the_published_one_is_refused_by_a_run(tmp_path, co
     official_formats.mnist(tmp_path, train=count)
     file = tmp_path / "MNIST" / "raw" / "train-images-idx3-ubyte"
     with pytest.raises(RepriseError, match=f"^data set 'mnist': {file}: its MD5 sum differs"):
-        registry.experiment("tian2023/image_filters").check(Filters(root=str(tmp_path)))
+        registry.experiment("tian2023/image_filters").require_published(Filters(root=str(tmp_path)))
 
 
 def test_one_changed_label_of_mnist_is_found(tmp_path, monkeypatch):
     official_formats.mnist(tmp_path, patch=monkeypatch)
     experiment, params = registry.experiment("tian2023/image_filters"), Filters(root=str(tmp_path))
-    experiment.check(params)
+    experiment.require_published(params)
     file = tmp_path / "MNIST" / "raw" / "t10k-labels-idx1-ubyte"
     content = bytearray(file.read_bytes())
     content[-1] = (content[-1] + 1) % 10
     file.write_bytes(content)
     with pytest.raises(RepriseError, match=f"{file}: its MD5 sum"):
-        experiment.check(params)
+        experiment.require_published(params)
 
 
 def test_generated_data_leave_the_key_as_it_was():

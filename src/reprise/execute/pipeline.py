@@ -61,7 +61,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = _computed(tier) / id
-    experiment.check(params)
+    experiment.require_published(params)
     experiment.try_losses(params)
     files = experiment.files(params)
     key, asker = experiment.key(params, files), cache.asker(id, tier)
@@ -118,7 +118,7 @@ def run_share(
     folder = _computed(tier) / id
     if not experiment.has_tasks:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {how_to_make(id, tier)}")
-    experiment.check(params)
+    experiment.require_published(params)
     experiment.try_losses(params)
     needs = experiment.needs(params)
     expected = {name: needs[name] for name in share_of(needs, number, shares)}

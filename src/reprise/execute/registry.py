@@ -42,6 +42,7 @@ class Experiment:
         excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
             are changed `together`.
         reads: the files that the experiment reads besides those of the data sets that its settings name.
+        published: checks that these are the published ones.
         gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
     """
 
@@ -57,6 +58,7 @@ class Experiment:
     resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
     gaps: tuple[str, ...] = ()
     reads: Callable[[Any], list[Path]] | None = None
+    published: Callable[[Any], None] | None = None
 
     @property
     def paper(self) -> str:
@@ -148,15 +150,25 @@ class Experiment:
         return list(params.objective) if isinstance(params, losses.TakesLosses) else []
 
     def check(self, params: Settings) -> None:
-        """Checks that the experiment's inputs exist, by the `check` function of its `params.py`, if any, and
-        are the published ones.
+        """Checks that the experiment's inputs exist, by the `check` function of its `params.py`, if any.
 
         Raises:
             RepriseError: naming what is missing, where, and what to do.
         """
         if self.inputs:
             self.inputs(params)
+
+    def require_published(self, params: Settings) -> None:
+        """Checks, at the start of a run, what takes too long for a plan: that the inputs are the published
+        ones, also by the `published` function of its `params.py`, if any.
+
+        Raises:
+            RepriseError: naming what is not, where, and what to do.
+        """
+        self.check(params)
         inputs.require_published(params)
+        if self.published:
+            self.published(params)
 
 
 @dataclass(frozen=True)
@@ -353,6 +365,7 @@ def _experiment(id: str, module: str) -> Experiment:
         gaps=getattr(params, "GAPS", ()),
         inputs=getattr(params, "check", None),
         reads=getattr(params, "reads", None),
+        published=getattr(params, "published", None),
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,
         artifacts=tuple(
