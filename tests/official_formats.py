@@ -13,13 +13,14 @@ from reprise.datasets import imagenet as imagenet_module
 from reprise.datasets import stl10 as stl10_module
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.datasets.cifar import IMAGE_BYTES
+from reprise.execute import inputs
 
 CIFAR_LABELS = {"cifar10": "labels", "cifar100": "fine_labels"}
 NAMES = {"cifar10": "label_names", "cifar100": "fine_label_names"}
 
 
-def mnist(root, train=50, test=20, seed=0):
-    """The four files; returns the array in each."""
+def mnist(root, train=50, test=20, seed=0, patch=None):
+    """The four files; returns the array in each. With `patch`, a run takes them for the published ones."""
     random, arrays = np.random.default_rng(seed), {}
     folder = root / "MNIST" / "raw"
     folder.mkdir(parents=True)
@@ -28,6 +29,9 @@ def mnist(root, train=50, test=20, seed=0):
         arrays[f"{part}-labels-idx1-ubyte"] = random.integers(0, 10, count)
     for name, array in arrays.items():
         (folder / name).write_bytes(idx(array))
+    if patch:
+        sums = {name: hashlib.md5((folder / name).read_bytes()).hexdigest() for name in arrays}
+        patch.setattr(inputs, "MNIST", sums)
     return arrays
 
 

@@ -26,6 +26,7 @@ from reprise.execute.tiers import checkout, load_tier
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_nets import published
 from reprise.papers.jing2022.projector_spectra.cells import cells
+from reprise.papers.ren2023.zero_shot import params as zero_shot
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.early_lead import params as early_lead
 from reprise.papers.skean2024.eigenvalue_saturation import params as eigenvalue_saturation
@@ -94,13 +95,14 @@ def lab(tmp_path_factory):
     data = root / "data"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        official_formats.mnist(data, train=200)
+        official_formats.mnist(data, train=200, patch=patch)
         official_formats.cifar("cifar10", data, patch, count=16)
         official_formats.cifar("cifar100", data, patch, count=40)
         official_formats.stl10(data, patch, train=40, test=12, unlabelled=30)
         official_formats.imagenet(data / "imagenet", patch, classes=2, train=4, val=4)
         for split in ("train", "val"):
             coco_format.write(data / "coco", split, SHOWS, CAPTIONS)
+        patch.setattr(zero_shot, "IN_SPLIT", dict.fromkeys(("train", "val"), len(SHOWS)))
         (data / "roberta-base").mkdir()
         pretrained_formats.roberta(data / "roberta-base")
         pretrained_formats.resnet101(data / "resnet101-63fe2227.pth")

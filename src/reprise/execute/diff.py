@@ -284,7 +284,7 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     if old.get("code") != new.get("code"):
         yield "other code computed it"
     facts = [("commit", "commit"), ("python", "Python"), ("versions", ""), ("params", "parameter")]
-    facts += [("hardware", "hardware"), ("arithmetic", "arithmetic")]
+    facts += [("files", "file"), ("hardware", "hardware"), ("arithmetic", "arithmetic")]
     for kind, label in facts:
         before, after = (_flat(record.get(kind)) for record in (old, new))
         for name in sorted(set(before) | set(after)):

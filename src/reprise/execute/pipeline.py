@@ -55,14 +55,16 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         progress: called with (steps done, total steps, description of the current step).
 
     Raises:
-        RepriseError: if a user's loss is none or its file is edited meanwhile, the computation returns other
-            tables than declared, or they cannot be written.
+        RepriseError: if the inputs are missing, a user's loss is none, either is edited meanwhile, the
+            computation returns other tables than declared, or they cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = _computed(tier) / id
+    experiment.require_published(params)
     experiment.try_losses(params)
-    code, asker = experiment.code(params), cache.asker(id, tier)
+    files = experiment.files(params)
+    key, asker = experiment.key(params, files), cache.asker(id, tier)
     with store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
@@ -71,12 +73,12 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         context = Context(progress, root=tier.root)
         if experiment.has_tasks:
             needs = experiment.needs(params)
-            same_code = partial(_require_same_code, id, tier, code)
-            context = replace(context, keep=_Keeper(tier.root, asker, needs, progress, same_code))
+            unchanged = partial(_require_unchanged, id, tier, key)
+            context = replace(context, keep=_Keeper(tier.root, asker, needs, progress, unchanged))
         compute = experiment.compute()
         with _blamed_on_settings(id, tier):
             tables = evaluate(compute, settings, context)
-        _require_same_code(id, tier, code)
+        _require_unchanged(id, tier, key)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
                 f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
@@ -89,10 +91,11 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             "experiment": id,
             "not_finite": lacking,
             "params": params.model_dump(mode="json"),
-            "code": code,
+            "code": experiment.code(params),
+            "files": files,
             "duration_seconds": round(before + time.perf_counter() - start, 3),
         }
-        store.save_tables(folder, tables, experiment.key(params), record)
+        store.save_tables(folder, tables, key, record)
         cache.forget_parts(id, tier)
     return folder
 
@@ -107,21 +110,22 @@ def run_share(
         number: index of the share, from 1 to `shares`.
 
     Raises:
-        RepriseError: if the experiment has no tasks, a user's loss is none or its file is edited meanwhile, a
-            task fails, or its table cannot be written.
+        RepriseError: if the experiment has no tasks, the inputs are missing, a user's loss is none, either is
+            edited meanwhile, a task fails, or its table cannot be written.
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
     folder = _computed(tier) / id
     if not experiment.has_tasks:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {how_to_make(id, tier)}")
+    experiment.require_published(params)
     experiment.try_losses(params)
     needs = experiment.needs(params)
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
-    code, asker = experiment.code(params), cache.asker(id, tier)
+    key, asker = experiment.key(params), cache.asker(id, tier)
     with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
-        same_code = partial(_require_same_code, id, tier, code)
-        keeper = _Keeper(tier.root, asker, expected, progress, same_code)
+        unchanged = partial(_require_unchanged, id, tier, key)
+        keeper = _Keeper(tier.root, asker, expected, progress, unchanged)
         context = Context(root=tier.root, keep=keeper)
         declared = all_tasks(experiment.tasks(), experiment.settings(params), context)
         tasks = {task.name: task for task in declared}
@@ -130,17 +134,17 @@ def run_share(
                 keeper(tasks[name])
 
 
-def _require_same_code(id: str, tier: Tier, code: str) -> None:
-    """The file of a user's loss is executed anew for each task and loss: after an edit, the results would be
-    partly of the old file and partly of the new one, under the name of either.
+def _require_unchanged(id: str, tier: Tier, key: str) -> None:
+    """The file of a user's loss is executed anew for each task and loss, and data sets are read anew: after
+    an edit, the results would be partly of the old files and partly of the new ones, under either's name.
 
     Raises:
-        RepriseError: if it, or a module beside it, is no longer what it was when the run began.
+        RepriseError: if what the results depend on is no longer what it was when the run began.
     """
-    if registry.experiment(id).code(tier.params[id]) != code:
+    if registry.experiment(id).key(tier.params[id]) != key:
         raise RepriseError(
-            f"{id}: the file of a loss, or a module beside it, was edited while this ran; nothing was saved "
-            f"since; run it again: {how_to_make(id, tier)}"
+            f"{id}: the file of a loss, a module beside it, or a file of the data was edited while this ran; "
+            f"nothing was saved since; run it again: {how_to_make(id, tier)}"
         )
 
 
@@ -208,10 +212,10 @@ class _Keeper:
         asker: str,
         expected: Mapping[str, Resources],
         progress: Progress,
-        same_code: Callable[[], None],
+        unchanged: Callable[[], None],
     ) -> None:
         self._keep = partial(store.kept_table, root, asker)
-        self._same_code = same_code
+        self._unchanged = unchanged
         self._progress = progress
         self._expected = expected
         self._done = dict.fromkeys(expected, 0.0)
@@ -223,7 +227,7 @@ class _Keeper:
 
     def _made(self, task: Task) -> pd.DataFrame:
         table = task.make(partial(self._report, task))
-        self._same_code()
+        self._unchanged()
         return table
 
     def _report(self, task: Task, share: float) -> None:
@@ -252,11 +256,20 @@ def staleness(id: str, tier: Tier) -> str:
     if record["params"] != params.model_dump(mode="json"):
         return f"made with other parameters than configs/{tier.name}.yaml now asks for"
     experiment = registry.experiment(id)
-    if record["key"] != experiment.key(params):
+    files = _files(record, id, tier)
+    if record["key"] != experiment.key(params, files):
+        if changed := [place for place, made in record.get("files", {}).items() if made != files[place]]:
+            return f"made from another {changed[0]} than is here now"
         if record.get("code") == experiment.code(params):
             return "made with other versions of torch and torchvision than are here now"
         return "made by other code than is here now"
     return ""
+
+
+def _files(record: Mapping[str, Any], id: str, tier: Tier) -> dict[str, str]:
+    """Digests of the files that a result depends on, as they are now; of those that are no longer here, as
+    recorded: their results stay."""
+    return {**record.get("files", {}), **registry.experiment(id).files(tier.params[id])}
 
 
 def how_to_make(id: str, tier: Tier) -> str:
@@ -383,9 +396,10 @@ def _claims_key(key: str, tier: Tier) -> str:
 
 def _key(id: str, tier: Tier) -> str:
     """The key that an experiment's results must have; in a recorded run, the one that they have."""
+    record = store.load_record(tier.results / id, how_to_make(id, tier))
     if tier.is_recorded:
-        return store.load_record(tier.results / id, how_to_make(id, tier))["key"]
-    return registry.experiment(id).key(tier.params[id])
+        return record["key"]
+    return registry.experiment(id).key(tier.params[id], _files(record, id, tier))
 
 
 def claims_code(key: str, tier: Tier) -> str:

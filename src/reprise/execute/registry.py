@@ -9,7 +9,8 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.resources import files
+from importlib.resources import files as package_files
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +19,9 @@ import pandas as pd
 from reprise.errors import unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.execute import kept
+from reprise.execute import inputs, kept
 from reprise.execute.kept import closure_hash
+from reprise.execute.loss_trial import try_loss
 from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 from reprise.study import losses
@@ -39,6 +41,8 @@ class Experiment:
     Attributes:
         excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
             are changed `together`.
+        reads: the files that the experiment reads besides those of the data sets that its settings name.
+        published: checks that these are the published ones.
         gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
     """
 
@@ -53,6 +57,8 @@ class Experiment:
     inputs: Callable[[Any], None] | None
     resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
     gaps: tuple[str, ...] = ()
+    reads: Callable[[Any], list[Path]] | None = None
+    published: Callable[[Any], None] | None = None
 
     @property
     def paper(self) -> str:
@@ -112,20 +118,31 @@ class Experiment:
                 content += loss.content
         return closure_hash(*symbols, extra=content)
 
-    def key(self, params: Settings) -> str:
+    def files(self, params: Settings) -> dict[str, str]:
+        """Digests of the files and folders that the tables depend on and that may change, by path. Those that
+        are not here are left out."""
+        places = [*inputs.changeable(params), *(self.reads(params) if self.reads else [])]
+        return {str(place): inputs.digest(place) for place in places if place.exists()}
+
+    def key(self, params: Settings, files: Mapping[str, str] | None = None) -> str:
         """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
-        include the kind of device), and the versions of torch and torchvision."""
-        return key_of(self.code(params), params.model_dump(mode="json"))[:16]
+        include the kind of device), the files read, and the versions of torch and torchvision.
+
+        Args:
+            files: from `files`, by default as they are now.
+        """
+        files = self.files(params) if files is None else files
+        return key_of(self.code(params), params.model_dump(mode="json"), *([files] if files else []))[:16]
 
     def try_losses(self, params: Settings) -> None:
         """Tries the users' losses that the parameters name, before anything is computed with another one.
 
         Raises:
-            RepriseError: if one of them is no loss.
+            RepriseError: if one of them is no loss, or reads a file that its own file does not name.
         """
         for name in self._losses(params):
             if ":" in name:
-                importlib.import_module(OBJECTIVES).resolve(name)
+                try_loss(name)
 
     @staticmethod
     def _losses(params: Settings) -> list[str]:
@@ -140,6 +157,18 @@ class Experiment:
         """
         if self.inputs:
             self.inputs(params)
+
+    def require_published(self, params: Settings) -> None:
+        """Checks, at the start of a run, what takes too long for a plan: that the inputs are the published
+        ones, also by the `published` function of its `params.py`, if any.
+
+        Raises:
+            RepriseError: naming what is not, where, and what to do.
+        """
+        self.check(params)
+        inputs.require_published(params)
+        if self.published:
+            self.published(params)
 
 
 @dataclass(frozen=True)
@@ -286,15 +315,17 @@ def report_code() -> str:
 
 
 def _page(name: str) -> bytes:
-    return (files("reprise.report") / name).read_bytes()
+    return (package_files("reprise.report") / name).read_bytes()
 
 
 def _data(key: str, name: str) -> bytes:
-    return (files(f"{ROOM}.{key}") / name).read_bytes()
+    return (package_files(f"{ROOM}.{key}") / name).read_bytes()
 
 
 def _published(key: str) -> bytes:
-    return _data(key, "published.csv") if (files(f"{ROOM}.{key}") / "published.csv").is_file() else b""
+    return (
+        _data(key, "published.csv") if (package_files(f"{ROOM}.{key}") / "published.csv").is_file() else b""
+    )
 
 
 def _folders(package: str) -> list[str]:
@@ -333,6 +364,8 @@ def _experiment(id: str, module: str) -> Experiment:
         excused=getattr(params, "EXCUSED", {}),
         gaps=getattr(params, "GAPS", ()),
         inputs=getattr(params, "check", None),
+        reads=getattr(params, "reads", None),
+        published=getattr(params, "published", None),
         resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
         tables=params.TABLES,
         artifacts=tuple(

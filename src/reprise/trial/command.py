@@ -32,13 +32,13 @@ def run(options: argparse.Namespace) -> None:
     import torch
 
     from reprise.diagnose.reference import NETS, Net, measured
-    from reprise.objectives import resolve
+    from reprise.execute.loss_trial import try_loss
     from reprise.trial import figures, page
 
     name = options.loss
     if not re.fullmatch(r".+\.py:\w+", name):
         raise RepriseError(f"'{name}': expected path/mine.py:my_loss")
-    resolve(name)
+    try_loss(name)
     torch.set_num_threads(1)
     function = name.rpartition(":")[2]
     label = function if function not in {net.name for net in NETS} else name

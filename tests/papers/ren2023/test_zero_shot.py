@@ -15,7 +15,16 @@ from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.papers.ren2023 import learners
 from reprise.papers.ren2023.zero_shot import claims, compute, encoders, heads, inputs, scenes
-from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, SPLITS, Params, alternatives, check
+from reprise.papers.ren2023.zero_shot.params import (
+    IN_SPLIT,
+    LOSSES,
+    MODALITIES,
+    SPLITS,
+    Params,
+    alternatives,
+    check,
+)
+from reprise.papers.ren2023.zero_shot.params import published as published_images
 from reprise.study.experiment import Context
 
 TINY = {
@@ -271,10 +280,11 @@ def published(tmp_path_factory):
 
 
 @pytest.fixture
-def paper(published, tmp_path):
+def paper(published, tmp_path, monkeypatch):
     """Params of the paper tier, with two steps and small images."""
     for split in ("train", "val"):
         coco_format.write(tmp_path / "coco", split, SHOWS, CAPTIONS)
+        monkeypatch.setitem(IN_SPLIT, split, len(SHOWS))
     (tmp_path / "resnet101.pth").symlink_to(published / "resnet101.pth")
     shutil.copytree(published / "roberta", tmp_path / "roberta")
     return Params(
@@ -315,6 +325,17 @@ def test_all_that_is_missing_is_named_at_once_before_anything_runs(paper, tmp_pa
         assert f"{tmp_path / name}: " in str(caught.value)
     assert "take data_set: scenes" in str(caught.value)
     check(Params(**TINY))
+
+
+def test_an_image_too_few_is_found(paper, tmp_path):
+    published_images(paper)
+    folder = tmp_path / "coco" / "train2014"
+    next(folder.iterdir()).unlink()
+    with pytest.raises(RepriseError) as caught:
+        published_images(paper)
+    assert str(caught.value) == (
+        f"data set 'coco': {folder}: 11 images, expected 12; unpack train2014.zip again"
+    )
 
 
 def test_a_corrupt_jpeg_stops_the_run_by_name(paper, tmp_path):

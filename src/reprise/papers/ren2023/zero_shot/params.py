@@ -18,6 +18,8 @@ MODALITIES = ("image", "text")
 SPLITS = ("train", "val")
 COCO_IMAGES = 123_287
 """In both splits."""
+IN_SPLIT = {"train": 82_783, "val": 40_504}
+"""Images of MSCOCO-2014 in each split."""
 
 
 class Params(TakesLosses):
@@ -83,6 +85,33 @@ def check(params: Params) -> None:
             + "; ".join(problems)
             + ". Put them there, name other places, or take data_set: scenes with encoders: presence"
         )
+
+
+def published(params: Params) -> None:
+    """Checks that no image of MSCOCO is missing.
+
+    Raises:
+        RepriseError: naming the folder that lacks some.
+    """
+    for split in SPLITS if params.data_set == "coco" else ():
+        folder = Path(params.root).expanduser().absolute() / f"{split}2014"
+        if (images := sum(1 for _ in folder.glob("*.jpg"))) != IN_SPLIT[split]:
+            raise RepriseError(
+                f"data set 'coco': {folder}: {images:,} images, expected {IN_SPLIT[split]:,}; unpack "
+                f"{split}2014.zip again"
+            )
+
+
+def reads(params: Params) -> list[Path]:
+    """The annotations, the images' folders, and the weights' files."""
+    root, roberta = Path(params.root).expanduser(), Path(params.roberta).expanduser()
+    files = []
+    if params.data_set == "coco":
+        names = [f"annotations/{kind}_{split}2014.json" for kind in coco.KINDS for split in SPLITS]
+        files += [root / name for name in (*names, *(f"{split}2014" for split in SPLITS))]
+    if params.encoders == "pretrained":
+        files += [Path(params.resnet101).expanduser(), *sorted(roberta.glob("*.*"))]
+    return files
 
 
 def features_task(modality: str) -> str:

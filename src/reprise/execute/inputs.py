@@ -1,0 +1,91 @@
+"""The files that an experiment reads from the user's disk: data sets and weights.
+
+CIFAR and STL-10 are refused unless they are the published bytes, when they are loaded; MNIST, here. The
+others may change, so they are in the key of a result.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from reprise.errors import RepriseError
+from reprise.execute import kept
+from reprise.study.settings import Settings
+
+FIELDS = ("data_set", "data_sets", "further_sets")
+"""The settings that name data sets, which lie in `root`."""
+MNIST = {
+    "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+    "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+    "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+    "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+}
+"""MD5 sums of MNIST's unpacked files; torchvision knows those of the packed ones alone."""
+
+
+def data_sets(params: Settings) -> set[str]:
+    """The data sets that an experiment with a `root` reads, stand-ins among them."""
+    if not hasattr(params, "root"):
+        return set()
+    values = (getattr(params, field, ()) for field in FIELDS)
+    return {name for value in values for name in ((value,) if isinstance(value, str) else value)}
+
+
+def require_published(params: Settings) -> None:
+    """Checks that the files of MNIST, if the parameters name it, are the published ones.
+
+    Raises:
+        RepriseError: naming the file that is not.
+    """
+    if "mnist" not in data_sets(params):
+        return
+    folder = Path(params.root).expanduser().absolute() / "MNIST" / "raw"  # type: ignore[attr-defined]
+    for name, published in MNIST.items():
+        content = (folder / name).read_bytes()
+        if hashlib.md5(content, usedforsecurity=False).hexdigest() != published:
+            raise RepriseError(
+                f"data set 'mnist': {folder / name}: its MD5 sum differs from the published one, of 60,000 "
+                "images to train on and 10,000 to test with; copy or download it again, or name the data set "
+                "'strokes'"
+            )
+
+
+def changeable(params: Settings) -> list[Path]:
+    """The folders of the data sets that the loaders take as they are: those of ImageNet's images."""
+    if "imagenet" not in data_sets(params):
+        return []
+    return [Path(params.root).expanduser() / part for part in ("train", "val")]  # type: ignore[attr-defined]
+
+
+def digest(place: Path) -> str:
+    """SHA-256 of a file; of a folder, of the names and sizes of the files in it and in its folders, because
+    the contents of a million images would take hours.
+
+    Kept until the file's size or date changes, or the date of one of the folders, which changes when a file
+    in it is added, removed or renamed.
+    """
+    states = [place.stat()] if place.is_file() else [folder.stat() for folder in _folders(place)]
+    state = " ".join(f"{each.st_size} {each.st_mtime_ns}" for each in states)
+    name = hashlib.sha256(f"{place.absolute()} {state}".encode(errors="surrogateescape")).hexdigest()
+    return kept.of_package().value(name, partial(_digest, place))
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    """A folder and those in it."""
+    yield place
+    yield from sorted(Path(entry.path) for entry in os.scandir(place) if entry.is_dir())
+
+
+def _digest(place: Path) -> str:
+    if place.is_file():
+        with place.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    listing = hashlib.sha256()
+    for folder in _folders(place):
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            if entry.is_file():
+                line = f"{Path(entry.path).relative_to(place)} {entry.stat().st_size}\n"
+                listing.update(os.fsencode(line))
+    return listing.hexdigest()
