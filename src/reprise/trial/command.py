@@ -2,14 +2,12 @@
 
 import argparse
 import re
+import tempfile
 from pathlib import Path
 
 from reprise.errors import RepriseError
 
 HELP = "train with a loss of yours; show it beside published ones and in figures of the papers"
-
-DIM = 256
-"""Of the embeddings, as of VICReg, Barlow Twins and FroSSL in the reference."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,20 +29,21 @@ def run(options: argparse.Namespace) -> None:
     """
     import torch
 
-    from reprise.diagnose.reference import NETS, Net, measured
     from reprise.execute.loss_trial import try_loss
+    from reprise.study.experiment import Context
     from reprise.trial import figures, page
+    from reprise.trial.comparison import compared
 
     name = options.loss
     if not re.fullmatch(r".+\.py:\w+", name):
         raise RepriseError(f"'{name}': expected path/mine.py:my_loss")
     try_loss(name)
     torch.set_num_threads(1)
-    function = name.rpartition(":")[2]
-    label = function if function not in {net.name for net in NETS} else name
-    numbers = measured([Net(label, "trained", name, {}, DIM)], 1)
-    drawn = [figure for each in figures.EXPERIMENTS for figure in figures.drawn(each, name)]
-    trial = page.Trial(name, label, numbers, drawn)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        comparison = compared(name, Context(root=root, setting=name, objective=name))
+        drawn = [figure for each in figures.EXPERIMENTS for figure in figures.drawn(each, name, root)]
+    trial = page.Trial(comparison, drawn)
     files = page.save(trial, options.to)
     print(page.text(trial))
     for file in files:

@@ -1,14 +1,15 @@
 """Figures of the papers that take a loss, at a reduced size, with a user's loss in rows of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from reprise.diagnose.page import svg
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.plotting.style import styled
-from reprise.study.experiment import BASE, Context, evaluate
-from reprise.study.settings import replaced
+from reprise.study.experiment import BASE, Context, Tables, evaluate
+from reprise.study.settings import Settings, replaced
 
 
 class Reduced(NamedTuple):
@@ -41,6 +42,13 @@ class Drawn(NamedTuple):
     failure: str = ""
 
 
+NETWORK = {
+    "encoder": {"blocks": (1, 1, 1, 1), "width": 16, "stem": "stride2"},
+    "batch": 64,
+    "data_set": "textures",
+    "seeds": 1,
+}
+"""Of the papers' images: one network of each kind."""
 EXPERIMENTS = (
     Reduced(
         "jing2022/depth_and_nonlinearity",
@@ -48,10 +56,44 @@ EXPERIMENTS = (
         ("jing2022/fig06a", "jing2022/fig06b"),
     ),
     Reduced(
+        "jing2022/projector_spectra",
+        {
+            **NETWORK,
+            "epochs": 3.0,
+            "nets": ("nonlinear", "none"),
+            "projector": {"dims": (512, 128)},
+            "recipe": "shapes",
+            "crop": 0.4,
+            "jitter": 0.6,
+            "hue": 0.5,
+            "optimiser": {"kind": "adamw", "learning_rate": 0.01, "weight_decay": 1e-6},
+            "probe_views": 0,
+            "d0": 22,
+        },
+        ("jing2022/fig02", "jing2022/fig07b"),
+    ),
+    Reduced(
+        "skean2024/eigenvalue_saturation",
+        {
+            **NETWORK,
+            "steps": 200,
+            "methods": ("vicreg", "frossl"),
+            "learning_rates": (0.1,),
+            "pilot_steps": 1,
+            "projector_hidden": 256,
+            "augmentation": "shared",
+            "optimiser": {"kind": "sgd", "momentum": 0.0, "weight_decay": 1e-6},
+            "full_width_batch": 256,
+            "probe": {"epochs": 1},
+            "precision": "bfloat16",
+        },
+        ("skean2024/fig03",),
+    ),
+    Reduced(
         "tian2023/matching_scores",
         {
             "over_parameterisation": (1, 5),
-            "candidates": (1, 3),
+            "candidates": (3,),
             "activations": ("linear", "relu"),
             "compared_losses": ("infonce_cosine",),
             "steps": 1000,
@@ -63,28 +105,39 @@ EXPERIMENTS = (
 )
 
 
-def drawn(reduced: Reduced, loss: str) -> list[Drawn]:
+def drawn(reduced: Reduced, loss: str, root: Path) -> list[Drawn]:
     """Runs an experiment with its published loss and another one, and draws its figures, unless the other
     loss fails in training, for instance because it diverges at the paper's learning rate.
 
     Args:
         loss: as in `objectives.resolve`.
+        root: a folder for trained networks.
     """
     experiment = registry.experiment(reduced.experiment)
     params = replaced(experiment.params(), {**reduced.changes, "objective": (loss,)})
-    changes = ", ".join(f"{name} {_text(value)}" for name, value in reduced.changes.items())
-    artifacts = [registry.artifact(name) for name in reduced.artifacts]
-    titles = [f"{artifact.id.partition('/')[0]}, {artifact.number}" for artifact in artifacts]
+    changes = "; ".join(f"{name} {_text(value)}" for name, value in reduced.changes.items())
     try:
-        tables = evaluate(experiment.compute(), {BASE: params}, Context())
+        tables = evaluate(experiment.compute(), {BASE: params}, Context(root=root))
     except RepriseError as error:
-        return [Drawn(title, "", changes, "", str(error)) for title in titles]
+        return [Drawn(_title(name), "", changes, "", str(error)) for name in reduced.artifacts]
+    return pictures(reduced.artifacts, tables, params, changes)
+
+
+def pictures(artifacts: Sequence[str], tables: Tables, params: Settings, changes: str) -> list[Drawn]:
+    """Draws figures from an experiment's tables."""
     with styled():
         return [
-            Drawn(title, artifact.caption, changes, svg(artifact.draw(tables, params)))
-            for title, artifact in zip(titles, artifacts, strict=True)
+            Drawn(_title(name), artifact.caption, changes, svg(artifact.draw(tables, params)))
+            for name, artifact in ((name, registry.artifact(name)) for name in artifacts)
         ]
 
 
+def _title(name: str) -> str:
+    return f"{name.partition('/')[0]}, {registry.artifact(name).number}"
+
+
 def _text(value: Any) -> str:
+    """A setting, in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_text(part)}" for key, part in value.items())
     return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)

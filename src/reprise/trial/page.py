@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from reprise.diagnose import reference
 from reprise.diagnose.page import aligned, number, template, version
 from reprise.diagnose.trained import LAYERS
-from reprise.diagnose.verdict import RULE, Verdict, judged
+from reprise.diagnose.verdict import RULE
+from reprise.evidence.claims import LEARNED
+from reprise.papers.ours.objectives_by_diagnostics.lineup import UNTRAINED, method
 from reprise.storage.store import write_files
-from reprise.trial.figures import Drawn
+from reprise.trial.comparison import ARTIFACTS, Comparison
+from reprise.trial.figures import Drawn, pictures
+from reprise.trial.recorded import DATA_SET, provenance
 
 PAGE, TABLE = "trial.html", "trial.csv"
+NOT_RANKED = "–"
 
 
 @dataclass(frozen=True)
@@ -21,80 +26,101 @@ class Trial:
     """A loss that was tried.
 
     Attributes:
-        loss: its name, `mine.py:my_loss`.
-        label: its column.
-        measured: as from `reference.measured`, of one seed.
-        figures: of papers; may be empty.
+        figures: of the papers; may be empty.
     """
 
-    loss: str
-    label: str
-    measured: pd.DataFrame
+    comparison: Comparison
     figures: Sequence[Drawn] = ()
 
+    @cached_property
+    def ranks(self) -> dict[str, pd.DataFrame]:
+        """For each layer, one row per diagnostic: `mean` over seeds, the ends of its interval `low` and
+        `high`, and `rank`, the ranks that it can have among the objectives that learned."""
+        return {layer: _ranks(self.comparison, layer) for layer in LAYERS}
+
+    @cached_property
+    def means(self) -> dict[str, pd.DataFrame]:
+        """For each layer, one row per diagnostic and one column per objective, the loss first: means over
+        seeds."""
+        return {layer: self.comparison.standing(layer).means.T.rename(columns=_label) for layer in LAYERS}
+
     @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """Whether the network collapsed, by layer."""
-        verdicts = {}
-        for layer, rows in self.measured.groupby("layer", sort=False):
-            values = dict(zip(rows["diagnostic"], rows["value"], strict=True))
-            shares = dict(zip(rows["diagnostic"], rows["share"], strict=True))
-            # A rank's share is divided by the highest rank that was possible.
-            limit = round(values["effective rank"] / shares["effective rank"])
-            verdicts[str(layer)] = judged(values["spread"], values["collapsed dimensions"], limit)
-        return verdicts
+    def evidence(self) -> str:
+        """Whether the loss is ranked, and why."""
+        comparison = self.comparison
+        gains = f"a linear probe gains {comparison.gain:.1f} points over the untrained network"
+        if comparison.has_learned:
+            return f"learned, and ranked: {gains}, of which {LEARNED:g} are needed"
+        return f"not ranked: {gains}, fewer than {LEARNED:g}, or a network diverged"
 
-
-def tables(trial: Trial) -> dict[str, pd.DataFrame]:
-    """For each layer, one row per diagnostic and one column per network: the tried loss, then the first seed
-    of each network of the reference."""
-    recorded = reference.reference()
-    rows = pd.concat([trial.measured, recorded[recorded["seed"] == 0]])
-    return {
-        layer: rows[rows["layer"] == layer]
-        .pivot(index="diagnostic", columns="net", values="value")
-        .loc[list(dict.fromkeys(rows["diagnostic"])), list(dict.fromkeys(rows["net"]))]
-        for layer in LAYERS
-    }
+    @property
+    def setting(self) -> str:
+        """How the networks were trained, in a sentence."""
+        params = self.comparison.params
+        return (
+            f"{params.seeds} networks on {DATA_SET}, {params.steps} steps, at learning rate "
+            f"{self.comparison.learning_rate:g}, the best in pilots"
+        )
 
 
 def text(trial: Trial) -> str:
-    """The verdicts and the table of representations, for a terminal."""
-    shown = tables(trial)["representation"]
-    cells = [("representations", *shown.columns)]
-    cells += [(str(name), *map(number, row)) for name, row in zip(shown.index, shown.values, strict=True)]
-    heads = [f"{layer}s {verdict.word}: {verdict.reason}" for layer, verdict in trial.verdicts.items()]
+    """The verdicts and the ranks, for a terminal."""
+    verdicts = trial.comparison.verdicts.items()
+    lines = [f"{trial.comparison.loss}: {trial.setting}"]
+    lines += [f"{layer}s {each.word}, the worst network: {each.reason}" for layer, each in verdicts]
+    lines.append(trial.evidence)
+    for layer, table in trial.ranks.items():
+        cells = [(f"{layer}s", "mean", "95 % interval", "rank")]
+        cells += [(str(row.Index), *_cells(row)) for row in table.itertuples()]
+        lines += ["", *aligned(cells)]
     failures = [f"{each.title} not drawn: {each.failure}" for each in trial.figures if each.failure]
-    return "\n".join([f"{trial.loss}: {_setting(trial)}", *heads, "", *aligned(cells), "", *failures])
+    return "\n".join([*lines, "", *failures])
 
 
 def save(trial: Trial, folder: Path) -> list[Path]:
-    """Writes the page, which opens offline, and the tables; returns both files.
+    """Writes the page, which opens offline, and the table; returns both files.
 
     Raises:
         RepriseError: if the folder cannot be written.
     """
-    by_layer = tables(trial)
+    comparison = trial.comparison
     page = template("page.html.j2", room=__package__).render(
         trial=trial,
-        tables={layer: table.to_dict("index") for layer, table in by_layer.items()},
-        nets=list(by_layer["representation"].columns),
-        setting=_setting(trial),
+        tables={
+            layer: {str(row.Index): _cells(row) for row in table.itertuples()}
+            for layer, table in trial.ranks.items()
+        },
+        compared=pictures(ARTIFACTS, comparison.tables, comparison.params, ""),
         rule=RULE,
-        provenance=reference.provenance(),
+        provenance=provenance(),
         version=version(),
     )
     files = {
         folder / PAGE: lambda draft: draft.write_text(page),
-        folder / TABLE: lambda draft: pd.concat(by_layer, names=["layer"]).to_csv(draft),
+        folder / TABLE: lambda draft: pd.concat(trial.means, names=["layer"]).to_csv(draft),
     }
     write_files(files)
     return list(files)
 
 
-def _setting(trial: Trial) -> str:
-    rate = trial.measured["learning_rate"].iloc[0]
-    return (
-        f"one network with one seed on {reference.DATA_SET}, at learning rate {rate:g}, the best in pilots; "
-        "other seeds give other numbers, so that small differences between columns say nothing"
-    )
+def _ranks(comparison: Comparison, layer: str) -> pd.DataFrame:
+    standing = comparison.standing(layer)
+    rows = {}
+    for name in standing.diagnostics:
+        interval = standing.interval(comparison.loss, name)
+        row: dict[str, object] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
+        rank = NOT_RANKED
+        if comparison.loss in standing.learned:
+            low, high = map(int, standing.ranks(name).loc[comparison.loss])
+            rank = f"{low}{f' to {high}' if high > low else ''} of {len(standing.learned)}"
+        rows[name] = row | {"rank": rank}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _cells(row: tuple) -> tuple[str, str, str]:
+    _, mean, low, high, rank = row
+    return number(mean), f"{number(low)} to {number(high)}", rank
+
+
+def _label(name: str) -> str:
+    return name if name == UNTRAINED else method(name).name
