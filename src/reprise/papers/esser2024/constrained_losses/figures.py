@@ -12,7 +12,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.constrained_losses.params import Params
-from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_entries, steps_axis
+from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_below, legend_entries, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
@@ -57,7 +57,7 @@ def fig01(tables: Tables, params: Params) -> Figure:
         steps_axis(panel)
     _scales(*axes, optimum=_first_seed(base["runs"], "orthogonal", 1)["optimum"].iloc[0])
     entries = legend_entries(axes[::-1])
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
+    legend_below(fig, entries, columns=4)
     return fig
 
 
