@@ -108,7 +108,10 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
     if claim.code:
         yield "written in", f"{claim.code.file}:{claim.code.line}"
     if claim.counter_case:
-        yield "counter-case", f"{claim.counter_case.file}:{claim.counter_case.line}"
+        yield (
+            "counter-case",
+            f"{claim.counter_case.name}, {claim.counter_case.file}:{claim.counter_case.line}",
+        )
     took = f" ({_duration(claim, experiment, tier)})" if experiment and not tier.is_recorded else ""
     yield "run it again", f"{claim.command}{took}"
 

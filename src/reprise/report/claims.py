@@ -106,7 +106,7 @@ class Claims:
             corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
             recorded=[lines[id] for lines in self.recorded if id in lines],
             code=self._checkout.claim(id, row["statement"], module),
-            counter_case=self._checkout.counter_case(id),
+            counter_case=self._checkout.counter_case(definition, experiment.id if experiment else ""),
             command=self._command(experiment.id if experiment else ""),
             minutes=self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None,
         )  # fmt: skip
