@@ -241,6 +241,8 @@ def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> 
         if not math.isnan(row["false_contradicted"]):
             rate = percent(row["false_contradicted"])
             checks.append(f"if the statement were true, the rule would contradict it in {rate} of draws")
+    if row["kind"] == "printed":
+        checks.append("compared with the paper's own printed numbers: nothing was run")
     if row["kind"] == "identity":
         checks.append(f"computed in float64 at {int(row['seeds'])} random points and sizes")
     for erratum in about:
