@@ -16,10 +16,10 @@ from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_below,
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
-    "unconstrained": r"$\mathcal{L}$, unconstrained",
-    "orthogonal": r"$\mathcal{L}_{orth}$: spectral norms",
+    "unconstrained": r"$L$, unconstrained",
+    "orthogonal": r"$L_{orth}$: spectral norms",
     "frobenius": "scaled by Frobenius norms",
-    "one_layer": r"$\mathcal{L}$ of one layer, u = Θx",
+    "one_layer": r"$L$ of one layer, u = Θx",
 }
 PANELS = {
     "loss": ("loss, z = 1", 1, (-1e6, 1.0)),
