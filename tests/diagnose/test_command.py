@@ -1,5 +1,6 @@
 """`reprise diagnose` from files and models to the page, the table and the verdict; a mistake is one line."""
 
+import pickle
 import re
 
 import numpy as np
@@ -212,6 +213,7 @@ FILES = [
     (["a.csv"], ["'.csv'", ".safetensors"]),
     (["pickled.npy"], ["pickled.npy: cannot be read", "pickled objects are refused"]),
     (["pickled.pt"], ["pickled.pt: cannot be read", "pickled objects are refused"]),
+    (["plain_pickle.pt"], ["plain_pickle.pt: cannot be read", "pickled objects are refused"]),
     (["damaged.safetensors"], ["damaged.safetensors: cannot be read"]),
     (["vector.npy"], ["shape [120]", "[samples, dimensions]"]),
     (["maps.npy"], ["shape [50, 4, 3, 3]", "average feature maps"]),
@@ -235,6 +237,7 @@ FILES = [
 def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
     np.save("pickled.npy", np.array([{}]), allow_pickle=True)
     torch.save({"z": print}, "pickled.pt")
+    (here / "plain_pickle.pt").write_bytes(pickle.dumps(z[0]))
     (here / "damaged.safetensors").write_bytes(b"nothing")
     (here / "a.csv").write_text("1,2\n")
     bad = z[0].copy()

@@ -15,7 +15,7 @@ from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.execute import registry
-from reprise.plotting.style import band
+from reprise.plotting.style import band, legend_below
 from reprise.study.experiment import BASE
 
 FIGURES = [id for id, artifact in registry.artifacts().items() if artifact.kind == "figure"]
@@ -217,3 +217,17 @@ def test_a_band_of_one_seed_has_no_width():
     band(axes, pd.DataFrame({"step": [0, 1], "seed": 0, "norm": [2.0, 3.0]}), "step", "norm", label="x")
     np.testing.assert_array_equal(series(axes)["x"][1], [2, 3])
     assert set(axes.collections[0].get_paths()[0].vertices[:, 1]) == {2.0, 3.0}
+
+
+@pytest.mark.parametrize(("name", "rows"), [("L = 1", 2), ("a_loss_with_quite_a_long_name", 4)])
+def test_a_legend_has_so_many_columns_that_no_name_is_cut(name, rows):
+    figure, panel = plt.subplots(figsize=(6, 3), layout="constrained")
+    entries = {f"{name}, {number}": panel.plot([0, 1])[0] for number in range(8)}
+    legend_below(figure, entries, columns=4)
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    heights = {round(text.get_window_extent().y0) for text in legend.get_texts()}
+    assert len(heights) == rows
+    plt.close(figure)

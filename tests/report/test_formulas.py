@@ -54,3 +54,12 @@ def test_what_cannot_be_set_is_refused_in_one_line(latex, reason):
     with pytest.raises(RepriseError, match=f"LaTeX that cannot be set: .*{reason}") as raised:
         mathml(latex)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("formula", ["k'", "x_i'", r"\sigma_{k'}^2"])
+def test_a_prime_is_no_small_superscript(formula):
+    root = ElementTree.fromstring(mathml(formula))
+    (prime,) = [element for element in root.iter() if element.text == "′"]
+    assert prime.tag == f"{PREFIX}mo"
+    assert prime not in [part for each in root.iter(f"{PREFIX}msup") for part in each]
+    assert prime not in [part for each in root.iter(f"{PREFIX}msubsup") for part in each]

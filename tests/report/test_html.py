@@ -332,7 +332,7 @@ def test_a_claims_card_holds_its_evidence(page: Page) -> None:
 
 def test_only_what_the_paper_prints_is_called_published(page: Page) -> None:
     """Figure 6 prints the 1 ± 0.1; no figure or section of the other claim prints its 2."""
-    assert "published 1 ± 0.1 (n = 5)" in page.card("new2030/fig6a/slope")
+    assert "published 1.0 ± 0.1 (n = 5)" in page.card("new2030/fig6a/slope")
     assert "target implied 2" in page.card("new2030/text/two")
     assert "published" not in page.card("new2030/text/two").replace("published settings", "")
 

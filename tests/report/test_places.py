@@ -1,6 +1,7 @@
 """Where claims, figures and counter-cases are written is found by reading the code."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,7 +29,12 @@ TESTS = """def test_it_is_in_a_list():
     assert "fig1/rises" in everything
 
 
-BROKEN = {"fig1/rises": "flipped"}
+BROKEN = {"fig1/rises": "flipped", "b": "bent"}
+
+
+@pytest.mark.parametrize("id", IDENTITIES)
+def test_counter_case(id):
+    assert judge(id, wrong).verdict == "contradicted"
 """
 
 
@@ -62,10 +68,31 @@ def test_a_claim_that_no_string_makes_has_no_place(checkout):
     assert checkout.claim("new2030/y/z", "Something else.", "reprise.papers.new2030.toy.claims") is None
 
 
+def claim(id, kind="ordering", needs=""):
+    return SimpleNamespace(id=id, kind=kind, needs=needs)
+
+
 def test_a_counter_case_is_what_breaks_the_claim_and_not_every_test_that_names_it(checkout):
-    place = checkout.counter_case("new2030/fig1/rises")
-    assert (place.line, place.name) == (5, "BROKEN")
-    assert checkout.counter_case("new2030/figure1/a-falls") is None
+    for id in ("new2030/fig1/rises", "new2030/x/b"):
+        place = checkout.counter_case(claim(id), "new2030/toy")
+        assert (place.line, place.name) == (5, "BROKEN")
+    assert checkout.counter_case(claim("new2030/x/b"), "new2030/other") is None
+    assert checkout.counter_case(claim("new2030/figure1/a-falls"), "new2030/toy") is None
+
+
+def test_a_formula_is_broken_by_the_test_that_breaks_each_of_its_experiment_in_turn(checkout):
+    formula = claim("new2030/eq1/sum", "identity")
+    place = checkout.counter_case(formula, "new2030/toy")
+    assert (place.line, place.name) == (9, "test_counter_case")
+    assert checkout.counter_case(formula, "new2030/other") is None
+    assert checkout.counter_case(claim("new2030/eq1/sum", "identity", "imagenet"), "new2030/toy") is None
+
+
+def test_nearly_every_claim_that_can_be_judged_has_its_counter_case():
+    checkout = Checkout(ROOT, ROOT / "results" / "default")
+    judged = [(each, home) for each, home in registry.claims().values() if not each.needs]
+    places = [checkout.counter_case(each, home.id if home else "") for each, home in judged]
+    assert places.count(None) < 0.05 * len(places)
 
 
 def test_nearly_every_claim_and_every_figure_has_its_place():

@@ -1,5 +1,6 @@
 """Embeddings and labels from files. Nothing in a file is executed."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,8 @@ def _stored(file: Path) -> Any:
             from safetensors.torch import load_file
 
             return load_file(file)
-        return torch.load(file, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings(action="ignore"):  # before it refuses, it warns of the pickle's version
+            return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # each library has its own for what it cannot read
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         remedy = "save plain arrays or tensors; pickled objects are refused, because reading one executes it"

@@ -1,7 +1,7 @@
 """The style that all figures share."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -133,6 +133,21 @@ def legend_entries(panels: Iterable[Axes]) -> dict[str, Any]:
         for panel in panels
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
+
+
+def legend_below(figure: Figure, entries: Mapping[str, Any], *, columns: int, **options: Any) -> None:
+    """A legend below the panels, in as many columns as fit: a user's loss may have a long name.
+
+    Args:
+        entries: label -> handle, from `legend_entries`.
+        columns: at most.
+    """
+    for number in range(columns, 0, -1):
+        place = {"loc": "outside lower center", "ncols": number}
+        legend = figure.legend(entries.values(), entries, **place, **options)
+        if number == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def key_of_marks(verdicts: Iterable[str]) -> str:

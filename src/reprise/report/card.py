@@ -15,6 +15,7 @@ from reprise.evidence.verdicts import judge_all, setting
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
+from reprise.report import wording
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
 from reprise.report.numbers import duration, number
@@ -80,9 +81,8 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
     if claim.observed is not None:
         yield "observed", f"{observed(claim)} {claim.unit}{_meaning(claim)}"
     if (printed := claim.published) is not None:
-        spread = "" if printed.std is None else f" ± {number(printed.std)}"
         repeats = "" if printed.n is None else f", {printed.n} repetitions"
-        yield "published", f"{number(printed.value)}{spread} {claim.unit}{repeats}"
+        yield "published", f"{wording.printed(printed.value, printed.std)} {claim.unit}{repeats}"
     if claim.reference is not None:
         yield "holds if", f"{claim.relation} {number(claim.reference)}{_origin(claim, definition)}"
     if claim.margin:
@@ -108,7 +108,10 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
     if claim.code:
         yield "written in", f"{claim.code.file}:{claim.code.line}"
     if claim.counter_case:
-        yield "counter-case", f"{claim.counter_case.file}:{claim.counter_case.line}"
+        yield (
+            "counter-case",
+            f"{claim.counter_case.name}, {claim.counter_case.file}:{claim.counter_case.line}",
+        )
     took = f" ({_duration(claim, experiment, tier)})" if experiment and not tier.is_recorded else ""
     yield "run it again", f"{claim.command}{took}"
 

@@ -106,7 +106,7 @@ class Claims:
             corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
             recorded=[lines[id] for lines in self.recorded if id in lines],
             code=self._checkout.claim(id, row["statement"], module),
-            counter_case=self._checkout.counter_case(id),
+            counter_case=self._checkout.counter_case(definition, experiment.id if experiment else ""),
             command=self._command(experiment.id if experiment else ""),
             minutes=self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None,
         )  # fmt: skip
@@ -241,6 +241,8 @@ def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> 
         if not math.isnan(row["false_contradicted"]):
             rate = percent(row["false_contradicted"])
             checks.append(f"if the statement were true, the rule would contradict it in {rate} of draws")
+    if row["kind"] == "printed":
+        checks.append("compared with the paper's own printed numbers: nothing was run")
     if row["kind"] == "identity":
         checks.append(f"computed in float64 at {int(row['seeds'])} random points and sizes")
     for erratum in about:

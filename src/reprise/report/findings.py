@@ -7,6 +7,7 @@ from reprise.evidence.verdicts import GROUNDS
 from reprise.execute import registry
 from reprise.execute.registry import Paper as Registered
 from reprise.report.schema import Claim, Findings, Paper, Printed
+from reprise.report.wording import DATA_SETS
 
 FINDINGS = 10
 """Of each sort."""
@@ -63,4 +64,4 @@ def data_sets_needed(paper: Registered, ids: Iterable[str]) -> tuple[int, list[s
         fields = experiment.params.model_fields if experiment else {}
         names |= dict.fromkeys([str(fields["data_set"].default)] if "data_set" in fields else [])
         names |= dict.fromkeys(map(str, fields["data_sets"].default) if "data_sets" in fields else [])
-    return len(needing), list(names)
+    return len(needing), [DATA_SETS.get(name, name) for name in names]

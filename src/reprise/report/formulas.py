@@ -1,5 +1,6 @@
 """Formulas, typeset before a page is read: MathML, which browsers show without a script."""
 
+import re
 from xml.etree import ElementTree
 
 from latex2mathml import converter
@@ -11,6 +12,14 @@ _CHILDREN = {
     **dict.fromkeys(("msubsup", "munderover"), 3),
 }
 """How many parts an element has; the converter leaves out what the LaTeX does not give."""
+_PRIMES = (
+    (re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>&#x02032;</mi></msup>"), r"<mrow>\1<mo>&#x02032;</mo></mrow>"),
+    (
+        re.compile(r"<msubsup>(<mi>[^<]*</mi>)(<m[in]>[^<]*</m[in]>)<mi>&#x02032;</mi></msubsup>"),
+        r"<mrow><msub>\1\2</msub><mo>&#x02032;</mo></mrow>",
+    ),
+)
+"""The converter makes a prime a superscript, though its sign is small and raised: it can hardly be seen."""
 
 
 def mathml(latex: str) -> str:
@@ -24,6 +33,8 @@ def mathml(latex: str) -> str:
     """
     try:
         made = converter.convert(latex).replace("<math ", '<math displaystyle="true" ', 1)
+        for scripts, upright in _PRIMES:
+            made = scripts.sub(upright, made)
         elements = list(ElementTree.fromstring(made).iter())
     except Exception as error:  # the converter's errors have no class in common
         reason = str(error) or type(error).__name__

@@ -139,6 +139,7 @@ def _environment() -> jinja2.Environment:
         "drawing": drawings.drawing,
         "distance": _distance,
         "observed": wording.observed,
+        "printed": wording.printed,
         "section": wording.section,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }

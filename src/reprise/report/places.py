@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from reprise.evidence.claims import Claim
 from reprise.report.schema import Place
 from reprise.study.experiment import Artifact
 
@@ -21,6 +22,13 @@ VIOLATING = re.compile(
     "break|broken|counter|fail|flipped|contradict|wrong|false|refute|misprint", re.IGNORECASE
 )
 """Names of tests, and of the lists that they read, that give claims data which violate them."""
+COUNTER_CASE = re.compile("^test_.*(counter_case|contradicted|refutes|should_not$)")
+EACH = re.compile("parametrize|EACH")
+FORMULAS = ("identity", "inequality")
+OF_FORMULAS = re.compile("IDENTITIES|FORMULAS")
+"""What tests call the claims that are equations and bounds."""
+FORMS = ("printed", "corrected")
+"""Ends of the ids of many claims, which name none of them."""
 Where = tuple[Path, int, str]
 """A file, a line, and the name of the function or constant there."""
 
@@ -75,12 +83,28 @@ class Checkout:
                 return self._place(file, first, artifact.name)
         return None
 
-    def counter_case(self, id: str) -> Place | None:
-        """The test that names a claim, by its whole id or without its paper; None if there is none."""
-        key, rest = id.split("/", 1)
-        tests = _of_tests(self.root / TESTS / key).constants
-        where = tests.get(id) or tests.get(rest)
-        return self._place(*where) if where else None
+    def counter_case(self, claim: Claim, experiment: str) -> Place | None:
+        """The test that gives a claim data which violate it: one that names the claim, by its whole id or
+        without its paper or figure; else the one that does so for each claim of an experiment in turn, of
+        formulas or of others. None if there is none.
+
+        Args:
+            experiment: its id; empty for a claim about printed numbers.
+        """
+        key, rest = claim.id.split("/", 1)
+        folder, end = self.root / TESTS / key, rest.rpartition("/")[2]
+        own = _of_experiment(folder, experiment.partition("/")[2] or "printed")
+        named = [(folder, claim.id), (folder, rest)]
+        named += [(file, end) for file in own if end not in FORMS]
+        for place, name in named:
+            if where := _of_tests(place).constants.get(name):
+                return self._place(*where)
+        if claim.needs:
+            return None
+        of_formulas = claim.kind in FORMULAS
+        return next(
+            (self._place(*where) for file in own for where in _in_turn(file, of_formulas=of_formulas)), None
+        )
 
     def _place(self, file: Path, line: int, name: str) -> Place:
         inside = PACKAGE in file.parents
@@ -105,8 +129,31 @@ def _of_folder(folder: Path) -> Texts:
 
 
 @cache
-def _of_tests(folder: Path) -> Texts:
-    return _texts(sorted(folder.glob("test_*.py")), VIOLATING)
+def _of_tests(place: Path) -> Texts:
+    return _texts([place] if place.suffix else sorted(place.glob("test_*.py")), VIOLATING)
+
+
+@cache
+def _of_experiment(folder: Path, name: str) -> list[Path]:
+    """The tests of an experiment: the file named after it first, then those that import from it."""
+    own = folder / f"test_{name}.py"
+    imports = re.compile(rf"\bpapers\.{folder.name}\.{name}\b")
+    others = [
+        file for file in sorted(folder.glob("test_*.py")) if imports.search(file.read_text(encoding="utf-8"))
+    ]
+    return [*([own] if own.is_file() else []), *(file for file in others if file != own)]
+
+
+@cache
+def _in_turn(file: Path, *, of_formulas: bool) -> list[Where]:
+    """The parametrised tests in which each of a list of claims is given data that violate it."""
+    return [
+        (file, node.lineno, node.name)
+        for node in _statements(file)
+        if isinstance(node, ast.FunctionDef) and COUNTER_CASE.search(node.name)
+        for decorator in map(ast.unparse, node.decorator_list)
+        if EACH.search(decorator) and (of_formulas or not OF_FORMULAS.search(decorator))
+    ]
 
 
 @cache

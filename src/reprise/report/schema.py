@@ -240,7 +240,7 @@ class Headline(Part):
 
     phrase: str
     verdict: str
-    """In words: `reproduced`, `reproduced, at reduced scale`, `needs imagenet`."""
+    """In words: `reproduced`, `reproduced, at reduced scale`, `needs ImageNet`."""
     main: Verdict
     claims: list[str]
 

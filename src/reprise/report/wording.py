@@ -12,6 +12,17 @@ if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, a
     from reprise.report.schema import Claim
 
 
+DATA_SETS = {
+    "mnist": "MNIST",
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "stl10": "STL-10",
+    "imagenet": "ImageNet",
+    "coco": "MSCOCO",
+}
+"""How papers write what configs call otherwise."""
+
+
 def observed(claim: "Claim") -> str:
     """What was observed, with its interval; of an equation the largest error alone."""
     if claim.observed is None:
@@ -51,6 +62,14 @@ def notes(claim: "Claim") -> list[str]:
     limits += [f"reading: {claim.reading}"] if claim.reading else []
     limits += [f"set after a look at results: {claim.looked}"] if claim.looked else []
     return limits
+
+
+def printed(value: float, std: float | None) -> str:
+    """A published number with its deviation, both to as many places as either: `0.30 ± 0.24`."""
+    if std is None:
+        return number(value)
+    places = max(len(number(each).partition(".")[2]) for each in (value, std))
+    return f"{value:z.{places}f} ± {std:.{places}f}".replace("-", "−")
 
 
 def section(place: str) -> str:

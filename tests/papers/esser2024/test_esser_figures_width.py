@@ -5,10 +5,10 @@ from reading import drawn, labels, where
 from scipy import stats
 
 FIG1 = {
-    "unconstrained": r"$\mathcal{L}$, unconstrained",
-    "orthogonal": r"$\mathcal{L}_{orth}$: spectral norms",
+    "unconstrained": r"$L$, unconstrained",
+    "orthogonal": r"$L_{orth}$: spectral norms",
     "frobenius": "scaled by Frobenius norms",
-    "one_layer": r"$\mathcal{L}$ of one layer, u = Θx",
+    "one_layer": r"$L$ of one layer, u = Θx",
 }
 FIG2 = ("tanh", "ReLU", "sigmoid σ", "σ - 1/2", "4σ - 2")
 

@@ -12,14 +12,14 @@ from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.constrained_losses.params import Params
-from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_entries, steps_axis
+from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_below, legend_entries, steps_axis
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
-    "unconstrained": r"$\mathcal{L}$, unconstrained",
-    "orthogonal": r"$\mathcal{L}_{orth}$: spectral norms",
+    "unconstrained": r"$L$, unconstrained",
+    "orthogonal": r"$L_{orth}$: spectral norms",
     "frobenius": "scaled by Frobenius norms",
-    "one_layer": r"$\mathcal{L}$ of one layer, u = Θx",
+    "one_layer": r"$L$ of one layer, u = Θx",
 }
 PANELS = {
     "loss": ("loss, z = 1", 1, (-1e6, 1.0)),
@@ -57,7 +57,7 @@ def fig01(tables: Tables, params: Params) -> Figure:
         steps_axis(panel)
     _scales(*axes, optimum=_first_seed(base["runs"], "orthogonal", 1)["optimum"].iloc[0])
     entries = legend_entries(axes[::-1])
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
+    legend_below(fig, entries, columns=4)
     return fig
 
 

@@ -18,7 +18,7 @@ from reprise.papers.esser2024.width.claims import COVERED
 from reprise.papers.esser2024.width.params import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
+from reprise.plotting.style import WIDTH, colors, drawable, legend_below, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
@@ -145,4 +145,4 @@ def _label_axes(fig: Figure, axes: np.ndarray, params: Params) -> None:
     )
     bar.set_ticks(range(widths), labels=[str(width) for width in params.widths])
     entries = legend_entries(axes[1])
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=min(len(entries), 5))
+    legend_below(fig, entries, columns=5)

@@ -13,7 +13,16 @@ from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.augmentation_threshold.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, legend_entries, steps_axis
+from reprise.plotting.style import (
+    LINES,
+    MARKERS,
+    WIDTH,
+    band,
+    colors,
+    legend_below,
+    legend_entries,
+    steps_axis,
+)
 from reprise.study.experiment import BASE, Tables, figure
 
 CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
@@ -37,7 +46,7 @@ def sec4_threshold(tables: Tables, params: Params) -> Figure:
         _row(row, loss.tables, params, loss.shades, f"{loss.label}, ")
     entries = legend_entries(axes[:, 1])
     title = f"left and middle: singular values, of {params.dim}, from the largest"
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=6, title=title)
+    legend_below(fig, entries, columns=6, title=title)
     return fig
 
 

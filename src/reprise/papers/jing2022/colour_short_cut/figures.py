@@ -7,7 +7,17 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, PERCENT, UNBOUNDED, WIDTH, band, colors, legend_entries
+from reprise.plotting.style import (
+    LINES,
+    MARKERS,
+    PERCENT,
+    UNBOUNDED,
+    WIDTH,
+    band,
+    colors,
+    legend_below,
+    legend_entries,
+)
 from reprise.study.experiment import BASE, Tables, figure
 
 LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, hues kept"}
@@ -29,7 +39,7 @@ def stand_in(tables: Tables, params: Params) -> Figure:
     for row, loss in zip(axes[1:], others, strict=True):
         _row(row, loss.tables, params, loss.shades(len(ARMS)), loss.label, f"{loss.label}, ")
     entries = legend_entries(axes.flat)
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=3)
+    legend_below(fig, entries, columns=3)
     return fig
 
 

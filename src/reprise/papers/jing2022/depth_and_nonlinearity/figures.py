@@ -13,7 +13,7 @@ from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors, legend_entries
+from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors, legend_below, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
 FILLS = ("full", "none", "left", "right", "top", "bottom")
@@ -111,8 +111,7 @@ def _with_relu(
 
 
 def _legend(fig: Figure, axes: np.ndarray, *, columns: int) -> None:
-    entries = legend_entries(axes.flat)
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=columns, columnspacing=1.2)
+    legend_below(fig, legend_entries(axes.flat), columns=columns, columnspacing=1.2)
 
 
 def _styles(tints: np.ndarray) -> list[dict[str, Any]]:

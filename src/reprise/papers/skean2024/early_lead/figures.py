@@ -12,7 +12,17 @@ from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.published import accuracies, numbers
 from reprise.papers.skean2024.references import CAPTION, reference_lines
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors, drawable, legend_entries
+from reprise.plotting.style import (
+    LINES,
+    MARKERS,
+    PERCENT,
+    WIDTH,
+    band,
+    colors,
+    drawable,
+    legend_below,
+    legend_entries,
+)
 from reprise.study.experiment import BASE, Tables, figure
 
 SECTION = "Section 6.2 text"
@@ -63,5 +73,5 @@ def fig04(tables: Tables, params: Params) -> Figure:
     entries = legend_entries(panels)
     for name, style in (("final linear probe", PROBED), ("printed, ImageNet", FINAL)):
         entries[name] = Line2D([], [], color="0.3", **style)
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=5)
+    legend_below(fig, entries, columns=5)
     return fig

@@ -9,7 +9,17 @@ from matplotlib.figure import Figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.linear_regime.claims import THRESHOLD, Run, eigenvalues, rise, risen
 from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params
-from reprise.plotting.style import LINES, MARKERS, NOT_NEGATIVE, WIDTH, band, colors, drawable, legend_entries
+from reprise.plotting.style import (
+    LINES,
+    MARKERS,
+    NOT_NEGATIVE,
+    WIDTH,
+    band,
+    colors,
+    drawable,
+    legend_below,
+    legend_entries,
+)
 from reprise.study.experiment import BASE, Tables, figure
 
 PANELS: tuple[tuple[Run, str], ...] = (
@@ -54,7 +64,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
     _rises(right, base, "step", "barlow-own")
     right.set(ylabel=f"{label} step", title="each loss at its own learning rate")
     entries = legend_entries(fig.axes)
-    fig.legend(entries.values(), entries, loc="outside lower center", ncols=3, handlelength=3)
+    legend_below(fig, entries, columns=3, handlelength=3)
     return fig
 
 
