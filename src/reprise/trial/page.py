@@ -1,5 +1,6 @@
 """The page and the table of a trial."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,10 +49,12 @@ class Trial:
     def evidence(self) -> str:
         """Whether the loss is ranked, and why."""
         comparison = self.comparison
+        if math.isnan(comparison.gain):
+            return "not ranked: a network diverged"
         gains = f"a linear probe gains {comparison.gain:.1f} points over the untrained network"
         if comparison.has_learned:
             return f"learned, and ranked: {gains}, of which {LEARNED:g} are needed"
-        return f"not ranked: {gains}, fewer than {LEARNED:g}, or a network diverged"
+        return f"not ranked: {gains}, fewer than {LEARNED:g}"
 
     @property
     def setting(self) -> str:
