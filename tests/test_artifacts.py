@@ -91,3 +91,10 @@ def test_claim_ids_are_unique(paper):
 def test_claims_without_a_measure_say_what_they_need(paper):
     waiting = [claim for claim, _ in paper.claims.values() if claim.measure is None and not claim.cells]
     assert [claim.id for claim in waiting if not claim.needs] == []
+
+
+@pytest.mark.parametrize("key", registry.papers())
+def test_no_two_figures_of_a_paper_have_one_name(key):
+    """Home names its thumbnails by it alone."""
+    names = [artifact.number for artifact in registry.paper(key).artifacts.values()]
+    assert len(names) == len(set(names)) > 0

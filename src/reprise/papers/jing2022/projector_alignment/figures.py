@@ -11,7 +11,7 @@ from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(
-    "Section 6.1",
+    "Section 6.1, alignment",
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
     V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the level
     of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a fixed
