@@ -42,6 +42,10 @@ def test_an_unknown_setting_or_id_is_said(tables):
         RepriseError, match=r"unknown experiment, figure or table 'jing2022/fig4'; did you mean 'j"
     ):
         reprise.load("jing2022/fig4")
+    for id, list_them in (("jing2022/nothing", "reprise list jing2022"), ("nothing", "reprise list")):
+        with pytest.raises(RepriseError, match=f"list them with: {list_them}$") as caught:
+            reprise.load(id)
+        assert len(str(caught.value)) < 160
     with pytest.raises(RepriseError, match="unknown tier 'defualt'; did you mean 'default'"):
         reprise.load(ID, "defualt")
 

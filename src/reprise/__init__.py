@@ -27,7 +27,9 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     read, experiments, artifacts = tiers.load_tier(tier), registry.experiments(), registry.artifacts()
     known = [*experiments, *artifacts]
     if id not in known:
-        raise unknown("experiment, figure or table", id, known, f"there are: {', '.join(known)}")
+        key = id.split("/")[0]
+        where = f" {key}" if key in registry.papers() else ""
+        raise unknown("experiment, figure or table", id, known, f"list them with: reprise list{where}")
     if id in artifacts and artifacts[id].kind == "table":
         return in_numbers(pipeline.make(id, read))
     experiment = id if id in experiments else artifacts[id].experiment
