@@ -31,6 +31,7 @@ from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
 from reprise.storage import store
 from reprise.study.experiment import BASE, Context, evaluate
+from reprise.study.tidy import in_numbers
 
 MATCHING, NORMALIZATION = "tian2023/matching_scores", "tian2023/batch_normalization"
 COMPUTE = {MATCHING: matching, NORMALIZATION: normalization}
@@ -546,6 +547,28 @@ def test_the_table_as_a_whole_names_its_outliers():
     assert "beta 2, P 3, gradient through σ²" in list(made["quantity"])
     far = made[made["quantity"].str.startswith("cells beyond")]["ours"].item()
     assert int(far) == made["quantity"].str.contains("gradient through").sum()
+
+
+def test_the_table_as_a_whole_is_loaded_as_numbers():
+    """The p-value is the tail of the chi-square above it, and a cell's errors are its own."""
+    matching = HOLDING[NORMALIZATION]["matching"].copy()
+    spread = 0.02 * np.random.default_rng(0).normal(size=len(matching))
+    matching["chi_plus"] += spread  # so that cells lie off in both directions
+    tables = changed({"matching": matching}, table_cell(2, 3, False, True), "chi_plus", 0.157)
+    made = table1_whole(
+        {"matching": tables["matching"].assign(setting=BASE)}, registry.experiment(NORMALIZATION).params()
+    )
+    numbers = in_numbers(made).set_index("quantity")
+    assert [column for column in numbers if numbers[column].dtype.kind != "f"] == []
+    ours = numbers["ours"]
+    tail = stats.chi2.sf(ours["chi-square of the cells"], df=ours["cells"])
+    assert ours["p-value of the chi-square"] == pytest.approx(tail, rel=0.06, abs=1e-12)
+    cell = numbers.loc["beta 2, P 3, gradient through σ²"]
+    printed = published().loc[(2, 3, False, True)]
+    assert (cell["in print"], cell["in print, std"]) == pytest.approx((printed["value"], printed["std"]))
+    ours_there = tables["matching"].query(table_cell(2, 3, False, True))["chi_plus"]
+    assert cell["ours"] == pytest.approx(ours_there.mean(), abs=5.1e-4)
+    assert np.sign(cell["standard errors"]) == np.sign(cell["ours"] - cell["in print"])
 
 
 def test_every_cell_shows_its_difference_both_scores_and_its_verdict():

@@ -66,11 +66,12 @@ def _score(scores: pd.Series) -> str:
 
 @table(
     "Table 1, as a whole",
-    caption="""Our Table 1 against the printed one. A printed deviation is read as one with n - 1 = 2 in its
-    denominator; standard errors are Welch's, with rounding to two digits. What chance would give: the median
-    and the middle 95 % over all ways to take three of our own seeds for the printed table against the others,
-    which have the same dependence between cells. The chi-square is the sum of squared normal scores of the
-    cells; its p-value takes them for independent. Below, the cells beyond two standard errors.""",
+    caption="""Our Table 1 against the printed one; in print stands what equal tables would give, and of a
+    cell its score. A printed deviation is read as one with n - 1 = 2 in its denominator; standard errors are
+    Welch's, with rounding to two digits. What chance would give: the median and the middle 95 % over all ways
+    to take three of our own seeds for the printed table against the others, which have the same dependence
+    between cells; a dash with too few seeds. The chi-square is the sum of squared normal scores of the cells;
+    its p-value takes them for independent. Below, the cells beyond two standard errors.""",
 )
 def table1_whole(tables: Tables, params: Params) -> pd.DataFrame:
     cells = table_cells(setting(tables, BASE))
@@ -81,31 +82,32 @@ def table1_whole(tables: Tables, params: Params) -> pd.DataFrame:
     slope, chance = mean_interval(slopes(cells)), by_chance(cells)
     beyond = np.sqrt(max(0.0, unexplained(cells).mean()))
     total = chi_square(against["score"])
+    p = p_value(total, len(against))
     rows = [
-        ("cells", f"{len(against)}", ""),
-        ("correlation of ours with print", f"{against['ours'].corr(against['printed']):.3f}", ""),
-        ("slope of ours on print", f"{slope.mean:.2f} [{slope.low:.2f}, {slope.high:.2f}]", "1"),
-        ("mean difference, ours less print", f"{difference.mean():+.3f}", "0"),
-        ("mean absolute difference", f"{difference.abs().mean():.3f}", ""),
-        ("root mean square beyond what repetitions explain", f"{beyond:.3f}", "0"),
-        (f"cells beyond {FAR:g} standard errors", f"{outliers(against['errors']):.0f}",
-         _range(chance, "outliers")),
-        ("chi-square of the cells", f"{total:.1f} (p = {p_value(total, len(against)):.2g})",
-         _range(chance, "chi_square")),
+        ("cells", f"{len(against)}", "", "", ""),
+        ("correlation of ours with print", f"{against['ours'].corr(against['printed']):.3f}", "", "", ""),
+        ("slope of ours on print", f"{slope.mean:.2f} [{slope.low:.2f}, {slope.high:.2f}]", "1", "", ""),
+        ("mean difference, ours less print", f"{difference.mean():+.3f}", "0", "", ""),
+        ("mean absolute difference", f"{difference.abs().mean():.3f}", "", "", ""),
+        ("root mean square beyond what repetitions explain", f"{beyond:.3f}", "0", "", ""),
+        (f"cells beyond {FAR:g} standard errors", f"{outliers(against['errors']):.0f}", "",
+         _range(chance, "outliers"), ""),
+        ("chi-square of the cells", f"{total:.1f}", "", _range(chance, "chi_square"), ""),
+        ("p-value of the chi-square", f"{p:.2g}", "", "", ""),
     ]  # fmt: skip
     far = against[against["errors"].abs() > FAR]
     for cell, row in zip(far.index.to_list(), far.to_dict("records"), strict=True):
         beta, candidates, mean, variance = cell
         name = f"beta {beta}, P {candidates}, gradient through {FLOWS[mean, variance]}"
-        rows.append(
-            (name, f"{row['ours']:.3f} against {published.table1()[cell]}", f"{row['errors']:+.1f} errors")
-        )
-    return pd.DataFrame(rows, columns=["quantity", "ours", "by chance"])
+        printed = str(published.table1()[cell])
+        rows.append((name, f"{row['ours']:.3f}", printed, "", f"{row['errors']:+.1f}"))
+    return pd.DataFrame(rows, columns=["quantity", "ours", "in print", "by chance", "standard errors"])
 
 
 def _range(chance: pd.DataFrame, column: str) -> str:
+    """The median and the middle 95 %; a dash with too few seeds."""
     if chance.empty:
-        return "too few seeds"
+        return "-"
     low, middle, high = chance[column].quantile([0.025, 0.5, 0.975])
     return f"{middle:.0f} [{low:.0f}, {high:.0f}]"
 
