@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from reprise.evidence import claims as c
 from reprise.evidence.judgement import judge
@@ -585,3 +586,30 @@ def test_a_measure_is_evaluated_once_a_setting():
     judged = judge_all(two, {"t": pd.concat([near, far])}, Assuming())
     assert judged["verdict"].tolist() == ["reproduced", "contradicted"]
     assert sorted(seen) == ["batch = 64", "published"]
+
+
+# What is shown of a score that is compared seed by seed.
+
+
+def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():
+    """Of n differences with a deviation s, the interval at 0.98 is 0.98 ± t s / √n, beyond 1."""
+    differences = np.array([-0.06, 0.01, 0.05, 0.09, 0.16])
+    found = tables(np.full(5, 0.98), reference=0.98 - differences)
+    claim = ordering(above=y, range=c.SHARE)
+    half = stats.t.ppf(0.975, df=4) * differences.std(ddof=1) / np.sqrt(5)
+    judged = judge(claim, found)
+    assert (judged.low, judged.high) == pytest.approx((0.98 - half, 0.98 + half))
+    assert judged.high > 1
+    without = judge(replace(claim, range=c.UNBOUNDED), found)
+    assert (judged.verdict, judged.low, judged.high) == (without.verdict, without.low, without.high)
+    assert claim.shown(judged.low, judged.high) == (judged.low, 1.0)
+
+
+@pytest.mark.parametrize("ends", [(None, None), (0.2, 0.7), (-0.4, 1.3), (1.2, 1.3)])
+def test_what_is_shown_of_a_sentence_lies_in_the_range_of_one_of_its_cells(ends):
+    score, change = ordering(above=0.0, range=c.SHARE), ordering(above=0.0)
+    assert change.shown(*ends) == ends  # a change is no score
+    assert c.for_all("p/fig1/s", "s", {"score": score, "change": change}).shown(*ends) == ends
+    expected = tuple(None if end is None else float(np.clip(end, 0, 1)) for end in ends)
+    assert c.for_all("p/fig1/s", "s", {"score": score}).shown(*ends) == score.shown(*ends) == expected
+    assert replace(change, bounds=c.SHARE).shown(*ends) == expected

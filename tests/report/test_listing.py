@@ -2,11 +2,13 @@
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from reprise.evidence.claims import ordering
 from reprise.evidence.verdicts import COLUMNS
 from reprise.execute import pipeline, registry, tiers
 from reprise.report import listing
@@ -77,7 +79,7 @@ def test_a_list_of_claims_has_their_verdicts(tier, verdicts):
         assert verdict == verdicts[rest[1]]
 
 
-def test_findings_are_sorted_by_id_and_misprints_stand_apart():
+def test_findings_are_sorted_by_id_and_misprints_stand_apart(monkeypatch):
     rows = [
         {"claim": claim, "verdict": verdict, "form": form, "erratum": erratum}
         for claim, verdict, form, erratum in (
@@ -93,12 +95,16 @@ def test_findings_are_sorted_by_id_and_misprints_stand_apart():
         .assign(unit="nats", kind="value", observed=1.234, low=1.0, high=1.4)
         .reindex(columns=list(COLUMNS))
     )
+    unbounded = ordering("k/b/a", "s", source="", measure=None, above=0.0, unit="nats")
+    within = replace(unbounded, range=(0.0, 1.3))
+    known = {row["claim"]: (within if row["claim"] == "k/c/d" else unbounded, None) for row in rows}
+    monkeypatch.setattr(registry, "claims", lambda: known)
     assert [*listing.findings(claims)] == [
         "contradicted: 2",
         "  k/b/a: 1.23 [1.00, 1.40] nats",
         "  k/b/z: 1.23 [1.00, 1.40] nats",
         "depends: 1",
-        "  k/c/d: 1.23 [1.00, 1.40] nats",
+        "  k/c/d: 1.23 [1.00, 1.30] nats",
         "contradicted as printed, a known erratum: 1",
         "  k/b/printed: 1.23 [1.00, 1.40] nats",
     ]

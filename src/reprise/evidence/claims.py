@@ -41,6 +41,8 @@ MARGINS: dict[Quantity, float] = {
 }
 PERCENT = (0.0, 100.0)
 SHARE = (0.0, 1.0)
+COSINE = (-1.0, 1.0)
+UNBOUNDED = (-math.inf, math.inf)
 """Bounds of an observation."""
 RELATIVE: tuple[Quantity, ...] = ("singular value",)
 IDENTITY_TOLERANCE = 1e-6
@@ -82,6 +84,9 @@ class Claim:
             settings are then searched, and it fails only if it fails in all.
         resolution: of a limit, how precisely it is measured: a number a seed, in the observation's unit.
         bounds: the values that an observation can have at all.
+        range: likewise of a score or share that is compared seed by seed with another one: its interval is
+            that of the difference, placed at our value, and may leave the range. It is judged as it is and
+            shown cut to the range. A change has none.
         reading: whose definition of what is measured: the paper's, unless it says otherwise.
         looked: what was set for this claim after results had been seen; empty if nothing was.
         learned: of every image net that the statement is about, how many percentage points its linear probe,
@@ -111,7 +116,8 @@ class Claim:
     partial: bool = False
     exists: bool = False
     resolution: Measure | None = None
-    bounds: tuple[float, float] = (-math.inf, math.inf)
+    bounds: tuple[float, float] = UNBOUNDED
+    range: tuple[float, float] = UNBOUNDED
     reading: str = ""
     looked: str = ""
     learned: Measure | None = None
@@ -126,6 +132,17 @@ class Claim:
     def artifact(self) -> str:
         """`KEY/ARTIFACT`: the figure, table or section that states it."""
         return self.id.rpartition("/")[0]
+
+    def shown(self, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+        """The ends of an interval as they are shown: cut to the values that the observation can have, or in
+        a sentence about several cells, those of any cell. Judging does not read them."""
+        claims = tuple(self.cells.values()) or (self,)
+        least = min(max(claim.bounds[0], claim.range[0]) for claim in claims)
+        most = max(min(claim.bounds[1], claim.range[1]) for claim in claims)
+        return (
+            None if low is None else min(max(low, least), most),
+            None if high is None else min(max(high, least), most),
+        )
 
     def margin_at(self, reference: float) -> float:
         """The margin in the unit of the observation."""

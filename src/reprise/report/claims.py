@@ -10,7 +10,7 @@ from typing import Any
 from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.claims import Tables
 from reprise.evidence.errata import Erratum
-from reprise.evidence.judgement import observe
+from reprise.evidence.judgement import Verdict, observe
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.execute import pipeline, registry
@@ -53,8 +53,9 @@ class Claims:
         definition, experiment = self.paper.claims[id]
         about = [erratum for erratum in self.paper.errata if id in erratum.shown_by]
         values = self._values(row, definition)
-        printed = _published(row) if id in self._printed else None
-        own_low, own_high = _own_interval(row, values, definition)
+        printed = _published(row, definition) if id in self._printed else None
+        low, high = definition.shown(finite(row["low"]), finite(row["high"]))
+        own_low, own_high = definition.shown(*_own_interval(row, values))
         module = f"{experiment.module}.claims" if experiment else f"{registry.ROOM}.{row['paper']}.printed"
         return Claim(
             id=id,
@@ -75,15 +76,15 @@ class Claims:
             published=printed,
             target=finite(row["published"]) if printed is None else None,
             observed=finite(row["observed"]),
-            low=finite(row["low"]),
-            high=finite(row["high"]),
+            low=low,
+            high=high,
             own_low=own_low,
             own_high=own_high,
             seeds=int(row["seeds"]),
             sample=_sample(row),
             values=values,
-            cells=_readings(row["cells"]),
-            settings=_readings(row["settings"]),
+            cells=_readings(row["cells"], definition),
+            settings=_readings(row["settings"], definition),
             is_one_scale=_is_one_scale(definition),
             robust=_is_robust(row),
             checks=_checks(row, about, self._verdicts),
@@ -173,38 +174,48 @@ def _sample(row: Row) -> str:
     }.get(row["kind"], "seeds")  # fmt: skip
 
 
-def _readings(joined: str) -> list[Reading]:
+def _readings(joined: str, definition: Definition) -> list[Reading]:
     """The cells or settings of a claim, from the JSON of its row."""
-    numbers = ("observed", "low", "high", "reference")
-    return [
-        Reading(name=each["name"], verdict=each["verdict"], **{key: finite(each[key]) for key in numbers})
-        for each in (json.loads(joined) if joined else [])
-    ]
+    readings = []
+    for each in json.loads(joined) if joined else []:
+        claim = definition.cells.get(each["name"], definition)
+        low, high = claim.shown(finite(each["low"]), finite(each["high"]))
+        observed, reference = finite(each["observed"]), finite(each["reference"])
+        readings.append(
+            Reading(name=each["name"], verdict=each["verdict"], observed=observed, low=low, high=high,
+                    reference=reference)
+        )  # fmt: skip
+    return readings
 
 
-def _published(row: Row) -> Published:
+def _other_verdicts(row: Row) -> list[Verdict]:
+    """The verdicts in other settings."""
+    return [each["verdict"] for each in (json.loads(row["settings"]) if row["settings"] else [])]
+
+
+def _published(row: Row, definition: Definition) -> Published:
     """What the paper prints, with the interval of its mean."""
     value, std, n = float(row["published"]), finite(row["published_std"]), finite(row["published_n"])
     half = None
     if std is not None and n is not None and n > 1:
         half = float(quantile(n - 1, 0.95)) * std / math.sqrt(n)
+    low, high = (None, None) if half is None else definition.shown(value - half, value + half)
     return Published(
         value=value,
         std=std,
         n=None if n is None else int(n),
-        low=None if half is None else value - half,
-        high=None if half is None else value + half,
+        low=low,
+        high=high,
     )
 
 
-def _own_interval(row: Row, values: Sequence[float], definition: Definition) -> tuple[Any, Any]:
+def _own_interval(row: Row, values: Sequence[float]) -> tuple[float | None, float | None]:
     """The interval of our own mean, where the one that decides holds the paper's spread as well."""
     low, high = finite(row["low"]), finite(row["high"])
     if math.isnan(row["published_std"]) or len(values) < 2 or low is None:
         return low, high
     own = mean_interval(values)
-    least, most = definition.bounds
-    return max(least, own.low), min(most, own.high)
+    return own.low, own.high
 
 
 def _is_one_scale(definition: Definition) -> bool:
@@ -215,7 +226,7 @@ def _is_one_scale(definition: Definition) -> bool:
 def _is_robust(row: Row) -> bool:
     """Whether a contradiction rests on no choice of ours: nor on the settings, the margin, or one seed. A
     misprint is none, because it is plain what was meant."""
-    others = {reading.verdict for reading in _readings(row["settings"])}
+    others = set(_other_verdicts(row))
     return (
         row["verdict"] == row["verdict_twice_margin"] == "contradicted"
         and others <= {"contradicted"}
@@ -230,7 +241,7 @@ def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> 
     if row["verdict"] != "contradicted":
         return []
     checks = []
-    others = [reading.verdict for reading in _readings(row["settings"])]
+    others = _other_verdicts(row)
     if others and set(others) == {"contradicted"}:
         checks.append(f"contradicted in all {len(others)} other settings of what the paper leaves open")
     if row["margin"] > 0 and row["verdict_twice_margin"] == "contradicted":

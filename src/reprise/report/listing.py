@@ -111,7 +111,8 @@ def _needs(claim: Claim) -> str:
 
 
 def _measured(row: Mapping[str, Any]) -> str:
-    return f"{measured(row['kind'], row['observed'], row['low'], row['high'])} {row['unit']}"
+    low, high = registry.claims()[row["claim"]][0].shown(row["low"], row["high"])
+    return f"{measured(row['kind'], row['observed'], low, high)} {row['unit']}"
 
 
 def findings(claims: pd.DataFrame) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
-from reprise.execute import recorded, tiers
+from reprise.execute import recorded, registry, tiers
 from reprise.report.build import counts
 from reprise.report.runs import runs, shared
 from reprise.report.schema import Recorded
@@ -34,6 +34,7 @@ def _run(name: str, root: Path) -> tuple[Recorded, Mapping[str, str]]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    observed = measured(row["kind"], row["observed"], row["low"], row["high"])
+    low, high = registry.claims()[row["claim"]][0].shown(row["low"], row["high"])
+    observed = measured(row["kind"], row["observed"], low, high)
     departures = f" ({row['departures']})" if row["departures"] else ""
     return f"{row['verdict']}, {observed} {row['unit']}, {ground(row)}{departures}"

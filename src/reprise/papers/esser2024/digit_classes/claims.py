@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import Claim, Measure, for_all, ordering, ours, trend, value
+from reprise.evidence.claims import PERCENT, SHARE, Claim, Measure, for_all, ordering, ours, trend, value
 from reprise.evidence.measures import column, rows
 from reprise.papers.esser2024.digit_classes.params import DIMS
 from reprise.papers.esser2024.digit_classes.scaling import slopes
@@ -54,8 +54,8 @@ def _as_accurate(measure: Measure, other: Measure) -> Claim:
     )
 
 
-def _below(measure: Measure, other: Measure, unit: str) -> Claim:
-    return ordering("", "", source="", measure=measure, below=other, unit=unit)
+def _below(measure: Measure, other: Measure, unit: str, range: tuple[float, float] = PERCENT) -> Claim:
+    return ordering("", "", source="", measure=measure, below=other, unit=unit, range=range)
 
 
 CLAIMS = [
@@ -80,7 +80,7 @@ CLAIMS = [
             {
                 "accuracy": _below(accuracy(2, "printed"), accuracy(2, "limit"), PERCENT_OF_IMAGES),
                 "separating eigenvector": _below(
-                    separating(2, "printed"), separating(2, "limit"), "share held"
+                    separating(2, "printed"), separating(2, "limit"), "share held", SHARE
                 ),
             },
             source="our remark on Figure 4 right",

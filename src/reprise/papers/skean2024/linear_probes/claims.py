@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.evidence.claims import LEARNED, MARGINS, Claim, Measure, for_all, ordering, value
+from reprise.evidence.claims import LEARNED, MARGINS, PERCENT, Claim, Measure, for_all, ordering, value
 from reprise.evidence.measures import applied, column, difference, once, rows, wide
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
@@ -92,6 +92,7 @@ def _logs(method: str) -> Claim:
             measure=accuracy(place, "frossl"),
             above=accuracy(place, method),
             unit="% top-1 linear probe",
+            range=PERCENT,
             learned=learned("probes", place=place, method=("frossl", method)),
             reading=f"the loss {NO_LOGS[method]}; the paper does not give its scale",
         )

@@ -1,6 +1,6 @@
 """What Section 3.1 says of weights between the invariance and the variance."""
 
-from reprise.evidence.claims import Claim, Measure, for_all, ordering
+from reprise.evidence.claims import PERCENT, Claim, Measure, for_all, ordering
 from reprise.evidence.measures import column
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.trade_off.params import OTHERS
@@ -24,6 +24,7 @@ CLAIMS: list[Claim] = [
                 measure=at_weight(1.0),
                 above=at_weight(weight),
                 unit="% top-1 of a linear probe",
+                range=PERCENT,
                 learned=learned("probes", weight=(1.0, weight)),
             )
             for weight in OTHERS

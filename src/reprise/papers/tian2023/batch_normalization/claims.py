@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.claims import (
+    COSINE,
     MARGINS,
     Claim,
     Measure,
@@ -31,8 +32,6 @@ from reprise.papers.tian2023.published import CELL, REPETITIONS, table1
 from reprise.study.experiment import Tables
 
 UNIT = "matching score"
-SCORES = (-1.0, 1.0)
-"""Bounds of a cosine."""
 OVER_PARAMETERISED = [(beta, candidates) for beta in (2, 5, 10) for candidates in (3, 5, 10)]
 """beta > 1 and P > 1."""
 
@@ -130,7 +129,7 @@ def cell_claim(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:
         published=published.mean,
         std=published.std,
         n=REPETITIONS,
-        bounds=SCORES,
+        bounds=COSINE,
         unit=UNIT,
     )
 
@@ -152,7 +151,7 @@ def _helps(zeta: float) -> Claim:
         f"At zeta = {zeta:g}, beta > 1 and P > 1, BatchNorm raises the matching score.",
         "Figure 11, Appendix E.2",
         lambda *cell: _ordering(
-            shown(zeta, *cell, batch_norm=True), above=shown(zeta, *cell, batch_norm=False)
+            shown(zeta, *cell, batch_norm=True), above=shown(zeta, *cell, batch_norm=False), range=COSINE
         ),
     )
 
@@ -227,7 +226,9 @@ CLAIMS = [
         "than with it.",
         {
             f"beta = {beta}, P = {candidates}, mean {'with' if mean else 'without'} gradient": _ordering(
-                cell_score(beta, candidates, mean, False), above=cell_score(beta, candidates, mean, True)
+                cell_score(beta, candidates, mean, False),
+                above=cell_score(beta, candidates, mean, True),
+                range=COSINE,
             )
             for beta, candidates, mean, variance in table1()
             if not variance
@@ -242,6 +243,7 @@ CLAIMS = [
             source="Table 1, against its text",
             measure=cell_score(10, 10, True, False),
             below=cell_score(10, 10, True, True),
+            range=COSINE,
             unit=UNIT,
         )
     ),
@@ -254,6 +256,7 @@ CLAIMS = [
             quantity="score",
             measure=by_mean(True),
             published=by_mean(False),
+            range=COSINE,
             unit=UNIT,
         )
     ),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from reprise.evidence.claims import Claim, Measure, for_all, ordering
+from reprise.evidence.claims import COSINE, Claim, Measure, for_all, ordering
 from reprise.evidence.measures import column, interned
 
 UNIT = "matching score"
@@ -66,11 +66,15 @@ def among(measure: Measure, other: Measure) -> Measure:
     return lambda tables: measure(tables).loc[lambda seeds: seeds.index.isin(other(tables).index)]
 
 
-def ordered(measure: Measure, *, above: Measure | None = None, below: Measure | None = None) -> Claim:
-    """A cell's claim, whose id and statement are not read."""
+def ordered(
+    measure: Measure, *, above: Measure | None = None, below: Measure | None = None, **rest: Any
+) -> Claim:
+    """A cell's claim that a score, unless the rest says otherwise, is above or below another one; its id and
+    statement are not read."""
     (other,) = (each for each in (above, below) if each)
     sides: dict[str, Any] = {"above" if above else "below": among(other, measure)}
-    return ordering("tian2023/cell", "", source="", measure=among(measure, other), unit=UNIT, **sides)
+    about = {"unit": UNIT, "range": COSINE} | sides | rest
+    return ordering("tian2023/cell", "", source="", measure=among(measure, other), **about)
 
 
 LOOKED = "seeds of ReLU and linear nets: of 5, most sentences about every cell had been undecided"

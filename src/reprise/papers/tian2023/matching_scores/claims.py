@@ -6,7 +6,7 @@ takes |cos| for the linear activation alone, and by Eq. 16, which takes cos for 
 
 from itertools import pairwise, product
 
-from reprise.evidence.claims import Claim, Measure, both_forms, for_all, ours, value
+from reprise.evidence.claims import COSINE, UNBOUNDED, Claim, Measure, both_forms, for_all, ours, value
 from reprise.evidence.measures import difference
 from reprise.papers.tian2023.matching_scores.captures import CAPTURES
 from reprise.papers.tian2023.matching_scores.cells import (
@@ -106,7 +106,7 @@ def _linear_gains_less(figure: str, score: Score) -> Claim:
         f"{LOSS[figure]}, over-parameterisation changes χ+ of linear filters less than it raises that of "
         "ReLU filters.",
         "Figures 4 and 9",
-        lambda cell: ordered(size(change("linear", cell)), below=change("relu", cell)),
+        lambda cell: ordered(size(change("linear", cell)), below=change("relu", cell), range=UNBOUNDED),
         product(CANDIDATES, OVER),
     )
     return scored(sentence, score)
@@ -115,7 +115,8 @@ def _linear_gains_less(figure: str, score: Score) -> Claim:
 def _as_without_beta(name: str, cell: Cell, score: Score) -> Claim:
     """A cell's claim: a score of linear filters is what it is at beta = 1."""
     here, there = (measured(name, "linear", each, score=score) for each in (cell, (cell[0], 1)))
-    return value("tian2023/cell", "", source="", quantity="score", measure=here, published=there, unit=UNIT)
+    return value("tian2023/cell", "", source="", quantity="score", measure=here, published=there, unit=UNIT,
+                 range=COSINE)  # fmt: skip
 
 
 def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:
