@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from reprise.execute.provenance import commit_date, describe
+
 COMMAND = "from reprise.cli import main; raise SystemExit(main())"
 WITHOUT_TORCH = """
 import json, sys
@@ -49,3 +51,20 @@ def test_of_torch_it_says_what_is_used_once_it_is_loaded_and_loads_it_for_nobody
     )
     assert "torch" not in before
     assert after["torch"] == 3
+
+
+def test_a_commit_has_the_day_on_which_it_was_made(tmp_path, monkeypatch):
+    """What git does not know has none, and no other words reach git."""
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2031-02-03T23:30:00+0200")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    repository = tmp_path / "repository"
+    for words in (
+        ["init", "-q", str(repository)],
+        ["-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty",
+         "-m", "first"],
+    ):  # fmt: skip
+        subprocess.run(["git", *words], check=True)
+    commit = str(describe(repository)["commit"])
+    assert commit_date(commit, repository) == commit_date(f"{commit}+changes", repository) == "2031-02-03"
+    assert [commit_date(name, repository) for name in ("0" * 40, "unknown", "HEAD", "--all", "")] == [""] * 5
+    assert commit_date(commit, tmp_path) == ""

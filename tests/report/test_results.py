@@ -1,6 +1,7 @@
 """The pages of results in the repository: up to date with the claims and captions, and made as promised."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.execute.tiers import load_tier
 from reprise.report import results
+from reprise.report.schema import Report, Run
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "results"
@@ -69,6 +71,19 @@ def test_every_link_of_the_pages_leads_to_a_file():
         text = page.read_text(encoding="utf-8")
         for link in re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r'(?:src|href)="([^":]+)"', text):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_pages_date_the_commits_that_git_knows():
+    git = ["git", "-C", str(ROOT), "log", "-1", "--format=%H %cs"]
+    commit, date = subprocess.run(git, capture_output=True, text=True, check=True).stdout.split()
+    same = {"Python": "3.12", "versions": "torch 2.11", "hardware": "a CPU"}
+    runs = [
+        Run(experiment="k/e", command="", minutes=1.0, facts={**same, "commit": name})
+        for name in (commit, f"{commit}+changes", "unknown")
+    ]
+    facts = results._facts(Report.model_construct(runs=runs), ROOT)
+    assert facts["commit"] == f"{commit} ({date}), {commit}+changes ({date}), unknown"
+    assert facts["hardware"] == "a CPU"
 
 
 def test_what_stands_outside_the_marks_is_kept():

@@ -15,6 +15,8 @@ from threadpoolctl import threadpool_info
 LIBRARIES = ("reprise-ssl", "torch", "numpy", "numba", "scipy", "pandas", "matplotlib", "snakemake")
 VARIABLES = ("ATEN_", "BLIS_", "CUBLAS_", "MKL_", "NPY_", "NUMBA_", "OMP_", "ONEDNN_", "OPENBLAS_")
 """Prefixes of the environment variables that select instructions, kernels and threads."""
+CHANGES = "+changes"
+"""After a commit whose files had been changed."""
 
 
 def describe(root: Path) -> dict[str, object]:
@@ -67,17 +69,29 @@ def _arithmetic_libraries() -> Iterator[dict[str, object]]:
         yield library("numba", _version("numba"), llvm.get_host_cpu_name(), 1)
 
 
-def _commit(root: Path) -> str:
-    def git(*words: str) -> str:
-        result = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
-        return result.stdout.strip() if result.returncode == 0 else ""
+def commit_date(commit: str, root: Path) -> str:
+    """The day of a commit, as in `2030-01-31`; empty if the checkout's git does not know it.
 
+    Args:
+        commit: as `describe` names it, with or without `+changes`.
+    """
+    name = commit.removesuffix(CHANGES)
+    return _git(root, "show", "--no-patch", "--format=%cs", name) if re.fullmatch("[0-9a-f]+", name) else ""
+
+
+def _commit(root: Path) -> str:
+    commit = _git(root, "rev-parse", "HEAD")
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+    return f"{commit}{CHANGES}" if commit and changed else commit or "unknown"
+
+
+def _git(root: Path, *words: str) -> str:
+    """What git says; empty if it fails or is not here."""
     try:
-        commit = git("rev-parse", "HEAD")
-        changed = git("status", "--porcelain", "--untracked-files=no")
+        result = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        return "unknown"
-    return f"{commit}+changes" if commit and changed else commit or "unknown"
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""
 
 
 def _version(name: str) -> str:

@@ -1,8 +1,8 @@
 """A run's results as pages that a repository shows to those who run nothing: a page a paper with its
 drawings, the table of verdicts, and what the README says was found.
 
-They are made from the same structure as the report, and like it hold no date, so that the same results give
-the same bytes.
+They are made from the same structure as the report, and hold no date but those of the commits that they name,
+so that the same results give the same bytes.
 """
 
 import io
@@ -17,6 +17,7 @@ import pandas as pd
 from PIL import Image
 
 from reprise.errors import RepriseError
+from reprise.execute.provenance import commit_date
 from reprise.execute.tiers import Tier
 from reprise.report import numbers, wording
 from reprise.report.build import build
@@ -56,7 +57,9 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     if missing := [figure.id for figure in required if not figure.files]:
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
-    contents = pages(report) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
+    contents = (
+        pages(report, tier.root) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
+    )
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
     files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()
@@ -71,9 +74,13 @@ def _write(content: bytes, file: Path) -> None:
     file.write_bytes(content)
 
 
-def pages(report: Report) -> dict[str, bytes]:
-    """File name -> the page in Markdown: one with what was found in all papers, and one a paper."""
-    index = _render("results.md.j2", report, facts=_facts(report), findings=findings(report, Path()))
+def pages(report: Report, root: Path) -> dict[str, bytes]:
+    """File name -> the page in Markdown: one with what was found in all papers, and one a paper.
+
+    Args:
+        root: the checkout, whose git knows when the commits were made that the results are of.
+    """
+    index = _render("results.md.j2", report, facts=_facts(report, root), findings=findings(report, Path()))
     papers = {
         f"{paper.key}.md": _render("results_paper.md.j2", report, paper=paper, figures=_by_id(paper.figures))
         for paper in report.papers
@@ -123,12 +130,15 @@ def verdicts(report: Report) -> str:
     )
 
 
-def _facts(report: Report) -> Mapping[str, str]:
-    """Commits, hardware and versions of all runs."""
+def _facts(report: Report, root: Path) -> Mapping[str, str]:
+    """Commits with their dates, hardware and versions of all runs."""
     facts: dict[str, set[str]] = {}
     for run in report.runs:
         for name in ("commit", "Python", "versions", "hardware"):
             facts.setdefault(name, set()).add(run.facts[name])
+    dates = {commit: commit_date(commit, root) for commit in facts.get("commit", ())}
+    if dates:
+        facts["commit"] = {f"{commit} ({date})" if date else commit for commit, date in dates.items()}
     return {name: ", ".join(sorted(texts)) for name, texts in facts.items()}
 
 
