@@ -377,7 +377,7 @@ def test_figures_and_tables_are_embedded(tier: Tier, page: Page) -> None:
     assert np.abs(np.asarray(picture.resize(drawn.size)).mean() - np.asarray(drawn).mean()) < 3
     text = (tier.results / "report.html").read_text(encoding="utf-8")
     (element,) = re.findall(r"<svg[^>]*data-content[^>]*>", text)
-    assert f'width="{drawn.width}" height="{drawn.height}"' in element
+    assert 'style="--points:216"' in element  # 3 inches, so that it is scaled as wider figures are
     inner = zlib.decompress(base64.b64decode(element.split('data-content="')[1].split('"')[0])).decode()
     assert "<path" in ElementTree.tostring(ElementTree.fromstring(f"<svg>{inner}</svg>"), encoding="unicode")
     assert ["InfoNCE", "—"] in page.rows
