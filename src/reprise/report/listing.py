@@ -111,7 +111,9 @@ def _needs(claim: Claim) -> str:
 
 
 def _measured(row: Mapping[str, Any]) -> str:
-    low, high = registry.claims()[row["claim"]][0].shown(row["low"], row["high"])
+    low, high = row["low"], row["high"]
+    if known := registry.claims().get(row["claim"]):  # else it was judged, and has gone since
+        low, high = known[0].shown(low, high)
     return f"{measured(row['kind'], row['observed'], low, high)} {row['unit']}"
 
 
