@@ -1,4 +1,4 @@
-"""`reprise try`: a user's copy of a published loss gives its numbers; the page holds every column and figure;
+"""`reprise try`: a user's copy of a published loss gives its numbers; the page holds the ranks and every figure;
 a mistake is one line."""
 
 from pathlib import Path

@@ -9,11 +9,10 @@ import pandas as pd
 from reprise.diagnose.trained import LAYERS
 from reprise.diagnose.verdict import WORDS, Verdict, judged
 from reprise.errors import RepriseError
-from reprise.evidence.claims import LEARNED
 from reprise.execute import registry
 from reprise.papers.ours.objectives_by_diagnostics.lineup import DIM, FIRST, UNTRAINED
 from reprise.papers.ours.objectives_by_diagnostics.params import Params
-from reprise.papers.ours.objectives_by_diagnostics.ranking import Standing, gain, standing
+from reprise.papers.ours.objectives_by_diagnostics.ranking import Standing, gain, has_learned, standing
 from reprise.study.experiment import Context, Tables
 from reprise.study.settings import replaced
 from reprise.trial.recorded import DATA_SET, EXPERIMENT, recorded
@@ -53,7 +52,7 @@ class Comparison:
     @property
     def has_learned(self) -> bool:
         """Whether it is ranked."""
-        return self.gain >= LEARNED
+        return has_learned(self.tables, DATA_SET, self.loss, FIRST)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:

@@ -54,7 +54,7 @@ class Trial:
         gains = f"a linear probe gains {comparison.gain:.1f} points over the untrained network"
         if comparison.has_learned:
             return f"learned, and ranked: {gains}, of which {LEARNED:g} are needed"
-        return f"not ranked: {gains}, fewer than {LEARNED:g}"
+        return f"not ranked: {gains}, less than {LEARNED:g}"
 
     @property
     def setting(self) -> str:
