@@ -28,7 +28,7 @@ Z = torch.eye(2)
 def unhashed(ran, symbols):
     """The functions of the package among the code that ran of which the hash of `symbols` sees nothing.
 
-    `reads` of a `params.py` is left out: the files that it names are in the key, so its code need not be."""
+    `reads` of a `params.py` is left out: what it names is in the key, so its code need not be."""
     hashed = set()
     for module, name in closure.closure(*symbols):
         file = closure._module(module).path
