@@ -1,5 +1,5 @@
-"""`reprise try`: a user's copy of a published loss gives its numbers; the page holds the ranks and every figure;
-a mistake is one line."""
+"""`reprise try`: a copy of a published loss gives its numbers; the page holds the ranks and every figure; a
+mistake is one line."""
 
 from pathlib import Path
 
