@@ -32,6 +32,7 @@ DATA_SETS: dict[str, DataSet] = {
         strokes.STROKES,
         photographs.PHOTOGRAPHS,
         photographs.PHOTOGRAPHS_MANY,
+        photographs.PHOTOGRAPHS_16,
         photographs.PHOTOGRAPHS_64,
         shapes.SHAPES_10,
         shapes.SHAPES_64,
@@ -39,6 +40,8 @@ DATA_SETS: dict[str, DataSet] = {
         shapes.SHAPES_BRIGHT,
         textures.TEXTURES_10,
         textures.TEXTURES_40,
+        textures.TEXTURES_16,
+        textures.TEXTURES_16_40,
         mnist.MNIST,
         cifar.CIFAR10,
         cifar.CIFAR100,
@@ -57,6 +60,7 @@ DATA_SETS: dict[str, DataSet] = {
 | `strokes` | 1x28x28 | 5,000 | 2,000 | rendered; digits, for MNIST |
 | `photographs` | 3x32x32 | 5,000 | 2,000 | crops of scikit-learn's two; classes: the photographs |
 | `photographs-many` | 3x32x32 | 5,000 | 2,000 | crops of nine; train and test crops do not overlap |
+| `photographs-16` | 3x16x16 | 5,000 | 2,000 | the same crops at half the resolution |
 | `photographs-64` | 3x64x64 | 20,000 | 4,000 | larger crops of the nine |
 | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
 | `shapes-64` | 3x64x64 | 20,000 | 4,000 | the same objects, and more of them, at twice the resolution |
@@ -64,6 +68,7 @@ DATA_SETS: dict[str, DataSet] = {
 | `shapes-bright` | | | | bright backdrops; the negative control |
 | `textures` | 3x32x32 | 5,000 | 2,000 | rendered; 10 patterns, which raw pixels do not tell apart |
 | `textures-40` | | | | the same images, classes (pattern * 2 + scale) * 2 + edge |
+| `textures-16`, `textures-16-40` | 3x16x16 | 5,000 | 2,000 | the same patterns at half the resolution |
 """
 
 

@@ -1,5 +1,5 @@
-"""The stand-ins `photographs`, `photographs-many` and `photographs-64`: crops of photographs that lie in
-installed packages and need no download.
+"""The stand-ins `photographs`, `photographs-many`, `photographs-16` and `photographs-64`: crops of
+photographs that lie in installed packages and need no download.
 
 `photographs` is cut from scikit-learn's two, the others from these nine, all in colour:
 
@@ -19,11 +19,11 @@ retina, a disc on black.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Int, UInt8
 from numpy import ndarray as Array
 
 from reprise.datasets.data_set import DataSet, Labelled
@@ -74,11 +74,19 @@ TRAINED = 0.7
 """The left part of a photograph's width that train crops lie in; test crops lie in the rest."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ManyPhotographs(DataSet):
     """The classes are the nine photographs, in turn."""
 
+    pooled: int = 1
+    """Pixels of a photograph, a side, whose mean is a pixel of an image."""
+
     def load(self, root: Path, split: str) -> Labelled:
-        return crops_of_many(self.counts[split], split, self.side)
+        images, labels = crops_of_many(self.counts[split], split, self.side * self.pooled)
+        if self.pooled == 1:
+            return images, labels
+        blocks = images.reshape(*images.shape[:2], self.side, self.pooled, self.side, self.pooled)
+        return (blocks.mean((3, 5)) + 0.5).astype(np.uint8), labels
 
 
 PHOTOGRAPHS_MANY = ManyPhotographs(
@@ -87,6 +95,13 @@ PHOTOGRAPHS_MANY = ManyPhotographs(
     counts=PHOTOGRAPHS.counts,
     side=SIZE,
     classes=9,
+)
+PHOTOGRAPHS_16 = replace(
+    PHOTOGRAPHS_MANY,
+    name="photographs-16",
+    normalisation=Normalisation((0.371,), (0.285,)),
+    side=16,
+    pooled=2,
 )
 PHOTOGRAPHS_64 = replace(
     PHOTOGRAPHS_MANY,
@@ -97,7 +112,9 @@ PHOTOGRAPHS_64 = replace(
 )
 
 
-def crops_of_many(count: int, split: str, side: int) -> Labelled:
+def crops_of_many(
+    count: int, split: str, side: int
+) -> tuple[UInt8[Array, "image 3 side side"], Int[Array, " image"]]:
     """Crops at distinct positions, drawn uniformly within each photograph; no train crop overlaps a test
     crop. Crop i does not depend on `count`.
 

@@ -1,5 +1,5 @@
-"""The stand-ins `textures` and `textures-40`: rendered patterns that fill the image, which raw pixels do not
-tell apart.
+"""The stand-ins `textures` and `textures-40`, of 32 pixels, and `textures-16` and `textures-16-40`, of 16:
+rendered patterns that fill the image, which raw pixels do not tell apart.
 
 A pattern's phase, direction, period, colours, contrast and light are random and independent of its class, so
 that two images of a class have no pixels in common: a nearest neighbour of raw pixels has little to go by,
@@ -144,4 +144,8 @@ TEXTURES_40 = replace(
     name="textures-40",
     classes=len(PATTERNS) * len(SIZES) * len(EDGES),
     detailed=True,
+)
+TEXTURES_16, TEXTURES_16_40 = (
+    replace(data_set, name=data_set.name.replace("textures", "textures-16"), side=16)
+    for data_set in (TEXTURES_10, TEXTURES_40)
 )

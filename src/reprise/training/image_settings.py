@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from reprise.datasets.catalogue import load
-from reprise.networks.encoders import ResNet
+from reprise.networks.encoders import Encoder
 from reprise.study.settings import Settings, place
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Milestones, Schedule
@@ -33,7 +33,7 @@ class ImageTraining(Settings):
     checkpoint_blocks: bool = place(
         False, "compute residual blocks again in the backward pass: a third more time, far less GPU memory"
     )
-    encoder: ResNet
+    encoder: Encoder
     optimiser: OptimiserSpec
     schedule: Schedule
     batch: int

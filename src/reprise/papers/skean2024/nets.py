@@ -28,6 +28,8 @@ RECIPES = {
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
     "textures": (recipes.SHAPES, recipes.SHAPES),
     "textures-40": (recipes.SHAPES, recipes.SHAPES),
+    "textures-16": (recipes.SHAPES, recipes.SHAPES),
+    "textures-16-40": (recipes.SHAPES, recipes.SHAPES),
     "photographs-64": (recipes.SKEAN_STL10, recipes.SKEAN_STL10_BASELINES),  # of the nearest size
 }
 """For each data set: FroSSL's augmentations, and those of most other methods. A data set without a row uses
@@ -160,15 +162,16 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
         hyperparameters["momentum"] = min(method.hyperparameters["momentum"], params.slowest_teacher)
     hidden = narrowed(params.projector_hidden, params.width)
     weaker, stronger = RECIPES.get(run.images, RECIPES["cifar10"])
+    encoder = params.encoder
     # The published encoder's stem depends on the data set; one that a config names stays.
-    published = params.encoder.stem == ResNet().stem
-    stem = "cifar" if published and run.images.startswith("cifar") else params.encoder.stem
+    if isinstance(encoder, ResNet) and encoder.stem == ResNet().stem and run.images.startswith("cifar"):
+        encoder = replaced(encoder, {"stem": "cifar"})
     return params.spec(
         objective=method.objective,
         hyperparameters=hyperparameters,
         augmentation=weaker if method.weak or params.augmentation == "shared" else stronger,
         normalisation=DATA_SETS[run.images].normalisation,
-        encoder=replaced(params.encoder, {"stem": stem}),
+        encoder=encoder,
         projector=MLP(dims=(hidden, hidden, run.dim)),
         optimiser=replaced(params.optimiser, {} if before_training else {"learning_rate": run.learning_rate}),
         batch=run.batch,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reprise.datasets import catalogue
-from reprise.networks.encoders import ResNet
+from reprise.networks.encoders import Encoder, ResNet
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.study.settings import from_code, ours, place, stated
 from reprise.training.image_settings import ImageTraining, Probe
@@ -19,7 +19,7 @@ Rate = Annotated[float, Field(gt=0)]
 
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
 """The pre-training split where it differs from `train`, the split for linear probes."""
-SAME_IMAGES = {"shapes-80": "shapes", "textures-40": "textures"}
+SAME_IMAGES = {"shapes-80": "shapes", "textures-40": "textures", "textures-16-40": "textures-16"}
 """The stand-ins for CIFAR-100 have the same images as those for CIFAR-10, so one network serves both."""
 
 
@@ -35,7 +35,9 @@ class Training(ImageTraining):
         "data", "folder of the data sets; of ImageNet, the one with train/ and val/", min_length=1
     )
     images: int = ours(2_000_000, "of each split, at most", ge=8)
-    encoder: ResNet = stated(ResNet(), "ResNet18, Sections 5.2 and 6; on CIFAR with the authors' stem for it")
+    encoder: Encoder = stated(
+        ResNet(), "ResNet18, Sections 5.2 and 6; on CIFAR with the authors' stem for it"
+    )
     projector_hidden: int = from_code(
         2048, "of both hidden layers; some methods had two layers, or 4096", ge=8
     )
