@@ -485,6 +485,17 @@ def test_crops_of_many_photographs_lie_in_their_splits_part_of_the_photograph_of
     np.testing.assert_array_equal(few, found[:5])
 
 
+def test_photographs_of_16_pixels_are_the_crops_of_32_at_half_the_resolution():
+    (images, labels), (halved, same) = load("photographs-many", ""), load("photographs-16", "")
+    means = torch.nn.functional.avg_pool2d(images.double(), 2)
+    assert halved.shape == (5000, 3, 16, 16)
+    assert (halved - means).abs().max() <= 0.5
+    assert torch.equal(same, labels)
+    pixels, normalisation = halved.double() / 255, DATA_SETS["photographs-16"].normalisation
+    assert pixels.mean() == pytest.approx(normalisation.mean[0], abs=5e-4)
+    assert pixels.std() == pytest.approx(normalisation.std[0], abs=5e-4)
+
+
 def test_shapes_64_are_the_objects_of_shapes_at_twice_the_resolution():
     """Means of 2x2 pixels differ from the smaller image along edges alone."""
     small, large = (shapes.render(100, seed=0, size=size) for size in (32, 64))

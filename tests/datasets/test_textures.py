@@ -18,7 +18,7 @@ def grey(images):
 
 def spectra(images):
     """Moduli of the two-dimensional Fourier transforms of grey images, which do not depend on the phase."""
-    return abs(np.fft.rfft2(grey(images).reshape(-1, 32, 32))).reshape(len(images), -1)
+    return abs(np.fft.rfft2(grey(images).reshape(-1, *images.shape[2:]))).reshape(len(images), -1)
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +51,22 @@ def test_classes_are_balanced_and_independent(rendered):
         assert chi2_contingency(table).statistic < 1e-9
 
 
-def test_the_normalisation_is_that_of_the_images():
-    images, _ = load("textures", "", "train")
+@pytest.mark.parametrize(("name", "side"), [("textures", 32), ("textures-16", 16)])
+def test_the_normalisation_is_that_of_the_images(name, side):
+    images, _ = load(name, "", "train")
+    assert images.shape == (5000, 3, side, side)
     pixels = images.double() / 255
-    normalisation = DATA_SETS["textures"].normalisation
+    normalisation = DATA_SETS[name].normalisation
     assert pixels.mean() == pytest.approx(normalisation.mean[0], abs=5e-4)
     assert pixels.std() == pytest.approx(normalisation.std[0], abs=5e-4)
 
 
-def test_the_nearest_pixels_tell_little_and_the_nearest_structure_tells_much(rendered):
+@pytest.mark.parametrize("size", [16, 32])
+def test_the_nearest_pixels_tell_little_and_the_nearest_structure_tells_much(size):
     """A spectrum does not depend on where a pattern lies: the neighbour nearest by spectrum shows the same
     pattern twice as often as the one nearest by pixels."""
     train, test = slice(0, 3000), slice(3000, 4000)
+    rendered = render(4000, seed=5, size=size)
     labels = rendered.pattern
     by_pixels, by_structure = (
         KNeighborsClassifier(1, algorithm="brute")

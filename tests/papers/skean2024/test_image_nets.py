@@ -156,9 +156,9 @@ EXPERIMENTS = ("eigenvalue_saturation", "early_lead", "projector_and_batch", "tr
 def test_all_experiments_have_the_networks_of_the_tables_in_the_default_tier(name):
     params = load_tier("default", ROOT).params
     tables, other = params["skean2024/linear_probes"], params[f"skean2024/{name}"]
-    plan, same = plans(tables)["textures"], nets.plan(other, other.steps, other.data_set)
-    (run, *_) = nets.runs(tables, ["frossl"], "textures", [0.1])
-    assert run in nets.runs(other, ["frossl"], "textures", [0.1])
+    plan, same = plans(tables)["textures-16"], nets.plan(other, other.steps, other.data_set)
+    (run, *_) = nets.runs(tables, ["frossl"], "textures-16", [0.1])
+    assert run in nets.runs(other, ["frossl"], "textures-16", [0.1])
     assert nets.spec(tables, run, plan) == nets.spec(other, run, same)
     assert nets.pilots(tables, run._replace(learning_rate=nets.OWN)) == nets.pilots(
         other, run._replace(learning_rate=nets.OWN)
