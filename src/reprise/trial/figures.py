@@ -42,13 +42,6 @@ class Drawn(NamedTuple):
     failure: str = ""
 
 
-NETWORK = {
-    "encoder": {"blocks": (1, 1, 1, 1), "width": 16, "stem": "stride2"},
-    "batch": 64,
-    "data_set": "textures",
-    "seeds": 1,
-}
-"""Of the papers' images: one network of each kind."""
 EXPERIMENTS = (
     Reduced(
         "jing2022/depth_and_nonlinearity",
@@ -58,7 +51,10 @@ EXPERIMENTS = (
     Reduced(
         "jing2022/projector_spectra",
         {
-            **NETWORK,
+            "encoder": {"blocks": (1, 1, 1, 1), "width": 16, "stem": "stride2"},
+            "batch": 64,
+            "data_set": "textures",
+            "seeds": 1,
             "epochs": 3.0,
             "nets": ("nonlinear", "none"),
             "projector": {"dims": (512, 128)},
@@ -75,17 +71,20 @@ EXPERIMENTS = (
     Reduced(
         "skean2024/eigenvalue_saturation",
         {
-            **NETWORK,
-            "steps": 200,
+            "encoder": {"kind": "conv4", "widths": (16, 16, 32, 64)},
+            "batch": 128,
+            "data_set": "textures-16",
+            "seeds": 1,
+            "steps": 500,
             "methods": ("vicreg", "frossl"),
             "learning_rates": (0.1,),
             "pilot_steps": 1,
-            "projector_hidden": 256,
+            "projector_hidden": 1024,
             "augmentation": "shared",
             "optimiser": {"kind": "sgd", "momentum": 0.0, "weight_decay": 1e-6},
-            "full_width_batch": 256,
+            "full_width_batch": 512,
             "probe": {"epochs": 1},
-            "precision": "bfloat16",
+            "precision": "float32",
         },
         ("skean2024/fig03",),
     ),
