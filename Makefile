@@ -72,7 +72,7 @@ golden: $(STAMP) ## write the golden numbers of the smoke tier anew
 	python tests/golden/update.py
 
 .PHONY: environment
-environment: $(STAMP)
+environment: $(STAMP) ## .venv alone
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

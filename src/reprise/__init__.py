@@ -14,7 +14,7 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
         id: an experiment (`jing2022/layer_alignment`) or a figure (`jing2022/fig04`), for a dict of result
             tables; or a table of a paper (`tian2023/table1`), for its DataFrame, in which a mean and its
             deviation are columns of their own.
-        tier: the results to read: `smoke`, `default` or `paper`.
+        tier: the results to read: a file of configs/, such as `default`, or `recorded/NAME`.
         settings: which rows of result tables: `published`, the experiment's own parameters; the name of
             another plausible setting or of a user's loss, in the column `setting`; or `all`.
 

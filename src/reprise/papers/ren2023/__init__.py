@@ -5,7 +5,7 @@ BIBTEX = """@misc{ren2023importance,
   title     = {On the Importance of Contrastive Loss in Multimodal Learning},
   author    = {Ren, Yunwei and Li, Yuanzhi},
   year      = {2023},
-  note      = {arXiv preprint}
+  note      = {arXiv:2304.03717}
 }"""
 HEADLINES = {
     "Negatives keep the representation balanced": ("ren2023/fig1/contrastive-more-balanced",),

@@ -5,7 +5,7 @@ BIBTEX = """@misc{skean2024frossl,
   title     = {{FroSSL}: Frobenius Norm Minimization for Self-Supervised Learning},
   author    = {Skean, Oscar and Dhakal, Aayush and Jacobs, Nathan and Giraldo, Luis Gonzalo Sanchez},
   year      = {2024},
-  note      = {arXiv preprint}
+  note      = {arXiv:2310.02903v1}
 }"""
 HEADLINES = {
     "FroSSL learns all directions sooner": ("skean2024/fig2/quicker",),
