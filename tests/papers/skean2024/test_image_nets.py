@@ -149,8 +149,8 @@ def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
     assert 0.5 < weight * energy < 2
 
 
-@pytest.mark.parametrize("name", ["early_lead", "projector_and_batch", "trade_off"])
-def test_all_experiments_but_figure_3_have_the_networks_of_the_tables_in_the_default_tier(name):
+@pytest.mark.parametrize("name", ["early_lead", "eigenvalue_saturation", "projector_and_batch", "trade_off"])
+def test_all_experiments_have_the_networks_of_the_tables_in_the_default_tier(name):
     params = load_tier("default", ROOT).params
     tables, other = params["skean2024/linear_probes"], params[f"skean2024/{name}"]
     plan, same = plans(tables)["textures-16"], nets.plan(other, other.steps, other.data_set)
