@@ -50,6 +50,18 @@ def main():
     except KeyboardInterrupt:
         return 0
 """
+FROM_C = """
+import ctypes
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    print("ready", flush=True)
+    signal.pause()
+
+def main():
+    callback()
+    return 0
+"""
 
 
 def end(process):
@@ -58,8 +70,8 @@ def end(process):
     return process.returncode, printed, said
 
 
-@pytest.mark.parametrize("command", [SWALLOWED, TURNED, TOO_LATE])
-def test_a_library_that_catches_the_exception_does_not_keep_it(command):
+@pytest.mark.parametrize("command", [SWALLOWED, TURNED, TOO_LATE, FROM_C])
+def test_a_library_that_cannot_pass_the_exception_on_does_not_keep_it(command):
     program = f"{START}{command}\nmodule.main = main\nsys.exit(start.main())"
     process = subprocess.Popen(
         [sys.executable, "-c", program], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

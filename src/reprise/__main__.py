@@ -1,5 +1,5 @@
 """Starts the command line, which Ctrl-C ends in one line: also while modules are imported, and where a
-library swallows the exception or turns it into another."""
+library swallows the exception, turns it into another or calls Python from C, which can only report it."""
 
 import gc
 import os
@@ -44,8 +44,14 @@ def _interruptible(command: Callable[[], int]) -> int:
             signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         raise KeyboardInterrupt
 
+    def report(unraisable: "sys.UnraisableHookArgs") -> None:
+        if was_interrupted and unraisable.exc_type is KeyboardInterrupt:
+            _end()
+        sys.__unraisablehook__(unraisable)
+
     signal.signal(signal.SIGALRM, _end)
     signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook = report
     try:
         code = command()
     except BaseException:
