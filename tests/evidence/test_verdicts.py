@@ -387,6 +387,14 @@ def test_a_sentence_about_many_cells_needs_all_of_them():
     assert (row["verdict"], row["reason"]) == ("inconclusive", "holds in 2 of 3 cells; undecided: b")
 
 
+def test_a_row_has_the_relation_and_the_unit_of_the_cell_that_decides():
+    closer = c.ordering("", "", source="", measure=column("t", "x"), unit="ranks", below=1.5)
+    claim = c.for_all("p/fig1/q", "s", {"far": ordering(above=-9.0), "close": closer})
+    row = row_of(Published(), tables(spread(1.0, 0.1)), claim)
+    assert row["verdict"] == "reproduced"
+    assert (row["relation"], row["reference"], row["unit"]) == ("below", 1.5, "ranks")
+
+
 def test_a_mean_over_cells_cannot_hide_one_that_fails():
     """Four cells far above 0 and one below it."""
     effects = {f"P = {p}": ordering(above=-gain) for p, gain in {1: 9, 2: 9, 3: -2, 4: 9, 5: 9}.items()}

@@ -87,7 +87,8 @@ def _row(
             judgement = in_region(claim, judgement, others)
     scale = "reduced" if missed else "paper"
     is_algebra = claim.kind in ("identity", "inequality")  # at points of its own, whatever is simulated
-    constant = math.nan if callable(claim.reference) else float(claim.reference)
+    shown = _deciding(claim, judgement)
+    constant = math.nan if callable(shown.reference) else float(shown.reference)
     reference = constant if math.isnan(judgement.reference) else judgement.reference
     margin = judgement.observation.margin
     return {
@@ -112,9 +113,9 @@ def _row(
         "observed": judgement.observed,
         "low": judgement.low,
         "high": judgement.high,
-        "relation": claim.relation,
+        "relation": shown.relation,
         "reference": reference,
-        "margin": claim.margin_at(reference) if math.isnan(margin) else margin,
+        "margin": shown.margin_at(reference) if math.isnan(margin) else margin,
         "published": _or_nan(claim.published),
         "published_std": _or_nan(claim.published_std),
         "published_n": _or_nan(claim.published_n),
@@ -127,8 +128,16 @@ def _row(
         "power_twice": measured.power_twice,
         "p_value": measured.p_value,
         "seeds": judgement.seeds,
-        "unit": claim.unit,
+        "unit": shown.unit,
     }
+
+
+def _deciding(claim: Claim, judgement: Judgement) -> Claim:
+    """The claim in the cell whose observation is the judgement's; cells may differ in relation, unit and margin."""
+    for name, cell in judgement.cells.items():
+        if cell.observation is judgement.observation:
+            return _deciding(claim.cells[name], cell)
+    return claim
 
 
 def _listed(judgements: Mapping[str, Judgement]) -> str:
