@@ -8,7 +8,7 @@ Embeddings = Float[Tensor, "*replica sample dim"]
 
 
 def alignment_score(a: Embeddings, positive: Embeddings, negative: Embeddings) -> Float[Tensor, "*replica"]:
-    """Alignment score P(|a - positive| < |a - negative|) (Definition 4.1).
+    """Alignment score P(|a - positive| < |a - negative|) (Ren 2023, Definition 4.1).
 
     The inequality is strict, so a constant map scores 0. Range: 0 to 1; a half by chance. Each argument is of
     shape [*replica, sample, dim].
@@ -43,7 +43,7 @@ def covariance_eigenvalues(z: Embeddings) -> Float[Tensor, "*replica dim"]:
 
 
 def stable_rank(eigenvalues: Float[Tensor, "*replica dim"]) -> Float[Tensor, "*replica"]:
-    """Stable rank |C|_F² / |C|_2² of a covariance C: the balance score (Definition 4.2).
+    """Stable rank |C|_F² / |C|_2² of a covariance C: the balance score (Ren 2023, Definition 4.2).
 
     Range: 1 to dim.
 
@@ -58,7 +58,7 @@ def stable_rank(eigenvalues: Float[Tensor, "*replica dim"]) -> Float[Tensor, "*r
 
 
 def intrinsic_dimension(eigenvalues: Float[Tensor, "*replica dim"]) -> Float[Tensor, "*replica"]:
-    """tr C / |C|_2, the stable rank of C's square root: the other reading of Definition 4.2.
+    """tr C / |C|_2, the stable rank of C's square root: the other reading of Ren 2023, Definition 4.2.
 
     Range: 1 to dim.
 

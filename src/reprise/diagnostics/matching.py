@@ -14,7 +14,7 @@ def token_matches(
 ) -> Float[Tensor, "*replica field token"]:
     """max_m cos(w_km, u_a): how well a field's best filter matches each token's embedding (orthogonal).
 
-    As in the author's code, a filter's length is taken to be |w| + max(max |W_k| / 1000, 1e-6), so that an
+    As in the code of Tian 2023, a filter's length is taken to be |w| + max(max |W_k| / 1000, 1e-6), so that an
     unused filter matches nothing and a perfect match scores slightly below 1.
 
     Range: -1 to 1; from 0 for `absolute`.
@@ -38,7 +38,7 @@ def matching_score(
     """Matching score χ: the chosen tokens' mean match, averaged over the fields that have any.
 
     It is χ+ for the tokens that the generators use and χ- for all others; χ- is divided by their number,
-    where Eq. 181 prints P.
+    where Tian 2023, Eq. 181, prints P.
 
     Range: -1 to 1. Shapes: matches from `token_matches`, [*replica, field, token], and which tokens count.
 

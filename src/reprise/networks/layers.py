@@ -117,8 +117,8 @@ class _Nothing(nn.Module):
 
 
 def conv4(spec: "encoders.Conv4", channels: int) -> nn.Module:
-    """Images with so many channels to representations. ReLU comes after max-pooling, where it has a quarter of the
-    numbers to do; the result is the same to the bit, because it is monotonic."""
+    """Images with so many channels to representations. ReLU comes after max-pooling, where a quarter of the
+    numbers is left; the result is the same to the bit, because it is monotonic."""
     layers: list[nn.Module] = []
     for before, after in pairwise((channels, *spec.widths)):
         convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
