@@ -14,8 +14,8 @@ def token_matches(
 ) -> Float[Tensor, "*replica field token"]:
     """max_m cos(w_km, u_a): how well a field's best filter matches each token's embedding (orthogonal).
 
-    As in the code of Tian 2023, a filter's length is taken to be |w| + max(max |W_k| / 1000, 1e-6), so that an
-    unused filter matches nothing and a perfect match scores slightly below 1.
+    As in the code of Tian 2023, a filter's length is taken to be |w| + max(max |W_k| / 1000, 1e-6), so that
+    an unused filter matches nothing and a perfect match scores slightly below 1.
 
     Range: -1 to 1; from 0 for `absolute`.
 

@@ -133,7 +133,7 @@ def _row(
 
 
 def _deciding(claim: Claim, judgement: Judgement) -> Claim:
-    """The claim in the cell whose observation is the judgement's; cells may differ in relation, unit and margin."""
+    """The claim in the cell that decides; cells may differ in relation, unit and margin."""
     for name, cell in judgement.cells.items():
         if cell.observation is judgement.observation:
             return _deciding(claim.cells[name], cell)

@@ -179,7 +179,7 @@ class _Run:
     def step(self, step: int, batch: Batch) -> dict[str, Any]:
         """Runs one training step and returns its record, whose tensors may still be on the device."""
         spec = self.spec
-        # For anything random besides the augmentations. torch.manual_seed looks for GPUs too: half a millisecond.
+        # For anything random besides the augmentations. torch.manual_seed looks for GPUs too, for .6 ms.
         seed = generator(spec.seed, f"step/{step}").initial_seed()
         torch.manual_seed(seed) if self.on_gpu else torch.default_generator.manual_seed(seed)
         views = normalised(batch.pixels, spec.normalisation)
