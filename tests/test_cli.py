@@ -253,10 +253,23 @@ def test_json_stays_json_beside_what_check_fails_on(checkout, capsys, verdicts):
     assert (row["verdict"], row["observed"]) == ("contradicted", 0.25)
 
 
+def test_json_has_every_digit(checkout, capsys, verdicts):
+    verdicts(3.4567890123456e-12)
+    assert main(["check", "tian2023", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["observed"] == 3.4567890123456e-12
+
+
+def test_costs_are_of_all_papers(checkout, capsys):
+    assert main(["list", "tian2023", "--cost"]) == 2
+    assert "leave out KEY" in capsys.readouterr().err
+
+
 READERS = {
     "after a line": ("list --claims | head -1", {141}),
     "at once": ("list --claims | true", {141}),
     "of a table": ("check tian2023 | true", {141}),
+    "of costs": ("list --cost | true", {141}),
     "of the help": ("--help | true", {0, 141}),  # argparse passes over it where nothing is buffered
     "of errors too": ("draw x 2>&1 | true", {141}),
     "of a wrong command": ("lst 2>&1 | true", {2, 141}),

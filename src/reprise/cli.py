@@ -137,10 +137,11 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
-    publish = add(
-        "publish", _publish, "write the results as pages for people who run nothing, and into README.md"
+    add(
+        "publish",
+        _publish,
+        "write the results as pages for people who run nothing, into docs/results and README.md",
     )
-    publish.add_argument("--to", type=Path, metavar="FOLDER", help="default: docs/results in the checkout")
     diff_parser = add(
         "diff",
         _diff,
@@ -204,6 +205,8 @@ def _megabytes(text: str) -> float:
 
 def _list(options: argparse.Namespace) -> None:
     if options.cost:
+        if options.paper or options.claims:
+            raise RepriseError("reprise list --cost is of all papers; leave out KEY and --claims")
         _print_costs(tiers.load_tier(options.tier or "default"))
         return
     keys = [registry.paper(options.paper).key] if options.paper else list(registry.papers())
@@ -254,7 +257,7 @@ def _print_costs(tier: tiers.Tier) -> None:
         add(name, cost)
     total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
     add("all", total)
-    Console(width=max(110, Console().width)).print(table)
+    _print_table(table, max(110, Console().width))
     print("CPU seconds are sampled: of each job, up to its last 30 s are missing; wall seconds are exact.")
     if total.unmeasured:
         print(f"no benchmark of {len(total.unmeasured)} jobs: {', '.join(total.unmeasured)}")
@@ -354,7 +357,8 @@ def _check(options: argparse.Namespace) -> int:
             pipeline.save_claims(key, tier, verdicts[key])
     claims = pd.concat(verdicts.values(), ignore_index=True)
     if options.json:
-        print(claims.to_json(orient="records", indent=1))
+        rows = claims.to_dict("records")
+        print(json.dumps([{name: _finite(value) for name, value in row.items()} for row in rows], indent=1))
     else:
         _print_summary(claims)
         for line in listing.findings(claims):
@@ -372,6 +376,11 @@ def _check(options: argparse.Namespace) -> int:
     return FOUND if failed else 0
 
 
+def _finite(value: object) -> object:
+    """A cell as JSON has it, which has no NaN."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _report(options: argparse.Namespace) -> None:
     from reprise.report import html  # only here is jinja2 needed
 
@@ -386,7 +395,7 @@ def _publish(options: argparse.Namespace) -> None:
     from reprise.report import results
 
     tier = tiers.load_tier(options.tier)
-    folder = options.to.resolve() if options.to else tier.root / "docs" / "results"
+    folder = tier.root / "docs" / "results"
     files = results.publish(tier, pipeline.join(tier), folder, tier.root / "README.md")
     print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
 

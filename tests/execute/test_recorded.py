@@ -208,6 +208,15 @@ def test_what_is_no_intact_bundle_is_refused_in_one_line(elsewhere, capsys, spoi
     assert left_in(root) == []
 
 
+def test_a_record_with_a_setting_that_is_gone_from_a_list_of_settings_is_refused():
+    record = {
+        "experiment": "jing2022/projector_map",
+        "params": {"optimisers": [{"kind": "sgd", "learning_rate": 0.1, "warmth": 1}]},
+    }
+    with pytest.raises(RepriseError, match="unknown key in a list of settings"):
+        tiers._as_recorded(record["experiment"], record, "the record")
+
+
 def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere, monkeypatch):
     root, file = elsewhere
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -334,6 +334,25 @@ def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new
     assert sorted(os.listdir(folder)) == [MARKER, "loss.parquet", "run.json", "spectrum.parquet"]
 
 
+@pytest.mark.parametrize("moved", [0, 1, 2, 3])
+@pytest.mark.parametrize("key", [KEY, "another0key"])
+def test_a_reader_may_move_results_into_place_while_the_writer_does(folder, monkeypatch, key, moved):
+    """It comes when `moved` of their files have taken their place, and moves the others."""
+    left, replace = [moved], os.replace
+
+    def replace_after_the_reader(*names):
+        if not left[0]:
+            monkeypatch.setattr(os, "replace", replace)
+            store.load_record(folder, AGAIN)
+        left[0] -= 1
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", replace_after_the_reader)
+    store.save_tables(folder, tables(offset=1.0), key, {})
+    pd.testing.assert_frame_equal(store.load_tables(folder, AGAIN)["loss"], tables(offset=1.0)["loss"])
+    assert sorted(os.listdir(folder)) == [f".{key}.done", "loss.parquet", "run.json", "spectrum.parquet"]
+
+
 def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
     (folder / ".draft-killed").mkdir()
     (folder / ".draft-killed" / "loss.parquet").write_bytes(b"half")

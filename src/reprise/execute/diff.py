@@ -338,6 +338,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
             f"moved: verdicts {verdicts}, other observations {len(moved) - verdicts}, numbers {numbers}; "
             f"in experiments {len(comparison.differences)} of {count}"
         )
+    elif notes := sum(bool(each.note) for each in comparison.differences):
+        yield f"no number moved; in experiments {notes} of {count}, verdicts could not be compared"
     else:
         yield f"no difference; experiments compared: {count}"
 

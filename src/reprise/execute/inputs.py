@@ -25,12 +25,13 @@ MNIST = {
 """MD5 sums of MNIST's unpacked files; torchvision knows those of the packed ones alone."""
 
 
-def data_sets(params: Settings) -> set[str]:
-    """The data sets that an experiment with a `root` reads, stand-ins among them."""
+def data_sets(params: Settings) -> tuple[str, ...]:
+    """The data sets that an experiment with a `root` reads, each once, stand-ins among them."""
     if not hasattr(params, "root"):
-        return set()
+        return ()
     values = (getattr(params, field, ()) for field in FIELDS)
-    return {name for value in values for name in ((value,) if isinstance(value, str) else value)}
+    names = (name for value in values for name in ((value,) if isinstance(value, str) else value))
+    return tuple(dict.fromkeys(names))
 
 
 def require_published(params: Settings) -> None:

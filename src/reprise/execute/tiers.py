@@ -121,7 +121,11 @@ def _load_tier(name: str, root: Path) -> Tier:
                 f"{where}: unknown experiment {quoted(key)}; allowed: {', '.join(experiments)}"
             )
     params = {
-        id: _params(experiment.params, device, _mapping(overrides, id, where), f"{where}: experiments: {id}")
+        id: _params(
+            experiment.params,
+            {**_placed(experiment.params, device), **_mapping(overrides, id, where)},
+            f"{where}: experiments: {id}",
+        )
         for id, experiment in experiments.items()
     }
     for id, experiment in experiments.items():
@@ -135,14 +139,14 @@ def _load_tier(name: str, root: Path) -> Tier:
     return Tier(name, root, overrides, tuple(on_request), looked, params, _digest(params))
 
 
-def _params(kind: type[Settings], device: str, overrides: Mapping[str, Any], where: str) -> Settings:
-    """An experiment's parameters, with a config's overrides.
+def _params(kind: type[Settings], overrides: Mapping[str, Any], where: str) -> Settings:
+    """An experiment's parameters, with the overrides of a config or a record.
 
     Raises:
         RepriseError: naming `where`, the key, the value and what is allowed.
     """
     try:
-        return kind.from_overrides({**_placed(kind, device), **overrides}, where)
+        return kind.from_overrides(overrides, where)
     except KeyError:  # the refusal looks an unknown key up by its place in a list
         raise RepriseError(f"{where}: unknown key in a list of settings: {changes(overrides)}") from None
 
@@ -234,7 +238,7 @@ def _as_recorded(id: str, record: Mapping[str, Any], where: str) -> Settings:
     if record.get("experiment") != id or not isinstance(record.get("params"), dict):
         raise RepriseError(f"{where}: the record is of {record.get('experiment')}, not of a run of {id}")
     by = f"made by commit {str(record.get('commit'))[:8]}"
-    params = registry.experiment(id).params.from_overrides(record["params"], f"{where}, {by}")
+    params = _params(registry.experiment(id).params, record["params"], f"{where}, {by}")
     current = params.model_dump(mode="json")
     if current != record["params"]:
         changed = sorted(key for key in current if current[key] != record["params"].get(key))

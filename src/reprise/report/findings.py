@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from reprise.evidence.verdicts import GROUNDS
-from reprise.execute import registry
+from reprise.execute import inputs, registry
 from reprise.execute.registry import Paper as Registered
 from reprise.report.schema import Claim, Findings, Paper, Printed
 from reprise.report.wording import DATA_SETS
@@ -61,7 +61,5 @@ def data_sets_needed(paper: Registered, ids: Iterable[str]) -> tuple[int, list[s
     needing = [experiment for claim, experiment in (paper.claims[id] for id in ids) if claim.needs]
     names: dict[str, None] = {}
     for experiment in needing:
-        fields = experiment.params.model_fields if experiment else {}
-        names |= dict.fromkeys([str(fields["data_set"].default)] if "data_set" in fields else [])
-        names |= dict.fromkeys(map(str, fields["data_sets"].default) if "data_sets" in fields else [])
+        names |= dict.fromkeys(inputs.data_sets(experiment.params()) if experiment else ())
     return len(needing), [DATA_SETS.get(name, name) for name in names]

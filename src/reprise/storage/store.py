@@ -263,15 +263,21 @@ def save_tables(
 
 
 def _move_into_place(folder: Path) -> None:
-    """Moves complete results to their final names; after a kill, the next reader or writer finishes this."""
+    """Moves complete results to their final names; after a kill, the next reader or writer finishes this.
+    Readers and the writer may do so at once: what another process has moved is passed over."""
     ready = folder / READY
-    if ready.is_dir():
-        for former in folder.glob(marker("*")):
-            former.unlink()
+    with suppress(FileNotFoundError):  # nothing is ready, or not any more
         # The tables first, then the record, then the marker.
-        for file in sorted(ready.iterdir(), key=lambda file: (file.suffix == DONE, file.name == RECORD)):
-            os.replace(file, folder / file.name)
-        ready.rmdir()
+        files = sorted(ready.iterdir(), key=lambda file: (file.suffix == DONE, file.name == RECORD))
+        names = {file.name for file in files}
+        for former in folder.glob(marker("*")):
+            if former.name not in names:
+                former.unlink(missing_ok=True)
+        for file in files:
+            with suppress(FileNotFoundError):
+                os.replace(file, folder / file.name)
+        with suppress(OSError):  # the next results are ready
+            ready.rmdir()
 
 
 def marker(key: str) -> str:
