@@ -9,6 +9,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import save_file
+from torchvision.models import resnet18
 
 from reprise.cli import main
 from reprise.diagnose.page import number
@@ -197,6 +198,12 @@ def test_a_model_of_torchvision(here, project):
     assert main(["diagnose", "torchvision:resnet18", *arguments]) == 0
     page = (here / "diagnosis" / "diagnosis.html").read_text()
     assert "48 samples, 512 dimensions" in " ".join(page.split())
+
+
+def test_weights_of_a_library_may_have_its_classifier(here, project):
+    torch.save(resnet18(num_classes=10).state_dict(), "weights.pt")
+    arguments = ["--images", str(project / "images"), "--size", "32", "--samples", "48"]
+    assert main(["diagnose", "torchvision:resnet18", *arguments, "--weights", "weights.pt"]) == 0
 
 
 def stopped(capsys, *arguments):

@@ -56,6 +56,14 @@ def test_one_changed_label_of_mnist_is_found(tmp_path, monkeypatch):
         experiment.require_published(params)
 
 
+def test_files_that_torchvision_would_read_instead_of_mnists_are_refused(tmp_path, monkeypatch):
+    official_formats.mnist(tmp_path, patch=monkeypatch)
+    (tmp_path / "MNIST" / "processed").mkdir()
+    (tmp_path / "MNIST" / "processed" / "training.pt").touch()
+    with pytest.raises(RepriseError, match="of an older torchvision would be read"):
+        registry.experiment("tian2023/image_filters").require_published(Filters(root=str(tmp_path)))
+
+
 def test_generated_data_leave_the_key_as_it_was():
     experiment = registry.experiment(ID)
     params = experiment.params()

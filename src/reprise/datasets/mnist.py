@@ -1,5 +1,6 @@
 """MNIST, read by torchvision from ROOT/MNIST/raw/."""
 
+import hashlib
 import math
 from pathlib import Path
 
@@ -17,6 +18,15 @@ FILES = {
     "t10k-labels-idx1-ubyte": 1,
 }
 """The number of dimensions of the array in each file; torchvision's loader needs all four files."""
+MD5 = {
+    "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+    "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+    "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+    "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+}
+"""MD5 sums of the unpacked files; torchvision knows those of the packed ones alone."""
+FORMER = ("training.pt", "test.pt")
+"""Files of older versions of torchvision, which it reads instead of the unpacked ones."""
 
 
 class Mnist(DataSet):
@@ -53,6 +63,27 @@ MNIST = Mnist(
     channels=1,
     side=28,
 )
+
+
+def require_published(root: Path) -> None:
+    """Checks that what `MNIST.load` would read are the published images and labels.
+
+    Raises:
+        RepriseError: naming the file that is not.
+    """
+    folder = root / "MNIST" / "processed"
+    if any((folder / name).exists() for name in FORMER):
+        raise RepriseError(
+            f"data set 'mnist': {folder}: {' and '.join(FORMER)} of an older torchvision would be read "
+            f"instead of the files in {root / 'MNIST' / 'raw'}; remove them"
+        )
+    for name, published in MD5.items():
+        file = root / "MNIST" / "raw" / name
+        if hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest() != published:
+            raise RepriseError(
+                f"data set 'mnist': {file}: its MD5 sum differs from the published one, of 60,000 images to "
+                "train on and 10,000 to test with; copy or download it again, or name the data set 'strokes'"
+            )
 
 
 def _require_digits(file: Path, classes: int) -> None:

@@ -1,5 +1,6 @@
 """Representations of a user's own model: of two random views of each image of a folder."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,7 +48,8 @@ def model(name: str, weights: Path | None) -> nn.Module:
     Args:
         name: `path/model.py:build`, a function without arguments or a module; or `torchvision:NAME` or
             `timm:NAME`, without their classifiers.
-        weights: of a state dict; by default those that the function gives, random for the libraries.
+        weights: of a state dict, for a library's model with or without its classifier; by default those that
+            the function gives, random for the libraries.
 
     Raises:
         RepriseError: if it cannot be built, is no module, or the weights do not fit.
@@ -60,7 +62,7 @@ def model(name: str, weights: Path | None) -> nn.Module:
     else:
         net = _from_file(name, Path(source), function)
     if weights:
-        _load(net, weights)
+        _load(net, weights, left_out=HEADS if source in LIBRARIES else ())
     return net.eval()
 
 
@@ -158,9 +160,13 @@ def _from_file(name: str, file: Path, function: str) -> nn.Module:
     return net
 
 
-def _load(net: nn.Module, weights: Path) -> None:
-    tensors = state_dict(weights)
+def _load(net: nn.Module, weights: Path, left_out: Collection[str]) -> None:
     expected = net.state_dict()
+    tensors = {
+        key: value
+        for key, value in state_dict(weights).items()
+        if key in expected or key.partition(".")[0] not in left_out
+    }
     missing, unknown = (
         [key for key in expected if key not in tensors],
         [k for k in tensors if k not in expected],

@@ -7,6 +7,12 @@ import pandas as pd
 PIXELS = ["pixel_neighbours", "pixel_probe"]
 """Columns of what raw pixels alone tell: accuracies of nearest neighbours and of a linear probe."""
 
+ELSEWHERE = (
+    "on further data sets, whose labels are no measure of learning, networks count as having learned if "
+    "those of the same methods have on the experiment's own"
+)
+"""The reading of a claim about spectra there."""
+
 
 def gain(accuracy: pd.Series, start: pd.Series, pixels: pd.DataFrame) -> pd.Series:
     """What each network's linear probe gains over its random initialisation, in percentage points; where the

@@ -10,19 +10,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from reprise.errors import RepriseError
+from reprise.datasets import mnist
 from reprise.execute import kept
 from reprise.study.settings import Settings
 
 FIELDS = ("data_set", "data_sets", "further_sets")
 """The settings that name data sets, which lie in `root`."""
-MNIST = {
-    "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
-    "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
-    "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
-    "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
-}
-"""MD5 sums of MNIST's unpacked files; torchvision knows those of the packed ones alone."""
 
 
 def data_sets(params: Settings) -> tuple[str, ...]:
@@ -40,17 +33,8 @@ def require_published(params: Settings) -> None:
     Raises:
         RepriseError: naming the file that is not.
     """
-    if "mnist" not in data_sets(params):
-        return
-    folder = Path(params.root).expanduser().absolute() / "MNIST" / "raw"  # type: ignore[attr-defined]
-    for name, published in MNIST.items():
-        content = (folder / name).read_bytes()
-        if hashlib.md5(content, usedforsecurity=False).hexdigest() != published:
-            raise RepriseError(
-                f"data set 'mnist': {folder / name}: its MD5 sum differs from the published one, of 60,000 "
-                "images to train on and 10,000 to test with; copy or download it again, or name the data set "
-                "'strokes'"
-            )
+    if "mnist" in data_sets(params):
+        mnist.require_published(Path(params.root).expanduser().absolute())  # type: ignore[attr-defined]
 
 
 def changeable(params: Settings) -> list[Path]:

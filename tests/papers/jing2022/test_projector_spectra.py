@@ -435,6 +435,14 @@ def test_only_spectra_are_read_on_further_data_sets(name):
     )
 
 
+@pytest.mark.parametrize("measure", ["prevents-collapse", "raises-rank"])
+def test_a_network_that_a_further_data_set_lacks_has_no_part_there(measure):
+    further = tables(name="photographs-many", place=1)
+    further["spectra"] = further["spectra"].query("net != 'linear'")
+    judgement = judge(BY_ID[f"fig9/linear-projector-{measure}"], beside(tables(), further))
+    assert (judgement.verdict, judgement.reason) == ("reproduced", "holds in 1 of 1 cells")
+
+
 def untrained(world):
     """The same nets, with the numbers of their starts."""
     probes, spectra = world["probes"], world["spectra"]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
-from reprise.evidence.learning import gain
+from reprise.evidence.learning import ELSEWHERE, gain
 from reprise.evidence.measures import applied, column, difference, each_seed, selected
 from reprise.papers.jing2022.projector_spectra.cells import OWN, START, WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import collapsed_values, effective_rank
@@ -100,7 +100,9 @@ def on_each_data_set(name: str, statement: str, cells: Callable[[str], Mapping[s
         for data_set in DATA_SETS
         for each, cell in cells(data_set).items()
     }
-    return for_all(f"jing2022/{name}", statement, named, partial=True)
+    (first, *_) = named.values()
+    reading = f"{first.reading}; {ELSEWHERE}"
+    return for_all(f"jing2022/{name}", statement, named, partial=True, reading=reading)
 
 
 def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
@@ -144,7 +146,7 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
 
         def cells(data_set: str) -> dict[str, Claim]:
             own, without = (number(each, "representation", data_set=data_set) for each in (net, "none"))
-            measure = difference(own, without) if sign > 0 else difference(without, own)
+            measure = lead(own, without) if sign > 0 else lead(without, own)
             gains = learned("none", net)
             return {"": ordering("", "", source=source, measure=measure, above=0.0, learned=gains, **rest)}
 
