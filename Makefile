@@ -45,7 +45,7 @@ test: $(STAMP) ## lint, types, layers and the quick tests
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## whole DAGs, kills, second clones (under 20 minutes)
-	pytest -m slow -n auto --dist loadgroup
+	pytest -m slow -n auto --dist worksteal
 
 .PHONY: lint
 lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy

@@ -1,8 +1,8 @@
 """Every training on images of the paper tier, a few steps long, on tiny files in the official formats: by
 shares, as on a cluster, with the published optimisers, schedules, precisions, augmentations and probes.
 
-Reduced are numbers of steps, images, seeds and points of a grid; batches, with the widths that a paper ties
-to them; and the widths of encoders, or the side of images, whose steps would take a CPU minutes.
+Reduced are numbers of steps, images, views, seeds and points of a grid; batches, with the widths that a paper
+ties to them; and the widths of encoders, or the side of images, whose steps would take a CPU minutes.
 
 And every network of the gpu tier, two steps long, of which the batch alone is reduced.
 """
@@ -34,7 +34,9 @@ from reprise.papers.skean2024.linear_probes import params as linear_probes
 from reprise.study.settings import alterations, departures, replaced
 from reprise.training.images import Data, train
 
-IMAGES_OF_JING = {"encoder": {"width": 8}, "d0": 45, "batch": 4, "epochs": 1.0, "seeds": 1}
+IMAGES_OF_JING = {
+    "encoder": {"width": 8}, "d0": 45, "batch": 4, "epochs": 1.0, "probe_views": 2, "seeds": 1
+}  # fmt: skip
 IMAGES_OF_SKEAN = {"encoder": {"width": 16}, "batch": 32, "seeds": 1}
 GRIDS = (
     "temperatures", "colours", "budgets", "depths", "widths", "last_blocks", "optimisers", "head_norms",
@@ -71,8 +73,8 @@ QUICK = (
 SIZES = {
     "steps", "epochs", "looks", "horizon", "batch", "batch_size", "full_width_batch", "batches", "dims",
     "seeds", "base_seeds", "images", "test_images", "samples", "per_class", "width", "encoder.width", "d0",
-    "image_size", "learning_rates", "trace_every", "probe_every", "records", "repeats", "splits",
-    "selection_splits", "timed_widths", "crops", "data_set", *GRIDS,
+    "image_size", "learning_rates", "trace_every", "probe_every", "probe_views", "records", "repeats",
+    "splits", "selection_splits", "timed_widths", "crops", "data_set", *GRIDS,
 }  # fmt: skip
 """The settings that the reduced tier may change; `data_set` of the experiment on the stand-in itself."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import tiny
 import torch
+from filelock import FileLock
 from safetensors.torch import load_file
 
 from reprise.networks.projectors import Linear
@@ -34,12 +35,20 @@ def lines(folder):
 
 
 @pytest.fixture(scope="module")
-def of_two(tmp_path_factory):
-    root = tmp_path_factory.mktemp("two")
-    torchrun = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
-    done = subprocess.run([*torchrun, __file__, str(root)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return root, done.stderr
+def of_two(shared):
+    """The folder in which two processes have trained, once for all that test, and what they said."""
+    root = shared / "two processes"
+    said = root / "said"
+    with FileLock(f"{root}.lock"):
+        if not said.exists():
+            torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
+            root.mkdir(exist_ok=True)
+            done = subprocess.run(
+                [*torchrun, "2", __file__, str(root)], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            said.write_text(done.stderr)
+    return root, said.read_text()
 
 
 @pytest.mark.parametrize("objective", HOW)
