@@ -163,16 +163,27 @@ class Claim(Part):
     checks: list[str]
     """What speaks against an error of ours, of a contradiction."""
     verdict_half_margin: Verdict
+    """With half the margin."""
     verdict_twice_margin: Verdict
+    """With twice the margin."""
     fragile: str
+    """What would change the verdict, one seed that ends as another did or the last bits; empty if neither."""
     false_reproduced: Number
+    """How often `reproduced` is wrong where the statement only just fails, as a share."""
     false_contradicted: Number
+    """How often `contradicted` is wrong where it only just holds."""
     power_half: Number
+    """How often it is reproduced at half the margin, or with half the observed effect."""
     power_twice: Number
+    """How often it is contradicted at twice the margin, or reproduced with twice the effect."""
     p_value: Number
+    """Of the firmer of the two verdicts that were possible, at the edge of the statement."""
     looked: str
+    """What was set after results had been seen."""
     departures: list[str]
+    """From the published settings."""
     assumptions: list[str]
+    """Our values of what the paper leaves open."""
     experiment: str
     """Empty of a claim that no experiment decides."""
     tables: str
