@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pandas as pd
@@ -70,10 +70,44 @@ def _row(
     missed = departures(params) if params is not None else []
     if claim.needs and params is not None:  # about single rows, whatever else the run leaves out
         missed = alterations(params)
+    judgement, others, firmness = _judged(claim, {} if claim.needs and missed else settings, missing)
+    scale = "reduced" if missed else "paper"
+    is_algebra = claim.kind in ("identity", "inequality")  # at points of its own, whatever is simulated
+    shown = _deciding(claim, judgement)
+    constant = math.nan if callable(shown.reference) else float(shown.reference)
+    reference = constant if math.isnan(judgement.reference) else judgement.reference
+    margin = judgement.observation.margin
+    own = ("paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum")
+    return {
+        "claim": claim.id,
+        **{name: getattr(claim, name) for name in own},
+        **{name: _or_nan(getattr(claim, name)) for name in ("published", "published_std", "published_n")},
+        **{name: getattr(judgement, name) for name in ("verdict", "observed", "low", "high", "seeds")},
+        "reason": judgement.reason + what_would_decide(claim, judgement),
+        "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
+        "departures": "; ".join(missed),
+        "assumptions": "; ".join(assumptions(params)) if params is not None and not is_algebra else "",
+        "looked": "; ".join(filter(None, (claim.looked, looked))),
+        "quantifier": claim.quantifier if claim.cells else "",
+        "cells": _listed(judgement.cells),
+        "settings": _listed(others),
+        "relation": shown.relation,
+        "unit": shown.unit,
+        "reference": reference,
+        "margin": shown.margin_at(reference) if math.isnan(margin) else margin,
+        **firmness,
+    }
+
+
+def _judged(
+    claim: Claim, settings: Mapping[str, Tables], missing: str
+) -> tuple[Judgement, Mapping[str, Judgement], dict[str, object]]:
+    """The verdict over all settings, the judgements in those besides the experiment's own, and how firm the
+    verdict is there, as columns of the row."""
     half = twice = judgement = Judgement("not run", claim.needs or missing, Observation())
     others: dict[str, Judgement] = {}
     measured, fragile = Rates(), ""
-    if settings and not (claim.needs and missed):
+    if settings:
         tables = settings[BASE]
         judgement, measured = calibrated(claim, tables)
         level = judgement.observation.level
@@ -85,51 +119,8 @@ def _row(
             level = simultaneous(len(settings) - 1)
             others = {name: judge(claim, settings[name], level=level) for name in settings if name != BASE}
             judgement = in_region(claim, judgement, others)
-    scale = "reduced" if missed else "paper"
-    is_algebra = claim.kind in ("identity", "inequality")  # at points of its own, whatever is simulated
-    shown = _deciding(claim, judgement)
-    constant = math.nan if callable(shown.reference) else float(shown.reference)
-    reference = constant if math.isnan(judgement.reference) else judgement.reference
-    margin = judgement.observation.margin
-    return {
-        "claim": claim.id,
-        "paper": claim.paper,
-        "artifact": claim.artifact,
-        "kind": claim.kind,
-        "statement": claim.statement,
-        "source": claim.source,
-        "reading": claim.reading,
-        "form": claim.form,
-        "erratum": claim.erratum,
-        "verdict": judgement.verdict,
-        "reason": judgement.reason + what_would_decide(claim, judgement),
-        "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
-        "departures": "; ".join(missed),
-        "assumptions": "; ".join(assumptions(params)) if params is not None and not is_algebra else "",
-        "looked": "; ".join(filter(None, (claim.looked, looked))),
-        "quantifier": claim.quantifier if claim.cells else "",
-        "cells": _listed(judgement.cells),
-        "settings": _listed(others),
-        "observed": judgement.observed,
-        "low": judgement.low,
-        "high": judgement.high,
-        "relation": shown.relation,
-        "reference": reference,
-        "margin": shown.margin_at(reference) if math.isnan(margin) else margin,
-        "published": _or_nan(claim.published),
-        "published_std": _or_nan(claim.published_std),
-        "published_n": _or_nan(claim.published_n),
-        "verdict_half_margin": half.verdict,
-        "verdict_twice_margin": twice.verdict,
-        "fragile": fragile,
-        "false_reproduced": measured.false_reproduced,
-        "false_contradicted": measured.false_contradicted,
-        "power_half": measured.power_half,
-        "power_twice": measured.power_twice,
-        "p_value": measured.p_value,
-        "seeds": judgement.seeds,
-        "unit": shown.unit,
-    }
+    margins = {"verdict_half_margin": half.verdict, "verdict_twice_margin": twice.verdict}
+    return judgement, others, {**margins, "fragile": fragile, **asdict(measured)}
 
 
 def _deciding(claim: Claim, judgement: Judgement) -> Claim:

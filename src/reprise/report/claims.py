@@ -57,25 +57,25 @@ class Claims:
         low, high = definition.shown(finite(row["low"]), finite(row["high"]))
         own_low, own_high = definition.shown(*_own_interval(row, values))
         module = f"{experiment.module}.claims" if experiment else f"{registry.ROOM}.{row['paper']}.printed"
+        numbers: dict[str, Any] = {
+            name: finite(row[name])
+            for name in ("reference", "margin", "observed", "false_reproduced", "false_contradicted",
+                         "power_half", "power_twice", "p_value")
+        }  # fmt: skip
         return Claim(
             id=id,
-            kind=row["kind"],
-            statement=row["statement"],
+            **{
+                name: row[name]
+                for name in (
+                    "kind", "statement", "source", "form", "erratum", "reading", "verdict", "reason", "unit",
+                    "relation", "verdict_half_margin", "verdict_twice_margin", "fragile", "looked",
+                )
+            },
+            **numbers,
             quotations=quotations,
-            source=row["source"],
-            form=row["form"],
-            erratum=row["erratum"],
-            reading=row["reading"],
-            verdict=row["verdict"],
-            reason=row["reason"],
             ground=ground(row),
-            unit=row["unit"],
-            relation=row["relation"],
-            reference=finite(row["reference"]),
-            margin=finite(row["margin"]),
             published=printed,
             target=finite(row["published"]) if printed is None else None,
-            observed=finite(row["observed"]),
             low=low,
             high=high,
             own_low=own_low,
@@ -88,16 +88,6 @@ class Claims:
             is_one_scale=_is_one_scale(definition),
             robust=_is_robust(row),
             checks=_checks(row, about, self._verdicts),
-            verdict_half_margin=row["verdict_half_margin"],
-            verdict_twice_margin=row["verdict_twice_margin"],
-            fragile=row["fragile"],
-            **{
-                name: finite(row[name])
-                for name in (
-                    "false_reproduced", "false_contradicted", "power_half", "power_twice", "p_value",
-                )
-            },
-            looked=row["looked"],
             departures=_split(row["departures"]),
             assumptions=_split(row["assumptions"]),
             experiment=experiment.id if experiment else "",
