@@ -18,6 +18,7 @@ import numpy as np
 
 from reprise.evidence.claims import MIN_RUNS, TOLERATED, Claim
 from reprise.evidence.judgement import (
+    ABOUT_EACH,
     CROSSES,
     Judgement,
     Observation,
@@ -285,7 +286,7 @@ def _named_leaves(claim: Claim, judgement: Judgement) -> list[tuple[str, Claim, 
 def _nearby(claim: Claim, leaf: Judgement) -> Iterator[tuple[Verdict, str]]:
     """The verdicts within reach of rounding or of one seed, and why."""
     seen = leaf.observation
-    if claim.kind not in (*AVERAGED, "count"):
+    if claim.kind in ABOUT_EACH:
         return
     if claim.kind != "count":
         low, high = seen.interval.low, seen.interval.high

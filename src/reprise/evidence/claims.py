@@ -25,6 +25,7 @@ Kind = Literal[
 - `inequality`: likewise, but it may fail at few of the points, so that many are needed, as for `always`;
 - `printed`: about the numbers that the paper prints.
 """
+FORMULAS: tuple[Kind, ...] = ("identity", "inequality")
 Relation = Literal["near", "above", "below", "at least", "at most"]
 Form = Literal["printed", "restated", "ours"]
 Quantity = Literal["score", "accuracy", "count", "singular value", "slope"]

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import COARSEST, LEARNED, MIN_RUNS, SHARE, TOLERATED, Claim, Kind, Relation
+from reprise.evidence.claims import COARSEST, FORMULAS, LEARNED, MIN_RUNS, SHARE, TOLERATED, Claim, Relation
 from reprise.evidence.measures import once
 from reprise.evidence.statistics import (
     LEVEL,
@@ -35,8 +35,8 @@ MIN_SEEDS = 3
 MIN_POINTS = 20
 """Random points at which an equation must have been tried: one that is false fails at all but a few."""
 
-ABOUT_EACH: tuple[Kind, ...] = ("always", "given", "identity", "inequality", "printed")
-"""The types of statement that one observation refutes."""
+ABOUT_EACH = ("always", "given", *FORMULAS, "printed")
+"""The types of statement that one observation refutes; the others have an observation a seed."""
 
 
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
@@ -132,7 +132,7 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
     paired = None if isinstance(against, (int, float)) else once(against)(tables).astype(float)
     reference = float(paired.mean() if paired is not None else against)  # type: ignore[arg-type]
     margin = claim.margin_at(reference)
-    if claim.kind in ("value", "ordering", "trend", "limit", "count") and not sample.index.is_unique:
+    if claim.kind not in ABOUT_EACH and not sample.index.is_unique:
         raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
     seen = Observation("", sample.to_numpy(), Interval(float(sample.mean()), math.nan, math.nan),
                        reference, margin, len(sample), level)  # fmt: skip
@@ -197,7 +197,7 @@ def decide(claim: Claim, observation: Observation, margin_scale: float = 1.0) ->
         verdict: Verdict = "not run" if claim.measure is None else "inconclusive"
         return Judgement(verdict, observation.obstacle, observation)
     reference, margin = observation.reference, observation.margin * margin_scale
-    if claim.kind in ("identity", "inequality"):
+    if claim.kind in FORMULAS:
         reference *= margin_scale
     interval = observation.interval
     verdict = compare(claim.relation, interval.low, interval.high, reference, margin)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
-from reprise.evidence.claims import Claim
+from reprise.evidence.claims import FORMULAS, Claim
 from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, few_of, judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.statistics import false_discovery_rate, simultaneous
@@ -72,7 +72,7 @@ def _row(
         missed = alterations(params)
     judgement, others, firmness = _judged(claim, {} if claim.needs and missed else settings, missing)
     scale = "reduced" if missed else "paper"
-    is_algebra = claim.kind in ("identity", "inequality")  # at points of its own, whatever is simulated
+    is_algebra = claim.kind in FORMULAS  # at points of its own, whatever is simulated
     shown = _deciding(claim, judgement)
     constant = math.nan if callable(shown.reference) else float(shown.reference)
     reference = constant if math.isnan(judgement.reference) else judgement.reference

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.errors import RepriseError
-from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.claims import FORMULAS, IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import judge_all
 from reprise.execute import drift, recorded, registry
 from reprise.execute.pipeline import CLAIMS
@@ -269,7 +269,7 @@ def _moved(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[Moved]:
 
 def _allowed(row: Mapping[Any, Any]) -> float:
     """By how much a claim's observation may move: its margin, or half of its interval if that is more."""
-    if row["kind"] in ("identity", "inequality"):
+    if row["kind"] in FORMULAS:
         return IDENTITY_TOLERANCE
     half = (row["high"] - row["low"]) / 2
     least = max(drift.LEAST_TOLERANCE, drift.LEAST_RELATIVE * abs(row["observed"]))

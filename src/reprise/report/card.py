@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from reprise.errors import RepriseError, unknown
+from reprise.evidence.claims import FORMULAS
 from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.judgement import ABOUT_EACH, observe
 from reprise.evidence.statistics import LEVEL
@@ -142,7 +143,7 @@ def _judged(
 
 def _meaning(claim: Claim) -> str:
     """What the bracket after an observation is."""
-    if claim.low is None or claim.kind in ("identity", "inequality"):
+    if claim.low is None or claim.kind in FORMULAS:
         return ""
     if claim.kind in ABOUT_EACH:
         return " (the one that counts, and the range of all)"
@@ -153,7 +154,7 @@ def _origin(claim: Claim, definition: Definition) -> str:
     """Whose number an observation is compared with, unless it is the published one."""
     if callable(definition.reference):
         return " (measured in the same run)"
-    if claim.kind in ("identity", "inequality"):
+    if claim.kind in FORMULAS:
         return " (more is not rounding)"
     return " (target implied: the paper prints no number)" if claim.published is None else ""
 

@@ -10,7 +10,7 @@ from typing import Any
 from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.claims import Tables
 from reprise.evidence.errata import Erratum
-from reprise.evidence.judgement import Verdict, observe
+from reprise.evidence.judgement import ABOUT_EACH, Verdict, observe
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.execute import pipeline, registry
@@ -27,8 +27,6 @@ Row = Mapping[str, Any]
 
 MOST_VALUES = 50
 """Observations that are still shown one by one."""
-AVERAGED = ("value", "ordering", "trend", "limit", "count")
-"""The types of statement with an observation a seed."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class Claims:
 
     def _values(self, row: Row, definition: Definition) -> list[float]:
         experiment = self.paper.claims[row["claim"]][1]
-        if row["verdict"] == "not run" or definition.kind not in AVERAGED or definition.cells:
+        if row["verdict"] == "not run" or definition.kind in ABOUT_EACH or definition.cells:
             return []
         if experiment is None or experiment.id not in self.fresh:
             return []

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from reprise.evidence.claims import Claim
+from reprise.evidence.claims import FORMULAS, Claim
 from reprise.report.schema import Place
 from reprise.study.experiment import Artifact
 
@@ -24,7 +24,6 @@ VIOLATING = re.compile(
 """Names of tests, and of the lists that they read, that give claims data which violate them."""
 COUNTER_CASE = re.compile("^test_.*(counter_case|contradicted|refutes|should_not$)")
 EACH = re.compile("parametrize|EACH")
-FORMULAS = ("identity", "inequality")
 OF_FORMULAS = re.compile("IDENTITIES|FORMULAS")
 """What tests call the claims that are equations and bounds."""
 FORMS = ("printed", "corrected")

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from reprise.evidence.claims import Kind
+from reprise.evidence.claims import FORMULAS, Kind
 from reprise.evidence.judgement import ABOUT_EACH
 from reprise.evidence.verdicts import CERTAIN
 from reprise.report.numbers import NONE, finite, interval, number, percent
@@ -27,7 +27,7 @@ def observed(claim: "Claim") -> str:
     """What was observed, with its interval; of an equation the largest error alone."""
     if claim.observed is None:
         return NONE
-    if claim.kind in ("identity", "inequality"):
+    if claim.kind in FORMULAS:
         return number(float(f"{claim.observed:.1e}"))
     return measured(claim.kind, claim.observed, claim.own_low, claim.own_high)
 
@@ -51,7 +51,7 @@ def notes(claim: "Claim") -> list[str]:
     """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
     limits = [_agreement(claim)] if claim.settings else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
-    has_margin = claim.margin or claim.kind in ("identity", "inequality")
+    has_margin = claim.margin or claim.kind in FORMULAS
     if claim.verdict not in ("not run", "depends") and has_margin:
         same = half == twice == claim.verdict
         limits.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
