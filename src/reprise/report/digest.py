@@ -3,34 +3,29 @@
 from collections.abc import Iterable
 from typing import Any
 
-import pandas as pd
-
 from reprise.evidence.judgement import VERDICTS
-from reprise.evidence.verdicts import GROUNDS, false_discoveries, summary
+from reprise.evidence.verdicts import GROUNDS
 from reprise.report.numbers import percent
 from reprise.report.schema import Claim, Report
 from reprise.report.wording import observed, to_hold
 
 
-def digest(report: Report, claims: pd.DataFrame) -> str:
+def digest(report: Report) -> str:
     """summary.md: counts, false discovery rates, and what a CI run must look at."""
+    counts = [(each.paper, each.ground, *each.verdicts.values()) for each in report.counts]
+    rates = [(each.paper, each.tests, each.decided, percent(each.rate)) for each in report.discoveries]
     lines = [
         f"# Reprise: verdicts of tier `{report.tier}`",
         "",
         f"Config `{report.config}`. Counts on different grounds are not added together.",
         "",
-        *_markdown(("paper", "ground", *VERDICTS), summary(claims).itertuples(index=False)),
+        *_markdown(("paper", "ground", *VERDICTS), counts),
+        "",
+        "## False discovery rates",
+        "",
     ]
-    lines += ["", "## False discovery rates", ""]
-    rates = [
-        (row["paper"], row["tests"], row["decided"], percent(row["rate"]))
-        for row in false_discoveries(claims)
-    ]
-    lines += (
-        _markdown(("paper", "tests", "decided", "expected to be wrong, at most"), rates)
-        if rates
-        else ["None."]
-    )
+    columns = ("paper", "tests", "decided", "expected to be wrong, at most")
+    lines += _markdown(columns, rates) if rates else ["None."]
     order = list(GROUNDS)
     for verdict in ("contradicted", "depends", "inconclusive"):
         selected = [

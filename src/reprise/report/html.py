@@ -58,7 +58,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         {
             html: _writer(page(report, tier.results, tier.root)),
             tier.results / "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
-            tier.results / "summary.md": _writer(digest.digest(report, claims)),
+            tier.results / "summary.md": _writer(digest.digest(report)),
             tier.results / "claims.parquet": lambda file: claims.to_parquet(file, index=False),
             tier.results / "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
         }
