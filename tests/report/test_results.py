@@ -10,7 +10,7 @@ import pytest
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.execute.tiers import load_tier
-from reprise.report import results
+from reprise.report import results, wording
 from reprise.report.schema import Report, Run
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ def between_marks(text):
 
 @published
 def test_the_published_verdicts_are_of_the_claims_as_they_are_stated_now():
-    published = pd.read_csv(FOLDER / results.VERDICTS).set_index("claim")["statement"]
+    published = pd.read_csv(FOLDER / results.TABLE).set_index("claim")["statement"]
     stated = {
         id: claim.statement for paper in registry.papers().values() for id, (claim, _) in paper.claims.items()
     }
@@ -46,7 +46,7 @@ def test_every_figure_and_table_of_a_paper_is_shown_with_its_caption_of_now(key)
         file = f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
         assert f"]({file})" in page, f"{artifact.id}: {AGAIN}"
         assert (FOLDER / file).is_file()
-        assert results._cell(artifact.caption) in page, f"{artifact.id}: {AGAIN}"
+        assert wording.cell(artifact.caption) in page, f"{artifact.id}: {AGAIN}"
     for phrase in paper.headlines:
         assert phrase in page, AGAIN
 

@@ -7,7 +7,7 @@ from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS
 from reprise.report.numbers import percent
 from reprise.report.schema import Claim, Report
-from reprise.report.wording import observed, to_hold
+from reprise.report.wording import cell, observed, to_hold
 
 
 def digest(report: Report) -> str:
@@ -47,8 +47,7 @@ def _listed(claims: list[Claim]) -> list[str]:
 
 def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:
     def line(cells: Iterable[Any]) -> str:
-        texts = (" ".join(str(cell).split()).replace("|", "\\|").replace("<", "&lt;") for cell in cells)
-        return "| " + " | ".join(texts) + " |"
+        return "| " + " | ".join(map(cell, cells)) + " |"
 
     head = list(columns)
     return [line(head), line(["---"] * len(head)), *map(line, rows)]

@@ -123,14 +123,8 @@ def page(report: Report, folder: Path, root: Path) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reprise.report", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
+    made = environment(autoescape=True)
+    made.filters |= {
         "number": numbers.number,
         "percent": numbers.percent,
         "duration": numbers.duration,
@@ -143,7 +137,18 @@ def _environment() -> jinja2.Environment:
         "section": wording.section,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
-    return environment
+    return made
+
+
+def environment(**more: Any) -> jinja2.Environment:
+    """Of the report's templates; `more` are other options of jinja2."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("reprise.report", "."),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **more,
+    )
 
 
 def _text(name: str) -> str:

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 from PIL import Image
 
@@ -21,7 +20,7 @@ from reprise.execute.provenance import commit_date
 from reprise.execute.tiers import Tier
 from reprise.report import numbers, wording
 from reprise.report.build import build
-from reprise.report.html import SYMBOLS
+from reprise.report.html import SYMBOLS, environment
 from reprise.report.schema import Figure, Paper, Report
 from reprise.storage import store
 
@@ -31,7 +30,7 @@ COLORS = 256
 """Of a drawing: a third of the bytes, with no difference that one sees."""
 COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "unit", "relation",
            "reference", "margin", "published", "seeds", "reason")  # fmt: skip
-VERDICTS = "verdicts.csv"
+TABLE = "verdicts.csv"
 INDEX = "README.md"
 MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
 """The lines of a README between which it says what was found."""
@@ -57,9 +56,7 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     if missing := [figure.id for figure in required if not figure.files]:
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
-    contents = (
-        pages(report, tier.root) | _drawings(report, tier.results) | {VERDICTS: verdicts(report).encode()}
-    )
+    contents = pages(report, tier.root) | _drawings(report, tier.results) | {TABLE: verdicts(report).encode()}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
     files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()
@@ -82,7 +79,9 @@ def pages(report: Report, root: Path) -> dict[str, bytes]:
     """
     index = _render("results.md.j2", report, facts=_facts(report, root), findings=findings(report, Path()))
     papers = {
-        f"{paper.key}.md": _render("results_paper.md.j2", report, paper=paper, figures=_by_id(paper.figures))
+        f"{paper.key}.md": _render(
+            "results_paper.md.j2", report, paper=paper, figures={each.id: each for each in paper.figures}
+        )
         for paper in report.papers
     }
     return {INDEX: index.encode(), **{name: text.encode() for name, text in papers.items()}}
@@ -169,30 +168,15 @@ def _smaller(file: Path) -> bytes:
     return content.getvalue()
 
 
-def _by_id(figures: list[Figure]) -> dict[str, Figure]:
-    return {figure.id: figure for figure in figures}
-
-
-def _cell(text: Any) -> str:
-    """Text that fits a cell of a Markdown table."""
-    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
-
-
 def _render(template: str, report: Report, **values: Any) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reprise.report", "."),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "cell": _cell,
+    made = environment(keep_trailing_newline=True)
+    made.filters |= {
+        "cell": wording.cell,
         "observed": wording.observed,
         "to_hold": wording.to_hold,
         "duration": numbers.duration,
         "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
-    environment.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
-    return environment.get_template(template).render(report=report, claims=claims, symbols=SYMBOLS, **values)
+    made.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
+    return made.get_template(template).render(report=report, claims=claims, symbols=SYMBOLS, **values)

@@ -1,7 +1,7 @@
 """A claim's numbers and limits in words: for the page, its digest, the published results and the terminal."""
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprise.evidence.claims import FORMULAS, Kind
 from reprise.evidence.judgement import ABOUT_EACH
@@ -70,6 +70,11 @@ def printed(value: float, std: float | None) -> str:
         return number(value)
     places = max(len(number(each).partition(".")[2]) for each in (value, std))
     return f"{value:z.{places}f} ± {std:.{places}f}".replace("-", "−")
+
+
+def cell(text: Any) -> str:
+    """Text that fits a cell of a Markdown table."""
+    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
 
 
 def section(place: str) -> str:
