@@ -266,7 +266,7 @@ def _print_costs(tier: tiers.Tier) -> None:
 def _plan(options: argparse.Namespace) -> None:
     tier = tiers.load_tier(options.tier)
     minutes = plan.minutes_of_shares(options.share_minutes)
-    papers = [registry.paper(options.paper)] if options.paper else list(registry.papers().values())
+    papers = registry.chosen(options.paper)
     estimates = [plan.estimate(id, tier, minutes) for paper in papers for id in paper.experiments]
     table = Table(title=f"Tier {tier.name}; nothing in the cache is subtracted")
     for name in (
@@ -402,7 +402,7 @@ def _publish(options: argparse.Namespace) -> None:
 
 def _bundle(options: argparse.Namespace) -> None:
     tier = tiers.load_tier(options.tier)
-    keys = [registry.paper(options.paper).key] if options.paper else list(registry.papers())
+    keys = [paper.key for paper in registry.chosen(options.paper)]
     file, ids = recorded.bundle(keys, tier, options.to)
     print(f"{file}: {len(ids)} experiments, {file.stat().st_size / 1e6:.1f} MB: {', '.join(ids)}")
 

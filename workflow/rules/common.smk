@@ -41,11 +41,7 @@ try:
     SHARE_MINUTES = plan.minutes_of_shares(
         str(config.get("share_minutes", plan.SHARE_MINUTES))
     )
-    PAPERS = (
-        [registry.paper(str(config["paper"]))]
-        if config.get("paper")
-        else list(registry.papers().values())
-    )
+    PAPERS = registry.chosen(str(config.get("paper") or ""))
     # Those with claims, which have a rule for their verdicts.
     JUDGED = [paper for paper in PAPERS if paper.claims]
     EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]

@@ -232,9 +232,12 @@ def in_order() -> list[Paper]:
 
 def paper(key: str) -> Paper:
     """Looks up a paper; raises RepriseError for an unknown key, naming the known ones."""
-    if key not in papers():
-        raise unknown("paper", key, papers(), f"there are: {', '.join(papers())}")
-    return papers()[key]
+    return _known("paper", key, papers())
+
+
+def chosen(key: str | None) -> list[Paper]:
+    """The paper of this key, or without one all papers."""
+    return [paper(key)] if key else list(papers().values())
 
 
 def experiments() -> dict[str, Experiment]:
@@ -254,16 +257,18 @@ def claims() -> dict[str, tuple[Claim, Experiment | None]]:
 
 def experiment(id: str) -> Experiment:
     """Looks up an experiment; raises RepriseError for an unknown id, naming the known ones."""
-    if id not in experiments():
-        raise unknown("experiment", id, experiments(), f"there are: {', '.join(experiments())}")
-    return experiments()[id]
+    return _known("experiment", id, experiments())
 
 
 def artifact(id: str) -> Artifact:
     """Looks up a figure or table; raises RepriseError for an unknown id, naming the known ones."""
-    if id not in artifacts():
-        raise unknown("figure or table", id, artifacts(), f"there are: {', '.join(artifacts())}")
-    return artifacts()[id]
+    return _known("figure or table", id, artifacts())
+
+
+def _known(what: str, name: str, known: Mapping[str, Any]) -> Any:
+    if name not in known:
+        raise unknown(what, name, known, f"there are: {', '.join(known)}")
+    return known[name]
 
 
 def benches() -> list[ModuleType]:
