@@ -209,7 +209,7 @@ def _list(options: argparse.Namespace) -> None:
             raise RepriseError("reprise list --cost is of all papers; leave out KEY and --claims")
         _print_costs(tiers.load_tier(options.tier or "default"))
         return
-    keys = [registry.paper(options.paper).key] if options.paper else list(registry.papers())
+    keys = [paper.key for paper in registry.chosen(options.paper)]
     if options.claims:
         lines = listing.of_claims(keys, tiers.load_tier(options.tier or "default"))
     elif options.paper:
