@@ -1,5 +1,5 @@
-"""What follows from the package's files alone, kept from one process to the next: hashes of closures, and
-which figures and tables a module draws.
+"""What follows from the package's files, kept from one process to the next: hashes of closures, and which
+figures and tables a module draws; also digests of the user's data, by the data's place, sizes and dates.
 
 Reading the syntax trees takes a second and importing matplotlib a third of one, in each plan, drawing and
 check. Like Python's compiled modules, what was found out is kept beside the package, in `__pycache__`, and
@@ -25,7 +25,7 @@ Json = TypeVar("Json", str, list)
 
 
 class Kept:
-    """Values that follow from the files of a package, by name.
+    """Values that follow from the files of a package and from their own names, by name.
 
     Args:
         package: the package's folder.

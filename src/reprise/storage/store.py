@@ -178,19 +178,19 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             entry.draft.rmdir()
 
 
-def kept_table(root: Path, key: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+def kept_table(root: Path, asker: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     """The cached table of a task. New or cached, it is read from the file, so that a resumed run ends with
     the same bytes.
 
     Args:
-        key: hexadecimal digits over everything that the experiment's tables depend on.
+        asker: the run, `TIER KEY/NAME HEX`; the digits are over everything that its tables depend on.
         name: name of the task.
     """
 
     def make_file(folder: Path) -> None:
         write(folder / TABLE, make().to_parquet(index=False))
 
-    with kept(root, TASKS, key_of(key, name), name, make_file) as entry:
+    with kept(root, TASKS, key_of(asker, name), name, make_file) as entry:
         return pd.read_parquet(entry.folder / TABLE)
 
 
