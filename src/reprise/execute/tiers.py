@@ -351,14 +351,13 @@ def _mapping(content: Mapping[str, Any], key: str, where: str) -> dict[str, Any]
     return value
 
 
-def checkout(start: Path | None = None) -> Path:
-    """The checkout around `start` (default: the working directory), the nearest folder upwards with a
-    `configs/default.yaml`.
+def checkout() -> Path:
+    """The checkout around the working directory, the nearest folder upwards with a `configs/default.yaml`.
 
     Raises:
         RepriseError: outside a checkout, or if the locale lacks a letter of its path.
     """
-    start = (start or Path.cwd()).resolve()
+    start = Path.cwd().resolve()
     try:
         str(start).encode()
     except UnicodeEncodeError:  # the file formats' libraries could not open files there
