@@ -196,7 +196,7 @@ def test_numbers_may_move_as_far_as_golden_ones(pair, tmp_path):
     golden = drift.summarise(tables(pair[0])).assign(tolerance=1e-2)
     edit(pair[1], change)
     assert len(compared(pair)[0].differences[0].numbers)
-    file = tmp_path / "tests" / "golden" / "tiny" / f"{ID}.csv"
+    file = drift.golden_file(tmp_path, "tiny", ID)
     file.parent.mkdir(parents=True)
     golden.to_csv(file, index=False)
     assert not any(len(each.numbers) for each in compared(pair, tmp_path)[0].differences)

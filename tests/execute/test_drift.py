@@ -44,7 +44,7 @@ def compared(checkout, tables, monkeypatch):
     paper = registry.paper("jing2022")
     alone = type(paper)(**{**vars(paper), "experiments": {ID: paper.experiments[ID]}})
     monkeypatch.setattr(registry, "paper", lambda key: alone)
-    file = golden_file(tier, ID)
+    file = golden_file(checkout, "smoke", ID)
     file.parent.mkdir(parents=True)
     summarise(tables).assign(tolerance=1e-3).to_csv(file, index=False)
 
@@ -147,7 +147,7 @@ def test_a_missing_table_and_a_missing_column_are_reported(compared, tables, nam
 def test_a_group_without_numbers_is_no_drift_and_its_first_number_is(compared, tables, checkout):
     none = changed(tables, "trajectory", "arm == 'public'", "mass", np.nan)
     assert len(compared(none)) == 2 * 3
-    file = golden_file(load_tier("smoke", checkout), ID)
+    file = golden_file(checkout, "smoke", ID)
     summarise(none).assign(tolerance=1e-3).to_csv(file, index=False)
     assert compared(none) == []
     lines = compared(tables)
@@ -165,7 +165,7 @@ def test_numbers_that_are_none_are_reported(compared, tables, bad):
 
 
 def test_a_number_of_infinite_tolerance_may_be_anything_or_missing(compared, tables, checkout):
-    file = golden_file(load_tier("smoke", checkout), ID)
+    file = golden_file(checkout, "smoke", ID)
     golden = summarise(tables).assign(tolerance=1e-3)
     free = golden["column"] == "growth"
     golden.assign(tolerance=golden["tolerance"].mask(free, np.inf)).to_csv(file, index=False)

@@ -39,7 +39,7 @@ def main() -> None:
         {"value": values.iloc[:, -1].where(finite, 0.0), "tolerance": tolerance.where(finite, math.inf)}
     )
     for id, rows in golden.groupby("experiment"):
-        file = drift.golden_file(tier, id)
+        file = drift.golden_file(tier.root, tier.name, id)
         file.parent.mkdir(parents=True, exist_ok=True)
         rows.droplevel("experiment").reset_index().to_csv(file, index=False, float_format="%.9g")
         print(file.relative_to(tier.root), len(rows))
@@ -49,7 +49,7 @@ def widen() -> None:
     """Takes the smoke tier's results here as those of one more processor: the golden values stay."""
     tier = tiers.load_tier("smoke")
     for id in registry.experiments():
-        file = drift.golden_file(tier, id)
+        file = drift.golden_file(tier.root, tier.name, id)
         golden = drift.golden(file)
         here = drift.summarise(pipeline.load(id, tier)[0])
         both = golden.merge(here, on=drift.KEYS, how="outer", suffixes=("", "_here"))

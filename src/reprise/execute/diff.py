@@ -18,8 +18,6 @@ from reprise.execute import drift, recorded, registry
 from reprise.execute.pipeline import CLAIMS
 from reprise.storage import store
 
-NOT_COMPARED = "_seconds"
-"""End of the names of tables that measure time."""
 SHOWN = 10
 """Moved numbers of an experiment that are shown, those that moved the most."""
 
@@ -211,13 +209,14 @@ def _nothing() -> pd.DataFrame:
 
 def _sums(record: Mapping[str, Any]) -> dict[str, str]:
     """SHA-256 of the tables that are compared."""
-    return {name: sum for name, sum in record["sha256"].items() if not Path(name).stem.endswith(NOT_COMPARED)}
+    sums = record["sha256"].items()
+    return {name: sum for name, sum in sums if not Path(name).stem.endswith(drift.NOT_COMPARED)}
 
 
 def _tolerances(then: pd.DataFrame, before: Run, after: Run, id: str, root: Path) -> np.ndarray:
     """By how much each number of a summary may move."""
     least = (drift.LEAST_RELATIVE * then["value"].abs()).clip(lower=drift.LEAST_TOLERANCE)
-    file = root / "tests" / "golden" / before.tier / f"{id}.csv"
+    file = drift.golden_file(root, before.tier, id)
     if before.tier != after.tier or not file.is_file():
         return least.to_numpy()
     golden = then.merge(drift.golden(file).drop(columns="value"), on=drift.KEYS, how="left")["tolerance"]

@@ -15,6 +15,8 @@ from reprise.study.experiment import BASE, Tables
 COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
 """Numeric columns that are settings, not measurements."""
 OTHERS = "other settings"
+NOT_COMPARED = "_seconds"
+"""End of the names of tables that measure time."""
 KEYS = ["table", "group", "column", "statistic"]
 LEAST_RELATIVE, LEAST_TOLERANCE = 1e-6, 1e-9
 """A tolerance is at least this share of a number's size, and at least so much."""
@@ -30,7 +32,7 @@ def summarise(tables: Tables) -> pd.DataFrame:
     """
     frames = []
     for name, table in sorted(tables.items()):
-        if name.endswith("_seconds"):
+        if name.endswith(NOT_COMPARED):
             continue
         if "setting" in table:
             own = table["setting"] == BASE
@@ -45,9 +47,9 @@ def summarise(tables: Tables) -> pd.DataFrame:
     return summary[np.isfinite(summary["value"])].reset_index(drop=True)
 
 
-def golden_file(tier: Tier, id: str) -> Path:
-    """The file of an experiment's golden summary."""
-    return tier.root / "tests" / "golden" / tier.name / f"{id}.csv"
+def golden_file(root: Path, tier_name: str, id: str) -> Path:
+    """The file of an experiment's golden summary in a checkout."""
+    return root / "tests" / "golden" / tier_name / f"{id}.csv"
 
 
 def golden(file: Path) -> pd.DataFrame:
@@ -65,7 +67,7 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
     lines = []
     for key in papers:
         for id in registry.paper(key).experiments:
-            file = golden_file(tier, id)
+            file = golden_file(tier.root, tier.name, id)
             if not file.is_file():
                 raise RepriseError(f"{file}: no golden numbers; they exist for the smoke tier: --tier smoke")
             lines += _differences(id, golden(file), summarise(pipeline.load(id, tier)[0]))
