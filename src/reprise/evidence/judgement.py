@@ -147,8 +147,7 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
             return replace(seen, obstacle=obstacle)
     if claim.resolution is not None:
         margin = float(once(claim.resolution)(tables).max(skipna=False))
-        size = max(abs(reference), 1.0) if reference == 0 else abs(reference)
-        if not margin <= COARSEST * size:
+        if not margin <= COARSEST * (abs(reference) or 1.0):
             return replace(seen, obstacle=f"measured too coarsely for a limit: to {margin:.2g}")
         seen = replace(seen, margin=margin)
     return _with_interval(claim, seen, sample, paired)
