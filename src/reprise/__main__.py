@@ -8,10 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from reprise.errors import INTERRUPTION
+from reprise.errors import INTERRUPTED, INTERRUPTION
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as in shells."""
 PATIENCE = 5.0
 """Seconds that a command has after Ctrl-C to tidy up; whatever it is doing then may be killed."""
 FULL_COLLECTIONS = 10

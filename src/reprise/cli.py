@@ -20,7 +20,7 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from reprise.diagnose import command as diagnose
-from reprise.errors import INTERRUPTION, RepriseError, unknown
+from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.execute import cache, costs, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
 from reprise.report import listing
@@ -28,8 +28,6 @@ from reprise.trial import command as trial
 
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as in shells."""
 NOBODY_READS = 141
 """Exit code after a broken pipe, as in shells."""
 
