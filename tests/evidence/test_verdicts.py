@@ -439,9 +439,11 @@ def test_a_sentence_about_some_cell_needs_one():
     assert judge(in_cells(c.for_some, a=1.5, b=1.0), found).verdict == "inconclusive"
 
 
-def test_a_sentence_about_no_cell_is_an_error():
+def test_a_sentence_about_no_cell_or_about_cells_with_cells_is_an_error():
     with pytest.raises(ValueError, match="p/fig1/q: a sentence about no cell"):
         c.for_all("p/fig1/q", "s", {})
+    with pytest.raises(ValueError, match="p/fig1/q: cells have cells: both"):
+        c.for_all("p/fig1/q", "s", {"both": in_cells(a=0.5, b=1.5), "one": ordering(above=0.5)})
 
 
 def test_an_observation_beyond_its_bounds_is_not_expected():

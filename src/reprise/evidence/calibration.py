@@ -88,10 +88,10 @@ def calibrated(claim: Claim, tables: Tables) -> tuple[Judgement, Rates]:
 def rates(claim: Claim, judgement: Judgement) -> Rates:
     """The error rates of a claim; a sentence about cells is taken to fail in the one where that is hardest to
     catch."""
-    leaves = list(_leaves(claim, judgement))
+    leaves = _leaves(claim, judgement)
     every = [
         _rates(cell, leaf.observation)
-        for cell, leaf in leaves
+        for _, cell, leaf in leaves
         if leaf.observation.seeds and not leaf.observation.obstacle
     ]
     if not every:
@@ -115,15 +115,12 @@ def rates(claim: Claim, judgement: Judgement) -> Rates:
     )
 
 
-def _leaves(claim: Claim, judgement: Judgement) -> Iterator[tuple[Claim, Judgement]]:
-    """The claims without cells, with their judgements."""
+def _leaves(claim: Claim, judgement: Judgement) -> list[tuple[str, Claim, Judgement]]:
+    """The claims that are judged by themselves, each with the name of its cell, if it is one, and its
+    judgement."""
     if not claim.cells:
-        yield claim, judgement
-    for name, cell in claim.cells.items():
-        if name in judgement.cells:
-            yield from _leaves(cell, judgement.cells[name])
-        elif not claim.partial:
-            yield cell, Judgement("not run", "", Observation())
+        return [("", claim, judgement)]
+    return [(name, claim.cells[name], cell) for name, cell in judgement.cells.items()]
 
 
 def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
@@ -263,7 +260,7 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
     """
     if not judgement.observation.seeds:
         return ""
-    for name, leaf_claim, leaf in _named_leaves(claim, judgement):
+    for name, leaf_claim, leaf in _leaves(claim, judgement):
         if leaf.observation.obstacle:
             continue
         others = [cell.verdict for other, cell in judgement.cells.items() if other != name]
@@ -271,16 +268,6 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
             if joint_verdict(claim, [verdict, *others]) != judgement.verdict:
                 return f"{name}: {why}" if name else why
     return ""
-
-
-def _named_leaves(claim: Claim, judgement: Judgement) -> list[tuple[str, Claim, Judgement]]:
-    if not claim.cells:
-        return [("", claim, judgement)]
-    return [
-        (name, claim.cells[name], cell)
-        for name, cell in judgement.cells.items()
-        if not claim.cells[name].cells
-    ]
 
 
 def _nearby(claim: Claim, leaf: Judgement) -> Iterator[tuple[Verdict, str]]:

@@ -289,10 +289,12 @@ def for_all(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) ->
             statements are not read.
 
     Raises:
-        ValueError: if there is no cell.
+        ValueError: if there is no cell, or a cell has cells.
     """
     if not cells:
         raise ValueError(f"{id}: a sentence about no cell")
+    if nested := [name for name, cell in cells.items() if cell.cells]:
+        raise ValueError(f"{id}: cells have cells: {', '.join(nested)}")
     first = next(iter(cells.values()))
     whole = {"measure": None, "published": None, "published_std": None, "published_n": None, "learned": None}
     return replace(first, id=id, statement=statement, cells=dict(cells), **whole | rest)

@@ -127,7 +127,7 @@ def _deciding(claim: Claim, judgement: Judgement) -> Claim:
     """The claim in the cell that decides; cells may differ in relation, unit and margin."""
     for name, cell in judgement.cells.items():
         if cell.observation is judgement.observation:
-            return _deciding(claim.cells[name], cell)
+            return claim.cells[name]
     return claim
 
 

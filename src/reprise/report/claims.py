@@ -207,8 +207,7 @@ def _own_interval(row: Row, values: Sequence[float]) -> tuple[float | None, floa
 
 
 def _is_one_scale(definition: Definition) -> bool:
-    cells = definition.cells.values()
-    return not any(cell.cells for cell in cells) and len({(c.relation, c.unit, c.kind) for c in cells}) <= 1
+    return len({(cell.relation, cell.unit, cell.kind) for cell in definition.cells.values()}) <= 1
 
 
 def _is_robust(row: Row) -> bool:
