@@ -6,6 +6,7 @@ from lightly.loss.wmse_loss import WMSELoss
 
 from reprise.errors import RepriseError
 from reprise.objectives import w_mse, whiten
+from reprise.objectives.whitening import Degenerate
 
 
 def test_w_mse_is_lightlys_of_one_sub_batch(views):
@@ -47,5 +48,5 @@ def test_sub_batches_that_cannot_be_whitened(views, sub_batch, dim):
 def test_embeddings_of_too_few_dimensions(views):
     z = views(12, 4)[0]
     z[:, 3] = z[:, 0]
-    with pytest.raises(RepriseError, match="do not span all 4 dimensions"):
+    with pytest.raises(Degenerate, match="do not span all 4 dimensions"):
         w_mse(z, z)

@@ -165,6 +165,15 @@ def test_a_loss_that_refuses_what_is_not_finite_has_diverged(tmp_path):
     assert train(spec, tiny.data(), tmp_path).diverged in (1, 2)
 
 
+def test_a_training_whose_embeddings_no_longer_span_their_dimensions_has_diverged():
+    """W-MSE cannot whiten the embeddings of a network without weights."""
+    method = assemble(tiny.spec("w_mse"), channels=3)
+    assert method(torch.rand(2, 16, 3, 8, 8), 0).loss.isfinite()
+    for weight in method.parameters():
+        weight.data.zero_()
+    assert method(torch.rand(2, 16, 3, 8, 8), 0).loss.isnan()
+
+
 def test_the_log_holds_a_trace_and_the_probe_when_asked_for(tmp_path):
     said = lines(train(tiny.spec(), tiny.data(), tmp_path))
     assert [line["step"] for line in said] == list(range(45))

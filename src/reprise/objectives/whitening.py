@@ -12,6 +12,10 @@ from reprise.errors import RepriseError
 from reprise.objectives.embeddings import centred, check_views, squared_chord
 
 
+class Degenerate(RepriseError):
+    """Embeddings that cannot be whitened: a training that comes to them has diverged."""
+
+
 def w_mse(
     z1: Float[Tensor, "*replica batch dim"],
     z2: Float[Tensor, "*replica batch dim"],
@@ -33,8 +37,9 @@ def w_mse(
         0.0
 
     Raises:
-        RepriseError: if the views' shapes differ, the sub-batch does not divide the batch or has no more
-            samples than dimensions, or the embeddings do not span all their dimensions.
+        RepriseError: if the views' shapes differ, or the sub-batch does not divide the batch or has no more
+            samples than dimensions.
+        Degenerate: if the embeddings do not span all their dimensions.
     """
     check_views("w_mse", z1, z2, samples=2)
     batch, dim = z1.shape[-2:]
@@ -62,14 +67,14 @@ def whiten(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica ba
         True
 
     Raises:
-        RepriseError: if the embeddings do not span all their dimensions.
+        Degenerate: if the embeddings do not span all their dimensions.
     """
     z = centred(z)
     covariance = z.mT @ z / (z.shape[-2] - 1)
     try:
         factor = torch.linalg.cholesky(covariance)
     except torch.linalg.LinAlgError as error:
-        raise RepriseError(
+        raise Degenerate(
             f"w_mse: {z.shape[-2]} embeddings do not span all {z.shape[-1]} dimensions and cannot be "
             "whitened; use larger sub-batches or fewer dimensions"
         ) from error

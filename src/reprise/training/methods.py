@@ -20,6 +20,7 @@ from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.networks.projectors import MLP
 from reprise.objectives.embeddings import unit_rows
+from reprise.objectives.whitening import Degenerate
 from reprise.training.precision import arithmetic
 from reprise.training.processes import gather
 
@@ -94,10 +95,10 @@ class Method(nn.Module):
         (r1, z1), (r2, z2) = (self.student(view) for view in views)
         try:
             loss = self.loss(z1, z2, views, step)
-        except RepriseError:
-            if z1.isfinite().all() and z2.isfinite().all():
+        except RepriseError as error:
+            if not isinstance(error, Degenerate) and z1.isfinite().all() and z2.isfinite().all():
                 raise
-            loss = z1.sum() + z2.sum()  # a loss may reject diverged embeddings, e.g. in a factorisation
+            loss = math.nan * (z1.sum() + z2.sum())  # refused: the training has diverged
         r, z = ([gather(x.detach()) for x in pair] for pair in ((r1, r2), (z1, z2)))
         return Outcome(loss, torch.stack(r), torch.stack(z))
 

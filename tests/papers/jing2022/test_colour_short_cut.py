@@ -59,6 +59,13 @@ def test_losses_are_means_of_stretches():
     assert found.tolist() == [*np.arange(1.0, 48, 3), 48.5]
 
 
+def test_a_training_that_diverges_has_no_loss_in_later_stretches():
+    found = short_cut.stretches([{"step": step, "loss": 1.0} for step in range(10)], 40)
+    assert found.index.tolist() == [*range(2, 42, 2)]
+    assert found.notna().tolist() == 5 * [True] + 15 * [False]
+    assert short_cut.stretches([], 40).isna().all()
+
+
 def test_the_probe_finds_what_is_there_whatever_its_scale(monkeypatch):
     """A class in a tiny dimension beside a large one of noise; and nothing where there is only noise."""
     random, labels = torch.Generator().manual_seed(0), torch.arange(400) % 4

@@ -3,6 +3,7 @@ networks learn what their losses ask for."""
 
 import dataclasses
 import inspect
+from types import SimpleNamespace
 
 import matplotlib.colors
 import numpy as np
@@ -113,17 +114,10 @@ def test_it_fits_twenty_minutes_on_two_cores():
     assert sum(each.minutes for each in resources(Params()).values()) < 40
 
 
-def test_a_loss_that_refuses_its_embeddings_has_trained_no_network(monkeypatch, tmp_path):
-    def refused(*arguments, **options):
-        raise RepriseError(f"{message}: no")
-
-    monkeypatch.setattr(computing, "model", refused)
+def test_a_training_that_diverges_has_no_network(monkeypatch, tmp_path):
+    monkeypatch.setattr(computing, "model", lambda *arguments: SimpleNamespace(diverged=3))
     run = tasks(SMALL, Context(root=tmp_path))[0]
-    message = "nt_xent"
     assert run.make(lambda share: None)["value"].isna().all()
-    message = "the folder"
-    with pytest.raises(RepriseError, match="the folder: no"):
-        run.make(lambda share: None)
 
 
 def test_an_unknown_method_is_named():

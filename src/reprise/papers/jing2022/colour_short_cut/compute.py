@@ -63,11 +63,12 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 
 def stretches(log: list[dict], steps: int) -> pd.Series:
-    """The mean loss over each stretch, by the stretch's last step."""
-    table = pd.DataFrame(log)[["step", "loss"]]
+    """The mean loss over each stretch, by the stretch's last step; NaN after a divergence."""
+    table = pd.DataFrame(log, columns=["step", "loss"])
     length = -(-steps // STRETCHES)
     last = (table["step"] // length + 1) * length
-    return table.groupby(last.clip(upper=steps))["loss"].mean()
+    ends = [min(end, steps) for end in range(length, steps + length, length)]
+    return table.groupby(last.clip(upper=steps))["loss"].mean().reindex(ends)
 
 
 def accuracy(params: Params, net_spec: Spec, student: Student, data: Data) -> float:

@@ -148,18 +148,12 @@ def _network(params: Params, context: Context, run: Run, rate_of: Callable[[Run]
 def _student(
     params: Params, context: Context, run: Run, rate: float, steps: int, progress: Progress
 ) -> tuple[Student | None, Data]:
-    """A network in evaluation mode, from the cache or trained now; None if it diverged, or came to embeddings
-    that its loss refuses, as W-MSE does those that do not span all dimensions."""
+    """A network in evaluation mode, from the cache or trained now; None if it diverged."""
     data = rendered(run.images, params.size, params.images, params.test_images)
     net_spec = spec(params, run, rate, steps)
     if not net_spec.steps:
         return assemble(net_spec, data.channels).student.eval(), data
-    try:
-        trained = model(net_spec, data, context.root, progress)
-    except RepriseError as error:
-        if not str(error).startswith(f"{net_spec.objective}: "):
-            raise
-        return None, data
+    trained = model(net_spec, data, context.root, progress)
     return (None if trained.diverged is not None else trained.method.student), data
 
 
