@@ -8,7 +8,7 @@ import pytest
 from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.study import losses
-from reprise.study.settings import departures, stated
+from reprise.study.settings import departures, overridden, stated
 
 
 class Params(losses.TakesLosses):
@@ -34,7 +34,7 @@ def test_a_plan_admits_what_is_found_when_it_runs():
 @pytest.mark.parametrize("name", ["", "simclr", "moco", "resolve", "mine.py", "mine:loss", "mine.py:", ":x"])
 def test_an_unknown_one_is_an_error_that_names_the_known_ones(name):
     with pytest.raises(RepriseError) as caught:
-        Params.from_overrides({"objective": name}, "configs/mine.yaml")
+        overridden(Params, {"objective": name}, "configs/mine.yaml")
     (line,) = str(caught.value).splitlines()
     assert f"configs/mine.yaml: key 'objective' has the value '{name}'" in line
     assert "unknown loss; allowed: barlow_twins, frossl" in line
@@ -45,7 +45,7 @@ def test_an_unknown_one_is_an_error_that_names_the_known_ones(name):
     ("text", "names"), [("vicreg", ("vicreg",)), (["vicreg", "a.py:f"], ("vicreg", "a.py:f")), ([], ())]
 )
 def test_a_config_names_one_loss_or_a_list(text, names):
-    params = Params.from_overrides({"objective": text}, "configs/mine.yaml")
+    params = overridden(Params, {"objective": text}, "configs/mine.yaml")
     assert params.objective == names
     assert Params(**params.model_dump()) == params
     assert departures(params) == []  # what stands beside the published loss replaces nothing
@@ -57,7 +57,7 @@ def test_a_config_names_one_loss_or_a_list(text, names):
 )
 def test_what_is_no_list_of_losses_is_said(value, said):
     with pytest.raises(RepriseError, match=said):
-        Params.from_overrides({"objective": value}, "configs/mine.yaml")
+        overridden(Params, {"objective": value}, "configs/mine.yaml")
 
 
 def test_labels_are_short_and_tell_losses_apart():

@@ -16,6 +16,7 @@ from reprise.study.settings import (
     lost,
     origin,
     ours,
+    overridden,
     place,
     replaced,
     stated,
@@ -91,10 +92,10 @@ def test_settings_are_frozen():
 
 
 def test_overrides_as_yaml_gives_them_are_accepted():
-    params = Params.from_overrides({"checkpoints": [5, 10, 100], "lr": 1, "loss": "toy"}, "configs/x.yaml")
+    params = overridden(Params, {"checkpoints": [5, 10, 100], "lr": 1, "loss": "toy"}, "configs/x.yaml")
     assert params == Params(checkpoints=(5, 10, 100), lr=1.0, loss="toy")
     assert isinstance(params.lr, float)
-    assert Params.from_overrides({}, "configs/x.yaml") == Params()
+    assert overridden(Params, {}, "configs/x.yaml") == Params()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_overrides_as_yaml_gives_them_are_accepted():
 )
 def test_a_mistake_names_the_file_the_key_the_value_and_what_was_allowed(override, key, shown, allowed):
     with pytest.raises(RepriseError) as caught:
-        Params.from_overrides(override, "configs/x.yaml: experiments: p/e")
+        overridden(Params, override, "configs/x.yaml: experiments: p/e")
     (message,) = str(caught.value).splitlines()
     assert message.startswith("configs/x.yaml: experiments: p/e: ")
     assert f"key '{key}'" in message
@@ -134,7 +135,7 @@ def test_a_mistake_names_the_file_the_key_the_value_and_what_was_allowed(overrid
 
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(RepriseError) as caught:
-        Params.from_overrides({"seeds": "10", "lr": -1.0, "nonsense": 1}, "configs/x.yaml")
+        overridden(Params, {"seeds": "10", "lr": -1.0, "nonsense": 1}, "configs/x.yaml")
     lines = str(caught.value).splitlines()
     assert len(lines) == 3
     assert all(any(f"'{key}'" in line for line in lines) for key in ("seeds", "lr", "nonsense"))
@@ -183,11 +184,11 @@ def test_the_paper_is_not_said_to_state_what_it_does_not():
 
 
 def test_an_override_of_inner_settings_names_what_it_changes():
-    changed = Outer.from_overrides({"descent": {"learning_rate": 0.7}}, "here")
+    changed = overridden(Outer, {"descent": {"learning_rate": 0.7}}, "here")
     assert changed.descent == Rate(learning_rate=0.7, decay=0.2)
     assert departures(changed) == ["descent.learning_rate: 0.7 (paper: 0.5)"]
     assert assumptions(changed) == ["descent.decay=0.2"]
-    other = Outer.from_overrides({"descent": {"kind": "steps"}}, "here")
+    other = overridden(Outer, {"descent": {"kind": "steps"}}, "here")
     assert other.descent == Steps()
     assert assumptions(other) == []
     assert replaced(changed, {"descent.decay": 0.3}).descent == Rate(learning_rate=0.7, decay=0.3)
@@ -203,7 +204,7 @@ def test_an_override_of_inner_settings_names_what_it_changes():
 )
 def test_a_wrong_inner_key_or_value_is_named_with_what_is_allowed(override, message):
     with pytest.raises(RepriseError, match=f"here: {message}"):
-        Outer.from_overrides({"descent": override}, "here")
+        overridden(Outer, {"descent": override}, "here")
 
 
 class Grid(Settings):

@@ -15,6 +15,7 @@ from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.storage import closure, store
+from reprise.study.settings import overridden
 from reprise.training import models
 from reprise.training.images import BLOCK
 from reprise.training.models import Model, model_key, trained
@@ -104,9 +105,9 @@ def test_a_spec_goes_through_json_and_refuses_what_is_not_in_it():
         assert Spec.model_validate_json(spec.model_dump_json()) == spec
         assert model_key(Spec.model_validate_json(spec.model_dump_json()), DATA) == model_key(spec, DATA)
     with pytest.raises(RepriseError, match=r"key 'encoder\.resnet\.width' has the value 0"):
-        Spec.from_overrides({"encoder": {"kind": "resnet", "width": 0}}, "paper.yaml")
+        overridden(Spec, {"encoder": {"kind": "resnet", "width": 0}}, "paper.yaml")
     with pytest.raises(RepriseError, match=r"paper\.yaml: unknown key 'stepz'"):
-        Spec.from_overrides({"stepz": 0}, "paper.yaml")
+        overridden(Spec, {"stepz": 0}, "paper.yaml")
 
 
 def test_other_data_have_another_key_and_the_same_ones_read_again_have_not():

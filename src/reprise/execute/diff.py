@@ -17,6 +17,7 @@ from reprise.evidence.verdicts import judge_all
 from reprise.execute import drift, recorded, registry
 from reprise.execute.pipeline import CLAIMS
 from reprise.storage import store
+from reprise.study.settings import overridden
 
 SHOWN = 10
 """Moved numbers of an experiment that are shown, those that moved the most."""
@@ -251,7 +252,7 @@ def _verdicts(before: Run, after: Run, id: str, same: bool) -> tuple[tuple[pd.Da
 
 def _judged(run: Run, id: str) -> pd.DataFrame:
     experiment = registry.experiment(id)
-    params = experiment.params.from_overrides(run.records[id]["params"], f"{run.place}/{id}")
+    params = overridden(experiment.params, run.records[id]["params"], f"{run.place}/{id}")
     return judge_all(experiment.claims, run.tables(id), params)
 
 

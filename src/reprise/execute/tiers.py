@@ -16,7 +16,7 @@ import yaml
 from reprise.errors import RepriseError, unknown
 from reprise.execute import registry
 from reprise.storage import store
-from reprise.study.settings import Settings, one_line, quoted, shortened
+from reprise.study.settings import Settings, one_line, overridden, quoted, shortened
 
 LARGEST = 100_000
 """Size of a config in bytes, at most: a longer one would take long to read, too."""
@@ -146,7 +146,7 @@ def _params(kind: type[Settings], overrides: Mapping[str, Any], where: str) -> S
         RepriseError: naming `where`, the key, the value and what is allowed.
     """
     try:
-        return kind.from_overrides(overrides, where)
+        return overridden(kind, overrides, where)
     except KeyError:  # the refusal looks an unknown key up by its place in a list
         raise RepriseError(f"{where}: unknown key in a list of settings: {changes(overrides)}") from None
 

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from reprise.errors import RepriseError
-from reprise.study.losses import TakesLosses
 from reprise.study.settings import Settings
 
 Tables = Mapping[str, pd.DataFrame]
@@ -158,22 +157,22 @@ def evaluate(
             prefix = f"objective '{loss}': "
             raise RepriseError(prefix + str(error).removeprefix(prefix)) from None
     return {
-        table: pd.concat(
+        kind: pd.concat(
             [
-                tables[table].assign(setting=name)
+                tables[kind].assign(setting=name)
                 for name, tables in results.items()
-                if name in settings or table in tables
+                if name in settings or kind in tables
             ],
             ignore_index=True,
         )
-        for table in results[BASE]
+        for kind in results[BASE]
     }
 
 
 def _other_losses(settings: Mapping[str, Settings], context: Context) -> dict[str, Context]:
     """The losses to compute beside the published one, each with its context."""
-    params = settings.get(BASE)
-    names = params.objective if isinstance(params, TakesLosses) else ()
+    # Not isinstance of TakesLosses: results do not depend on how names of losses are checked.
+    names = getattr(settings.get(BASE), "objective", ())
     return {name: replace(context, setting=name, objective=name) for name in names}
 
 

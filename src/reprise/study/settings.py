@@ -7,7 +7,7 @@ hand.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, Self, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -84,29 +84,30 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
-    @classmethod
-    def from_overrides(cls, overrides: Mapping[str, Any], where: str) -> Self:
-        """The defaults with `overrides` applied.
 
-        Raises:
-            RepriseError: naming `where` (a file), the key, the value and what is allowed.
-        """
-        for key, value in overrides.items():
-            try:
-                json.dumps(value)
-            except (TypeError, ValueError):
-                raise RepriseError(
-                    f"{where}: key {quoted(str(key))} has the value {quoted(value)}; "
-                    "write a number, a word, or a list of them"
-                ) from None
-        defaults = {name: field.default for name, field in cls.model_fields.items()}
-        merged = {str(key): _merged(defaults.get(str(key)), value) for key, value in overrides.items()}
+def overridden(kind: type[S], overrides: Mapping[str, Any], where: str) -> S:
+    """The defaults of a kind of settings with `overrides` applied. Not a method: what an experiment computes
+    does not depend on how its errors are worded.
+
+    Raises:
+        RepriseError: naming `where` (a file), the key, the value and what is allowed.
+    """
+    for key, value in overrides.items():
         try:
-            # Via JSON, because YAML has lists where a frozen setting holds tuples.
-            return cls.model_validate_json(json.dumps(merged))
-        except ValidationError as error:
-            lines = [_explain(cls, where, dict(item)) for item in error.errors()]
-            raise RepriseError("\n".join(lines)) from None
+            json.dumps(value)
+        except (TypeError, ValueError):
+            raise RepriseError(
+                f"{where}: key {quoted(str(key))} has the value {quoted(value)}; "
+                "write a number, a word, or a list of them"
+            ) from None
+    defaults = {name: field.default for name, field in kind.model_fields.items()}
+    merged = {str(key): _merged(defaults.get(str(key)), value) for key, value in overrides.items()}
+    try:
+        # Via JSON, because YAML has lists where a frozen setting holds tuples.
+        return kind.model_validate_json(json.dumps(merged))
+    except ValidationError as error:
+        lines = [_explain(kind, where, dict(item)) for item in error.errors()]
+        raise RepriseError("\n".join(lines)) from None
 
 
 def _merged(default: Any, override: Any) -> Any:

@@ -20,7 +20,7 @@ from reprise.papers.esser2024.limiting_dynamics.dynamics import eigenpairs
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.study.experiment import Context
-from reprise.study.settings import departures
+from reprise.study.settings import departures, overridden
 
 ID = "esser2024/digit_classes"
 CLAIMS = {claim.id: claim for claim in registry.experiment(ID).claims}
@@ -234,7 +234,7 @@ def test_the_published_run_reads_mnists_files(tmp_path, monkeypatch):
 )
 def test_what_claims_read_is_asked_for(changes):
     with pytest.raises(RepriseError, match=next(iter(changes))):
-        settings.Params.from_overrides(changes, "configs/mine.yaml")
+        overridden(settings.Params, changes, "configs/mine.yaml")
 
 
 def test_a_stand_in_is_a_departure_and_more_seeds_are_none():

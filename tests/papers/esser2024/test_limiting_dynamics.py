@@ -16,7 +16,7 @@ from reprise.papers.esser2024.limiting_dynamics.claims import CLAIMS
 from reprise.papers.esser2024.limiting_dynamics.params import DIMS, WIDTHS, Params, alternatives
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.study.experiment import Context
-from reprise.study.settings import departures
+from reprise.study.settings import departures, overridden
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SHORT = Params(steps=500, record_every=10, seeds=4, first_seed=0)
@@ -271,7 +271,7 @@ def test_other_settings_are_other_data():
 )
 def test_what_claims_read_is_asked_for(changes):
     with pytest.raises(RepriseError, match=r"widths|embedding_dims|steps"):
-        Params.from_overrides(changes, "configs/mine.yaml")
+        overridden(Params, changes, "configs/mine.yaml")
 
 
 # Claims.

@@ -24,7 +24,7 @@ from reprise.papers.jing2022.projector_map.grid import (
 )
 from reprise.papers.jing2022.projector_map.params import Params
 from reprise.study.experiment import Context
-from reprise.study.settings import replaced
+from reprise.study.settings import overridden, replaced
 
 ROOT = Path(__file__).parents[3]
 SMALL = load_tier("smoke", ROOT).params["jing2022/projector_map"].model_copy(update={"base_seeds": 2})
@@ -79,7 +79,7 @@ def test_the_grid_of_the_docs_is_the_full_one():
     text = (ROOT / "docs" / "projector_map.md").read_text()
     (config,) = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
     (of_docs,) = yaml.safe_load(config)["experiments"].values()
-    full = Params.from_overrides(of_docs, "docs")
+    full = overridden(Params, of_docs, "docs")
     grids = [name for name in Params.model_fields if name not in Training.model_fields]
     assert all(getattr(full, name) == Params.model_fields[name].default for name in (*grids, "seeds"))
 

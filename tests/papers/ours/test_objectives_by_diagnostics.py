@@ -42,6 +42,7 @@ from reprise.papers.ours.objectives_by_diagnostics.params import (
 from reprise.papers.ours.objectives_by_diagnostics.ranking import gain, has_learned, standing
 from reprise.study.experiment import BASE, Context
 from reprise.study.losses import names
+from reprise.study.settings import overridden
 from reprise.training import methods
 from reprise.training.images import train
 
@@ -122,7 +123,7 @@ def test_a_training_that_diverges_has_no_network(monkeypatch, tmp_path):
 
 def test_an_unknown_method_is_named():
     with pytest.raises(RepriseError, match="unknown method 'nobody'; allowed: simclr"):
-        Params.from_overrides({"methods": ["simclr", "nobody"]}, "mine.yaml")
+        overridden(Params, {"methods": ["simclr", "nobody"]}, "mine.yaml")
 
 
 # The rule of the learning rate.

@@ -21,6 +21,7 @@ from reprise.papers.tian2023.image_filters import params as settings
 from reprise.papers.tian2023.receptive_fields import Minibatch, Net
 from reprise.papers.tian2023.sequences import Arm
 from reprise.study.experiment import Context
+from reprise.study.settings import overridden
 from reprise.training.replicas import left_of_start
 
 ID = "tian2023/image_filters"
@@ -434,7 +435,7 @@ def test_other_settings_have_fewer_seeds_and_differ_from_the_published_ones():
 )
 def test_a_crop_that_is_no_range_stops_the_plan(changes):
     with pytest.raises(RepriseError, match=next(iter(changes))):
-        settings.Params.from_overrides(changes, "configs/mine.yaml")
+        overridden(settings.Params, changes, "configs/mine.yaml")
 
 
 # The real data set.

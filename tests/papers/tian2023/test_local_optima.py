@@ -23,7 +23,7 @@ from reprise.papers.tian2023.local_optima.claims import CLAIMS
 from reprise.papers.tian2023.local_optima.compute import compute
 from reprise.papers.tian2023.local_optima.params import Params, alternatives
 from reprise.study.experiment import BASE, Context, evaluate
-from reprise.study.settings import assumptions, departures
+from reprise.study.settings import assumptions, departures, overridden
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = {"grid": 1000, "repeats": 3, "data_sets": MIN_RUNS, "rotations": (0.0, 30.0, 180.0)}
@@ -395,7 +395,7 @@ def test_no_departure_and_one_assumption():
 @pytest.mark.parametrize("rotations", [[0.0, 30.0], [0.0, 30.0, 180.0, 200.0]])
 def test_rotations_at_which_claims_read_are_asked_for(rotations):
     with pytest.raises(RepriseError, match="rotations"):
-        Params.from_overrides({"rotations": rotations}, "configs/x.yaml")
+        overridden(Params, {"rotations": rotations}, "configs/x.yaml")
 
 
 def test_other_settings_do_not_decide(tables):

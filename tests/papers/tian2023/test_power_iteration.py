@@ -19,7 +19,7 @@ from reprise.papers.tian2023.power_iteration.compute import compute
 from reprise.papers.tian2023.power_iteration.params import Params, alternatives
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
 from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
+from reprise.study.settings import assumptions, departures, overridden
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = {
@@ -464,4 +464,4 @@ def test_what_is_assumed_and_departs():
 @pytest.mark.parametrize("distances", [[0.0, 0.2], [0.0, 0.05, 0.1, 1.0]])
 def test_distances_at_which_claims_read_are_asked_for(distances):
     with pytest.raises(RepriseError, match="gram_distances"):
-        Params.from_overrides({"gram_distances": distances}, "configs/x.yaml")
+        overridden(Params, {"gram_distances": distances}, "configs/x.yaml")
