@@ -22,7 +22,7 @@ import torch
 from reprise.datasets import recipes
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.diagnose.measures import Observed
-from reprise.diagnose.trained import PILOT_SEED, best_rate, held_out_accuracy, of_student, two_views
+from reprise.diagnose.trained import held_out_accuracy, of_student, two_views
 from reprise.errors import RepriseError
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP, Identity
@@ -31,6 +31,7 @@ from reprise.training.image_settings import Source
 from reprise.training.images import Data, assemble, train
 from reprise.training.methods import Student
 from reprise.training.optimisers import SGD
+from reprise.training.pilots import PILOT_SEED, chosen
 from reprise.training.schedules import Constant
 from reprise.training.spec import Spec
 
@@ -130,8 +131,8 @@ def band(each: Observed | str, layer: str, state: str) -> tuple[float, float] | 
     """
     name, limit = (each, 1.0) if isinstance(each, str) else (each.measure.name, each.limit)
     table = reference()
-    chosen = table[(table["layer"] == layer) & (table["state"] == state) & (table["diagnostic"] == name)]
-    shares = chosen["share"].dropna()
+    rows = table[(table["layer"] == layer) & (table["state"] == state) & (table["diagnostic"] == name)]
+    shares = rows["share"].dropna()
     if shares.empty:
         return None
     low, high = (float(f"{limit * share:.4g}") for share in (shares.min(), shares.max()))
@@ -175,10 +176,9 @@ def _chosen_rate(net: Net, steps: int, data: Data) -> float:
             else math.nan
         )
     print(f"{net.name}: {accuracies}", file=sys.stderr, flush=True)
-    try:
-        return best_rate(accuracies)
-    except RepriseError as error:
-        raise RepriseError(f"{net.name} {error}") from None
+    if all(map(math.isnan, accuracies.values())):
+        raise RepriseError(f"{net.name} diverged at every learning rate of {RATES}")
+    return chosen(accuracies)
 
 
 def main() -> int:

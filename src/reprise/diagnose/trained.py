@@ -1,7 +1,7 @@
-"""All diagnostics of a trained network, and the rule by which a pilot chooses a learning rate: what the
+"""All diagnostics of a trained network, and the accuracy by which a pilot chooses a learning rate: what the
 reference and the comparison of objectives have in common."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -15,16 +15,12 @@ from reprise.diagnose.classes import linear_accuracy, probes
 from reprise.diagnose.measures import values
 from reprise.diagnose.moments import sums
 from reprise.diagnostics.probes import nearest_neighbours, representations
-from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
 from reprise.training.images import Data
 from reprise.training.methods import Student
+from reprise.training.pilots import PILOT_SEED, held_out
 
 LAYERS = ("representation", "embedding")
-PILOT_SEED = 1000
-"""Of pilots, which no compared network has."""
-HELD_OUT = 5
-"""A pilot is tested on every fifth of the training images, after learning from the others."""
 
 
 def two_views(
@@ -92,22 +88,5 @@ def held_out_accuracy(student: Student, data: Data, normalisation: Normalisation
 
 def neighbours_held_out(r: Float[Tensor, "sample features"], labels: Int[Tensor, " sample"]) -> float:
     """Accuracy of the majority of the 20 nearest neighbours, on a random fifth of the samples."""
-    order = torch.randperm(len(r), generator=generator(PILOT_SEED, "held out"))
-    place = torch.arange(len(order)) % HELD_OUT
-    tested, learned = order[place == 0], order[place > 0]
+    tested, learned = held_out(len(r), generator(PILOT_SEED, "held out"))
     return nearest_neighbours(r[learned], labels[learned], r[tested], labels[tested], k=20)
-
-
-def best_rate(accuracies: Mapping[float, float]) -> float:
-    """The learning rate whose pilot is best; among equals, the lowest.
-
-    Args:
-        accuracies: by learning rate; NaN where the pilot diverged.
-
-    Raises:
-        RepriseError: if every pilot diverged.
-    """
-    finite = {rate: value for rate, value in sorted(accuracies.items()) if value == value}
-    if not finite:
-        raise RepriseError(f"diverged at every learning rate of {tuple(accuracies)}")
-    return max(finite, key=lambda rate: finite[rate])

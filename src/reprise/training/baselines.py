@@ -19,13 +19,12 @@ from reprise.numerics.streams import generator
 from reprise.study.settings import replaced
 from reprise.training.image_settings import Probe, Source
 from reprise.training.image_tasks import probe
+from reprise.training.pilots import held_out
 
 SIDE = 32
 """Larger images are averaged down to this many pixels a side."""
 MOST = 50_000
 """Training images, and test images, that are used at most."""
-HELD_OUT = 5
-"""A classifier is chosen on a fifth of the training images, after learning from the others."""
 NEIGHBOURS = (1, 5)
 RATES = (0.1, 0.01, 0.001)
 """Factors on the linear probe's learning rate; on pixels the best is often a hundredth of it."""
@@ -135,13 +134,12 @@ def _best(
 ) -> float:
     """Test accuracy of the candidate and the pair of training and test pixels that are best on held-out
     training samples."""
-    order = torch.randperm(len(labels), generator=generator(seed, "held out"))
-    held_out, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
+    tested, learned = held_out(len(labels), generator(seed, "held out"))
 
     def validation(choice: tuple[Candidate, tuple[Pixels, Pixels]]) -> float:
         candidate, (train, _) = choice
         try:
-            return candidate.draft(train[learned], labels[learned], train[held_out], labels[held_out])
+            return candidate.draft(train[learned], labels[learned], train[tested], labels[tested])
         except RepriseError:  # the probe diverged
             return 0.0
 

@@ -14,7 +14,6 @@ from reading import draw
 
 from reprise import objectives
 from reprise.diagnose.measures import MEASURES
-from reprise.diagnose.trained import PILOT_SEED, best_rate
 from reprise.errors import RepriseError
 from reprise.execute import registry
 from reprise.numerics.streams import Streams
@@ -45,6 +44,7 @@ from reprise.study.losses import names
 from reprise.study.settings import overridden
 from reprise.training import methods
 from reprise.training.images import train
+from reprise.training.pilots import PILOT_SEED
 
 ID = "ours/objectives_by_diagnostics"
 SMALL = Params(images=160, test_images=80, steps=2, pilot_steps=1, seeds=2)
@@ -124,16 +124,6 @@ def test_a_training_that_diverges_has_no_network(monkeypatch, tmp_path):
 def test_an_unknown_method_is_named():
     with pytest.raises(RepriseError, match="unknown method 'nobody'; allowed: simclr"):
         overridden(Params, {"methods": ["simclr", "nobody"]}, "mine.yaml")
-
-
-# The rule of the learning rate.
-
-
-def test_the_best_pilot_chooses_and_among_equals_the_lowest():
-    assert best_rate({0.1: 0.5, 0.01: 0.5, 1.0: np.nan}) == 0.01
-    assert best_rate({0.1: 0.5, 0.01: 0.4}) == 0.1
-    with pytest.raises(RepriseError, match="diverged at every learning rate"):
-        best_rate({0.1: np.nan})
 
 
 # The ranks, of a made-up table.

@@ -29,6 +29,7 @@ from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import Network, observed
 from reprise.training.images import assemble
 from reprise.training.optimisers import LARS, SGD
+from reprise.training.pilots import PILOT_SEED
 from reprise.training.schedules import Constant
 
 ROOT = Path(__file__).parents[3]
@@ -170,7 +171,7 @@ def test_pilots_have_a_seed_and_steps_of_their_own():
     pilots = nets.pilots(params, run)
     assert pilots == nets.pilots(params, other)
     assert [pilot.learning_rate for pilot in pilots] == [0.01, 0.1]
-    assert {pilot.seed for pilot in pilots} == {nets.PILOT_SEED}
+    assert {pilot.seed for pilot in pilots} == {PILOT_SEED}
     assert nets.pilot_plan(params, plan) == nets.Plan(3, probed=("shapes",))
     assert nets.pilots(tiny(), run) == nets.pilots(params, run._replace(learning_rate=0.1)) == []
 

@@ -16,6 +16,7 @@ from reprise.study.experiment import Resources
 from reprise.study.settings import replaced
 from reprise.training import costs
 from reprise.training.image_settings import Source
+from reprise.training.pilots import PILOT_SEED
 from reprise.training.spec import Spec
 
 RECIPES = {
@@ -38,8 +39,6 @@ CIFAR-10's."""
 
 OWN: Literal["own"] = "own"
 """In place of a learning rate: the one that the method's pilots choose."""
-PILOT_SEED = 1000
-"""The seed of pilots, which no compared run has."""
 
 
 class Run(NamedTuple):

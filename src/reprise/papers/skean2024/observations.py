@@ -32,7 +32,6 @@ from reprise.papers.skean2024.nets import (
     starts,
     task_name,
 )  # fmt: skip
-from reprise.papers.skean2024.rates import chosen
 from reprise.papers.skean2024.training import Training
 from reprise.study.experiment import Context, Task
 from reprise.study.settings import replaced
@@ -42,6 +41,7 @@ from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Source
 from reprise.training.image_tasks import Network, features, probe, task
 from reprise.training.images import Data, assemble
+from reprise.training.pilots import chosen, held_out
 from reprise.training.spec import Spec
 from reprise.training.supervised import supervised_accuracy
 
@@ -67,8 +67,6 @@ TOP = 14
 """Number of eigenvalues in Figure 3."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
-HELD_OUT = 5
-"""Pilots are probed on every fifth of the labelled images, after learning from the others."""
 
 
 def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, context: Context) -> list[Task]:
@@ -241,12 +239,11 @@ def held_out_accuracy(params: Training, network: Network, run_spec: Spec, data: 
     if network.diverged is not None:
         return math.nan
     train = features(network.student, run_spec, data.images, params.device)
-    order = torch.randperm(len(train), generator=generator(run_spec.seed, "held out"))
-    held_out, learned = order[::HELD_OUT], order[torch.arange(len(order)) % HELD_OUT > 0]
+    tested, learned = held_out(len(train), generator(run_spec.seed, "held out"))
     try:
         return probe(
             params.probe, train, data.labels, train, data.labels, run_spec.seed,
-            rows=learned, test_rows=held_out,
+            rows=learned, test_rows=tested,
         ).top1  # fmt: skip
     except RepriseError:
         return math.nan
@@ -282,9 +279,9 @@ def pilot_table(numbers: pd.DataFrame) -> pd.DataFrame:
     """One row per method and rate of the grid: the pilot's `held_out` accuracy in %, NaN if it diverged or a
     grid of one rate needed none, and whether the rate is the `chosen` one."""
     cell = ["images", "method", "learning_rate"]
-    held_out = numbers.loc[numbers["what"] == "held_out", [*cell, "value"]]
+    accuracies = numbers.loc[numbers["what"] == "held_out", [*cell, "value"]]
     own = numbers.loc[numbers["own_rate"], cell].drop_duplicates().assign(chosen=True)
-    table = held_out.rename(columns={"value": "held_out"}).merge(own, how="outer", on=cell)
+    table = accuracies.rename(columns={"value": "held_out"}).merge(own, how="outer", on=cell)
     return table.assign(chosen=table["chosen"].notna())
 
 

@@ -25,7 +25,7 @@ SAME_IMAGES = {"shapes-80": "shapes", "textures-40": "textures", "textures-16-40
 
 class Training(ImageTraining):
     """An encoder and a three-layer projector, 2048-2048-d; every method runs with the same seeds, steps and
-    views, at its own learning rate of a grid that all methods share (`rates`).
+    views, at its own learning rate of a grid that all methods share (`training.pilots`).
 
     A smaller batch scales all widths in proportion, so that d/N stays 4: it sets the weight of FroSSL's
     invariance term, 2 (d/N) (1 - c) with c the mean correlation of the views.

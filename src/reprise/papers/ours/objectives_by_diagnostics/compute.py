@@ -8,14 +8,7 @@ import pandas as pd
 
 from reprise import objectives
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.diagnose.trained import (
-    LAYERS,
-    PILOT_SEED,
-    best_rate,
-    held_out_accuracy,
-    of_student,
-    probe_of_images,
-)
+from reprise.diagnose.trained import LAYERS, held_out_accuracy, of_student, probe_of_images
 from reprise.errors import RepriseError
 from reprise.papers.ours.objectives_by_diagnostics import toy as toys
 from reprise.papers.ours.objectives_by_diagnostics.images import rendered, views_of
@@ -36,6 +29,7 @@ from reprise.training import methods
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 from reprise.training.models import model
+from reprise.training.pilots import PILOT_SEED, chosen
 
 OBJECTIVES: Mapping[str, type[methods.Method] | methods.Loss] = {
     "nt_xent": objectives.nt_xent,
@@ -105,7 +99,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
             for (*key, rate), task in pilots.items()
             if key == [run.method, run.place]
         }
-        return _best({rate: float(table["value"].iloc[0]) for rate, table in tables.items()})
+        return chosen({rate: float(table["value"].iloc[0]) for rate, table in tables.items()})
 
     return [
         *pilots.values(),
@@ -172,7 +166,7 @@ def _toy(params: Params, run: ToyRun) -> Task:
                 {**columns, "what": "pilot", "learning_rate": each, "value": accuracy}
                 for each, accuracy in accuracies.items()
             ]
-            rate = _best(accuracies)
+            rate = chosen(accuracies)
         weights = toys.descended(params, run.toy, loss, seeds, rate, steps, orthonormal)
         measured = (
             toys.measured(params, run.toy, weights)
@@ -187,22 +181,14 @@ def _toy(params: Params, run: ToyRun) -> Task:
 
 def _loss(run: ToyRun) -> objectives.Objective:
     """The objective in its setting; another loss by its name."""
-    chosen = method(run.method)
-    known = OBJECTIVES.get(chosen.objective) or objectives.resolve(chosen.objective)
-    hyperparameters = chosen.hyperparameters(run.place)
+    row = method(run.method)
+    known = OBJECTIVES.get(row.objective) or objectives.resolve(row.objective)
+    hyperparameters = row.hyperparameters(run.place)
     return lambda z1, z2: known(z1, z2, **hyperparameters)
 
 
 def _columns(task: str, name: str, place: Place, rate: float) -> dict[str, object]:
     return {"task": task, "objective": name, "place": place, "learning_rate": rate}
-
-
-def _best(accuracies: Mapping[float, float]) -> float:
-    """The best learning rate; the lowest if every pilot diverged, as the networks then will."""
-    try:
-        return best_rate(accuracies)
-    except RepriseError:
-        return min(accuracies)
 
 
 def _diverged() -> Iterator[dict[str, object]]:

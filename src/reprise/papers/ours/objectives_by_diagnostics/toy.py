@@ -7,12 +7,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from reprise.diagnose.trained import LAYERS, PILOT_SEED, neighbours_held_out, of_embeddings
+from reprise.diagnose.trained import LAYERS, neighbours_held_out, of_embeddings
 from reprise.errors import RepriseError
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
 from reprise.objectives import Objective
 from reprise.papers.ours.objectives_by_diagnostics.params import Params, Toy
+from reprise.training.pilots import PILOT_SEED
 from reprise.training.replicas import sgd
 
 CLASS_MEAN = 2.0
