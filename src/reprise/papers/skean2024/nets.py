@@ -11,7 +11,7 @@ from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.papers.skean2024 import lineup
 from reprise.papers.skean2024.lineup import narrowed
-from reprise.papers.skean2024.training import PRETRAINED_ON, Training
+from reprise.papers.skean2024.training import PRETRAINED_ON, OneDataSet, Training, check_data
 from reprise.study.experiment import Resources
 from reprise.study.settings import replaced
 from reprise.training import costs
@@ -76,6 +76,11 @@ class Plan(NamedTuple):
 def plan(params: Training, steps: int, *probed: str) -> Plan:
     """The plan of the trainings."""
     return Plan(steps, params.trace_every, params.probe_every, probed)
+
+
+def own_plan(params: OneDataSet) -> Plan:
+    """The plan of the trainings on the settings' data set."""
+    return plan(params, params.steps, params.data_set)
 
 
 def runs(
@@ -185,3 +190,17 @@ def source(params: Training, name: str) -> Source:
     """The images of a data set on which networks are trained, and the test images of the online probe."""
     split, tested = PRETRAINED_ON.get(name, "train"), params.online_images or params.images
     return Source(name=name, root=params.root, split=split, first=params.images, first_test=tested)
+
+
+def own_source(params: OneDataSet) -> Source:
+    """The images of the settings' data set."""
+    return source(params, params.data_set)
+
+
+def check(params: OneDataSet) -> None:
+    """Checks that the data set exists.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    check_data([params.data_set], params.root)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reprise.datasets import catalogue
+from reprise.datasets.catalogue import DataSetName
 from reprise.networks.encoders import Encoder, ResNet
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.study.settings import from_code, ours, place, stated
@@ -77,6 +78,13 @@ class Training(ImageTraining):
     def width(self) -> float:
         """The factor on all widths."""
         return self.batch / self.full_width_batch
+
+
+class OneDataSet(Training):
+    """Trainings on one data set."""
+
+    data_set: DataSetName
+    steps: int
 
 
 def check_data(names: Iterable[str], root: str) -> None:

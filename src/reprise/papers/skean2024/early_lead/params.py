@@ -6,15 +6,17 @@ from pydantic import model_validator
 
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.training import PER_RUN, Rate, Training, check_data
+from reprise.papers.skean2024.training import PER_RUN, OneDataSet, Rate
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import place, stated, unstated
-from reprise.training.image_settings import Probe, Source
+from reprise.training.image_settings import Probe
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
 from reprise.training.schedules import CosineRestarts, Milestones, Schedule
 
 TABLES = ("probes", "online")
+
+plan, source, check = nets.own_plan, nets.own_source, nets.check
 
 EXCUSED = dict.fromkeys(
     ("optimiser.momentum", "full_width_batch", "probe_every"), "a training of both networks for each value"
@@ -28,7 +30,7 @@ LOOKS = (10, 20, 30)
 """Epochs of Figure 4 after which claims read."""
 
 
-class Params(Training, TakesLosses):
+class Params(OneDataSet, TakesLosses):
     """FroSSL and Barlow Twins in exactly the same setup; an epoch is a hundredth of the steps."""
 
     data_set: DataSetName = stated("imagenet", "Section 6.2")
@@ -66,16 +68,6 @@ def epochs_between_looks(params: Params) -> int:
     return params.probe_every * EPOCHS // params.steps
 
 
-def plan(params: Params) -> nets.Plan:
-    """What the experiment needs from each training."""
-    return nets.plan(params, params.steps, params.data_set)
-
-
-def source(params: Params) -> Source:
-    """The images on which networks are trained."""
-    return nets.source(params, params.data_set)
-
-
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
     """Both methods, or the other loss."""
     return nets.runs(params, [objective] if objective else PAIR, params.data_set)
@@ -84,12 +76,3 @@ def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
     """What each task needs, by its name."""
     return nets.resources(params, plan(params), runs(params, objective), source(params))
-
-
-def check(params: Params) -> None:
-    """Checks that the data set exists.
-
-    Raises:
-        RepriseError: naming what is missing, where, and what to do.
-    """
-    check_data([params.data_set], params.root)

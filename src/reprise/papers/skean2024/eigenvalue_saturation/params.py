@@ -7,7 +7,14 @@ from pydantic import model_validator
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import FIGURE3
-from reprise.papers.skean2024.training import PER_RUN, SAME_IMAGES, Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import (
+    PER_RUN,
+    SAME_IMAGES,
+    OneDataSet,
+    Rate,
+    check_data,
+    check_methods,
+)
 from reprise.study.experiment import Resources
 from reprise.study.losses import TakesLosses
 from reprise.study.settings import ours, stated, unstated
@@ -16,6 +23,8 @@ from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Constant, Schedule
 
 TABLES = ("eigenvalues", "traces", "probes", "pilots")
+
+plan = nets.own_plan
 
 EXCUSED = dict.fromkeys(
     ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
@@ -26,7 +35,7 @@ SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 
 
-class Params(Training, TakesLosses):
+class Params(OneDataSet, TakesLosses):
     """Figure 3's methods on one data set; the last step is the horizon on which saturation depends."""
 
     data_set: DataSetName = stated("stl10", "Section 5.2")
@@ -53,11 +62,6 @@ class Params(Training, TakesLosses):
     def _claims_have_their_numbers(self) -> Self:
         check_methods(self.methods)
         return self
-
-
-def plan(params: Params) -> nets.Plan:
-    """What the experiment needs from each training."""
-    return nets.plan(params, params.steps, params.data_set)
 
 
 def source(params: Params) -> Source:

@@ -9,12 +9,13 @@ from pydantic import Field
 
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.training import Rate, Training, check_data
+from reprise.papers.skean2024.training import OneDataSet, Rate
 from reprise.study.experiment import Resources
 from reprise.study.settings import lost
-from reprise.training.image_settings import Source
 
 TABLES = ("probes",)
+
+plan, source, check = nets.own_plan, nets.own_source, nets.check
 
 EXCUSED = dict.fromkeys(
     ("optimiser.momentum", "data_set", "steps", "learning_rates", "batches"),
@@ -25,7 +26,7 @@ EXCUSED = dict.fromkeys(
 Size = Annotated[int, Field(ge=8)]
 
 
-class Params(Training):
+class Params(OneDataSet):
     """FroSSL, varying one factor at a time around the settings of Table 2; every batch size sees the same
     number of images."""
 
@@ -34,16 +35,6 @@ class Params(Training):
     learning_rates: tuple[Rate, ...] = lost((0.3,), "Section 6.1's", min_length=1)
     dims: tuple[Size, ...] = lost((256, 512, 1024, 2048), "embedding dimensions", min_length=2)
     batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
-
-
-def plan(params: Params) -> nets.Plan:
-    """What the experiment needs from each training."""
-    return nets.plan(params, params.steps, params.data_set)
-
-
-def source(params: Params) -> Source:
-    """The images on which networks are trained."""
-    return nets.source(params, params.data_set)
 
 
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
@@ -57,12 +48,3 @@ def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
     """What each task needs, by its name."""
     return nets.resources(params, plan(params), runs(params, objective), source(params))
-
-
-def check(params: Params) -> None:
-    """Checks that the data set exists.
-
-    Raises:
-        RepriseError: naming what is missing, where, and what to do.
-    """
-    check_data([params.data_set], params.root)

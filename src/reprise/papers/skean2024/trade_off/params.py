@@ -10,12 +10,13 @@ from pydantic import Field, model_validator
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import weighted
-from reprise.papers.skean2024.training import Rate, Training, check_data
+from reprise.papers.skean2024.training import OneDataSet, Rate
 from reprise.study.experiment import Resources
 from reprise.study.settings import ours, unstated
-from reprise.training.image_settings import Source
 
 TABLES = ("probes", "pilots")
+
+plan, source, check = nets.own_plan, nets.own_source, nets.check
 
 OTHERS = (0.25, 4.0)
 """Invariance weights that claims compare with equal ones."""
@@ -27,7 +28,7 @@ EXCUSED = dict.fromkeys(
 Weight = Annotated[float, Field(gt=0)]
 
 
-class Params(Training):
+class Params(OneDataSet):
     """FroSSL with each weight, each at its own learning rate, since a larger weight is also a larger
     gradient."""
 
@@ -52,16 +53,6 @@ def weights(params: Params) -> dict[str, float]:
     return {weighted("frossl", weight): weight for weight in params.weights}
 
 
-def plan(params: Params) -> nets.Plan:
-    """What the experiment needs from each training."""
-    return nets.plan(params, params.steps, params.data_set)
-
-
-def source(params: Params) -> Source:
-    """The images on which networks are trained."""
-    return nets.source(params, params.data_set)
-
-
 def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
     """Each weight."""
     return nets.runs(params, list(weights(params)), params.data_set)
@@ -70,12 +61,3 @@ def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
     """What each task needs, by its name."""
     return nets.resources(params, plan(params), runs(params, objective), source(params))
-
-
-def check(params: Params) -> None:
-    """Checks that the data set exists.
-
-    Raises:
-        RepriseError: naming what is missing, where, and what to do.
-    """
-    check_data([params.data_set], params.root)
