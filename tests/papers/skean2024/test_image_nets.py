@@ -21,7 +21,7 @@ from reprise.papers.skean2024.linear_probes.compute import plans
 from reprise.papers.skean2024.linear_probes.params import Params as LinearProbes
 from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS
 from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
-from reprise.papers.skean2024.published import TABLE2_METHODS
+from reprise.papers.skean2024.published import rows_of
 from reprise.storage.closure import closure
 from reprise.study.experiment import Context
 from reprise.training.batches import batch_indices
@@ -67,7 +67,7 @@ def spec_of(params, method, **changes):
 
 
 def test_the_rows_are_the_papers():
-    assert {METHODS[key].name for key in ROWS} == {name for of in TABLE2_METHODS.values() for name in of}
+    assert {METHODS[key].name for key in ROWS} == {row["row"] for row in rows_of("Table 2")}
 
 
 def test_an_edit_of_any_objective_is_one_of_the_experiments():

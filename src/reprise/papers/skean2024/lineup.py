@@ -143,8 +143,12 @@ ROWS = tuple(key for key, method in METHODS.items() if not method.variant)
 """The rows of Table 2."""
 EPOCHS = (3, 10, 30, 50, 100)
 """The epochs of Table 3."""
+EARLY = EPOCHS[:3]
+"""Those in which FroSSL is said to lead."""
 FIGURE3 = ("simclr", "vicreg", "vicreg-averaged", "barlow-twins", "barlow-twins-b1", "frossl")
 """The methods of Figure 3, plus the other variance weight and the other λ."""
+TOP = 14
+"""Number of eigenvalues in Figure 3."""
 FIGURE3_PUBLISHED = ("simclr", "vicreg", "barlow-twins")
 """The three methods that Figure 3 compares with FroSSL."""
 

@@ -17,7 +17,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.learning import PIXELS
 from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
-from reprise.papers.skean2024.lineup import MATCHED
+from reprise.papers.skean2024.lineup import MATCHED, TOP
 from reprise.papers.skean2024.nets import (
     PIXELS_TASK,
     START,
@@ -63,8 +63,6 @@ OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
 """The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
 
 RUN = [*Run._fields, "own_rate"]
-TOP = 14
-"""Number of eigenvalues in Figure 3."""
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
 

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from reprise.evidence.claims import MARGINS, Claim, Measure, ours, printed
-from reprise.papers.skean2024.published import DATA_SETS, EPOCHS, TABLE2_METHODS, accuracies
+from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
+from reprise.papers.skean2024.published import DATA_SETS, accuracies
 from reprise.study.experiment import Tables
 
 UNIT = "percentage points"
@@ -11,11 +12,11 @@ ROUNDING = 0.05 + 1e-9
 """Half of the last printed digit."""
 FROSSL, NO_LOGS, BARLOW = "FroSSL", "FroSSL (no logs)", "Barlow Twins"
 SAMPLE, ASYMMETRIC, DIMENSION = (
-    list(TABLE2_METHODS[family])
+    [METHODS[key].name for key in ROWS if METHODS[key].family == family and not key.startswith("frossl")]
     for family in ("sample-contrastive", "asymmetric network", "dimension-contrastive")
 )
+"""Names of the other methods; the paper counts FroSSL and its variant as dimension-contrastive too."""
 OTHERS = [*SAMPLE, *ASYMMETRIC, *DIMENSION]
-EARLY = (3, 10, 30)
 
 
 def read(tables: Tables, artifact: str) -> pd.DataFrame:

@@ -5,16 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-TABLE2_METHODS = {
-    "sample-contrastive": ("SimCLR", "SwAV", "MoCo v2"),
-    "asymmetric network": ("SimSiam", "BYOL", "DINO"),
-    "dimension-contrastive": ("VICReg", "Barlow Twins", "W-MSE 2", "CorInfoMax"),
-    "ours": ("FroSSL (no logs)", "FroSSL"),
-}
-"""The rows of Table 2 by family; the paper lists FroSSL and its variant in the third family as well. Table 3
-omits CorInfoMax."""
 DATA_SETS = ("CIFAR-10", "CIFAR-100", "STL-10")
-EPOCHS = (3, 10, 30, 50, 100)
 
 
 def numbers() -> pd.DataFrame:

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from reprise.evidence.measures import rows
 from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
-from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, summary
+from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
 from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.learned import gains
-from reprise.papers.skean2024.lineup import method
+from reprise.papers.skean2024.lineup import TOP, method
 from reprise.plotting.other_losses import other_losses, with_other_losses
 from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
 from reprise.study.experiment import Tables, figure, table

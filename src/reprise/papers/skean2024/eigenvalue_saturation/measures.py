@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 
+from reprise.papers.skean2024.lineup import TOP
+
 RUN = ["data_set", "method", "own_rate", "learning_rate", "seed"]
 SCALES = ("raw", "normalised")
-TOP = 14
 END = 0.9
 """Fraction of the steps after which traces enter the metrics."""
 BAND = 0.2

@@ -12,12 +12,11 @@ import pandas as pd
 from reprise.evidence.claims import LEARNED, MARGINS, PERCENT, Claim, Measure, for_all, ordering, value
 from reprise.evidence.measures import applied, column, difference, once, rows, wide
 from reprise.papers.skean2024.learned import learned
-from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
+from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
 from reprise.study.experiment import Tables
 
 POINTS = "percentage points"
-EARLY = EPOCHS[:3]
 TEN_CLASSES, MANY_CLASSES = 0, 1
 SIZES = {TEN_CLASSES: "ten classes", MANY_CLASSES: "many classes"}
 """Of Table 2's data sets."""

@@ -6,6 +6,7 @@ from torch import Tensor
 from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
 from reprise.objectives import frossl_as_given, gram_energy
 from reprise.objectives.embeddings import unit_columns, unit_rows
+from reprise.papers.skean2024.lineup import TOP
 from reprise.papers.skean2024.theory.points import (
     against,
     embeddings,
@@ -16,9 +17,6 @@ from reprise.papers.skean2024.theory.points import (
     sizes,
     tensor,
 )
-
-LARGE = 14
-"""Number of eigenvalues whose spread Section 5.2 measures."""
 
 
 def spectrum(gram: Tensor) -> Array:
@@ -126,16 +124,16 @@ def equal_eigenvalues(rng: Random, largest: int) -> Checked:
 def spread(rng: Random, largest: int) -> Checked:
     """The metrics of Section 5.2 are best when all eigenvalues are equal; neither they nor the variance term
     depend on the eigenvectors."""
-    values = rng.uniform(0.1, 1, LARGE)
+    values = rng.uniform(0.1, 1, TOP)
     shares = values / values.sum()
-    equal = np.full(LARGE, 1 / LARGE)
+    equal = np.full(TOP, 1 / TOP)
     room = [renyi(equal, 1) - renyi(shares, 1), shares.max() / shares.min() - 1, 1]
-    left = rotation(rng, LARGE + size(rng, 1, largest))[:, :LARGE]
-    z, rotated = (left * tensor(values**0.5) @ rotation(rng, LARGE).mT for _ in range(2))
+    left = rotation(rng, TOP + size(rng, 1, largest))[:, :TOP]
+    z, rotated = (left * tensor(values**0.5) @ rotation(rng, TOP).mT for _ in range(2))
     return Checked(
-        {"samples": len(z), "dims": LARGE},
+        {"samples": len(z), "dims": TOP},
         {
-            "sec52/entropy-largest": against(renyi(equal, 1), np.log(LARGE)),
+            "sec52/entropy-largest": against(renyi(equal, 1), np.log(TOP)),
             "sec52/metrics-best-when-equal": as_printed(below_zero(np.array(room))),
             "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(rotated))),
         },
