@@ -88,21 +88,14 @@ class Views:
         return torch.rand(2, batch, DRAWS, generator=generator, device=generator.device)
 
     def of(
-        self,
-        images: Images,
-        index: Int[Tensor, " batch"],
-        numbers: Float[Tensor, "view batch draw"],
-        device: torch.device | str = "cpu",
+        self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]
     ) -> Float[Tensor, "view batch channel size size"]:
-        """The views of images[index].
-
-        Images on disk are cropped at full size, then resized, on the CPU.
+        """The views of images[index], made on the CPU; images on disk are cropped at full size, then resized.
 
         Args:
             images: in memory or in a folder.
-            device: where everything else is computed.
         """
-        return self.made(self.read(images, index, numbers), numbers, device)
+        return self.made(self.read(images, index, numbers), numbers)
 
     def read(
         self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]

@@ -126,7 +126,7 @@ class Sample:
         return torch.where(scale > 0, self.cross_covariance / scale, 0.0)
 
 
-def sums(views: Sequence[Float[Array, "sample dim"]], names: Sequence[str], *, seed: int = 0) -> Sums:
+def sums(views: Sequence[Float[Array, "sample dim"]], names: Sequence[str]) -> Sums:
     """Reads the embeddings once.
 
     Memory: (3 `GROUPS` + 10) dim² * 8 bytes for two views, a third of that for one, and a few blocks of
@@ -135,7 +135,6 @@ def sums(views: Sequence[Float[Array, "sample dim"]], names: Sequence[str], *, s
     Args:
         views: one or two matrices of one shape; in memory or mapped into it.
         names: of the views, for messages.
-        seed: of the random groups.
 
     Raises:
         RepriseError: if the shapes differ, there are fewer than `LEAST` samples or more than
@@ -143,7 +142,7 @@ def sums(views: Sequence[Float[Array, "sample dim"]], names: Sequence[str], *, s
     """
     samples, dim = _shape(views, names)
     origin = torch.stack([_origin(view) for view in views])
-    group = torch.from_numpy(np.random.default_rng(seed).permutation(samples) % GROUPS)
+    group = torch.from_numpy(np.random.default_rng(0).permutation(samples) % GROUPS)
     count = torch.bincount(group, minlength=GROUPS).double()
     total = torch.zeros(GROUPS, len(views), dim, dtype=torch.float64)
     gram = torch.zeros(GROUPS, len(views), dim, dim, dtype=torch.float64)

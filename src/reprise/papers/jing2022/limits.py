@@ -15,6 +15,6 @@ def still_moving(arm: str, name: str) -> Measure:
     return applied(lambda high, low: high - low, each_seed("max", late), each_seed("min", late))
 
 
-def off_diagonal_error(arm: str, name: str = "off_diagonal_mass") -> Measure:
-    """The same, or rounding if that is more, of a share of the alignment matrix."""
-    return applied(lambda moved: moved.clip(lower=ROUNDING), still_moving(arm, name))
+def off_diagonal_error(arm: str) -> Measure:
+    """The same of the alignment matrix's mass off the diagonal, or rounding if that is more."""
+    return applied(lambda moved: moved.clip(lower=ROUNDING), still_moving(arm, "off_diagonal_mass"))

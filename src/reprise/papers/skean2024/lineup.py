@@ -21,7 +21,7 @@ class Method:
         name: as in Table 2.
         objective: as in `training.spec.Spec`.
         dim: dimension of the embedding.
-        hyperparameters: of the objective.
+        hyperparameters: of the objective; MoCo's queue is one of the settings.
         widths: hyperparameters that are widths, scaled like `dim`.
         weak: whether its published runs used FroSSL's weaker augmentations.
         variant: whether it is our variant of a row rather than a row of the paper.
@@ -58,7 +58,7 @@ METHODS: dict[str, Method] = {
         "sample-contrastive",
         "moco",
         256,
-        {"temperature": 0.2, "queue": 32768, "momentum": 0.99, "final_momentum": 0.999},
+        {"temperature": 0.2, "momentum": 0.99, "final_momentum": 0.999},
         weak=True,
     ),
     "simsiam": Method("SimSiam", "asymmetric network", "simsiam", 2048, {}, {"hidden": 512}, weak=True),

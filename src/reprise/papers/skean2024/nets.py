@@ -160,7 +160,7 @@ def spec(params: Training, run: Run, plan: Plan) -> Spec:
     before_training = run.method == START
     method = lineup.method("frossl" if before_training else run.method)
     hyperparameters = method.at(params.width)[1]
-    if "queue" in hyperparameters:
+    if method.objective == "moco":
         hyperparameters["queue"] = params.queue
     if "momentum" in hyperparameters:
         hyperparameters["momentum"] = min(method.hyperparameters["momentum"], params.slowest_teacher)

@@ -30,6 +30,7 @@ Eq. 8's loss, which falls from 20 to no less than 0.03, by 5e-4; a step takes le
 time."""
 PIXELS = Normalisation((0.0,), (1.0,))
 """Pixels as they are, in [0, 1]."""
+POWER_ITERATIONS = 200
 
 
 def _same(images: Images, seed: int) -> Pair:
@@ -156,7 +157,7 @@ def _orthogonal_parts(columns: Float[Array, "dim mode"]) -> Float[Array, " mode"
     return np.abs(np.diag(np.linalg.qr(columns)[1]))
 
 
-def measured_sharpness(loss: Loss, kernels: Kernels, z: Embeddings, iterations: int = 200) -> float:
+def measured_sharpness(loss: Loss, kernels: Kernels, z: Embeddings) -> float:
     """The largest eigenvalue of the loss's Hessian for the two layers, by power iteration.
 
     A displacement X_v δW_vᵀ = δZ_v changes the gradient for Z_v by δG_v and the gradient for W_v by δG_vᵀ
@@ -165,7 +166,7 @@ def measured_sharpness(loss: Loss, kernels: Kernels, z: Embeddings, iterations: 
     direction, value, small = kernels @ z, 0.0, 1e-4 * np.abs(z).max()
     direction[1] *= -1  # equal views are not the steepest direction of Eq. 8
     direction += 0.1 * np.abs(direction).max() * np.cos(np.arange(z.size)).reshape(z.shape)
-    for _ in range(iterations):
+    for _ in range(POWER_ITERATIONS):
         direction = direction * (small / np.abs(direction).max())
         change = loss.gradient(z + direction) - loss.gradient(z - direction)
         image = kernels @ change / 2
