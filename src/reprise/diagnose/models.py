@@ -11,14 +11,14 @@ from torch import Tensor, nn
 
 from reprise.datasets.augment import Views
 from reprise.datasets.folders import Files
-from reprise.datasets.recipes import RECIPES, Normalisation
+from reprise.datasets.imagenet import IMAGENET
+from reprise.datasets.recipes import RECIPES
 from reprise.diagnose.reading import state_dict
 from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
 from reprise.storage.user_code import executed, explained
 
 IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".JPEG", ".JPG", ".PNG")
-IMAGENET = Normalisation((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 LIBRARIES = ("torchvision", "timm")
 CHUNK = 64
 """Images whose views are made and encoded at a time."""
@@ -91,7 +91,7 @@ def represent(
         raise RepriseError(f"{folder}: no image in it; expected files that end in {', '.join(IMAGES[:7])}")
     chosen = np.random.default_rng(0).permutation(len(files))[:samples]
     files = [files[index] for index in sorted(chosen)]
-    images, views = Files(files, size), Views(RECIPES[recipe], IMAGENET)
+    images, views = Files(files, size), Views(RECIPES[recipe], IMAGENET.normalisation)
     numbers = views.draw(len(files), generator(0, "views of diagnose"))
     parts = []
     for index in torch.arange(len(files)).split(CHUNK):
