@@ -8,6 +8,7 @@ from reprise.networks.dense import decaying_spectrum, random_orthogonal
 from reprise.numerics.streams import Streams
 from reprise.papers.jing2022.projector_alignment.params import Params
 from reprise.papers.jing2022.starts import layers
+from reprise.papers.jing2022.two_layer_settings import CODE_DECAY
 from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, train
 from reprise.study.experiment import Context
 from reprise.study.tidy import tidy
@@ -21,7 +22,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     (w1,) = layers(start, dim, 1, scale=params.init_scale, span=params.init_span)
     general = decaying_spectrum(streams, dim)
     u, v = random_orthogonal(streams, dim), random_orthogonal(streams, dim)
-    values = torch.exp(-0.35 * torch.arange(dim)).diag().repeat(params.seeds, 1, 1)
+    values = torch.exp(-CODE_DECAY * torch.arange(dim)).diag().repeat(params.seeds, 1, 1)
     arms = {
         "frozen": Arm(w1, general, torch.zeros(dim, dim)),
         "diagonal": Arm(w1, values, torch.eye(dim)),
