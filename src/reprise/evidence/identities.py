@@ -52,6 +52,11 @@ def size(rng: Random, smallest: int, largest: int) -> int:
     return int(rng.integers(smallest, largest, endpoint=True))
 
 
+def orthonormal(rng: Random, rows: int, columns: int) -> Array:
+    """Random orthonormal columns."""
+    return np.linalg.qr(rng.normal(size=(rows, columns)))[0]
+
+
 def tried(
     checks: Sequence[Check], points: Iterable[int], largest: int, sizes: Sequence[str], context: Context
 ) -> pd.DataFrame:

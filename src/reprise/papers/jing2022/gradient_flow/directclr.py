@@ -5,9 +5,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
+from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error, size
 from reprise.papers.jing2022.gradient_flow.motion import gradients
-from reprise.papers.jing2022.gradient_flow.points import orthogonal
 
 
 def cross_entropy_of_views(z: Tensor, z_aug: Tensor, temperature: float) -> Tensor:
@@ -43,7 +42,7 @@ def section63_projectors(rng: Random, largest: int) -> Checked:
     dim, outputs = sizes["inputs"], sizes["outputs"]
     mask = torch.from_numpy((np.arange(dim) < outputs).astype(float))
     temperature = rng.uniform(0.05, 0.5)
-    u, v = (torch.from_numpy(orthogonal(rng, dim, dim)) for _ in range(2))
+    u, v = (torch.from_numpy(orthonormal(rng, dim, dim)) for _ in range(2))
 
     def directclr(r: Tensor, r_aug: Tensor) -> Tensor:
         return cross_entropy_of_views(r[:, :outputs], r_aug[:, :outputs], temperature)

@@ -5,7 +5,16 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
+from reprise.evidence.identities import (
+    Array,
+    Checked,
+    Random,
+    as_printed,
+    below_zero,
+    orthonormal,
+    relative_error,
+    size,
+)
 from reprise.papers.jing2022.gradient_flow import formulas
 from reprise.papers.jing2022.gradient_flow.motion import gradient_flow, gradients, infonce
 from reprise.papers.jing2022.gradient_flow.points import (
@@ -13,7 +22,6 @@ from reprise.papers.jing2022.gradient_flow.points import (
     augmented_at_threshold,
     distinct,
     on_random_data,
-    orthogonal,
 )
 
 
@@ -153,7 +161,7 @@ def _mixed_signs(rng: Random, largest: int) -> tuple[Array, int]:
 def _vanishing(rng: Random, outputs: int, rates: Array) -> int:
     """Number of shrinking singular values of W(0) exp(X t), for a random W(0) and an X with these
     eigenvalues."""
-    start = distinct(rng, outputs, len(rates)) @ orthogonal(rng, len(rates), len(rates))
+    start = distinct(rng, outputs, len(rates)) @ orthonormal(rng, len(rates), len(rates))
     early, late = (np.linalg.svd(start * np.exp(rates * t), compute_uv=False) for t in (4, 8))
     return int((late < early).sum())
 

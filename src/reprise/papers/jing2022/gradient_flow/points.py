@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from reprise.evidence.identities import Array, Random, size
+from reprise.evidence.identities import Array, Random, orthonormal, size
 from reprise.papers.jing2022.gradient_flow import formulas
 
 
@@ -74,11 +74,6 @@ def augmented_at_threshold(model: Linear, times: float) -> Linear:
     return scaled(times * np.exp(brentq(log_ratio, np.log(1e-3), np.log(1e3), xtol=1e-12)))
 
 
-def orthogonal(rng: Random, rows: int, columns: int) -> Array:
-    """Random orthonormal columns."""
-    return np.linalg.qr(rng.normal(size=(rows, columns)))[0]
-
-
 def spread_values(rng: Random, count: int) -> Array:
     """Distinct singular values, largest first, of the order of 1."""
     return (np.arange(count, 0, -1) + rng.uniform(0, 0.5, count)) / count
@@ -87,4 +82,4 @@ def spread_values(rng: Random, count: int) -> Array:
 def distinct(rng: Random, rows: int, columns: int) -> Array:
     """A random matrix with distinct singular values."""
     rank = min(rows, columns)
-    return (orthogonal(rng, rows, rank) * spread_values(rng, rank)) @ orthogonal(rng, columns, rank).T
+    return (orthonormal(rng, rows, rank) * spread_values(rng, rank)) @ orthonormal(rng, columns, rank).T

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
+from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
 from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, gradient_flow, svd, whole_svd
 from reprise.papers.jing2022.gradient_flow.points import (
@@ -14,7 +14,6 @@ from reprise.papers.jing2022.gradient_flow.points import (
     augmented_at_threshold,
     distinct,
     on_random_data,
-    orthogonal,
     spread_values,
 )
 
@@ -27,7 +26,7 @@ def any_widths(rng: Random, largest: int) -> Linear:
 def aligned(rng: Random, largest: int) -> Linear:
     """A bottleneck with V2 = U1, the two layers' singular values paired by rank and different."""
     sizes = _bottleneck_sizes(rng, 2, largest)
-    u1 = orthogonal(rng, sizes["hidden"], sizes["hidden"])
+    u1 = orthonormal(rng, sizes["hidden"], sizes["hidden"])
     return _with_bases(rng, sizes, u1, u1)
 
 
@@ -159,7 +158,7 @@ def remark(rng: Random, largest: int) -> Checked:
     group = np.repeat(np.arange(3), groups)
     within = np.equal.outer(group, group)
     # Singular vectors of W2 rotated within the groups are equally valid.
-    turn = block_diag(*[orthogonal(rng, n, n) for n in groups])
+    turn = block_diag(*[orthonormal(rng, n, n) for n in groups])
     return Checked(
         sizes,
         {
@@ -172,7 +171,7 @@ def remark(rng: Random, largest: int) -> Checked:
 def theorem3(rng: Random, largest: int) -> Checked:
     """Eq. 11 with V2 = U1, and with the printed V2 = U1ᵀ."""
     sizes = _bottleneck_sizes(rng, 3, largest)  # with 2 hidden units, U1 can be its own transpose
-    u1 = orthogonal(rng, sizes["hidden"], sizes["hidden"])
+    u1 = orthonormal(rng, sizes["hidden"], sizes["hidden"])
     return Checked(
         sizes,
         {
@@ -226,8 +225,8 @@ def _bottleneck_sizes(rng: Random, smallest: int, largest: int) -> dict[str, int
 
 def _with_bases(rng: Random, sizes: Mapping[str, int], u1: Array, v2: Array) -> Linear:
     """Random singular values and outer singular vectors around the given inner ones."""
-    w1 = (u1 * spread_values(rng, len(u1))) @ orthogonal(rng, sizes["inputs"], len(u1)).T
-    w2 = (orthogonal(rng, sizes["outputs"], len(u1)) * spread_values(rng, len(u1))) @ v2.T
+    w1 = (u1 * spread_values(rng, len(u1))) @ orthonormal(rng, sizes["inputs"], len(u1)).T
+    w2 = (orthonormal(rng, sizes["outputs"], len(u1)) * spread_values(rng, len(u1))) @ v2.T
     return on_random_data(rng, w1, w2)
 
 
@@ -240,9 +239,9 @@ def _eq11_error(model: Linear) -> float:
 
 def _alignment_of_balanced(rng: Random, sizes: Mapping[str, int], s: Array) -> Array:
     """A of two random layers with W1 W1ᵀ = W2ᵀ W2 and singular values `s`."""
-    inner = orthogonal(rng, len(s), len(s))
-    w1 = (inner * s) @ orthogonal(rng, sizes["inputs"], len(s)).T
-    w2 = (orthogonal(rng, sizes["outputs"], len(s)) * s) @ inner.T
+    inner = orthonormal(rng, len(s), len(s))
+    w1 = (inner * s) @ orthonormal(rng, sizes["inputs"], len(s)).T
+    w2 = (orthonormal(rng, sizes["outputs"], len(s)) * s) @ inner.T
     return svd(w2)[2] @ svd(w1)[0]
 
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.evidence.identities import Random, size
+from reprise.evidence.identities import Random, orthonormal, size
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment
 
 
@@ -122,7 +122,7 @@ class Learners:
 
 def random_mixing(rng: Random, scales: np.ndarray) -> Tensor:
     """[A, A_ξ] with orthogonal columns of these lengths."""
-    rotation = np.linalg.qr(rng.normal(size=(len(scales), len(scales))))[0]
+    rotation = orthonormal(rng, len(scales), len(scales))
     return tensor(rotation * scales)
 
 
@@ -171,7 +171,8 @@ def random_limit(
     scales = random_scales(rng, signals, noises)
     k, v = rng.uniform(0.5, 2, signals), float(rng.uniform(0.2, 0.8))
     h = k * (1 if aligned else rng.uniform(0.1, 0.95, signals))
-    frame = np.linalg.qr(rng.normal(size=(2 * (signals + noises) + 1,) * 2))[0]
+    dim = 2 * (signals + noises) + 1
+    frame = orthonormal(rng, dim, dim)
     aligned_frame, orthogonal_frame, noise_a, noise_b = np.split(
         frame, np.cumsum([signals, signals, noises, noises]), 1
     )[:4]

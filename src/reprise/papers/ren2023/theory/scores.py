@@ -5,7 +5,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
+from reprise.evidence.identities import (
+    Array,
+    Checked,
+    Random,
+    as_printed,
+    below_zero,
+    orthonormal,
+    relative_error,
+    size,
+)
 from reprise.papers.ren2023.theory.population import Learners, random_scales, random_sizes, with_maps
 
 NEARLY = 1e-10
@@ -60,10 +69,6 @@ def of_maps(rng: Random, signals: int, k_a: Array, k_b: Array) -> Learners:
     """Learners with random inputs and the given [K, K_ξ]."""
     scales = random_scales(rng, signals, k_a.shape[1] - signals)
     return Learners(with_maps(rng, scales, k_a), with_maps(rng, scales, k_b), signals, 1.0, 1.0)
-
-
-def orthonormal(rng: Random, rows: int, columns: int) -> Array:
-    return np.linalg.qr(rng.normal(size=(rows, columns)))[0]
 
 
 def with_condition(rng: Random, signals: int, condition: float) -> Array:

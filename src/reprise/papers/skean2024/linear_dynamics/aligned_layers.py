@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error
+from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error
 from reprise.papers.skean2024.linear_dynamics import formulas
-from reprise.papers.skean2024.linear_dynamics.points import Aligned, Point, orthonormal, random_aligned
+from reprise.papers.skean2024.linear_dynamics.points import Aligned, Point, random_aligned
 from reprise.papers.skean2024.linear_views import LOSSES, closed_form
 
 

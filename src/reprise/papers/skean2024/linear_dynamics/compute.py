@@ -7,10 +7,9 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
-from reprise.evidence.identities import tried
+from reprise.evidence.identities import orthonormal, tried
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, formulas, gradients, rates
 from reprise.papers.skean2024.linear_dynamics.params import Params
-from reprise.papers.skean2024.linear_dynamics.points import orthonormal
 from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
 from reprise.study.experiment import Context
 from reprise.study.tidy import tidy

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reprise.evidence.identities import Array, Random, size
+from reprise.evidence.identities import Array, Random, orthonormal, size
 
 Pair = tuple[Array, Array]
 
@@ -84,10 +84,6 @@ def random_point(rng: Random, largest: int) -> Point:
     x = rng.normal(size=(2, samples, inputs)) / np.sqrt(samples)
     w = rng.normal(size=(2, outputs, inputs))
     return Point((x[0], x[0] + 0.7 * x[1]), (w[0], w[1]))
-
-
-def orthonormal(rng: Random, rows: int, columns: int) -> Array:
-    return np.linalg.qr(rng.normal(size=(rows, columns)))[0]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,18 @@ import torch
 from scipy.special import gammaln
 from scipy.stats import poisson
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
+from reprise.evidence.identities import (
+    Array,
+    Checked,
+    Random,
+    as_printed,
+    below_zero,
+    orthonormal,
+    relative_error,
+    size,
+)
 from reprise.papers.tian2023.contrastive import contrastive_covariance, energy
-from reprise.papers.tian2023.dynamics.points import gradient, normal, orthogonal, random_batch, tensor, unit
+from reprise.papers.tian2023.dynamics.points import gradient, normal, random_batch, tensor, unit
 
 
 def gaussian_features(y: Array, temperature: float) -> Array:
@@ -145,7 +154,7 @@ def corollary1(rng: Random, largest: int) -> Checked:
 def invariance(rng: Random, largest: int) -> Checked:
     """Eqs. 107 and 108: a unit's output averaged over a group of rotations is the same for a rotated w."""
     dim, order = size(rng, 2, largest), size(rng, 3, 8)
-    plane = orthogonal(rng, dim, 2)
+    plane = orthonormal(rng, dim, 2)
 
     def rotation(turns: int) -> torch.Tensor:
         angle = 2 * np.pi * turns / order

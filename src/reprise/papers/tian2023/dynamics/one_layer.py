@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
+from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error, size
 from reprise.papers.tian2023.contrastive import energy
 from reprise.papers.tian2023.dynamics.points import (
     HOMOGENEOUS,
@@ -12,7 +12,6 @@ from reprise.papers.tian2023.dynamics.points import (
     Batch,
     gradient,
     normal,
-    orthogonal,
     projected,
     random_batch,
     rank_one_distance,
@@ -108,7 +107,7 @@ def linear_pca(rng: Random, largest: int) -> Checked:
 def latent_categorical(rng: Random, largest: int) -> Checked:
     """Eqs. 8 and 44, with an exact expectation over the M categories."""
     categories = size(rng, 2, largest + 2)
-    u = orthogonal(rng, categories + size(rng, 0, 2), categories)
+    u = orthonormal(rng, categories + size(rng, 0, 2), categories)
     p = rng.dirichlet(np.full(categories, 3.0))
     m = size(rng, 0, categories - 1)
     computed = _relu_variance(tensor(u.T), tensor(p), tensor(u[:, m]))
@@ -125,7 +124,7 @@ def latent_categorical(rng: Random, largest: int) -> Checked:
 def latent_summation(rng: Random, largest: int) -> Checked:
     """Eqs. 9 and 45, with an exact expectation over the 2^M states; each y_m has its own q_m."""
     latents = size(rng, 2, largest + 1)
-    u, q = orthogonal(rng, latents, latents), rng.uniform(0.1, 0.9, latents)
+    u, q = orthonormal(rng, latents, latents), rng.uniform(0.1, 0.9, latents)
     m = size(rng, 0, latents - 1)
     active = (np.arange(2**latents)[:, None] >> np.arange(latents)) & 1 == 1
     y = np.where(active, np.sqrt((1 - q) / q), -np.sqrt(q / (1 - q)))
@@ -165,7 +164,7 @@ def _around_an_lme(rng: Random, dim: int, share: float) -> tuple[float, float]:
     Args:
         share: ratio of roughness to gap.
     """
-    basis = orthogonal(rng, dim, dim)
+    basis = orthonormal(rng, dim, dim)
     w = basis[:, 0]
     values = np.concatenate([[2.0], np.sort(rng.uniform(0.2, 1.5, dim - 1))[::-1]])
     gap = values[0] - values[1]

@@ -36,11 +36,6 @@ def unit(rng: Random, *shape: int) -> Tensor:
     return normalize(normal(rng, *shape), dim=-1)
 
 
-def orthogonal(rng: Random, rows: int, columns: int) -> Array:
-    """Random orthonormal columns."""
-    return np.linalg.qr(rng.normal(size=(rows, columns)))[0]
-
-
 def slope(activation: Activation, x: Tensor) -> Tensor:
     """h'(x), by automatic differentiation."""
     x = x.detach().requires_grad_()

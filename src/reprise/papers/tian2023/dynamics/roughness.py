@@ -12,9 +12,9 @@ from scipy.special import gamma
 from torch import Tensor
 from torch.autograd.functional import jacobian
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
+from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error, size
 from reprise.papers.tian2023.dynamics.kernels import gaussian_features
-from reprise.papers.tian2023.dynamics.points import orthogonal, tensor
+from reprise.papers.tian2023.dynamics.points import tensor
 
 NODES = 32
 """Gauss-Legendre nodes per axis; the densities are entire functions, so quadrature is exact to rounding."""
@@ -131,7 +131,7 @@ def random_ball(rng: Random, radius: float) -> Ball:
     quadratic = 0.5 * rng.normal(size=(dim, dim))
     return Ball(
         radius,
-        orthogonal(rng, dim, dim),
+        orthonormal(rng, dim, dim),
         0.7 * rng.normal(size=dim),
         quadratic + quadratic.T,
         rng.normal(size=(dim, features)),

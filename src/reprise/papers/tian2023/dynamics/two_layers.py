@@ -9,7 +9,16 @@ from scipy.linalg import block_diag
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
+from reprise.evidence.identities import (
+    Array,
+    Checked,
+    Random,
+    as_printed,
+    below_zero,
+    orthonormal,
+    relative_error,
+    size,
+)
 from reprise.papers.tian2023.contrastive import contrastive_covariance, energy
 from reprise.papers.tian2023.dynamics.one_layer import follow
 from reprise.papers.tian2023.dynamics.points import (
@@ -19,7 +28,6 @@ from reprise.papers.tian2023.dynamics.points import (
     TwoLayers,
     gradient,
     normal,
-    orthogonal,
     projected,
     random_batch,
     random_mixture,
@@ -58,7 +66,7 @@ def lemma4(rng: Random, largest: int) -> Checked:
 def stationary_v(rng: Random, largest: int) -> Checked:
     """V̇ = V C with V of unit norm: the stationary V, and the limit."""
     hidden, outputs = size(rng, 2, largest), size(rng, 1, largest)
-    basis = orthogonal(rng, hidden, hidden)
+    basis = orthonormal(rng, hidden, hidden)
     values = np.concatenate([[2.0], rng.uniform(-0.5, 1.7, hidden - 1)])  # C_α is not always PSD
     c, s = (basis * values) @ basis.T, basis[:, 0]
 
@@ -137,7 +145,7 @@ def critical_path(rng: Random, largest: int) -> Checked:
     """
     fields, filters, inputs = size(rng, 2, 3), size(rng, 2, 3), size(rng, 2, largest)
     s = _weights(rng, fields, filters)
-    span = orthogonal(rng, fields * inputs, fields * inputs)
+    span = orthonormal(rng, fields * inputs, fields * inputs)
     flat_batch = random_batch(rng, fields * inputs - 1)
     x, x_aug = ((views @ tensor(span[:, 1:].T)).view(-1, fields, inputs) for views in flat_batch.views)
     batch = Batch(flat_batch.alpha, x, x_aug)

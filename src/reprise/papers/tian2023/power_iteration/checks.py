@@ -8,7 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from reprise.evidence.identities import Array, Check, Checked, Random, as_printed, relative_error, size
+from reprise.evidence.identities import (
+    Array,
+    Check,
+    Checked,
+    Random,
+    as_printed,
+    orthonormal,
+    relative_error,
+    size,
+)
 from reprise.papers.tian2023.power_iteration import irregularity
 from reprise.papers.tian2023.power_iteration.irregularity import Affine, Certificate
 
@@ -87,7 +96,7 @@ def eq_103(rng: Random, largest: int) -> Checked:
     # Close enough for the ball not to be the whole sphere.
     c0 = 1 - rng.uniform(0.1, 0.9) * 2 * (1 - np.sqrt(gamma)) ** 2 / (1 + gamma)
     threshold = irregularity.ball_threshold(gamma, c0)
-    w0, orthogonal = np.linalg.qr(rng.normal(size=(dim, 2)))[0].T
+    w0, orthogonal = orthonormal(rng, dim, 2).T
     edge = threshold * w0 + np.sqrt(1 - threshold**2) * orthogonal
     distance, radius = np.linalg.norm(edge - w0), irregularity.ball_radius(gamma, c0)
     return Checked({"dimension": dim}, {"eq103/same-ball": as_printed(float(abs(distance / radius - 1)))})
@@ -212,7 +221,7 @@ def _shifted(a: Array) -> Array:
 
 def _symmetric(rng: Random, values: Sequence[float]) -> Array:
     """A random matrix with these eigenvalues."""
-    q = np.linalg.qr(rng.normal(size=(len(values), len(values))))[0]
+    q = orthonormal(rng, len(values), len(values))
     return (q * np.asarray(values)) @ q.T
 
 

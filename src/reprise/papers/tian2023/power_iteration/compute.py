@@ -7,7 +7,7 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.optimize import brentq
 
-from reprise.evidence.identities import size, tried
+from reprise.evidence.identities import orthonormal, size, tried
 from reprise.papers.tian2023.power_iteration import irregularity
 from reprise.papers.tian2023.power_iteration.checks import BOUNDS, CHECKS
 from reprise.papers.tian2023.power_iteration.params import Params
@@ -164,7 +164,7 @@ def _threshold(point: int, largest: int) -> dict[str, float]:
     """
     rng = _rng(point, "threshold")
     m = size(rng, 2, largest)
-    u = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    u = orthonormal(rng, m, m)
     other_probabilities = rng.uniform(0.05, 0.95, m - 1)
 
     def lead(q: float) -> float:

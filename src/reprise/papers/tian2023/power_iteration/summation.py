@@ -8,6 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr
 
+from reprise.evidence.identities import orthonormal
+
 Array = np.ndarray
 States = Float[Array, "run state dim"]
 Weights = Float[Array, "run dim"]
@@ -27,7 +29,7 @@ def patterns(rng: np.random.Generator, m: int, gram_distances: tuple[float, ...]
     U = Q (I + s E)^½ with an orthogonal Q and a symmetric E of spectral norm 1 and zero diagonal; all
     distances s share Q and E.
     """
-    rotation = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    rotation = orthonormal(rng, m, m)
     e = rng.normal(size=(m, m))
     e = e + e.T
     np.fill_diagonal(e, 0)
