@@ -130,7 +130,7 @@ def test_of_many_images_some_of_all_classes_are_read_and_shrunk(of, monkeypatch)
     """A folder lists class after class, so that the first ones would miss classes."""
     data = patterned(side=64)
     order = data.labels.argsort(stable=True)
-    monkeypatch.setattr(baselines, "MOST", 60)
+    monkeypatch.setattr(baselines, "PIXEL_IMAGES", 60)
     seen = []
     neighbours = baselines.nearest_neighbours
     monkeypatch.setattr(

@@ -17,14 +17,11 @@ from reprise.diagnostics.probes import CHUNK, nearest_neighbours
 from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
 from reprise.study.settings import replaced
+from reprise.training.costs import PIXEL_IMAGES, PIXEL_SIDE
 from reprise.training.image_settings import Probe, Source
 from reprise.training.image_tasks import probe
 from reprise.training.pilots import held_out
 
-SIDE = 32
-"""Larger images are averaged down to this many pixels a side."""
-MOST = 50_000
-"""Training images, and test images, that are used at most."""
 NEIGHBOURS = (1, 5)
 RATES = (0.1, 0.01, 0.001)
 """Factors on the linear probe's learning rate; on pixels the best is often a hundredth of it."""
@@ -68,8 +65,8 @@ def pixel_baselines(source: Source, settings: Probe, seed: int, device: str = "c
     them the pixels, `centred` or `standardised`, are those with the highest accuracy on held-out training
     images. The choice then learns from all training images and is tested.
 
-    Images larger than `SIDE` are averaged down, and of a larger set `MOST` images at equal distances are
-    used, which takes less than 4 GB besides the source.
+    Images larger than `PIXEL_SIDE` are averaged down, and of a larger set `PIXEL_IMAGES` images at equal
+    distances are used, which takes less than 4 GB besides the source.
 
     Args:
         seed: of the choice of held-out images and of the probe's order.
@@ -148,12 +145,14 @@ def _best(
 
 
 def _spaced(count: int) -> Int[Tensor, " row"]:
-    """Indices of at most `MOST` of `count` images, at equal distances: a folder lists class after class."""
-    return torch.arange(count) if count <= MOST else torch.arange(MOST) * count // MOST
+    """Indices of at most `PIXEL_IMAGES` of `count` images, at equal distances: a folder lists class after
+    class."""
+    used = min(count, PIXEL_IMAGES)
+    return torch.arange(used) * count // used
 
 
 def _read(images: Images, rows: Int[Tensor, " row"]) -> Float[Tensor, "row channel side side"]:
-    """The chosen images in [0, 1], of at most `SIDE` pixels a side."""
+    """The chosen images in [0, 1], of at most `PIXEL_SIDE` pixels a side."""
     parts = rows.split(CHUNK)
     read = images.__getitem__
     blocks = map(read, parts) if isinstance(images, Tensor) else ahead(read, parts)
@@ -163,4 +162,4 @@ def _read(images: Images, rows: Int[Tensor, " row"]) -> Float[Tensor, "row chann
 def _small(
     images: Float[Tensor, "block channel height width"],
 ) -> Float[Tensor, "block channel side side"]:
-    return adaptive_avg_pool2d(images, SIDE) if images.shape[-1] > SIDE else images
+    return adaptive_avg_pool2d(images, PIXEL_SIDE) if images.shape[-1] > PIXEL_SIDE else images

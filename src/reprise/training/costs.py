@@ -27,9 +27,11 @@ PASSES = 3
 """A backward pass takes twice the operations of a forward pass."""
 WEIGHT_BYTES = 12
 """On disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
-PIXEL_FITS, PIXEL_IMAGES = 10, 50_000
-"""Linear probes of raw pixels that are fitted to choose one, and the images of a split for them, at most
-(`training.baselines`)."""
+PIXEL_FITS = 2.2
+"""Linear probes of raw pixels that `training.baselines` fits: six of a quarter of the epochs on four fifths
+of the images, and one in full."""
+PIXEL_IMAGES, PIXEL_SIDE = 50_000, 32
+"""Images of a split for them, and an image's pixels a side, at most."""
 PROCESS_MB = 1200
 """Memory of a process that has imported torch and compiled its loops."""
 
@@ -75,7 +77,7 @@ def pixel_resources(source: Source, probe: Probe, *, device: str = "cpu") -> Res
     """What `baselines.pixel_baselines` needs."""
     data_set = DATA_SETS[source.name]
     train, test = (min(data_set.counts[split], PIXEL_IMAGES) for split in (source.split, "test"))
-    pixels = data_set.channels * min(data_set.side, 32) ** 2
+    pixels = data_set.channels * min(data_set.side, PIXEL_SIDE) ** 2
     fits = PIXEL_FITS * PASSES * train * probe.epochs * data_set.classes
     flops = 2 * pixels * (fits + 4 * train * (train + test))
     memory_mb = _rounded(PROCESS_MB + 16 * pixels * (train + test) / 1e6)
