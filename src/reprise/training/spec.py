@@ -16,8 +16,9 @@ class Spec(Settings):
     """Everything that determines a trained model, except the data.
 
     Attributes:
-        objective: a method with state (`moco`, `swav`, `simsiam`, `byol`, `dino`, `corinfomax`), a loss from
-            `objectives.resolve`, or a user's `path/mine.py:my_loss`.
+        objective: a method that needs more than the embeddings (`moco`, `swav`, `simsiam`, `byol`, `dino`,
+            `corinfomax`, `directclr`, `supervised`), a loss from `objectives.resolve`, or a user's
+            `path/mine.py:my_loss`.
         hyperparameters: the objective's keyword arguments; the rest keep their defaults.
         batch: size of the whole batch, across all processes.
         steps: 0 gives the network at random initialisation.
