@@ -26,7 +26,7 @@ from reprise.papers.jing2022.projector_spectra.cells import STARTS, WITHOUT_SHOR
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.params import Params, alternatives, check
-from reprise.papers.jing2022.spectra import effective_rank, relative
+from reprise.papers.jing2022.spectra import rank_of_covariance, relative
 from reprise.study.experiment import BASE, Context
 from reprise.study.settings import replaced
 from reprise.training import image_tasks
@@ -148,9 +148,9 @@ def test_probes_read_the_parts_that_they_name():
 
 def test_the_numbers_read_off_a_spectrum():
     two = pd.Series(np.log([2.0, 2.0, 1e-300]))
-    assert effective_rank(two) == pytest.approx(2)
-    assert effective_rank(pd.Series([0.0, -np.inf])) == 1
-    assert np.isnan(effective_rank(pd.Series([0.0, np.nan])))
+    assert rank_of_covariance(two) == pytest.approx(2)
+    assert rank_of_covariance(pd.Series([0.0, -np.inf])) == 1
+    assert np.isnan(rank_of_covariance(pd.Series([0.0, np.nan])))
     assert list(relative(two, pd.Series([0, 0, 0]))) == [0, 0, -30]
 
 

@@ -24,8 +24,9 @@ def collapsed_values(log_values: pd.Series) -> float:
     return collapsed(np.exp(log_values))
 
 
-def effective_rank(log_values: pd.Series) -> float:
-    """exp(-Σ_k p_k ln p_k), p_k = σ_k / Σ_j σ_j: the number of equal values with the same entropy."""
+def rank_of_covariance(log_values: pd.Series) -> float:
+    """The effective rank of a covariance's values λ, not of their roots as `diagnostics.effective_rank` is:
+    exp(-Σ_k p_k ln p_k), p_k = λ_k / Σ_j λ_j, the number of equal values with the same entropy."""
     values = np.exp(log_values.to_numpy())
     p = values / values.sum()
     p = p[~(p <= 0)]  # 0 ln 0 = 0; NaN stays

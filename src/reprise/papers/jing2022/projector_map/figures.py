@@ -14,7 +14,7 @@ from reprise.evidence.claims import COLLAPSED, LEARNED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
 from reprise.papers.jing2022.projector_map.params import Params
-from reprise.papers.jing2022.spectra import collapsed_values, effective_rank, relative
+from reprise.papers.jing2022.spectra import collapsed_values, rank_of_covariance, relative
 from reprise.plotting.style import PERCENT, WIDTH, bounds, colors, drawable, legend_entries
 from reprise.study.experiment import BASE, Tables, figure
 
@@ -47,7 +47,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     spectra_by_net = spectra.groupby([*POINT, "net", "seed"])["log_value"]
     columns = {
         "collapsed values (%)": 100 * spectra_by_net.agg(collapsed_values) / spectra_by_net.size(),
-        "effective rank (%)": 100 * spectra_by_net.agg(effective_rank) / spectra_by_net.size(),
+        "effective rank (%)": 100 * spectra_by_net.agg(rank_of_covariance) / spectra_by_net.size(),
     }
     probes_by_labels = {
         name: probes[probes["labels"] == name].set_index([*POINT, "net", "seed"]) for name in sets

@@ -11,7 +11,7 @@ from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
 from reprise.evidence.learning import ELSEWHERE, gain
 from reprise.evidence.measures import applied, column, difference, each_seed, selected
 from reprise.papers.jing2022.projector_spectra.cells import OWN, START, WITHOUT_SHORTCUT
-from reprise.papers.jing2022.spectra import collapsed_values, effective_rank
+from reprise.papers.jing2022.spectra import collapsed_values, rank_of_covariance
 from reprise.study.experiment import Tables
 
 NEEDS = (
@@ -22,7 +22,9 @@ TOP1 = "% linear probe top-1"
 DIFFERENCE = "percentage points of linear probe top-1"
 READING = "collapsed: under 1e-3 of the largest (ours)"
 RANK = "effective rank"
-RANK_READING = "collapse: a small effective rank, exp of the entropy of the values' shares (ours)"
+RANK_READING = (
+    "collapse: a small effective rank, exp of the entropy of the shares of the covariance's values (ours)"
+)
 FEWER = "collapsed singular values of the representation, difference"
 
 
@@ -38,7 +40,7 @@ def collapsed_of(net: str, what: str, **where: Any) -> Measure:
 
 def rank_of(net: str, what: str, **where: Any) -> Measure:
     """The effective rank."""
-    return each_seed(effective_rank, _spectrum(net, what, where))
+    return each_seed(rank_of_covariance, _spectrum(net, what, where))
 
 
 def _spectrum(net: str, what: str, where: Mapping[str, Any]) -> Measure:
