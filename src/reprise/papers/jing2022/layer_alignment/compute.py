@@ -17,7 +17,7 @@ from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance
 from reprise.papers.jing2022.layer_alignment.params import Params
 from reprise.papers.jing2022.starts import layers
-from reprise.papers.jing2022.two_layers import checkpoints_of, free, pairs_of, train
+from reprise.papers.jing2022.two_layers import Pairs, checkpoints_of, free, pairs_of, train
 from reprise.study.experiment import Context
 from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
@@ -76,6 +76,31 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         return tables
     balanced = list(arms).index("balanced")
     mass, s1, s2, v1 = (over_time(name)[:, balanced] for name in ("off_diagonal_mass", "W1", "W2", "V1"))
+    return {**tables, "theorem3": _theorem3(params, pairs, mass, s1, s2, v1)}
+
+
+def _weights(params: Params, start: str) -> list[Tensor]:
+    """The layers of an initialisation."""
+    span = 1.0 if start == "degenerate" else params.init_span
+    streams = Streams(range(params.seeds), f"{start} weights")
+    return layers(streams, params.dim, 2, scale=params.init_scale, span=span, balanced=start == "balanced")
+
+
+def _theorem3(
+    params: Params,
+    pairs: Pairs,
+    mass: Float[Tensor, "step seed"],
+    s1: Float[Tensor, "step seed index"],
+    s2: Float[Tensor, "step seed index"],
+    v1: Float[Tensor, "step seed in index"],
+) -> pd.DataFrame:
+    """Theorem 3's ODE, from the checkpoint from which on every seed is aligned, beside the training.
+
+    Args:
+        mass: of the alignment matrix, off the diagonal.
+        s1, s2, v1: singular values of W1 and W2 and the right singular vectors of W1.
+    """
+    checkpoints = checkpoints_of(params.steps)
     unaligned = (mass >= params.aligned_below).any(-1).nonzero()
     aligned = min(int(unaligned.max()) + 1 if len(unaligned) else 0, len(checkpoints) - 1)
 
@@ -94,20 +119,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         2 * params.learning_rate,
     )
     nearest = np.searchsorted(checkpoints[every_second], steps)
-    axes: Axes = {"step": steps, "seed": seeds, **index}
-    theorem3 = tidy(
+    axes: Axes = {"step": steps, "seed": range(params.seeds), "index": range(1, params.dim + 1)}
+    return tidy(
         axes,
         w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:],
         w1_coarse=coarse1[nearest], w2_coarse=coarse2[nearest],
     )  # fmt: skip
-    return {**tables, "theorem3": theorem3}
-
-
-def _weights(params: Params, start: str) -> list[Tensor]:
-    """The layers of an initialisation."""
-    span = 1.0 if start == "degenerate" else params.init_span
-    streams = Streams(range(params.seeds), f"{start} weights")
-    return layers(streams, params.dim, 2, scale=params.init_scale, span=span, balanced=start == "balanced")
 
 
 def theorem3_ode(
