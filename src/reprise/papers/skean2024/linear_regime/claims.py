@@ -190,8 +190,7 @@ CLAIMS = [
     ordering(
         "skean2024/fig2/quicker",
         f"At the same learning rate the 10th eigenvalue of view 1's covariance reaches {THRESHOLD} "
-        f"earlier under Eq. 8 "
-        f"than under {LOSS['barlow']}.",
+        f"earlier under Eq. 8 than under {LOSS['barlow']}.",
         measure=rise_beside("frossl", "barlow", "time"),
         below=rise(None, "barlow"),
         **QUICKER,  # type: ignore[arg-type]
@@ -199,7 +198,7 @@ CLAIMS = [
     ordering(
         "skean2024/fig2/quicker-own-rate",
         "Where each loss has its own largest stable learning rate, the 10th eigenvalue of view 1's "
-"covariance reaches 0.25 in fewer steps under Eq. 8 than under Barlow Twins' variant.",
+        f"covariance reaches {THRESHOLD} in fewer steps under Eq. 8 than under Barlow Twins' variant.",
         source=FIGURE,
         measure=rise_beside("frossl", "barlow-own", "step"),
         below=rise(None, "barlow-own", "step"),
@@ -208,8 +207,8 @@ CLAIMS = [
     ),
     ordering(
         "skean2024/fig2/loss-quicker",
-        "At the same learning rate the loss of Eq. 8 has converged earlier than that of Barlow Twins'"
-" variant.",
+        "At the same learning rate the loss of Eq. 8 has converged earlier than that of Barlow Twins' "
+        "variant.",
         measure=convergence_within("frossl"),
         below=convergence("barlow"),
         reading="converged: all but a hundredth of its fall (ours)",
@@ -219,7 +218,7 @@ CLAIMS = [
         for_all(
             "skean2024/fig2/closed-form",
             "The corrected closed form of Proposition D.1 says when the 10th eigenvalue rises from small "
-"random layers, under Eq. 8 and under Barlow Twins' variant.",
+            "random layers, under Eq. 8 and under Barlow Twins' variant.",
             {
                 words: value(
                     "", "",
@@ -237,8 +236,8 @@ CLAIMS = [
         for_all(
             "skean2024/fig2/sharpness",
             "At the end of training linear layers the Hessian has the largest eigenvalue 4 λ1 + 8 c1 under "
-            "Eq. 8 and 4 c1 under "
-            f"{LOSS['barlow']}, and two divided by it is the largest stable learning rate.",
+            f"Eq. 8 and 4 c1 under {LOSS['barlow']}, and two divided by it is the largest stable learning "
+            "rate.",
             {
                 words: value(
                     "", "",
@@ -256,8 +255,7 @@ CLAIMS = [
         for_all(
             "skean2024/fig2/rise-ratio",
             f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end "
-            f"value as under Eq. 8, "
-            "twice where both views are the image itself.",
+            "value as under Eq. 8, twice where both views are the image itself.",
             {
                 views: value(
                     "", "",
@@ -273,8 +271,7 @@ CLAIMS = [
     ),
     for_all(
         "skean2024/sec51/stepwise",
-        "Linear layers learn one eigendirection at a time, under Eq. 8 and under Barlow Twins' "
-"variant.",
+        "Linear layers learn one eigendirection at a time, under Eq. 8 and under Barlow Twins' variant.",
         {
             words: count(
                 "", "",
