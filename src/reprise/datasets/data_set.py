@@ -28,7 +28,8 @@ class DataSet:
     """Labelled images. By default a stand-in, which needs no files.
 
     Attributes:
-        normalisation: of a real data set, as solo-learn and DirectCLR have it.
+        normalisation: of a real data set, as solo-learn and DirectCLR have it; of a stand-in, the mean and
+            deviation of all numbers of its training images, unless a comment says otherwise.
         counts: number of images in each split.
         channels: 1 or 3.
         side: pixels, of the square images that networks get.

@@ -45,7 +45,7 @@ class Photographs(DataSet):
 
 PHOTOGRAPHS = Photographs(
     name="photographs",
-    normalisation=Normalisation((0.405,), (0.331,)),
+    normalisation=Normalisation((0.405,), (0.331,)),  # the mean of the channels' deviations
     counts={split: part.stop - part.start for split, part in CROPS.items()},
     side=SIZE,
     classes=2,
@@ -91,7 +91,7 @@ class ManyPhotographs(DataSet):
 
 PHOTOGRAPHS_MANY = ManyPhotographs(
     name="photographs-many",
-    normalisation=Normalisation((0.371,), (0.281,)),
+    normalisation=Normalisation((0.371,), (0.281,)),  # the mean of the channels' deviations
     counts=PHOTOGRAPHS.counts,
     side=SIZE,
     classes=9,
@@ -106,7 +106,7 @@ PHOTOGRAPHS_16 = replace(
 PHOTOGRAPHS_64 = replace(
     PHOTOGRAPHS_MANY,
     name="photographs-64",
-    normalisation=Normalisation((0.375,), (0.28,)),
+    normalisation=Normalisation((0.375,), (0.28,)),  # the mean of the channels' deviations
     counts={"train": 20_000, "test": 4000},
     side=64,
 )

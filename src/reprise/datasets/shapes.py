@@ -242,7 +242,11 @@ class Shapes(DataSet):
         return rendered.images, rendered.shape_and_colour if self.coloured else rendered.shape
 
 
-SHAPES_10 = Shapes(name="shapes", normalisation=Normalisation((0.2,), (0.18,)), counts=COUNTS)
+SHAPES_10 = Shapes(
+    name="shapes",
+    normalisation=Normalisation((0.2,), (0.18,)),  # to two digits
+    counts=COUNTS,
+)
 SHAPES_64 = replace(SHAPES_10, name="shapes-64", counts={"train": 20_000, "test": 4000}, side=64)
 SHAPES_80 = replace(SHAPES_10, name="shapes-80", classes=len(SHAPES) * len(COLOURS), coloured=True)
 SHAPES_BRIGHT = replace(
