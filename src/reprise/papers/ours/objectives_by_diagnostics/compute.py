@@ -9,7 +9,6 @@ import pandas as pd
 from reprise import objectives
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.diagnose.trained import LAYERS, held_out_accuracy, of_student, probe_of_images
-from reprise.errors import RepriseError
 from reprise.papers.ours.objectives_by_diagnostics import toy as toys
 from reprise.papers.ours.objectives_by_diagnostics.images import rendered, views_of
 from reprise.papers.ours.objectives_by_diagnostics.lineup import TOYS, UNTRAINED, Place, method
