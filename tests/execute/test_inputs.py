@@ -32,6 +32,7 @@ def test_the_data_sets_of_an_experiment_are_those_that_its_check_looks_for(monke
         params = experiment.params()
         experiment.check(params)
         assert looked == set(inputs.data_sets(params)), id
+        assert inputs.data_sets(params) == inputs.published_data_sets(experiment.params), id
         seen |= looked
     assert {"mnist", "cifar10", "stl10", "imagenet"} <= seen
 

@@ -6,7 +6,7 @@ others may change, so they are in the key of a result.
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,16 @@ def data_sets(params: Settings) -> tuple[str, ...]:
     """The data sets that an experiment with a `root` reads, each once, stand-ins among them."""
     if not hasattr(params, "root"):
         return ()
-    values = (getattr(params, field, ()) for field in FIELDS)
+    return _each_once(getattr(params, field, ()) for field in FIELDS)
+
+
+def published_data_sets(kind: type[Settings]) -> tuple[str, ...]:
+    """The same of an experiment with its published settings, which are not checked for that."""
+    fields = kind.model_fields
+    return _each_once(fields[name].default for name in FIELDS if {"root", name} <= fields.keys())
+
+
+def _each_once(values: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
     names = (name for value in values for name in ((value,) if isinstance(value, str) else value))
     return tuple(dict.fromkeys(names))
 

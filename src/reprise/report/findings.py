@@ -61,5 +61,5 @@ def data_sets_needed(paper: Registered, ids: Iterable[str]) -> tuple[int, list[s
     needing = [experiment for claim, experiment in (paper.claims[id] for id in ids) if claim.needs]
     names: dict[str, None] = {}
     for experiment in needing:
-        names |= dict.fromkeys(inputs.data_sets(experiment.params()) if experiment else ())
+        names |= dict.fromkeys(inputs.published_data_sets(experiment.params) if experiment else ())
     return len(needing), [DATA_SETS.get(name, name) for name in names]
