@@ -86,7 +86,8 @@ def test_what_the_report_runs_is_in_its_hash(tier):
     pipeline.run(id, tier)
     for artifact in registry.experiment(id).artifacts:
         pipeline.draw(artifact.id, tier)
-    pipeline.save_claims("tian2023", tier, pipeline.check("tian2023", tier))
+    evidence = pipeline.evidence("tian2023", tier)
+    pipeline.save_claims("tian2023", tier, pipeline.check("tian2023", tier), evidence)
     with traced() as ran:
         html.write(tier, pipeline.join(tier))
     assert unhashed(ran, registry.report_symbols()) == set()

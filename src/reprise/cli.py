@@ -349,10 +349,12 @@ def _draw(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> int:
     tier = tiers.load_tier(options.tier)
     keys = [options.paper] if options.paper else list(registry.judged())
-    verdicts = {key: pipeline.check(key, tier) for key in keys}
-    if options.write:
-        for key in (key for key in keys if key in registry.judged()):
-            pipeline.save_claims(key, tier, verdicts[key])
+    verdicts = {}
+    for key in keys:
+        judged = pipeline.evidence(key, tier)
+        verdicts[key] = pipeline.check(key, tier)
+        if options.write and key in registry.judged():
+            pipeline.save_claims(key, tier, verdicts[key], judged)
     claims = pd.concat(verdicts.values(), ignore_index=True)
     if options.json:
         rows = claims.to_dict("records")

@@ -78,7 +78,8 @@ def test_a_decided_verdict_costs_its_part_of_the_experiment(tier, capsys):
     verdicts = dict.fromkeys(own, "inconclusive")
     verdicts |= dict(zip(own, ("reproduced", "contradicted", "depends", "not run"), strict=False))
     table = pd.DataFrame({"claim": list(verdicts), "verdict": list(verdicts.values())})
-    pipeline.save_claims("jing2022", tier, table.reindex(columns=list(COLUMNS)))
+    evidence = pipeline.evidence("jing2022", tier)
+    pipeline.save_claims("jing2022", tier, table.reindex(columns=list(COLUMNS)), evidence)
     each = of(tier, ID)
     assert (each.claims, each.decided, each.cpu_seconds_per_verdict) == (len(own), 3, 10)
     assert main(["list", "--cost", "--tier", "smoke"]) == 0

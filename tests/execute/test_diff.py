@@ -23,7 +23,8 @@ def checked(ran, tmp_path_factory):
     """A checkout in which one experiment has run and its paper is checked."""
     root = shutil.copytree(ran, tmp_path_factory.mktemp("checked"), dirs_exist_ok=True)
     tier = tiers.load_tier("tiny", root)
-    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier))
+    evidence = pipeline.evidence(KEY, tier)
+    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), evidence)
     return root
 
 
@@ -216,6 +217,15 @@ def test_tables_that_the_claims_here_cannot_read_are_compared_number_by_number(p
     comparison, text = compared(pair)
     assert comparison.has_moved
     assert "  verdicts not compared: KeyError: 'seed'" in text
+
+
+def test_where_no_number_moved_and_no_verdict_could_be_read_it_does_not_say_that_nothing_differs(pair):
+    for folder, factor in zip(pair, (1.0, 1.0 + 3e-7), strict=True):
+        edit(folder, lambda tables: tables.update(trajectory=tables["trajectory"].drop(columns="seed")))
+        edit(folder, scaled("trajectory", "off_diagonal_mass", factor))
+    comparison, text = compared(pair)
+    assert not comparison.has_moved
+    assert text.splitlines()[-1] == "no number moved; in experiments 1 of 1, verdicts could not be compared"
 
 
 def spoil(name):

@@ -83,7 +83,7 @@ def verdicts_of(tier, key=KEY):
 def test_verdicts_are_joined_as_long_as_nothing_changed_that_they_hang_on(tier, edited):
     claims = pipeline.check(KEY, tier)
     assert (claims["verdict"] != "not run").sum() > 5
-    pipeline.save_claims(KEY, tier, claims)
+    pipeline.save_claims(KEY, tier, claims, pipeline.evidence(KEY, tier))
     pd.testing.assert_frame_equal(verdicts_of(tier).reset_index(drop=True), claims, check_dtype=False)
     edited()
     stale = verdicts_of(tier).reset_index(drop=True)
@@ -93,10 +93,28 @@ def test_verdicts_are_joined_as_long_as_nothing_changed_that_they_hang_on(tier, 
     assert reasons.str.startswith("checked with other results or by other code").all()
 
 
+def test_verdicts_on_results_that_have_changed_since_are_not_saved(tier, monkeypatch, capsys):
+    """Another process finishes an experiment between the judgement and the save."""
+
+    def judged_too_early(key, tier):
+        claims = check(key, tier)
+        tables, _ = pipeline.load(ID, tier)
+        record = store.load_record(tier.results / ID, "")
+        moved = {name: table.iloc[:-1] for name, table in tables.items()}
+        store.save_tables(tier.results / ID, moved, record.pop("key"), record)
+        return claims
+
+    check = pipeline.check
+    monkeypatch.setattr(pipeline, "check", judged_too_early)
+    assert main(["check", KEY, "--tier", "tiny", "--write"]) == 2
+    assert "changed while the claims were judged; check them again" in capsys.readouterr().err
+    assert not pipeline.is_checked(KEY, tier)
+
+
 def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
     """Of 150 spread over the file every one is refused, with what to do."""
     claims = pipeline.check(KEY, tier)
-    pipeline.save_claims(KEY, tier, claims)
+    pipeline.save_claims(KEY, tier, claims, pipeline.evidence(KEY, tier))
     file = tier.results / KEY / "claims.parquet"
     good = file.read_bytes()
     for place in range(0, 8 * len(good), 8 * len(good) // 150):

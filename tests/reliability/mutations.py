@@ -475,7 +475,7 @@ def judge_traced(tier: Tier) -> dict[str, Ran]:
         _as_in_a_new_process()
         with traced() as ran:
             claims = pipeline.check(key, tier)
-        pipeline.save_claims(key, tier, claims)
+        pipeline.save_claims(key, tier, claims, pipeline.evidence(key, tier))
         steps[verdicts(key)] = ran
     _as_in_a_new_process()
     with traced() as ran:

@@ -28,7 +28,8 @@ def tier(tmp_path_factory):
     (root / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments:\n  {ID}: {{{settings}}}\n")
     tier = tiers.load_tier("tiny", root)
     pipeline.run(ID, tier)
-    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier))
+    evidence = pipeline.evidence(KEY, tier)
+    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), evidence)
     return tier
 
 

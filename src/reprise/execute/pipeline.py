@@ -10,7 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -372,19 +372,48 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
     return _concat(rows)
 
 
-def save_claims(key: str, tier: Tier, claims: pd.DataFrame) -> None:
-    """Writes a paper's verdicts, from `check`, to `results/TIER/KEY/claims.parquet`.
+class Evidence(NamedTuple):
+    """What a paper's verdicts rest on.
+
+    Attributes:
+        key: 16 hexadecimal digits over the code and the available results.
+        results: the SHA-256 of each table of each experiment that has results.
+    """
+
+    key: str
+    results: dict[str, dict[str, str]]
+
+
+def evidence(key: str, tier: Tier) -> Evidence:
+    """What a paper's verdicts rest on, as it is now.
 
     Raises:
-        RepriseError: if the folder cannot be written.
+        RepriseError: if the record of a result is damaged.
     """
-    made = {
+    results = {
         id: store.load_record(tier.results / id, how_to_make(id, tier))["sha256"]
         for id in registry.paper(key).experiments
         if has_results(id, tier)
     }
-    record = {**provenance.describe(tier.root), "paper": key, "results": made}
-    store.save_tables(tier.results / key, {CLAIMS: claims}, _claims_key(key, tier), record)
+    return Evidence(_claims_key(key, tier), results)
+
+
+def save_claims(key: str, tier: Tier, claims: pd.DataFrame, judged: Evidence) -> None:
+    """Writes a paper's verdicts, from `check`, to `results/TIER/KEY/claims.parquet`.
+
+    Args:
+        judged: the evidence as it was before they were judged.
+
+    Raises:
+        RepriseError: if an experiment has finished since, or the folder cannot be written.
+    """
+    if evidence(key, tier) != judged:
+        raise RepriseError(
+            f"{tier.results / key}: results or code changed while the claims were judged; check them again "
+            f"with: {_check_again(key, tier)}"
+        )
+    record = {**provenance.describe(tier.root), "paper": key, "results": judged.results}
+    store.save_tables(tier.results / key, {CLAIMS: claims}, judged.key, record)
 
 
 def _claims_key(key: str, tier: Tier) -> str:

@@ -147,7 +147,8 @@ def verdicts(tier: Tier) -> pd.DataFrame:
     ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
     for key in dict.fromkeys(id.split("/")[0] for id in ids):
         if key in registry.judged() and not pipeline.is_checked(key, tier):
-            pipeline.save_claims(key, tier, _judged(key, tier))
+            evidence = pipeline.evidence(key, tier)
+            pipeline.save_claims(key, tier, _judged(key, tier), evidence)
     own = {claim.id for id in ids for claim in registry.experiment(id).claims}
     claims = pipeline.join(tier)
     return claims[claims["claim"].isin(own)].reset_index(drop=True)
