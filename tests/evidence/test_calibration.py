@@ -1,5 +1,7 @@
 """How often a verdict is wrong: the rates that each claim carries, against worlds drawn by other means."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,8 @@ from scipy import stats
 from reprise.evidence import claims as c
 from reprise.evidence.calibration import FALSE, calibrated, fragility, rates, what_would_decide
 from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import judge_all
+from reprise.study.experiment import BASE
 
 WORLDS = 1000
 ERROR = 3 * (FALSE * (1 - FALSE) / WORLDS) ** 0.5
@@ -134,7 +138,7 @@ def test_a_skewed_sample_gets_a_wider_interval_until_its_rate_is_met():
     """A few large values among many small ones: Student's interval is too short on their side."""
     values = np.concatenate([np.full(27, 1.0) + 1e-3 * np.arange(27), [9.0, 15.0, 30.0]])
     claim = ordering(below=9.0)
-    plain, (widened, measured) = judge(claim, tables(values)), calibrated(claim, tables(values))
+    plain, (widened, measured, _) = judge(claim, tables(values)), calibrated(claim, tables(values))
     assert rates(claim, plain).false_reproduced > FALSE
     assert measured.false_reproduced <= FALSE or widened.verdict == "inconclusive"
     assert widened.observation.level > plain.observation.level
@@ -142,15 +146,75 @@ def test_a_skewed_sample_gets_a_wider_interval_until_its_rate_is_met():
 
 def test_three_equal_counts_decide_no_mean():
     claim = ordering(above=y)
-    judgement, _ = calibrated(claim, tables([2.0, 3.0, 2.0], [1.0, 2.0, 2.0]))
+    judgement, *_ = calibrated(claim, tables([2.0, 3.0, 2.0], [1.0, 2.0, 2.0]))
     assert judgement.verdict == "inconclusive"
 
 
 def test_a_margin_wider_than_the_bounds_has_no_false_world():
     claim = value(0.5, bounds=(0.45, 0.55))
-    judgement, measured = calibrated(claim, tables([0.5, 0.51, 0.49, 0.5]))
+    judgement, measured, _ = calibrated(claim, tables([0.5, 0.51, 0.49, 0.5]))
     assert judgement.verdict == "reproduced"
     assert (measured.false_reproduced, measured.false_contradicted) == (0.0, 0.0)
+
+
+def test_an_edge_that_no_mean_can_pass_is_no_false_world():
+    """The number may be 1 at most, as the statement allows: it can be false below .8 alone."""
+    values = 0.905 + 0.03 * stats.norm.ppf((np.arange(10) + 0.5) / 10)
+    bounded, free = value(0.9, bounds=(-1.0, 1.0)), value(0.9)
+    judgement, measured, _ = calibrated(bounded, tables(values))
+    assert judgement.verdict == "reproduced"
+    assert measured.false_reproduced < FALSE
+    assert measured.p_value == pytest.approx(stats.ttest_1samp(values, 0.8, alternative="greater").pvalue)
+    assert measured.p_value < calibrated(free, tables(values))[1].p_value
+
+
+@pytest.mark.parametrize("number", [-1.0, -0.3])
+def test_an_effect_that_every_seed_denies_alike_is_contradicted(number):
+    judgement, measured, _ = calibrated(ordering(above=0.0), tables(np.full(10, number)))
+    assert judgement.verdict == "contradicted"
+    assert (measured.false_reproduced, measured.false_contradicted) == (0.0, 0.0)
+
+
+def test_the_error_of_a_count_is_that_of_the_order_statistic_with_or_without_ties():
+    expected = stats.binom.cdf(1, 10, 0.5)
+    for values in (np.full(10, 5.0), np.arange(10.0)):
+        claim = count(at_least=3)
+        assert rates(claim, judge(claim, tables(values))).false_reproduced == pytest.approx(expected)
+
+
+def test_counts_on_both_sides_are_no_evidence_against_a_number_between_them():
+    claim = count(exactly=5)
+    assert rates(claim, judge(claim, tables([3.0] * 5 + [7.0] * 5))).p_value > 0.5
+    one_sided = rates(claim, judge(claim, tables([4.0] + [7.0] * 9))).p_value
+    assert one_sided == pytest.approx(stats.binom.sf(8, 10, 0.5))
+
+
+def test_margins_of_a_sentence_about_cells_are_judged_at_its_own_level():
+    """Without a margin, half and twice of it change nothing."""
+    cells = {str(shift): ordering(above=shift) for shift in (0.0, 0.1, 0.2)}
+    claim = c.for_all("p/fig1/q", "s", cells)
+    base = stats.norm.ppf((np.arange(10) + 0.5) / 10)
+    for mean in np.linspace(-2, 3, 60):
+        (row,) = judge_all([claim], {"t": tables(base + mean)["t"].assign(setting=BASE)}, None).to_dict(
+            "records"
+        )
+        assert row["verdict_half_margin"] == row["verdict_twice_margin"] == row["verdict"]
+
+
+def test_runs_that_would_decide_a_share_are_more_than_there_are():
+    claim = value(1.0, bounds=c.SHARE)
+    said = what_would_decide(claim, judge(claim, tables(np.ones(10))))
+    runs = int(said.split("about ")[1].split()[0])
+    assert stats.binomtest(runs, runs).proportion_ci(0.95, method="exact").low >= 0.9
+    assert stats.binomtest(10, 10).proportion_ci(0.95, method="exact").low < 0.9
+
+
+def test_what_calibration_leaves_open_is_not_called_fragile():
+    claim = value(0.9)
+    judgement = judge(claim, tables(0.9 + 0.03 * stats.norm.ppf((np.arange(10) + 0.5) / 10)))
+    assert judgement.verdict == "reproduced"
+    assert not fragility(claim, judgement)
+    assert not fragility(claim, replace(judgement, verdict="inconclusive", reason="wrong too often"))
 
 
 def test_the_rate_of_a_sentence_about_cells_is_that_of_its_weakest_cell():

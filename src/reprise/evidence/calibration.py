@@ -24,6 +24,7 @@ from reprise.evidence.judgement import (
     Observation,
     Verdict,
     compare,
+    decide,
     is_share,
     joint_verdict,
     judge,
@@ -33,6 +34,7 @@ from reprise.evidence.statistics import (
     Interval,
     at_least,
     at_most,
+    left_out,
     median_interval,
     quantile,
     share_interval,
@@ -71,18 +73,18 @@ class Rates:
     p_value: float = math.nan
 
 
-def calibrated(claim: Claim, tables: Tables) -> tuple[Judgement, Rates]:
-    """A claim's judgement by the first of `LEVELS` at which such a verdict is wrong rarely enough, and its
-    rates; inconclusive if there is none."""
+def calibrated(claim: Claim, tables: Tables) -> tuple[Judgement, Rates, float]:
+    """A claim's judgement by the first of `LEVELS` at which such a verdict is wrong rarely enough, its rates,
+    and that level, of all cells together; inconclusive if there is none."""
     for level in LEVELS:
         judgement = judge(claim, tables, level=level)
         measured = rates(claim, judgement)
         wrong = {"reproduced": measured.false_reproduced, "contradicted": measured.false_contradicted}
         rate = wrong.get(judgement.verdict, 0.0)
         if not rate > FALSE:
-            return judgement, measured
+            return judgement, measured, level
     reason = f"such observations give a wrong '{judgement.verdict}' in {100 * rate:.0f} % of draws"
-    return replace(judgement, verdict="inconclusive", reason=reason), measured
+    return replace(judgement, verdict="inconclusive", reason=reason), measured, level
 
 
 def rates(claim: Claim, judgement: Judgement) -> Rates:
@@ -135,12 +137,13 @@ def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
         measured = Rates(missed if enough else 0.0, 0.0, half if enough else 0.0, 1 - twice)
         return measured, 1.0 if fails else missed, 0.0 if fails else 1.0
     if claim.kind == "count":
-        holds = [
-            compare(claim.relation, x, x, seen.reference, seen.margin) == "reproduced" for x in seen.values
-        ]
-        outside = int(np.sum(seen.values < seen.interval.low))
-        error = float(at_most(outside, seen.seeds, 0.5))
-        sides = [at_least(number, seen.seeds, 0.5) for number in (sum(holds), holds.count(False))]
+        verdicts = [compare(claim.relation, x, x, seen.reference, seen.margin) for x in seen.values]
+        error = float(at_most(left_out(seen.seeds, seen.level), seen.seeds, 0.5))
+        holding, failing = verdicts.count("reproduced"), verdicts.count("contradicted")
+        if claim.relation == "near":  # a median outside has half of the observations on one side
+            above = int(np.sum(seen.values > seen.reference + seen.margin))
+            failing = max(above, failing - above)
+        sides = [at_least(number, seen.seeds, 0.5) for number in (holding, failing)]
         return Rates(error, error), sides[0], sides[1]
     if claim.kind not in AVERAGED:
         return Rates(0.0, 0.0), 0.0, 0.0
@@ -178,23 +181,34 @@ def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
 def _of_mean(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
     samples = _sampled(claim, seen)
     effect = float(seen.values.mean()) - seen.reference
+    edges = _edges(claim, seen)
     if claim.relation == "near":
-        low, high = claim.bounds
-        edges = [edge for edge in (-seen.margin, seen.margin) if low <= seen.reference + edge <= high]
         outside, inside = [edge * (1 + ROUNDING) for edge in edges], [edge * (1 - ROUNDING) for edge in edges]
         half = max((_shares(claim, seen, samples, edge / 2)[0] for edge in edges), default=math.nan)
         twice = max((_shares(claim, seen, samples, 2 * edge)[1] for edge in edges), default=math.nan)
     else:
-        outside = inside = [0.0]
+        least = max(ROUNDING * abs(effect), math.ulp(0.0))
+        outside, inside = [0.0], [least if claim.relation == "above" else -least]
         half, twice = (_shares(claim, seen, samples, scale * effect)[0] for scale in (0.5, 2.0))
-    # Where the bounds leave no value outside the margin, the statement cannot be false, nor a verdict wrong.
     reproduced = max((_shares(claim, seen, samples, shift)[0] for shift in outside), default=0.0)
     contradicted = max((_shares(claim, seen, samples, shift)[1] for shift in inside), default=0.0)
-    return Rates(reproduced, contradicted, half, twice), *_p_values(claim, seen, effect)
+    return Rates(reproduced, contradicted, half, twice), *_p_values(claim, seen, effect, edges)
+
+
+def _edges(claim: Claim, seen: Observation) -> list[float]:
+    """The ends of the margin, from the reference, beyond which a mean may lie. Where the bounds leave no
+    value outside the margin, the statement cannot be false, nor a verdict wrong."""
+    low, high = claim.bounds
+    rounding = ROUNDING * seen.margin
+    lower = [-seen.margin] if seen.reference - seen.margin > low + rounding else []
+    upper = [seen.margin] if seen.reference + seen.margin < high - rounding else []
+    return lower + upper
 
 
 def _draws(id: str, values: np.ndarray) -> np.ndarray:
     """Samples like this one from a population like it, whose mean is 0: a row a sample."""
+    if values.min() == values.max():  # exactly, where the mean is rounded
+        return np.zeros((DRAWS, len(values)))
     generator = np.random.default_rng(zlib.crc32(id.encode()))
     deviations = values - values.mean()
     picked = deviations[generator.integers(len(values), size=(DRAWS, len(values)))]
@@ -242,12 +256,14 @@ def _error(claim: Claim, variance: Any, size: int) -> tuple[Any, Any]:
     return welch_error(variance + 1e-300, size, claim.published_std, claim.published_n)
 
 
-def _p_values(claim: Claim, seen: Observation, effect: float) -> tuple[float, float]:
+def _p_values(claim: Claim, seen: Observation, effect: float, edges: list[float]) -> tuple[float, float]:
     from scipy import special
 
     error, freedom = _error(claim, seen.values.var(ddof=1), seen.seeds)
-    inside = {"near": seen.margin - abs(effect), "above": effect, "below": -effect}[claim.relation]
-    if error == 0:
+    inside = {"above": effect, "below": -effect}.get(claim.relation, math.inf)
+    if claim.relation == "near":
+        inside = min((seen.margin - math.copysign(1, edge) * effect for edge in edges), default=math.inf)
+    if error == 0 or inside == math.inf:
         return (0.0, 1.0) if inside > 0 else (1.0, 0.0)
     p = float(special.stdtr(freedom, -inside / error))
     return p, 1 - p
@@ -260,12 +276,15 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
     """
     if not judgement.observation.seeds:
         return ""
-    for name, leaf_claim, leaf in _leaves(claim, judgement):
+    leaves = _leaves(claim, judgement)
+    # By the intervals alone, which may say more than a calibrated judgement.
+    here = joint_verdict(claim, [decide(cell, leaf.observation).verdict for _, cell, leaf in leaves])
+    for name, leaf_claim, leaf in leaves:
         if leaf.observation.obstacle:
             continue
         others = [cell.verdict for other, cell in judgement.cells.items() if other != name]
         for verdict, why in _nearby(leaf_claim, leaf):
-            if joint_verdict(claim, [verdict, *others]) != judgement.verdict:
+            if joint_verdict(claim, [verdict, *others]) != here:
                 return f"{name}: {why}" if name else why
     return ""
 
@@ -313,6 +332,8 @@ def what_would_decide(claim: Claim, judgement: Judgement) -> str:
     seen = judgement.observation
     if judgement.reason != CROSSES or claim.kind not in AVERAGED:
         return ""
+    if is_share(claim, seen.values):
+        return _runs_that_decide(claim, seen)
     effect = abs(float(seen.values.mean()) - seen.reference)
     distance = abs(effect - seen.margin) if claim.relation == "near" else effect
     size, variance = seen.seeds, seen.values.var(ddof=1)
@@ -324,3 +345,13 @@ def what_would_decide(claim: Claim, judgement: Judgement) -> str:
     if claim.published_std:
         return "; no number of seeds would decide it: the published repetitions differ too much"
     return f"; over {MOST_SEEDS} seeds would be needed to decide it"
+
+
+def _runs_that_decide(claim: Claim, seen: Observation) -> str:
+    share, runs = seen.values.mean(), seen.seeds
+    while runs <= MOST_SEEDS:
+        ends = share_interval(round(share * runs), runs, seen.level)
+        if _compared(claim, seen, ends.low, ends.high) != "inconclusive":
+            return f"; about {runs} runs would decide it, if the share stays"
+        runs += max(1, runs // 20)
+    return f"; over {MOST_SEEDS} runs would be needed to decide it"

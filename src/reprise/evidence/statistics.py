@@ -94,14 +94,14 @@ def median_interval(sample: pd.Series | np.ndarray | Sequence[float], level: flo
         ValueError: when the observations are too few.
     """
     values = np.sort(np.asarray(sample, dtype=float))
-    outside = _outside(len(values), level)
+    outside = left_out(len(values), level)
     if outside < 0:
         raise ValueError(f"{len(values)} observations have no interval of the median of level {level:g}")
     return Interval(float(np.median(values)), float(values[outside]), float(values[-1 - outside]))
 
 
 @cache
-def _outside(size: int, level: float) -> int:
+def left_out(size: int, level: float) -> int:
     """How many order statistics lie outside the median's interval at either end; -1 if it has none."""
     return int(np.sum(at_most(np.arange(size), size, 0.5) <= (1 - level) / 2)) - 1
 

@@ -109,8 +109,7 @@ def _judged(
     measured, fragile = Rates(), ""
     if settings:
         tables = settings[BASE]
-        judgement, measured = calibrated(claim, tables)
-        level = judgement.observation.level
+        judgement, measured, level = calibrated(claim, tables)
         half, twice = (judge(claim, tables, margin_scale=scale, level=level) for scale in (0.5, 2.0))
         fragile = fragility(claim, judgement)
         if claim.needs and judgement.reason == NO_OBSERVATIONS:
@@ -209,19 +208,21 @@ def summary(claims: pd.DataFrame) -> pd.DataFrame:
 
 CERTAIN = ("given", "identity", "printed")
 """The types of statement in which chance has no part."""
-DECIDED = ("reproduced", "contradicted", "depends")
+ONE_WAY = ("reproduced", "contradicted")
+DECIDED = (*ONE_WAY, "depends")
 
 
 def false_discoveries(claims: pd.DataFrame) -> list[dict[str, Any]]:
     """By paper, over the claims in which chance has a part: how many tests there are, how many of them are
-    decided, and the share of those that is expected to be wrong, at most."""
+    reproduced or contradicted, and the share of those that is expected to be wrong, at most. Claims that
+    depend on settings are tests alone: their p-value is of the experiment's own setting."""
     tests = claims[~claims["kind"].isin(CERTAIN) & claims["p_value"].notna()]
     return [
         {
             "paper": paper,
             "tests": len(rows),
-            "decided": int(rows["verdict"].isin(DECIDED).sum()),
-            "rate": false_discovery_rate(list(rows["p_value"]), list(rows["verdict"].isin(DECIDED))),
+            "decided": int(rows["verdict"].isin(ONE_WAY).sum()),
+            "rate": false_discovery_rate(list(rows["p_value"]), list(rows["verdict"].isin(ONE_WAY))),
         }
         for paper, rows in tests.groupby("paper")
     ]

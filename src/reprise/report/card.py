@@ -147,7 +147,8 @@ def _meaning(claim: Claim) -> str:
         return ""
     if claim.kind in ABOUT_EACH:
         return " (the one that counts, and the range of all)"
-    return f" ({100 * LEVEL:g} % interval{' in all cells together' if claim.cells else ''})"
+    cells = " in all cells together" if claim.cells else ""
+    return f" (interval of {100 * LEVEL:g} %{cells}, or of more where that would be wrong too often)"
 
 
 def _origin(claim: Claim, definition: Definition) -> str:
