@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from reprise.errors import INTERRUPTION
@@ -128,6 +129,13 @@ def test_in_an_ascii_locale_everything_is_read_but_a_path_with_other_letters_is_
     assert plan().returncode == 2
     (line,) = plan().stderr.splitlines()
     assert "letters that this locale lacks; set LC_ALL=C.UTF-8 or PYTHONUTF8=1" in line
+
+
+def test_in_an_ascii_locale_a_page_is_written(tmp_path):
+    np.save(tmp_path / "z.npy", np.random.default_rng(0).normal(size=(60, 4)))
+    command = [sys.executable, "-m", "reprise", "diagnose", "z.npy"]
+    done = subprocess.run(command, env=ASCII, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 DELAYS = [float(text) for text in os.environ.get("DELAYS", "0.1 0.6 1.5 3").split()]

@@ -1,6 +1,7 @@
 """The command line of Reprise. Each command says with --help what it does."""
 
 import argparse
+import errno
 import json
 import math
 import os
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pandas as pd
 from rich.console import Console
@@ -39,14 +40,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run_command(arguments)
         finally:
-            sys.stdout.flush()  # here, where a broken pipe is no crash; at exit it would be one
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where a broken pipe is no crash; at exit it would be one
     except BrokenPipeError:  # e.g. reprise list | head
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError):
-                stream.flush()
-            os.dup2(nowhere, stream.fileno())  # so that the flush at exit succeeds
+        _stop_writing(sys.stdout, sys.stderr)
         return NOBODY_READS
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"reprise: error: no space left on device for what this prints ({error})", file=sys.stderr)
+        _stop_writing(sys.stdout)
+        return 2
+
+
+def _stop_writing(*streams: TextIO) -> None:
+    """Drops what the streams still hold, so that the flush at exit succeeds."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        with suppress(OSError):
+            stream.flush()
+        os.dup2(nowhere, stream.fileno())
 
 
 def _run_command(arguments: Sequence[str] | None) -> int:
@@ -263,6 +276,7 @@ def _print_costs(tier: tiers.Tier) -> None:
 
 def _plan(options: argparse.Namespace) -> None:
     tier = tiers.load_tier(options.tier)
+    pipeline.require_computed(tier)
     minutes = plan.minutes_of_shares(options.share_minutes)
     papers = registry.chosen(options.paper)
     estimates = [plan.estimate(id, tier, minutes) for paper in papers for id in paper.experiments]

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 LEAST_ALIKE = 0.7
 """Of 1, how like a known name an unknown one is that may have been meant for it."""
-INTERRUPTION = "reprise: interrupted; what was finished is kept, and the same command resumes"
+INTERRUPTION = "reprise: interrupted; what was saved is kept, and an experiment resumes from it"
 """What a command says that Ctrl-C has ended."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""

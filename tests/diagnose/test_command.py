@@ -226,6 +226,8 @@ FILES = [
     (["maps.npy"], ["shape [50, 4, 3, 3]", "average feature maps"]),
     (["words.npy"], ["expected real numbers"]),
     (["nan.npy"], ["NaN or infinity in row 7 "]),
+    (["sparse.pt"], ["sparse.pt: this tensor (torch.float32, torch.sparse_coo, on cpu) is no array"]),
+    (["huge.npy"], ["up to 1e+200", "scale"]),
     (["a.npy", "wide.npy"], ["wide.npy: shape [120, 9], but a.npy has [120, 8]"]),
     (["few.npy"], ["10 samples", "40"]),
     (["both.npz"], ["holds 2 arrays: one [120, 8], two [120, 8]", "both.npz:KEY"]),
@@ -244,6 +246,7 @@ FILES = [
 def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
     np.save("pickled.npy", np.array([{}]), allow_pickle=True)
     torch.save({"z": print}, "pickled.pt")
+    torch.save(torch.eye(50).to_sparse(), "sparse.pt")
     (here / "plain_pickle.pt").write_bytes(pickle.dumps(z[0]))
     (here / "damaged.safetensors").write_bytes(b"nothing")
     (here / "a.csv").write_text("1,2\n")
@@ -253,6 +256,7 @@ def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
         "vector": z[0][:, 0],
         "maps": np.zeros((50, 4, 3, 3)),
         "words": np.full((50, 4), "a"),
+        "huge": np.full((50, 4), 1e200),
         "nan": bad,
         "wide": np.zeros((120, 9)),
         "few": z[0][:10],

@@ -257,6 +257,11 @@ def test_what_is_no_run_or_damaged_is_one_message(pair, spoiled, said):
     assert str(pair[1]) in line
 
 
+def test_the_folder_of_all_tiers_is_no_run(pair):
+    with pytest.raises(RepriseError, match="no results here; name a folder such as"):
+        diff.compare(pair[0].parent, pair[1].parent, ROOT)
+
+
 def test_a_damaged_table_is_one_message(pair):
     edit(pair[0], scaled("trajectory", "off_diagonal_mass", 2.0))
     spoil("trajectory.parquet")(pair[1])

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pandas as pd
@@ -109,6 +110,14 @@ def test_verdicts_on_results_that_have_changed_since_are_not_saved(tier, monkeyp
     assert main(["check", KEY, "--tier", "tiny", "--write"]) == 2
     assert "changed while the claims were judged; check them again" in capsys.readouterr().err
     assert not pipeline.is_checked(KEY, tier)
+
+
+def test_processes_that_save_verdicts_at_once_take_turns(tier):
+    claims, evidence = pipeline.check(KEY, tier), pipeline.evidence(KEY, tier)
+    with ThreadPoolExecutor(2) as pool:
+        saves = [pool.submit(pipeline.save_claims, KEY, tier, claims, evidence) for _ in range(40)]
+    assert [save.result() for save in saves] == [None] * 40
+    assert pipeline.is_checked(KEY, tier)
 
 
 def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):

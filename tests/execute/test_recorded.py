@@ -55,8 +55,9 @@ def test_a_merged_run_can_be_drawn_and_checked_but_not_run(elsewhere, capsys):
     assert main(["draw", f"{KEY}/fig04", "--tier", name]) == 0
     assert (root / "figures" / name / KEY / "fig04.pdf").is_file()
     assert main(["check", KEY, "--tier", name]) == 0
-    assert main(["run", ID, "--tier", name]) == 2
-    assert "is a recorded run: it can be checked, drawn and reported, not run" in capsys.readouterr().err
+    for command in (["run", ID], ["plan", KEY]):
+        assert main([*command, "--tier", name]) == 2
+        assert "is a recorded run: it can be checked, drawn and reported, not run" in capsys.readouterr().err
     assert main(["check", KEY, "--tier", "recorded/other"]) == 2
     assert f"unknown recorded run 'recorded/other'; there are: {name}" in capsys.readouterr().err
 

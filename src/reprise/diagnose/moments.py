@@ -28,6 +28,8 @@ PAIRED = 512
 """Rows of each group whose pairs are compared; of all pairs there are too many."""
 SHIFTS = 8
 """Negatives of each sample in the alignment score."""
+LARGEST = 1e30
+"""Larger numbers overflow in single precision, or their products in double."""
 BLOCK = 2**24
 """Numbers read at a time: 128 MiB in float64."""
 
@@ -264,5 +266,10 @@ def _blocks(
                 raise RepriseError(
                     f"{name}: NaN or infinity in row{'s' * (len(bad) > 1)} {listed}{more} (counted from 0); "
                     "leave these samples out of all files"
+                )
+            if (largest := float(view.abs().max())) > LARGEST:
+                raise RepriseError(
+                    f"{name}: numbers up to {largest:.0e}, whose products overflow; scale the embeddings "
+                    f"below {LARGEST:.0e}"
                 )
         yield start, rows

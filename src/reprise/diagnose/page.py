@@ -107,7 +107,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
         dimensions=diagnosis.sample.mean.shape[1],
     )
     files = {
-        folder / PAGE: lambda draft: draft.write_text(page),
+        folder / PAGE: lambda draft: draft.write_text(page, encoding="utf-8"),
         folder / TABLE: lambda draft: rows.to_csv(draft, index=False),
     }
     write_files(files)

@@ -109,8 +109,12 @@ def _array(name: str) -> Array:
 
 def _numbers(name: str, value: Any) -> Array:
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        return (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value).numpy()
+        try:
+            value = value.detach().cpu()
+            return (value.float() if value.is_floating_point() and value.itemsize < 4 else value).numpy()
+        except (RuntimeError, TypeError) as error:  # sparse, on no device, conjugated
+            kind = f"{value.dtype}, {value.layout}, on {value.device}"
+            raise RepriseError(f"{name}: this tensor ({kind}) is no array: {error}") from None
     if isinstance(value, np.ndarray):
         return value
     raise RepriseError(f"{name}: holds a {type(value).__name__}; expected an array or a tensor")

@@ -140,7 +140,7 @@ def band(each: Observed | str, layer: str, state: str) -> tuple[float, float] | 
 
 
 def _text() -> str:
-    return resources.files(__package__).joinpath(FILE).read_text()
+    return resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
 
 
 def _trained(net: Net, rate: float, steps: int, seed: int, data: Data) -> Student | None:

@@ -125,7 +125,7 @@ def _cost(tier: Tier, job: str) -> Cost:
     """What a job has cost, by the last row of its benchmark."""
     file = _file(tier, job)
     try:
-        row = list(csv.DictReader(file.read_text().splitlines(), delimiter="\t"))[-1]
+        row = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t"))[-1]
         cpu, wall = row["cpu_time"], row["s"]
         if cpu in ("NA", "-"):  # it ended before the first sample
             return Cost(wall_seconds=float(wall), unmeasured=(job,))

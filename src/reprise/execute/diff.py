@@ -173,10 +173,13 @@ def _folder(place: Path) -> Run:
         raise RepriseError(f"{half.parent}: a run was killed while it wrote this; run it again to finish")
     records, judged = (
         {
-            str(file.parent.relative_to(place)): _record(place, str(file.relative_to(place)), read)
+            id: record
             for file in sorted(place.glob(f"{depth}/{store.RECORD}"))
+            for id in [str(file.parent.relative_to(place))]
+            for record in [_record(place, f"{id}/{store.RECORD}", read)]
+            if what in record
         }
-        for depth in ("*/*", "*")
+        for depth, what in (("*/*", "experiment"), ("*", "paper"))
     )
     if not records:
         raise RepriseError(f"{place}: no results here; name a folder such as results/default, or a bundle")

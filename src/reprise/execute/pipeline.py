@@ -60,7 +60,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
-    folder = _computed(tier) / id
+    folder = require_computed(tier) / id
     experiment.require_published(params)
     experiment.try_losses(params)
     files = experiment.files(params)
@@ -115,7 +115,7 @@ def run_share(
     """
     experiment = registry.experiment(id)
     params = tier.params[id]
-    folder = _computed(tier) / id
+    folder = require_computed(tier) / id
     if not experiment.has_tasks:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {how_to_make(id, tier)}")
     experiment.require_published(params)
@@ -188,7 +188,7 @@ def _blamed_on_settings(id: str, tier: Tier) -> Iterator[None]:
         ) from None
 
 
-def _computed(tier: Tier) -> Path:
+def require_computed(tier: Tier) -> Path:
     """The folder of a tier's results, which can be computed.
 
     Raises:
@@ -407,13 +407,15 @@ def save_claims(key: str, tier: Tier, claims: pd.DataFrame, judged: Evidence) ->
     Raises:
         RepriseError: if an experiment has finished since, or the folder cannot be written.
     """
-    if evidence(key, tier) != judged:
-        raise RepriseError(
-            f"{tier.results / key}: results or code changed while the claims were judged; check them again "
-            f"with: {_check_again(key, tier)}"
-        )
-    record = {**provenance.describe(tier.root), "paper": key, "results": judged.results}
-    store.save_tables(tier.results / key, {CLAIMS: claims}, judged.key, record)
+    folder = tier.results / key
+    with store.locked(folder / store.LOCK):
+        if evidence(key, tier) != judged:
+            raise RepriseError(
+                f"{folder}: results or code changed while the claims were judged; check them again with: "
+                f"{_check_again(key, tier)}"
+            )
+        record = {**provenance.describe(tier.root), "paper": key, "results": judged.results}
+        store.save_tables(folder, {CLAIMS: claims}, judged.key, record)
 
 
 def _claims_key(key: str, tier: Tier) -> str:

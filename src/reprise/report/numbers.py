@@ -17,6 +17,7 @@ def number(value: float | None) -> str:
         return NONE
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
+    value += 0.0  # no minus before a zero
     if value == 0 or 1e-4 <= abs(value) < 1e7:
         places = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
         text = f"{value:.{places}f}"

@@ -25,11 +25,13 @@ def run(options: argparse.Namespace) -> None:
     """Runs the command.
 
     Raises:
-        RepriseError: if this is no loss, or it fails or diverges in training; then nothing is written.
+        RepriseError: if this is no loss, the folder cannot be written, or the loss fails or diverges in
+            training; then no file is written.
     """
     import torch
 
     from reprise.execute.loss_trial import try_loss
+    from reprise.storage.store import writing
     from reprise.study.experiment import Context
     from reprise.trial import figures, page
     from reprise.trial.comparison import compared
@@ -38,6 +40,8 @@ def run(options: argparse.Namespace) -> None:
     if not re.fullmatch(r".+\.py:\w+", name):
         raise RepriseError(f"'{name}': expected path/mine.py:my_loss")
     try_loss(name)
+    with writing(options.to):  # before minutes of training
+        options.to.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

@@ -99,7 +99,7 @@ def save(trial: Trial, folder: Path) -> list[Path]:
         version=version(),
     )
     files = {
-        folder / PAGE: lambda draft: draft.write_text(page),
+        folder / PAGE: lambda draft: draft.write_text(page, encoding="utf-8"),
         folder / TABLE: lambda draft: pd.concat(trial.means, names=["layer"]).to_csv(draft),
     }
     write_files(files)

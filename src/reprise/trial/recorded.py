@@ -49,7 +49,7 @@ def provenance() -> list[str]:
 
 
 def _text() -> str:
-    return resources.files(__package__).joinpath(FILE).read_text()
+    return resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
 
 
 def _table(diagnostics: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:

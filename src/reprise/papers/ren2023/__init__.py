@@ -8,8 +8,14 @@ BIBTEX = """@misc{ren2023importance,
   note      = {arXiv:2304.03717}
 }"""
 HEADLINES = {
-    "Negatives keep the representation balanced": ("ren2023/fig1/contrastive-more-balanced",),
-    "Without negatives it tends to rank one": ("ren2023/thm43/spike-rank-one",),
+    "Negatives keep the representation balanced": (
+        "ren2023/fig1/contrastive-more-balanced",
+        "ren2023/fig1/contrastive-balance-stage2",
+    ),
+    "Without negatives it tends to rank one": (
+        "ren2023/thm43/spike-rank-one",
+        "ren2023/thm43/spike-rank-one-trace",
+    ),
     "The condition number rises first, then falls": (
         "ren2023/fig1/contrastive-condition-stage1",
         "ren2023/fig1/contrastive-condition-stage2",

@@ -8,7 +8,7 @@ BIBTEX = """@misc{skean2024frossl,
   note      = {arXiv:2310.02903v1}
 }"""
 HEADLINES = {
-    "FroSSL learns all directions sooner": ("skean2024/fig2/quicker",),
+    "FroSSL learns all directions sooner": ("skean2024/fig2/quicker", "skean2024/fig2/quicker-own-rate"),
     "FroSSL's covariance is the best conditioned": ("skean2024/fig3/condition-raw-own-rate",),
     "FroSSL leads in the first epochs": ("skean2024/sec6.1/early-lead",),
     "FroSSL is competitive at the end": ("skean2024/sec6.1/competitive",),

@@ -8,7 +8,11 @@ BIBTEX = """@inproceedings{tian2023understanding,
   year      = {2023}
 }"""
 HEADLINES = {
-    "ReLU filters learn diverse patterns that linear ones miss": ("tian2023/fig9/relu-above-linear",),
+    "ReLU filters learn diverse patterns that linear ones miss": (
+        "tian2023/fig9/relu-above-linear",
+        "tian2023/fig5/linear-cannot",
+        "tian2023/fig12/diverse",
+    ),
     "ReLU filters gain from over-parameterisation": ("tian2023/fig9/relu-gains-with-beta",),
     "InfoNCE beats the quadratic loss": ("tian2023/fig10/below-infonce",),
     "BatchNorm helps where tokens are rare": (

@@ -95,7 +95,7 @@ def _converges(problem: str, outputs: int, where: str) -> Claim:
         f"esser2024/fig1/{problem}-converges-z{outputs}",
         f"With {SCALED[problem]} gradient descent converges, z = {outputs}: it comes to rest, at {where}.",
         {
-            "comes to rest": _holds(rests(problem, outputs), "1 if at rest", exactly=1),
+            "comes to rest": _holds(rests(problem, outputs), "(1: at rest)", exactly=1),
             "at this value": _holds(off_optimum(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),
         },
         source="Example 1, Figure 1; Propositions 2 and 3",
@@ -107,7 +107,7 @@ def _independent(problem: str, outputs: int) -> Claim:
         f"esser2024/fig1/{problem}-independent-of-start-z{outputs}",
         f"With {SCALED[problem]} the loss converges to the same value whatever the start, z = {outputs}.",
         {
-            "comes to rest": _holds(rests(problem, outputs), "1 if at rest", exactly=1),
+            "comes to rest": _holds(rests(problem, outputs), "(1: at rest)", exactly=1),
             "same value": _holds(off_first_start(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),
         },
         source=FIGURE_1,
@@ -129,14 +129,14 @@ CLAIMS = [
     for_all(
         "esser2024/fig1/unconstrained-diverges",
         "Gradient descent on the unconstrained contrastive loss diverges, to numbers that are not finite.",
-        {f"z = {z}": _holds(diverged("unconstrained", z), "1 if not finite", exactly=1) for z in DIMS},
+        {f"z = {z}": _holds(diverged("unconstrained", z), "(1: not finite)", exactly=1) for z in DIMS},
         source=FIGURE_1,
     ),
     *(
         for_all(
             f"esser2024/fig1/{problem}-stays-finite",
             f"With {SCALED[problem]} no run of gradient descent diverges.",
-            {f"z = {z}": _holds(diverged(problem, z), "1 if not finite", exactly=0) for z in DIMS},
+            {f"z = {z}": _holds(diverged(problem, z), "(1: not finite)", exactly=0) for z in DIMS},
             source=FIGURE_1,
         )
         for problem in SCALED

@@ -50,7 +50,7 @@ CLAIMS = [
                 source="Section 5",
                 measure=both_stages(tau2),
                 at_least=1,
-                unit="1 for both stages",
+                unit="(1: both stages)",
                 reading="stages: a rise and a fall by 10 %, ours",
             )
             for tau2 in Params.model_fields["tau2"].default

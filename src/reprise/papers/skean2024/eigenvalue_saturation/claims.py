@@ -24,6 +24,7 @@ METRICS = {
     "entropy": ("eigenvalue entropy", "larger", "nats"),
     "saturation": ("14th eigenvalue", "saturated at an earlier step", "steps, at most the horizon"),
 }
+"""None of them can be negative."""
 HOW = {"raw": "of the embeddings as they are", "normalised": "of embeddings with columns of unit variance"}
 
 
@@ -63,6 +64,7 @@ def _claim(name: str, scale: str, rate: str) -> Claim:
                 source="Section 5.2, Figure 3",
                 measure=metric(scaled, own_rate, data_set, "frossl"),
                 unit=unit,
+                bounds=(0.0, math.inf),
                 learned=learned("probes", own_rate=own_rate, method=("frossl", method)),
                 reading=f"ours: {HOW[scale]}, {where}; {ELSEWHERE}",
                 **{side: metric(scaled, own_rate, data_set, method)},

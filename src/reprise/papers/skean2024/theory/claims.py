@@ -1,5 +1,6 @@
 """What Sections 2 to 5 and Appendices A, E.1 and E.2 say of the loss itself."""
 
+import math
 from itertools import product
 from typing import Any
 
@@ -66,6 +67,7 @@ CLAIMS: list[Claim] = [
                 measure=swing("unit length", correlation),
                 below=swing("no logarithms", correlation),
                 unit=f"largest over smallest {RATIO}",
+                bounds=(1.0, math.inf),
             )
             for correlation in CORRELATIONS
         },

@@ -121,7 +121,7 @@ def cell_claim(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:
     flows = " and ".join(name for name, flag in (("mean", mean), ("variance", variance)) if flag)
     return value(
         f"tian2023/table1/beta{beta}-P{candidates}-mean{mean:d}-var{variance:d}",
-        f"At beta = {beta}, P = {candidates}, zeta = 10, χ+ is {published.mean:.2f} with "
+        f"At beta = {beta}, P = {candidates}, zeta = 10, χ+ is {published.mean:z.2f} with "
         f"{f'the gradient through the {flows}' if flows else 'no gradient through the statistics'}.",
         source="Table 1",
         quantity="score",

@@ -67,21 +67,28 @@ def _figure_1(model: str, which: str) -> list[Claim]:
             f"tian2023/fig1/converges-{model}",
             f"With a U that is not quite orthogonal ({SMALL}) power iteration converges from every u_m "
             f"(latent summation model, {which}).",
-            lambda distance: _each_run(at_rest(model, distance), "Figure 1 right", at_least=1),
+            lambda distance: _each_run(
+                at_rest(model, distance), "Figure 1 right", "(1: at rest)", at_least=1
+            ),
         ),
         _at_small_distances(
             f"tian2023/fig1/close-to-its-pattern-{model}",
             f"With a U that is not quite orthogonal ({SMALL}) there is an optimum close to each u_m: power "
             f"iteration ends nearer to the u_m from which it starts than to any other (latent summation "
             f"model, {which}).",
-            lambda distance: _each_run(near_own(model, distance), "Figure 1 right, Section 3.3", at_least=1),
+            lambda distance: _each_run(
+                near_own(model, distance), "Figure 1 right, Section 3.3", "(1: nearest)", at_least=1
+            ),
         ),
         _at_small_distances(
             f"tian2023/thm3/covers-fig1-{model}",
             f"Theorem 3 covers Figure 1 ({SMALL}): with L as defined, over the whole sphere, the "
             f"irregularity at u_m can be under 1 (a lower bound of it is; latent summation model, {which}).",
             lambda distance: _each_run(
-                at_start("omega", model, distance), "Figure 1, Section 3.3 after Theorem 3", at_most=1
+                at_start("omega", model, distance),
+                "Figure 1, Section 3.3 after Theorem 3",
+                "irregularity",
+                at_most=1,
             ),
         ),
     ]
@@ -93,9 +100,9 @@ def _at_small_distances(id: str, statement: str, claim: Callable[[float], Claim]
     )
 
 
-def _each_run(measure: Measure, source: str, **bound: float) -> Claim:
+def _each_run(measure: Measure, source: str, unit: str, **bound: float) -> Claim:
     """A cell's claim, whose id and statement are not read."""
-    return always("tian2023/cell", "", source=source, measure=measure, unit="a run", **bound)
+    return always("tian2023/cell", "", source=source, measure=measure, unit=unit, **bound)
 
 
 CLAIMS = [
@@ -108,7 +115,7 @@ CLAIMS = [
             source="Figure 1, Section 3.3 after Theorem 3",
             measure=at_start("covered", "discrete", CLAIMED_SMALL[-1]),
             at_least=1,
-            unit="a run",
+            unit="(1: covered)",
         )
     ),
     always(
@@ -118,7 +125,7 @@ CLAIMS = [
         source="Theorem 3",
         measure=covered_runs_converge,
         at_least=1,
-        unit="a run",
+        unit="(1: converges)",
     ),
     identity(
         "tian2023/eq9/threshold-exact",
