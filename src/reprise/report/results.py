@@ -173,6 +173,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
     made.filters |= {
         "cell": wording.cell,
         "observed": wording.observed,
+        "printed": wording.printed,
         "to_hold": wording.to_hold,
         "duration": numbers.duration,
         "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
