@@ -52,6 +52,17 @@ def test_every_figure_and_table_of_a_paper_is_shown_with_its_caption_of_now(key)
 
 
 @published
+def test_a_verdict_that_decides_nothing_says_why_on_its_page():
+    rows = pd.read_csv(FOLDER / results.TABLE, keep_default_na=False)
+    for row in rows[rows["verdict"].isin(["inconclusive", "depends"])].to_dict("records"):
+        page = (FOLDER / f"{row['claim'].split('/')[0]}.md").read_text(encoding="utf-8")
+        assert row["reason"], row["claim"]
+        assert f"{wording.cell(row['statement'])} *({wording.cell(row['reason'])})*" in page, (
+            f"{row['claim']}: {AGAIN}"
+        )
+
+
+@published
 def test_the_folder_holds_no_drawing_that_no_page_shows():
     pages = "".join(file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md"))
     for file in FOLDER.glob("*/*.*"):
