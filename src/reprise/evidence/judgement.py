@@ -143,7 +143,10 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
     if claim.learned is not None:
         gain = float(once(claim.learned)(tables).min(skipna=False))
         if not gain >= LEARNED:
-            obstacle = f"did not learn: a net is {gain:+.1f} points from random initialisation or a baseline"
+            obstacle = (
+                f"did not learn: a network is {gain:+.2f} points from random initialisation or a baseline, "
+                f"and {LEARNED:g} are needed"
+            )
             return replace(seen, obstacle=obstacle)
     if claim.resolution is not None:
         margin = float(once(claim.resolution)(tables).max(skipna=False))
