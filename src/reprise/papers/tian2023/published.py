@@ -18,7 +18,7 @@ class Score(NamedTuple):
     std: float
 
     def __str__(self) -> str:
-        return f"{self.mean:z.2f} ± {self.std:.2f}"
+        return f"{self.mean:.2f} ± {self.std:.2f}"
 
 
 @cache

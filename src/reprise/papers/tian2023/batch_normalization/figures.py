@@ -133,7 +133,7 @@ def table1_differences(tables: Tables, params: Params) -> Figure:
     verdicts = judge_all([cell_claim(*place) for place in places], tables, params)["verdict"]
     gaps = np.array([cells[place].mean() - published.table1()[place].mean for place in places])
     texts = [
-        f"{gap:+z.2f} {MARKS[verdict]}\n{_score(cells[place])}  |  {published.table1()[place]}"
+        f"{gap:+.2f} {MARKS[verdict]}\n{_score(cells[place])}  |  {published.table1()[place]}"
         for place, gap, verdict in zip(places, gaps, verdicts, strict=True)
     ]
     limit = max(np.abs(gaps).max(), MARGINS["score"])
