@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print(f"reprise: error: no space left on device for what this prints ({error})", file=sys.stderr)
+        print(
+            "reprise: error: no space left for the output; free space, or send it elsewhere", file=sys.stderr
+        )
         _stop_writing(sys.stdout)
         return 2
 

@@ -26,7 +26,7 @@ def data_sets(params: Settings) -> tuple[str, ...]:
 
 
 def published_data_sets(kind: type[Settings]) -> tuple[str, ...]:
-    """The data sets of an experiment with its published settings, which are not checked for that."""
+    """The data sets of an experiment with its published settings, none of which is checked."""
     fields = kind.model_fields
     return _each_once(fields[name].default for name in FIELDS if {"root", name} <= fields.keys())
 

@@ -148,7 +148,7 @@ def _meaning(claim: Claim) -> str:
     if claim.kind in ABOUT_EACH:
         return " (the one that counts, and the range of all)"
     cells = " in all cells together" if claim.cells else ""
-    return f" (interval of {100 * LEVEL:g} %{cells}, or of more where that would be wrong too often)"
+    return f" (interval of {100 * LEVEL:g} %{cells}, wider where that would be wrong too often)"
 
 
 def _origin(claim: Claim, definition: Definition) -> str:
