@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -61,6 +61,18 @@ LEARNED = 15.0
 initialisation to be evidence."""
 
 
+class Premise(NamedTuple):
+    """What a statement takes for granted.
+
+    Attributes:
+        words: such as `a collapse without a projector`.
+        measure: 1 for each run in which it is there, 0 for another.
+    """
+
+    words: str
+    measure: Measure
+
+
 @dataclass(frozen=True)
 class Claim:
     """One published statement.
@@ -93,6 +105,8 @@ class Claim:
         learned: of every image net that the statement is about, how many percentage points its linear probe,
             or what else shows that it learned, is above that of its random initialisation, by any index
             (`learning.gain`); None where there is no such net.
+        premise: what the statement takes for granted, such as the collapse that something prevents. Where a
+            run lacks it, nothing is decided.
         form: whether the statement is the paper's as printed, the paper's as we restated it where our text
             has lost its formulas, or our own: a correction or a remark.
         erratum: of the two forms of an erratum, its kind; empty where there is none.
@@ -122,6 +136,7 @@ class Claim:
     reading: str = ""
     looked: str = ""
     learned: Measure | None = None
+    premise: Premise | None = None
     form: Form = "printed"
     erratum: ErratumKind | Literal[""] = ""
 
@@ -296,7 +311,9 @@ def for_all(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) ->
     if nested := [name for name, cell in cells.items() if cell.cells]:
         raise ValueError(f"{id}: cells have cells: {', '.join(nested)}")
     first = next(iter(cells.values()))
-    whole = {"measure": None, "published": None, "published_std": None, "published_n": None, "learned": None}
+    whole = dict.fromkeys(
+        ("measure", "published", "published_std", "published_n", "learned", "premise"), None
+    )
     return replace(first, id=id, statement=statement, cells=dict(cells), **whole | rest)
 
 
@@ -310,9 +327,13 @@ def restated(claim: Claim) -> Claim:
     return replace(claim, form="restated")
 
 
-def ours(claim: Claim) -> Claim:
-    """A statement that the paper does not make: a correction or a remark."""
-    return replace(claim, form="ours")
+def ours(claim: Claim, reading: str = "") -> Claim:
+    """Declares a statement that the paper does not make: a correction or a remark.
+
+    Args:
+        reading: why the paper does not, where it might be read so; stands before the claim's own reading.
+    """
+    return replace(claim, form="ours", reading="; ".join(filter(None, (reading, claim.reading))))
 
 
 def both_forms(kind: ErratumKind, printed: Claim, corrected: Claim) -> list[Claim]:

@@ -148,6 +148,8 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
                 f"and {LEARNED:g} are needed"
             )
             return replace(seen, obstacle=obstacle)
+    if claim.premise is not None and not (once(claim.premise.measure)(tables) == 1).all():
+        return replace(seen, obstacle=f"not testable here: there is no {claim.premise.words}")
     if claim.resolution is not None:
         margin = float(once(claim.resolution)(tables).max(skipna=False))
         if not margin <= COARSEST * (abs(reference) or 1.0):

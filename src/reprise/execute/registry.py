@@ -179,7 +179,8 @@ class Paper:
         bibtex: its citation; empty for experiments of our own, which are no paper's.
         pending: claims that no experiment can decide yet.
         printed: claims about the paper's own numbers, which need no experiment.
-        headlines: what the paper is about, in short phrases -> the claims that say so.
+        headlines: what the abstract and the list of contributions claim, quoted in the paper's order -> the
+            claim that decides it.
     """
 
     key: str
@@ -190,7 +191,7 @@ class Paper:
     printed: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
     coverage: tuple[dict[str, str], ...]
-    headlines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    headlines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_ours(self) -> bool:

@@ -14,14 +14,14 @@ from PIL import Image
 
 from reprise.errors import RepriseError
 from reprise.evidence.errata import Erratum as Found
-from reprise.evidence.judgement import VERDICTS, Verdict
+from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Paper as Registered
 from reprise.execute.tiers import Tier
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
-from reprise.report.findings import data_sets_needed, findings, printed
+from reprise.report.findings import findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
 from reprise.report.places import Checkout
@@ -120,7 +120,8 @@ class _Builder:
             bibtex=self.registered.bibtex,
             minutes=minutes(self.tier, self.registered.key, self.fresh),
             headlines=[
-                self._headline(phrase, ids, verdicts) for phrase, ids in self.registered.headlines.items()
+                Headline(quotation=quotation, claim=claim)
+                for quotation, claim in self.registered.headlines.items()
             ],
             experiments=[self._experiment(id) for id in self.registered.experiments],
             sections=contents.sections,
@@ -149,21 +150,6 @@ class _Builder:
         )
 
     # Claims.
-
-    def _headline(self, phrase: str, ids: Sequence[str], verdicts: Mapping[str, Verdict]) -> Headline:
-        having = [verdicts[id] for id in ids]
-        order: tuple[Verdict, ...] = ("contradicted", "depends", "inconclusive", "not run", "reproduced")
-        main = next(verdict for verdict in order if verdict in having)
-        if set(having) == {"not run"}:
-            needed = data_sets_needed(self.registered, ids)[1]
-            words = f"needs {', '.join(needed)}" if needed else "not run"
-        elif len(set(having)) == 1:
-            words = {"depends": "depends on what the paper leaves open"}.get(main, str(main))
-        else:
-            words = f"holds in {having.count('reproduced')} of {len(having)}"
-        if any(row["claim"] in ids and row["scale"] == "reduced" for row in self.rows):
-            words += ", at reduced scale"
-        return Headline(phrase=phrase, verdict=words, main=main, claims=list(ids))
 
     # Figures and tables.
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
-from reprise.evidence.verdicts import GROUNDS
 from reprise.execute import inputs, registry
 from reprise.execute.registry import Paper as Registered
 from reprise.report.schema import Claim, Findings, Paper, Printed
@@ -14,25 +13,36 @@ FINDINGS = 10
 
 
 def findings(papers: Sequence[Paper]) -> Findings:
-    def firmest(selected: Callable[[Claim], bool]) -> list[str]:
-        """Of each paper in turn, one of a figure, table or theorem."""
-        order = list(GROUNDS)
-        by_paper = []
+    def first(selected: Callable[[Claim], bool]) -> list[str]:
+        """The first claims, one of a figure, table or theorem: those that abstracts rest on, of each paper in
+        turn; then the others likewise."""
+        ranked: list[list[list[Claim]]] = [[], [], []]
         for paper in papers:
-            first: dict[str, Claim] = {}
+            rank = rests_on(paper)
+            one: dict[str, Claim] = {}
             for claim in sorted(
-                filter(selected, paper.claims),
-                key=lambda claim: (order.index(claim.ground), -len(claim.settings), claim.id),
+                (claim for claim in paper.claims if selected(claim) and claim.form != "ours"),
+                key=lambda claim: (rank(claim), -len(claim.settings), claim.id),
             ):
-                first.setdefault(claim.id.rpartition("/")[0], claim)
-            by_paper.append(first.values())
-        turns = zip_longest(*by_paper)
+                one.setdefault(claim.id.rpartition("/")[0], claim)
+            for level, claims in enumerate(ranked):
+                claims.append([claim for claim in one.values() if rank(claim) == level])
+        turns = [turn for by_paper in ranked for turn in zip_longest(*by_paper)]
         return [claim.id for turn in turns for claim in turn if claim is not None][:FINDINGS]
 
     return Findings(
-        robust=firmest(lambda claim: claim.robust),
-        depends=firmest(lambda claim: claim.verdict == "depends"),
+        robust=first(lambda claim: claim.robust),
+        depends=first(lambda claim: claim.verdict == "depends"),
     )
+
+
+def rests_on(paper: Paper) -> Callable[[Claim], int]:
+    """Ranks a paper's claims: 0 if it decides a sentence of the abstract or the contributions, 1 if artifacts.csv
+    lists it beside such a claim, else 2."""
+    deciding = {headline.claim for headline in paper.headlines}
+    listed = [set(entry["covered_by"].split()) for entry in registry.paper(paper.key).coverage]
+    beside = set().union(*(ids for ids in listed if ids & deciding))
+    return lambda claim: 0 if claim.id in deciding else 1 if claim.id in beside else 2
 
 
 def printed(papers: Sequence[Paper]) -> Printed:

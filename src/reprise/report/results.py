@@ -144,7 +144,7 @@ def _facts(report: Report, root: Path) -> Mapping[str, str]:
 def _of_the_headline(paper: Paper) -> Figure | None:
     """The first figure about what the paper is first about."""
     drawn = [figure for figure in paper.figures if figure.kind == "figure"]
-    about = {claim for headline in paper.headlines for claim in headline.claims}
+    about = {headline.claim for headline in paper.headlines}
     return next((figure for figure in drawn if about & set(figure.claims)), drawn[0] if drawn else None)
 
 

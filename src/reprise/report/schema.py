@@ -247,13 +247,10 @@ class Errata(Part):
 
 
 class Headline(Part):
-    """What the paper is about, in one phrase, and what came out."""
+    """What the abstract or the list of contributions claims, and the claim that decides it."""
 
-    phrase: str
-    verdict: str
-    """In words: `reproduced`, `reproduced, at reduced scale`, `needs ImageNet`."""
-    main: Verdict
-    claims: list[str]
+    quotation: str
+    claim: str
 
 
 class Paper(Part):
@@ -315,7 +312,7 @@ class Printed(Part):
 
 
 class Findings(Part):
-    """Claims to look at first, firmest first."""
+    """Claims on the papers' own grounds to look at first: what the abstract rests on, then the others."""
 
     robust: list[str]
     depends: list[str]

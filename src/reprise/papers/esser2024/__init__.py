@@ -8,9 +8,23 @@ BIBTEX = """@inproceedings{esser2024representation,
   year      = {2024}
 }"""
 HEADLINES = {
-    "Without constraints descent diverges": ("esser2024/fig1/unconstrained-diverges",),
-    "Orthonormal weights avoid collapse": ("esser2024/fig1/rank-orthogonal",),
-    "Scaled by Frobenius norms, the loss still collapses": ("esser2024/fig1/rank-frobenius",),
-    "Wide tanh networks come close to linear ones": ("esser2024/fig2/tanh-slope",),
-    "A step of the ODE is faster than one of training": ("esser2024/fig4-time/ode-faster-than-nonlinear",),
+    "leads to learning trivial scalar representations that demonstrates dimension collapse": (
+        "esser2024/prop1/collapse"
+    ),
+    "the exact (network width independent) learning dynamics of the SSL models trained using gradient"
+    " descent on the Grassmannian manifold": "esser2024/thm2-ode/printed",
+    "the infinite width approximation of SSL models significantly deviate from the neural tangent "
+    "kernel approximations of supervised models": "esser2024/abstract/ntk-deviation",
+    "the evolution dynamics is same across dimensions": "esser2024/prop1/identical",
+    "dimension collapse cannot be avoided by adding standard Frobenius norm reguralisation or "
+    "constraint": "esser2024/fig1/rank-frobenius",
+    "but by adding orthogonality or L2 norm constraints": "esser2024/fig1/rank-orthogonal",
+    "at initialization, the dynamics of 2-layer network with nonlinear activation is close to their "
+    "linear, width independent counterparts": "esser2024/thm1/rate",
+    "the evolution of the infinite width non-linear networks are close to their linear counterparts": (
+        "esser2024/fig2/tanh-slope"
+    ),
+    "our derived SSL learning dynamics can be solved significantly faster than training nonlinear "
+    "networks": "esser2024/fig4-time/ode-faster-than-nonlinear",
+    "and yet provide comparable accuracy on downstream tasks": "esser2024/sec1/comparable-accuracy",
 }

@@ -36,14 +36,6 @@ ERRATA: list[Erratum] = [
         ),
     ),
     shown(
-        "prop1-convergence",
-        "substantive",
-        "Proposition 1",
-        "the output collapses to one dimension at convergence",
-        "where C has a negative eigenvalue nothing converges, as Figure 1 shows: the output grows without "
-        "bound, and collapses relative to its size",
-    ),
-    shown(
         "prop1-fixed-points",
         "substantive",
         "Proposition 1",
@@ -58,13 +50,6 @@ ERRATA: list[Erratum] = [
         "under InfoNCE the output dimensions decouple, and hence collapse",
         "they decouple only with its softmax weights held fixed, which depend on all outputs; and at its "
         "minimum they are not collapsed",
-    ),
-    shown(
-        "remark2-cosine",
-        "substantive",
-        "Remark 2 and footnote 2",
-        "the same holds for the non-contrastive loss, of which (2) replaces the cosine by the dot product",
-        "it holds for (2); the cosine's norms couple the outputs",
     ),
     shown(
         "remark3-identical",

@@ -9,14 +9,10 @@ BIBTEX = """@inproceedings{jing2022understanding,
   year      = {2022}
 }"""
 HEADLINES = {
-    "Strong augmentation collapses dimensions": ("jing2022/sec4/threshold-above",),
-    "Depth collapses dimensions, even with weak augmentation": ("jing2022/fig6a/linear-collapsed",),
-    "ReLU collapses like no nonlinearity": ("jing2022/fig6b/relu-like-linear",),
-    "A trainable projector prevents collapse": ("jing2022/fig7/projector-prevents-collapse",),
-    "Table 1": (
-        "jing2022/table1/simclr-nonlinear",
-        "jing2022/table1/simclr-linear",
-        "jing2022/table1/simclr-none",
-        "jing2022/table1/directclr",
+    "dimensional collapse also happens in contrastive learning": "jing2022/fig2/some-collapse",
+    "strong augmentation along feature dimensions": "jing2022/sec4/threshold-above",
+    "implicit regularization driving models toward low-rank solutions": "jing2022/fig6a/linear-collapsed",
+    "DirectCLR outperforms SimCLR with a trainable linear projector on ImageNet": (
+        "jing2022/table1/directclr-above-linear"
     ),
 }

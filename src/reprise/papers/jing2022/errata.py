@@ -27,11 +27,11 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "thm1-any-width",
-        "substantive",
+        "typo",
         "Theorem 1, Corollary 1 and Appendix B.3",
         "if X has a negative eigenvalue, W has vanishing singular values",
-        "only if W has more outputs than X has positive eigenvalues, as a square W always does: the theorem "
-        "lacks this condition",
+        "if W has more outputs than X has positive eigenvalues, as a square W always has: a condition that "
+        "goes without saying where the layers are square",
     ),
     shown(
         "thm3",

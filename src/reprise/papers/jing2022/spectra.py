@@ -1,5 +1,7 @@
 """Measures of a spectrum given by logarithms."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -22,6 +24,12 @@ def relative(log_values: pd.Series, by: pd.Series | list[pd.Series]) -> pd.Serie
 def collapsed_values(log_values: pd.Series) -> float:
     """Number of collapsed values."""
     return collapsed(np.exp(log_values))
+
+
+def has_collapse(log_values: pd.Series) -> float:
+    """1 if a value is below 1e-5 of the largest, or below e^-4 of the next larger one, else 0."""
+    ordered = np.sort(log_values.to_numpy())[::-1]
+    return float(ordered[-1] < ordered[0] + math.log(1e-5) or (np.diff(ordered) < -4).any())
 
 
 def rank_of_covariance(log_values: pd.Series) -> float:

@@ -33,8 +33,8 @@ class TwoLayers(TakesLosses):
     seeds: int = ours(10, "independent data, noise and weights", ge=1)
 
     def plausible(self) -> dict[str, Self]:
-        """Other plausible values of what the paper leaves unstated: those of the authors' toy code, and
-        others with fewer but larger steps, which is cheap."""
+        """Other plausible values of what the paper leaves unstated: the initialisation and learning
+        rate of the authors' toy code, and others with fewer but larger steps, which is cheap."""
         coarser = {"learning_rate": 2 * self.learning_rate, "steps": self.steps // 2}
         grid: dict[str, dict[str, float]] = {
             "twice the time": {"steps": self.steps},
@@ -52,7 +52,7 @@ class TwoLayers(TakesLosses):
             },
             "init barely distinct": {"init_span": 1.1},
             "init further apart": {"init_span": 2.0},
-            "authors' code": {
+            "authors' initialisation and rate": {
                 "init_scale": CODE_SCALE, "init_span": CODE_SPAN, "covariance_span": 1.0, "noise_std": 0.001,
                 "learning_rate": self.learning_rate / 2, "steps": self.steps * 5 // 2,
             },

@@ -8,19 +8,16 @@ BIBTEX = """@misc{ren2023importance,
   note      = {arXiv:2304.03717}
 }"""
 HEADLINES = {
-    "Negatives keep the representation balanced": (
-        "ren2023/fig1/contrastive-more-balanced",
-        "ren2023/fig1/contrastive-balance-stage2",
+    "the positive pairs will drive the model to align the representations at the cost of increasing "
+    "the condition number": "ren2023/fig1/contrastive-condition-stage1",
+    "the negative pairs will reduce the condition number, keeping the learned representations "
+    "balanced": "ren2023/fig1/contrastive-condition-stage2",
+    "contrastive learning converges efficiently to a nearly optimal solution, which indeed aligns the"
+    " feature representations": "ren2023/thm43/contrastive",
+    "the features learned by contrastive learning with negative pairs is much more balanced": (
+        "ren2023/fig1/contrastive-more-balanced"
     ),
-    "Without negatives it tends to rank one": (
-        "ren2023/thm43/spike-rank-one",
-        "ren2023/thm43/spike-rank-one-trace",
-    ),
-    "The condition number rises first, then falls": (
-        "ren2023/fig1/contrastive-condition-stage1",
-        "ren2023/fig1/contrastive-condition-stage2",
-    ),
-    "On images and captions, too, the condition number ends below its peak": (
-        "ren2023/fig2/contrastive-condition-below-peak",
+    "without negative pairs, the learned representation is close to a rank one solution": (
+        "ren2023/thm43/spike-rank-one"
     ),
 }

@@ -8,16 +8,13 @@ BIBTEX = """@inproceedings{tian2023understanding,
   year      = {2023}
 }"""
 HEADLINES = {
-    "ReLU filters learn diverse patterns that linear ones miss": (
-        "tian2023/fig9/relu-above-linear",
-        "tian2023/fig5/linear-cannot",
-        "tian2023/fig12/diverse",
+    "the presence of nonlinearity can lead to many local optima even in 1-layer setting": (
+        "tian2023/sec3/relu-more-optima"
     ),
-    "ReLU filters gain from over-parameterisation": ("tian2023/fig9/relu-gains-with-beta",),
-    "InfoNCE beats the quadratic loss": ("tian2023/fig10/below-infonce",),
-    "BatchNorm helps where tokens are rare": (
-        "tian2023/fig11/batch-norm-helps-zeta5",
-        "tian2023/fig11/batch-norm-helps-zeta10",
-    ),
-    "Table 1": ("tian2023/table1/whole-table",),
+    "with linear activation, only one major pattern can be learned": "tian2023/sec1/linear-one-pattern",
+    "in the 2-layer case, linear activation is proven not capable of learning specialized weights "
+    "into diverse patterns": "tian2023/thm4/colinear",
+    "those local patterns discriminative from the perspective of global-level patterns are "
+    "prioritized to learn": "tian2023/thm6/basin",
+    "nonlinearity enables weight specialization to diverse patterns": "tian2023/fig9/relu-above-linear",
 }

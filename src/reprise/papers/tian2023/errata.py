@@ -41,7 +41,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "thm4-projection",
-        "substantive",
+        "typo",
         "Theorem 4, Eqs. 14 and 158",
         "ẇ_km = s_km b_k, co-linear over m",
         "with the unit filters of Lemma 4, ẇ_km = s_km P⊥ b_k with each filter's own projection; co-linear "
@@ -106,7 +106,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "eq155-positive",
-        "substantive",
+        "typo",
         "Remark after Theorem 6, positive modulation",
         "P[E_l] >= ε_l/2 for ε_l > 0",
         "P[E_l] >= min(ε_l, 1)/2: P[E_l] is never above 1/2",
@@ -117,7 +117,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "eq156",
-        "substantive",
+        "typo",
         "Eq. 156",
         "P[E_c(1)] >= (ε_c(1) - ε_c(2))/2",
         "P[E_c(1)] >= min(ε_c(1) - ε_c(2), 1)/2",
@@ -128,7 +128,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "eq157",
-        "substantive",
+        "typo",
         "Eq. 157",
         "… (1 - (ε_c(r') - ε_c(r))/2)^(r'+1)",
         "… max(0, 1 - (ε_c(r') - ε_c(r))/2)^(r'+1): a gap above 2 makes the printed bound negative",
@@ -137,17 +137,6 @@ ERRATA: list[Erratum] = [
             r"\right)^{r'+1}",
             r"P[E_{c(r)}]\le\min_{r'<r}\frac{1}{r'+1}\left(\max\left(0,1-\frac{\epsilon_{c(r')}-"
             r"\epsilon_{c(r)}}{2}\right)\right)^{r'+1}",
-        ),
-    ),
-    shown(
-        "lemma7",
-        "substantive",
-        "Lemma 7",
-        "1 - d ≤ μ (1 - c) if c > 0 and λ1 > 0",
-        "also needs |λ_i| ≤ λ2 for all i > 1, as in a positive semi-definite A",
-        formulas=(
-            r"1-d\le\mu(1-c)\quad\text{if }c>0,\ \lambda_1>0",
-            r"1-d\le\mu(1-c)\quad\text{if }c>0,\ \lambda_1>0,\ |\lambda_i|\le\lambda_2\text{ for }i>1",
         ),
     ),
     shown(

@@ -57,15 +57,16 @@ CLAIMS = [
     ),
     *falsehood(
         "lemma1-two-layers",
-        "In a linear network of two layers with orthonormal weights the tangent kernel of an output "
-        "is xᵀx', the last layer's share.",
+        "In the proof of Lemma 1, which itself is about one layer: in a linear network of two layers with "
+        "orthonormal weights the tangent kernel of an output is xᵀx', the last layer's share.",
         "In a linear network of two layers with orthonormal weights the tangent kernel of an output "
         "is 2 xᵀx': both layers contribute alike.",
         "Lemma 1, proof",
     ),
     *falsehood(
         "lemma1-wide-relu",
-        "The tangent kernel of an infinitely wide ReLU network is that of its last layer, E[φ(wᵀx) φ(wᵀx')].",
+        "In the proof of Lemma 1, which itself is about one layer: the tangent kernel of an infinitely wide "
+        "ReLU network is that of its last layer, E[φ(wᵀx) φ(wᵀx')].",
         "The tangent kernel of an infinitely wide ReLU network is E[φ(wᵀx) φ(wᵀx')] + xᵀx' E[φ'(wᵀx) "
         "φ'(wᵀx')]: both layers have a share.",
         "Lemma 1, proof",
@@ -96,13 +97,11 @@ CLAIMS = [
         "tend to one dimension: their second singular value, as a share of the first, vanishes.",
         "Proposition 1",
     ),
-    *falsehood(
-        "prop1-convergence",
-        "If C has a negative eigenvalue, the outputs of a linear model converge to a fixed point "
-        "(their speed, as a share of them, vanishes).",
+    remark(
+        "prop1/growth",
         "If C has a negative eigenvalue, the outputs of a linear model grow forever at the rate -2 "
         "λ_1; only their direction converges, to Θ_0 v_1 v_1ᵀ.",
-        "Proposition 1",
+        "Proposition 1, Section 3",
     ),
     *falsehood(
         "prop1-fixed-points",
@@ -133,13 +132,6 @@ CLAIMS = [
         measure=error_of("remark2/infonce-collapse"),
         at_most=COLLAPSED,
         unit="second singular value over the first",
-    ),
-    *falsehood(
-        "remark2-cosine",
-        "Under the non-contrastive loss with the cosine similarity the outputs of a linear model decouple.",
-        "Under the non-contrastive loss the outputs of a linear model decouple only with the dot "
-        "product in place of the cosine similarity, i.e. under Eq. 2.",
-        "Remark 2, footnote 2",
     ),
     always(
         "esser2024/remark2/spectral",
@@ -333,11 +325,15 @@ CLAIMS = [
         "Proposition 3, proof, last sentence",
     ),
     # Section 5.1 and 5.2: the outputs' dynamics.
-    identity(
-        "esser2024/thm2/paper-ode-velocity-gap-h2",
-        "The outputs of projected gradient descent with a step to 0 follow the ODE (9) (h = d = 2, z = 1).",
-        source="Theorem 2, Eq. 9",
-        measure=error_of("thm2/velocity-h2"),
+    ours(
+        identity(
+            "esser2024/thm2/paper-ode-velocity-gap-h2",
+            "The outputs of projected gradient descent with a step to 0 follow the ODE (9) (h = d = 2, "
+            "z = 1).",
+            source="Theorem 2, Eq. 9",
+            measure=error_of("thm2/velocity-h2"),
+        ),
+        "ours: an instance of `thm2-ode`, in which the gap is exactly 1/3",
     ),
     ours(
         identity(

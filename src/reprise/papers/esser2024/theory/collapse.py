@@ -73,16 +73,12 @@ def growing(rng: Random, largest: int) -> Checked:
                 relative_error(theta @ expm(-2 * short * matrix), follow(triplets, theta, short))
             ),
             "prop1/collapse": as_printed(second(final_outputs)),
-            "prop1-convergence": {
-                "printed": float(
-                    np.linalg.norm(output_velocity)
-                    / (2 * np.linalg.norm(matrix, 2) * np.linalg.norm(final_outputs))
-                ),
-                "corrected": max(
+            "prop1/growth": as_printed(
+                max(
                     relative_error(-2 * values[0] * final_outputs, output_velocity),
                     relative_error(unit(final_theta), unit(rank_one)),
-                ),
-            },
+                )
+            ),
         },
     )
 
@@ -125,8 +121,6 @@ def other_losses(rng: Random, largest: int) -> Checked:
         gradient(weighted, theta),
         gradient(lambda w: infonce(w, triplets), theta),
     )
-    cosine = coupling(lambda w: negative_cosine(w, triplets), theta)
-    dot = coupling(lambda w: triplets.non_contrastive(lambda x: x @ w.T), theta)
     return Checked(
         {"samples": len(triplets.x), "inputs": dim, "outputs": outputs},
         {
@@ -142,7 +136,6 @@ def other_losses(rng: Random, largest: int) -> Checked:
                     coupling(weighted, theta), relative_error(fixed_gradient.numpy(), full_gradient.numpy())
                 ),
             },
-            "remark2-cosine": {"printed": cosine, "corrected": dot},
         },
     )
 
@@ -191,11 +184,6 @@ def spectral(theta: Tensor, triplets: Triplets) -> Tensor:
     """Spectral contrastive loss (HaoChen et al. 2021): -2 E[u(x)ᵀ u(x⁺)] + E[(u(x)ᵀ u(x⁻))²]."""
     products = logits(theta, triplets)
     return -2 * products[:, 0].mean() + (products[:, 1:] ** 2).mean()
-
-
-def negative_cosine(theta: Tensor, triplets: Triplets) -> Tensor:
-    """Eq. 2 with cosines, which its footnote replaces by dot products."""
-    return -torch.cosine_similarity(triplets.x @ theta.T, triplets.positive @ theta.T).sum()
 
 
 def fixed_projector(rng: Random, largest: int) -> Checked:

@@ -76,8 +76,6 @@ def _each(source: str, amplitudes: Iterable[float], *, power: int = 1, **needed:
     return {f"k = {k:g}": _number(vanishing("one", k, power), source, **needed) for k in amplitudes}
 
 
-both_views = _number(vanishing("both", 4.0), "Section 4, Theorem 1", at_least=8)
-
 CLAIMS = [
     for_all(
         "jing2022/sec4/threshold-below",
@@ -90,24 +88,15 @@ CLAIMS = [
         "jing2022/sec4/threshold-above",
         "Augmentation of one view with more than twice the data's variance (k > 1: X has negative "
         "eigenvalues at the start) makes the singular values of its block of W, half of all, vanish.",
-        _each("Section 4, Theorem 1", OVER, at_least=8),
+        _each("Section 1, mechanism 1; Section 4, Theorem 1", OVER, at_least=8),
         looked=LOOKED,
     ),
     replace(
-        both_views,
+        _number(vanishing("both", 4.0), "Section 4, Theorem 1", at_least=8),
         id="jing2022/sec4/both-views-k4",
         looked=LOOKED,
         statement="Strong augmentation of both views (k = 4) makes the singular values of its block of W "
         "vanish, as it does on one view.",
-    ),
-    for_all(
-        "jing2022/sec1/stronger-than-data",
-        "Along inputs whose augmentation varies more than the data, of variance 1/2, the weights collapse.",
-        {
-            **_each("Section 1, mechanism 1", (UNDER[-1], OVER[-1]), at_least=8),
-            "k = 4, both views": both_views,
-        },
-        looked=LOOKED,
     ),
     ours(
         ordering(

@@ -49,9 +49,9 @@ class Params(TakesLosses):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, at the amplitudes used by claims: those of
-    the authors' toy code, scaled to our inputs' variance, and others with fewer but larger steps; all with
-    half the batch, which is cheap."""
+    """Other plausible values of what the paper leaves unstated, at the amplitudes used by claims: the
+    initialisation and learning rate of the authors' toy code, scaled to our inputs' variance, and others with
+    fewer but larger steps; all with half the batch, which is cheap."""
     cheaper = {
         "one_view": CLAIMED_ONE_VIEW,
         "both_views": CLAIMED_BOTH_VIEWS,
@@ -69,7 +69,7 @@ def alternatives(params: Params) -> dict[str, Params]:
         "init doubled, weak noise halved": {
             "init_std": 2 * params.init_std, "weak_variance": params.weak_variance / 2,
         },
-        "authors' code": {
+        "authors' initialisation and rate": {
             "init_std": CODE_STD * unit_variance, "weak_variance": 0.0,
             "learning_rate": CODE_RATE * unit_variance**2, "steps": params.steps,
         },

@@ -68,7 +68,7 @@ CLAIMS = [
         "has negative eigenvalues.",
         "Theorem 1",
     ),
-    *falsehood(
+    *misprint(
         "thm1-any-width",
         "Whatever its number of outputs, W has a vanishing singular value if X has a negative eigenvalue.",
         "Of W's singular values min(outputs, inputs) - min(outputs, positive eigenvalues of X) vanish: none, "

@@ -21,12 +21,13 @@ CLAIMS = [
     _aligned(
         "jing2022/sec61/frozen-aligned",
         "frozen",
-        "Alignment needs only one of the two layers to evolve: W1 aligns with a frozen W2.",
+        "Conjecture (“we suspect”): alignment needs only one of the two layers to evolve; W1 aligns with a "
+        "frozen W2.",
     ),
     _aligned(
         "jing2022/sec61/diagonal-aligned",
         "diagonal",
-        "W1 aligns with a second layer that is constrained to be diagonal.",
+        "Conjecture (“we suspect”): W1 aligns with a second layer that is constrained to be diagonal.",
     ),
     value(
         "jing2022/sec61/low-rank-aligned",

@@ -25,8 +25,9 @@ from reprise.papers.ren2023.two_stages.params import TIME_SCALE
 from reprise.papers.ren2023.words import STAGE_NAMES
 from reprise.study.experiment import Tables
 
-When = Literal["start", "stage 1", "stage 2"]
-"""Before the first step, at the end of Stage 1, at the end of Stage 2."""
+When = Literal["start", "aligned", "stage 1", "stage 2"]
+"""Before the first step; at the first measurement at which the modalities are aligned; at the end of Stage 1;
+at the end of Stage 2."""
 
 CELLS = {
     "linear": ("linear", True),
@@ -62,13 +63,31 @@ def course(name: str, loss: str, cell: str, table: str = "trajectory") -> Wide:
 
 @interned
 def at(when: When, name: str, loss: str = "contrastive", cell: str = "linear") -> Measure:
-    """A column at the start or at the end of a stage."""
+    """A column at the start, once the modalities are aligned, or at the end of a stage."""
     spectrum, noise = CELLS[cell]
 
     def measure(tables: Tables) -> pd.Series:
+        if when == "aligned":
+            return _when_aligned(name, loss, cell)(tables)
         steps = {"start": 0, "stage 1": boundary(tables), "stage 2": tables["trajectory"]["step"].max()}
         looks = column("trajectory", name, loss=loss, spectrum=spectrum, noise=noise, step=steps[when])
         return looks(tables)
+
+    return measure
+
+
+def _when_aligned(name: str, loss: str, cell: str) -> Measure:
+    """A column at the first measurement of Stage 1 at which K_A and K_B agree; NaN for a seed in which they
+    never do."""
+
+    def measure(tables: Tables) -> pd.Series:
+        distance = course("distance", loss, cell)(tables).loc[: boundary(tables)]
+        agree = distance <= MARGINS["score"]
+        values = course(name, loss, cell)(tables)
+        steps = agree.idxmax().where(agree.any())
+        return pd.Series(
+            {seed: values[seed].get(step, math.nan) for seed, step in steps.items()}, dtype=float
+        )
 
     return measure
 
@@ -152,6 +171,11 @@ def _left_by_power(log: pd.Series) -> float:
 
 UNIT = "condition number"
 RANK = "stable rank"
+FIXED_LENGTH = (
+    "ours: at a step that was fixed at Figure 1's settings, where the theorem lets the length of Stage 2 "
+    "depend on the settings; with more steps the condition number goes on towards 1, and the stable rank "
+    "towards r"
+)
 
 
 higher_or_lower, near, at_limit = (partial(make, "", "") for make in (ordering, value, limit))
@@ -229,32 +253,36 @@ STAGES: tuple[tuple[int, When, When], ...] = ((1, "start", "stage 1"), (2, "stag
 CLAIMS = [
     for_all(
         _fig1("contrastive-condition-stage1"),
-        "In contrastive training, Stage 1 (small temperature τ²) aligns the modalities at the cost of"
-        " the condition number of K_A, which is larger at its end than at its start.",
+        "In contrastive training, Stage 1 (small temperature τ²) aligns the modalities at the cost of the "
+        "condition number of K_A, which is larger once they are aligned than at the start.",
         in_cells(
             lambda cell: higher_or_lower(
                 source="Abstract, Section 5.3, Figure 1",
-                measure=at("stage 1", "condition", cell=cell),
+                measure=at("aligned", "condition", cell=cell),
                 above=at("start", "condition", cell=cell),
                 unit=UNIT,
+                reading="aligned: |K_A - K_B| is at most a tenth of |K_A|",
             )
         ),
     ),
-    for_all(
-        _fig1("contrastive-condition-one"),
-        "In contrastive training, Stage 2 (large temperature τ²) brings the condition number of the "
-        "representation to about 1.",
-        in_cells(
-            lambda cell: near(
-                source="Section 5.4, Lemma 5.3",
-                quantity="singular value",
-                measure=at("stage 2", "condition", cell=cell),
-                published=1.0,
-                unit=UNIT,
-                bounds=(1.0, math.inf),
-                reading="about 1: within a tenth",
-            )
+    ours(
+        for_all(
+            _fig1("contrastive-condition-one"),
+            "In contrastive training, Stage 2 (large temperature τ²) brings the condition number of the "
+            "representation to about 1.",
+            in_cells(
+                lambda cell: near(
+                    source="Section 5.4, Lemma 5.3",
+                    quantity="singular value",
+                    measure=at("stage 2", "condition", cell=cell),
+                    published=1.0,
+                    unit=UNIT,
+                    bounds=(1.0, math.inf),
+                )
+            ),
+            reading="about 1: within a tenth",
         ),
+        FIXED_LENGTH,
     ),
     for_all(
         _fig1("alignment-stage1"),
@@ -285,25 +313,28 @@ CLAIMS = [
             )
         ),
     ),
-    for_all(
-        _fig1("stage2-rate"),
-        "In contrastive training, in Stage 2 (large temperature τ²), the condition number converges "
-        "at a linear rate: until it is about 1, log(condition number - 1) falls, and a straight line "
-        "fits it better than the law (t + t_0)^-2.",
-        {
-            f"{WORDS[cell]}: {what}": higher_or_lower(
-                source="Section 5.4, Corollary C.20",
-                measure=in_stage2(cell, fit),
-                reading="condition number - 1, until it is 0.1",
-                below=0.0,
-                unit=unit,
-            )
-            for cell in CELLS
-            for what, fit, unit in (
-                ("falls", rate, "per step"),
-                ("exponentially", against_power, "log ratio of the variances left"),
-            )
-        },
+    ours(
+        for_all(
+            _fig1("stage2-rate"),
+            "In contrastive training, in Stage 2 (large temperature τ²), the condition number converges "
+            "at a linear rate: until it is about 1, log(condition number - 1) falls, and a straight line "
+            "fits it better than the law (t + t_0)^-2.",
+            {
+                f"{WORDS[cell]}: {what}": higher_or_lower(
+                    source="Section 5.4, Corollary C.20",
+                    measure=in_stage2(cell, fit),
+                    below=0.0,
+                    unit=unit,
+                )
+                for cell in CELLS
+                for what, fit, unit in (
+                    ("falls", rate, "per step"),
+                    ("exponentially", against_power, "log ratio of the variances left"),
+                )
+            },
+            reading="condition number - 1, until it is 0.1",
+        ),
+        FIXED_LENGTH,
     ),
     for_all(
         "ren2023/sec53/stage1-noncontrastive",
@@ -333,12 +364,17 @@ CLAIMS = [
             )
         ),
     ),
-    for_all(
-        _fig1("contrastive-balance-stage2"),
-        "In contrastive training, at the end of Stage 2 (large temperature τ²) the output is "
-        "balanced: the stable rank of its covariance is about r.",
-        in_cells(_balanced),
-        looked="the exact covariance took the place of one estimated from 2,000 pairs after a look at both",
+    ours(
+        for_all(
+            _fig1("contrastive-balance-stage2"),
+            "In contrastive training, at the end of Stage 2 (large temperature τ²) the output is "
+            "balanced: the stable rank of its covariance is about r.",
+            in_cells(_balanced),
+            looked="the exact covariance took the place of one estimated from 2,000 pairs after a look at "
+            "both",
+            reading="about r: within a tenth; of the output's exact covariance",
+        ),
+        FIXED_LENGTH,
     ),
     for_all(
         _fig1("noncontrastive-balance"),

@@ -1,9 +1,6 @@
 """Section 3.2, Appendices E.1 and E.2: FroSSL as a dimension-contrastive and as a sample-contrastive loss."""
 
-from collections.abc import Callable
-
 import numpy as np
-import torch
 from torch import Tensor
 
 from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, size
@@ -154,40 +151,4 @@ def proposition33(rng: Random, largest: int) -> Checked:
     )
 
 
-def proof_e1(rng: Random, largest: int) -> Checked:
-    """The first step of Appendix E.1, for the embeddings of two views by a linear network."""
-    dims = size(rng, 2, largest)
-    x1, noise = (tensor(rng.normal(size=(4 * largest, largest + 2))) for _ in range(2))
-    x2 = 0.7 * x1 + 0.7 * noise
-    start = tensor(rng.normal(size=(largest + 2, dims)))
-
-    def objective(*terms: str) -> Callable[[Tensor], Tensor]:
-        def function(w: Tensor) -> Tensor:
-            z1, z2 = unit_columns(x1 @ w), unit_columns(x2 @ w)
-            parts = {
-                "f": gram_energy(z1),
-                "g": gram_energy(z2),
-                "h": (z1 - z2).square().sum() / len(z1),
-                "frossl": frossl_as_given(z1, z2),
-            }
-            return torch.stack([parts[term] for term in terms]).sum()
-
-        return function
-
-    def anchored(w: Tensor) -> Tensor:
-        """Fixes the scale of w's columns, on which the loss does not depend, so that they cannot diverge."""
-        return objective("frossl")(w) + (w.square().sum(0) - 1).square().sum()
-
-    (end,) = minimised(anchored, [start])
-    f, g, h = (gradient(objective(term), end) for term in "fgh")
-    by_value = [f / float(objective("f")(end)), g / float(objective("g")(end)), h]
-
-    def remainder(parts: list[Array]) -> float:
-        """Size of the sum of gradients that should cancel, relative to their sizes."""
-        return float(np.linalg.norm(sum(parts)) / sum(map(np.linalg.norm, parts)))
-
-    forms = {"printed": remainder([f, g, h]), "corrected": remainder(by_value)}
-    return Checked({"samples": len(x1), "dims": dims}, {"appE1-argmin": forms})
-
-
-CHECKS = (definitions, proposition31, proposition32, proposition33, proof_e1)
+CHECKS = (definitions, proposition31, proposition32, proposition33)

@@ -61,14 +61,12 @@ def rotations(rng: Random, largest: int) -> Checked:
         before, after = float(loss(z1, z2)), float(loss(z1 @ turn, z2 @ turn))
         changes[name] = abs(after - before) / abs(before)
     errors = {f"table1/rotation-{name}": as_printed(change) for name, change in changes.items()}
-    forms = {"printed": changes["frossl"], "corrected": changes["frossl-eq6"]}
     whitened = whiten(z1)
     covariance = (whitened.mT @ whitened / (len(z1) - 1)).numpy()
     return Checked(
         sizes(z1),
         {
             **errors,
-            "sec3-rotation": forms,
             "table1/w-mse-whitened": as_printed(float(np.abs(covariance - np.eye(len(covariance))).max())),
         },
     )

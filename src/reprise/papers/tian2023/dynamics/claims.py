@@ -194,7 +194,7 @@ CLAIMS = [
         "In a linear network the energy's gradients on the filters of a field are co-linear.",
         "Theorem 4 (1)",
     ),
-    *falsehood(
+    *misprint(
         "thm4-projection",
         "In a linear network unit filters, the setting of Lemma 4, move by ẇ_km = s_km b_k.",
         "In a linear network unit filters move by ẇ_km = s_km P⊥ b_k, with a projection of each "

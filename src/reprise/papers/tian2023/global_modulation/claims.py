@@ -143,7 +143,7 @@ CLAIMS = [
         "A pattern with the advantage 0 < ε <= 1 wins with a probability P[E_l] of at least ε/2.",
         "Remark, positive modulation",
     ),
-    *falsehood(
+    *misprint(
         "eq155-positive",
         "A pattern with any advantage ε > 0 wins with a probability P[E_l] of at least ε/2 (tried: above 1).",
         "A pattern with any advantage ε > 0 wins with a probability P[E_l] of at least min(ε, 1)/2 "
@@ -162,7 +162,7 @@ CLAIMS = [
         "the second, where the gap is at most 1.",
         "Eq. 156",
     ),
-    *falsehood(
+    *misprint(
         "eq156",
         "The pattern with the largest advantage wins with a probability P[E_c(1)] of at least half "
         "its gap to the second (tried: gaps above 1).",
@@ -177,7 +177,7 @@ CLAIMS = [
         "wins, where no gap between advantages is above 2.",
         "Eq. 157",
     ),
-    *falsehood(
+    *misprint(
         "eq157",
         "The pattern with the r-th largest advantage wins with a probability of at most the least of "
         "(1 - gap/2)^(r'+1)/(r'+1), r' < r (tried: gaps above 2).",

@@ -15,16 +15,20 @@ from reprise.papers.tian2023.matching_scores.cells import (
 )
 
 CAPTURE = "ours: a filter captures the token along which more than half of its squared length lies"
+FIELDS = 10
+"""Receptive fields of Figure 5."""
 
 
-def _none(name: str, activation: str, unit: str, score: Score = EQ16) -> Callable[[Cell], Claim]:
-    """A cell's claim: a number is 0 in the median over seeds."""
+def _at_most(
+    name: str, activation: str, unit: str, most: int, score: Score = EQ16
+) -> Callable[[Cell], Claim]:
+    """Makes a cell's claim: a number has an upper bound in the median over seeds."""
     return lambda cell: count(
         "tian2023/cell",
         "",
         source="",
         measure=measured(name, activation, cell, score=score),
-        at_most=0,
+        at_most=most,
         unit=unit,
     )
 
@@ -34,7 +38,7 @@ CAPTURES = [
         "fig5/no-noise-token",
         "At P = 3, beta = 5 no noise token is learned: ReLU filters capture none.",
         "Section 5.1, Figure 5",
-        _none("noise", "relu", "noise tokens"),
+        _at_most("noise", "relu", "noise tokens", 0),
         [SHOWN],
         reading=CAPTURE,
     ),
@@ -42,14 +46,14 @@ CAPTURES = [
         "fig9/no-noise-token",
         "No noise token is learned at any P and beta: ReLU filters capture none.",
         "Section 5.1, Appendix E.2, on Figures 9 and 10",
-        _none("noise", "relu", "noise tokens"),
+        _at_most("noise", "relu", "noise tokens", 0),
         reading=CAPTURE,
     ),
     in_cells(
         "fig5/relu-captures-candidates",
         "At P = 3, beta = 5 ReLU filters capture all candidate tokens of every field.",
         "Caption of Figure 5",
-        _none("missed", "relu", "missed tokens"),
+        _at_most("missed", "relu", "missed tokens", 0),
         [SHOWN],
         reading=CAPTURE,
     ),
@@ -57,12 +61,14 @@ CAPTURES = [
         scored(
             in_cells(
                 "fig5/linear-cannot",
-                "At P = 3, beta = 5 linear filters in no field capture all candidate tokens.",
-                "Caption of Figure 5, Abstract, Section 4.1",
-                _none("complete", "linear", "fields", score),
+                "At P = 3, beta = 5 linear filters do not capture all candidate tokens at each field: in at "
+                f"least one of the {FIELDS} some are missed.",
+                "Caption of Figure 5",
+                _at_most("complete", "linear", "fields", FIELDS - 1, score),
                 [SHOWN],
+                reading=CAPTURE,
             ),
-            score._replace(reading="; ".join(filter(None, (CAPTURE, score.reading)))),
+            score,
         )
         for score in BOTH
     ),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from reprise.evidence.claims import COSINE, Claim, Measure, for_all, ordering
+from reprise.evidence.claims import COSINE, Claim, Measure, for_all, ordering, ours
 from reprise.evidence.measures import column, interned
 
 UNIT = "matching score"
@@ -42,7 +42,12 @@ class Score(NamedTuple):
 CODE = Score(
     "", "linear filters by |cos|", "the authors' code: |cos| for linear filters, cos for others", ("linear",)
 )
-EQ16 = Score("eq16-", "all filters by cos", "", ())
+EQ16 = Score(
+    "eq16-",
+    "all filters by cos",
+    "ours: Eq. 16 to the letter, on figures that were made with |cos| for linear filters (`eq16-code`)",
+    (),
+)
 ALIKE = Score("alike-", "all filters by |cos|", "ours: |cos| for all filters", ACTIVATIONS)
 BOTH = (CODE, EQ16)
 
@@ -93,7 +98,10 @@ def in_cells(
 
 
 def scored(claim: Claim, score: Score) -> Claim:
-    """A claim that names the score by which it is read."""
+    """Names the score by which a claim is read: read by that of the figures it is the paper's, else ours."""
     figure, name = claim.id.rsplit("/", 1)
     statement = f"{claim.statement.removesuffix('.')} ({score.words})."
-    return replace(claim, id=f"{figure}/{score.prefix}{name}", statement=statement, reading=score.reading)
+    read = replace(claim, id=f"{figure}/{score.prefix}{name}", statement=statement)
+    if score == CODE:
+        return replace(read, reading="; ".join(filter(None, (score.reading, claim.reading))))
+    return ours(read, score.reading)
