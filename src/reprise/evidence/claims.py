@@ -311,9 +311,8 @@ def for_all(id: str, statement: str, cells: Mapping[str, Claim], **rest: Any) ->
     if nested := [name for name, cell in cells.items() if cell.cells]:
         raise ValueError(f"{id}: cells have cells: {', '.join(nested)}")
     first = next(iter(cells.values()))
-    whole = dict.fromkeys(
-        ("measure", "published", "published_std", "published_n", "learned", "premise"), None
-    )
+    names = ("measure", "published", "published_std", "published_n", "learned", "premise")
+    whole: dict[str, Any] = dict.fromkeys(names)
     return replace(first, id=id, statement=statement, cells=dict(cells), **whole | rest)
 
 

@@ -12,6 +12,7 @@ from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIMS, CLAIM
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")
 falsehood = partial(identities.falsehood, "tian2023")
+misprint = partial(identities.misprint, "tian2023")
 
 SHARES = "share of starts"
 DRAWN = [
