@@ -7,10 +7,10 @@ from reprise.execute import registry
 
 FALSE = {
     "esser2024": {
-        "thm2-ode", "thm2-grassmann", "prop1-convergence", "prop1-fixed-points", "prop3-width",
-        "remark2-infonce", "remark2-cosine", "remark3-identical",
+        "thm2-ode", "thm2-grassmann", "prop1-fixed-points", "prop3-width",
+        "remark2-infonce", "remark3-identical",
     },
-    "jing2022": {"thm1-any-width", "thm2-limit", "thm3-stays-aligned"},
+    "jing2022": {"thm2-limit", "thm3-stays-aligned"},
     "ren2023": set(),
     "skean2024": {"prop33-doubly-stochastic", "eq18", "eq18-limit"},
     "tian2023": {"thm4-path", "thm6-winner"},

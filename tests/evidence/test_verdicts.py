@@ -263,6 +263,17 @@ def test_a_net_that_did_not_learn_is_no_evidence(make, gains):
     assert "did not learn" in verdict.reason
 
 
+@pytest.mark.parametrize("there", [[1.0, 0.0, 1.0], [math.nan, 1.0], [0.0]])
+def test_what_lacks_its_premise_is_not_testable(there):
+    """In a run without a collapse nothing can prevent one, whatever the numbers say."""
+    held = value(premise=c.Premise("collapse", lambda tables: pd.Series([1.0, 1.0])))
+    missing = value(premise=c.Premise("collapse", lambda tables: pd.Series(there)))
+    assert judge(held, tables(spread(0.5, 0.01))).verdict == "reproduced"
+    for mean in (0.5, 0.9):
+        found = judge(missing, tables(spread(mean, 0.01)))
+        assert (found.verdict, found.reason) == ("inconclusive", "not testable here: there is no collapse")
+
+
 def test_a_published_spread_makes_the_interval_welchs():
     values = spread(0.55, 0.04)
     without = judge(value(), tables(values))

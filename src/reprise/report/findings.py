@@ -37,8 +37,8 @@ def findings(papers: Sequence[Paper]) -> Findings:
 
 
 def rests_on(paper: Paper) -> Callable[[Claim], int]:
-    """Ranks a paper's claims: 0 if it decides a sentence of the abstract or the contributions, 1 if artifacts.csv
-    lists it beside such a claim, else 2."""
+    """Ranks a paper's claims: 0 for one that decides a sentence of the abstract or the contributions, 1 for
+    one that artifacts.csv lists beside it, 2 for another."""
     deciding = {headline.claim for headline in paper.headlines}
     listed = [set(entry["covered_by"].split()) for entry in registry.paper(paper.key).coverage]
     beside = set().union(*(ids for ids in listed if ids & deciding))

@@ -57,7 +57,7 @@ def test_stage_1_ends_as_soon_as_all_signals_are_aligned():
 
 @pytest.mark.parametrize("id", BY_ID)
 def test_verdicts(tables, id):
-    # In the trace reading this spectrum's representation moves away from rank one.
+    # In the trace reading this spectrum's representation moves away from rank one; a stronger one's does not.
     expected = "contradicted" if id.endswith("rank-one-trace") else "reproduced"
     assert judge(BY_ID[id], tables).verdict == expected
 
@@ -111,6 +111,25 @@ def test_a_limit_is_within_what_the_solver_leaves_open(tables):
 def test_the_counter_case_of_the_trace(tables):
     towards_one = changed(tables, "without negatives", intrinsic_dimension=lambda rows: 1 + 1 / rows["dim"])
     assert judge(BY_ID["ren2023/thm43/spike-rank-one-trace"], towards_one).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("spike", "falls"), [(1.0, False), (1.2, False), (1.5, True), (3.0, True), (5.0, True)]
+)
+def test_in_the_trace_reading_too_spikes_above_1_over_ln_2_tend_to_rank_one(spike, falls):
+    """From d = 1e4 on: without negatives Σ exp(σ_p² H) = 2 r (`final_condition`), so that a spike of C ln d
+    leaves the other signals exp(1 / C) each, in sum less than r (2 - exp(1 / C)) C ln d if exp(1 / C) < 2."""
+
+    def others(dim):
+        sigma2 = variances(dim, spike)
+        return (dim // 2 - 1) / final_condition(sigma2) ** 2
+
+    assert (others(10**6) < others(10**4)) == falls
+
+
+def test_a_strong_enough_spike_is_among_the_settings():
+    names = alternatives(Params())
+    assert {"σ_1² / ln d = 3", "σ_1² / ln d = 5"} <= set(names)
 
 
 def test_settings():

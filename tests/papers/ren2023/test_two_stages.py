@@ -167,7 +167,8 @@ def held():
                         {
                             "loss": loss, "spectrum": spectrum, "noise": noise, "seed": seed, "step": step,
                             "stage": 1 if step <= 300 else 2, "condition": 1 + excess * off,
-                            "noise_to_signal": 0.5 * (1 - 0.8 * late) * off, "distance": 0.1,
+                            "noise_to_signal": 0.5 * (1 - 0.8 * late) * off,
+                            "distance": 1.4 * math.exp(-step / 40),
                             "alignment": (0.5 if step == 0 else 0.9985) + 0.001 * off,
                             "stable_rank": (4 + (balance - 4) * late) * off, "loss_value": 1.0,
                             "intrinsic_dimension": 5.0, "signals": 10, "fresh_pairs": 2000,

@@ -267,7 +267,10 @@ FAILING = {
     "tian2023/table1/whole-table": (f"{TABLE} and candidates == 3", "chi_plus", 0.5),
     "tian2023/table1-learning-rate/corrected": (f"{TABLE} and beta == 5", "chi_plus", 0.4),
     "tian2023/table1-learning-rate/printed": (f"{AT_TEXT} and beta == 5", "chi_plus", 0.4),
-    "tian2023/table1/variance-detached-better": (table_cell(2, 3, True, False), "chi_plus", -0.9),
+    "tian2023/table1/variance-detached-better": (f"{TABLE} and not variance_gradient", "chi_plus", -0.9),
+    "tian2023/table1/variance-detached-better-in-each-cell": (
+        table_cell(2, 3, True, False), "chi_plus", -0.9,
+    ),
     "tian2023/table1/variance-detached-worse-beta10-P10": (table_cell(10, 10, True, False), "chi_plus", 0.3),
     "tian2023/table1/mean-matters-little": (
         f"{TABLE} and mean_gradient and not variance_gradient", "chi_plus", 0.3,
@@ -285,7 +288,7 @@ FAILING = {
         f"{FIGURE_11} and zeta == 2 and not batch_norm", "chi_plus", -0.9,
     ),
 }  # fmt: skip
-AGAINST_PRINT = {"tian2023/table1/variance-detached-better"}
+AGAINST_PRINT = {"tian2023/table1/variance-detached-better-in-each-cell"}
 """What the printed table, from which the numbers here are made, contradicts."""
 
 

@@ -300,7 +300,7 @@ def times(factor):
 @pytest.mark.parametrize(
     ("name", "broken", "among", "ids"),
     [
-        ("mu", times(0.5), [checks.lemmas_7_and_8], {"lemma7/corrected"}),
+        ("mu", times(0.5), [checks.lemmas_7_and_8], {"lemma7"}),
         ("nu", times(0.02), [checks.theorem_3], {"lemma10/bound"}),
         ("kappa_bound", times(0.02), [checks.lemma_9], {"lemma9/rest"}),
         ("ball_threshold", times(0.9), [checks.eq_103], {"eq103/same-ball"}),
