@@ -11,6 +11,7 @@ from reprise.evidence.statistics import (
     at_least,
     at_most,
     false_discovery_rate,
+    jackknife,
     mean_interval,
     median_interval,
     paired_interval,
@@ -190,3 +191,21 @@ def test_the_chances_of_successes_are_scipys_binomial(number, runs, share):
     binomial = stats.binom(runs, share)
     assert float(at_most(number, runs, share)) == pytest.approx(binomial.cdf(number), rel=1e-9)
     assert at_least(number, runs, share) == pytest.approx(binomial.sf(number - 1), rel=1e-9)
+
+
+def test_jackknife_values_of_a_mean_are_the_observations():
+    values = np.random.default_rng(0).normal(size=7)
+    np.testing.assert_allclose(jackknife(np.mean, values), values)
+
+
+def test_jackknife_values_have_the_estimate_as_mean_and_the_jackknifes_error():
+    values = np.random.default_rng(0).gamma(2, size=(8, 3))
+
+    def estimate(sample):
+        return float(np.log(sample.mean(0)).sum())
+
+    found = jackknife(estimate, values)
+    assert found.mean() == pytest.approx(estimate(values))
+    # The delta method's: log m has the gradient 1 / m.
+    linear = (values / values.mean(0)).sum(1)
+    assert found.std(ddof=1) == pytest.approx(linear.std(ddof=1), rel=0.15)

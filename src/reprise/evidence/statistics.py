@@ -5,7 +5,7 @@ normal then have room within the 5 % of false verdicts that Reprise allows (`evi
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -82,6 +82,19 @@ def paired_interval(sample: pd.Series, reference: pd.Series, level: float = LEVE
     difference = mean_interval(sample - reference, level)
     shift = float(reference.mean())
     return Interval(float(sample.mean()), difference.low + shift, difference.high + shift)
+
+
+def jackknife(estimate: Callable[[np.ndarray], float], sample: np.ndarray) -> np.ndarray:
+    """Jackknife pseudo-values of an estimate from all seeds together, one a seed.
+
+    With θ the estimate and θ_(-s) that without seed s, a seed's value is θ + (n - 1)(mean of θ_(-s) -
+    θ_(-s)). The mean of the values is θ, and its standard error is the jackknife's.
+
+    Args:
+        sample: of n >= 2 seeds, along the first axis.
+    """
+    without = np.array([estimate(np.delete(sample, seed, axis=0)) for seed in range(len(sample))])
+    return estimate(sample) + (len(sample) - 1) * (without.mean() - without)
 
 
 def median_interval(sample: pd.Series | np.ndarray | Sequence[float], level: float = LEVEL) -> Interval:

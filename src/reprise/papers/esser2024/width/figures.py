@@ -45,7 +45,8 @@ START_STYLE, END_STYLE, SUM_STYLE = (
     the slope at the end. Row 1: during training on the mean loss, one line per width (colour bar). Row 2:
     against width, at initialisation, after the last epoch, and after the last epoch on the summed loss. Dots
     are single initialisations; titles give the log-log slopes of the means at the start and at the end (mean
-    loss) with 95 % jackknife intervals; dotted lines are Theorem 1's bound with K = 1, where the theorem
+    loss) with 95 % jackknife intervals, which at the end do not allow for rare runs that none of these
+    initialisations is; dotted lines are Theorem 1's bound with K = 1, where the theorem
     applies. Row 3: as row 2, on the mean loss, relative to ‖u^I‖. The last two columns are ours: the sigmoid
     minus its value at 0, and the same scaled to slope 1 at 0. Other losses, if the settings name any, have
     colours of their own in rows 2 and 3.""",

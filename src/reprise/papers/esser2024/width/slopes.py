@@ -3,27 +3,29 @@
 import numpy as np
 import pandas as pd
 
+from reprise.evidence.statistics import jackknife
+
 
 def slope_of_means(values: pd.DataFrame) -> pd.Series:
     """Jackknife values, one per seed, of the least-squares slope of log(mean over seeds) against log(width).
 
-    The slope θ belongs to all seeds together. With θ_(-s) the slope without seed s, that seed's value is
-    θ + (n - 1)(mean of θ_(-s) - θ_(-s)). The mean of these values is θ, and their standard error is the
-    jackknife's, which shows how much the slope depends on single seeds.
+    The slope belongs to all seeds together; the values' standard error shows how much it depends on single
+    ones. At initialisation their t interval holds the slope of the expected values in 95 % of sets of ten
+    starts. After training it holds it in fewer where rare runs of another limit decide the mean (tanh: under
+    half), as no interval can that is made of the seeds alone: most sets of ten have none of these runs.
 
     Args:
         values: one row per seed, one column per width; a single seed gives the slope alone.
     """
     if values.empty:
         return pd.Series(dtype=float)
-    if len(values) == 1:
-        return pd.Series(_slope(values), values.index)
-    leave_one_out = pd.Series([_slope(values.drop(seed)) for seed in values.index], values.index)
-    return _slope(values) + (len(values) - 1) * (leave_one_out.mean() - leave_one_out)
-
-
-def _slope(values: pd.DataFrame) -> float:
     x = np.log(values.columns.to_numpy(dtype=float))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        y = np.log(values.to_numpy(dtype=float).mean(0))
-        return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+    weights = (x - x.mean()) / np.square(x - x.mean()).sum()
+
+    def slope(sample: np.ndarray) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.log(sample.mean(0)) @ weights)
+
+    sample = values.to_numpy(dtype=float)
+    found = jackknife(slope, sample) if len(sample) > 1 else [slope(row[None]) for row in sample]
+    return pd.Series(found, values.index, dtype=float)

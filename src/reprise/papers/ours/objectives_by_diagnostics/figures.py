@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from reprise.evidence.claims import LEARNED
+from reprise.evidence.separability import holm, paired_p_values
 from reprise.evidence.statistics import LEVEL
 from reprise.papers.ours.objectives_by_diagnostics.lineup import (
     FIRST,
@@ -23,7 +24,6 @@ from reprise.papers.ours.objectives_by_diagnostics.lineup import (
 )
 from reprise.papers.ours.objectives_by_diagnostics.params import Params
 from reprise.papers.ours.objectives_by_diagnostics.ranking import Standing, has_learned, standing
-from reprise.papers.ours.objectives_by_diagnostics.separability import holm, paired_p_values
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import WIDTH
 from reprise.study.experiment import Tables, figure, table

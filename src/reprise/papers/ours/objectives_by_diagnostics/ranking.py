@@ -10,9 +10,9 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import LEARNED
 from reprise.evidence.measures import mean
+from reprise.evidence.separability import rank_intervals, separable
 from reprise.evidence.statistics import Interval, mean_interval
 from reprise.papers.ours.objectives_by_diagnostics.lineup import FIRST, UNTRAINED, Place
-from reprise.papers.ours.objectives_by_diagnostics.separability import rank_intervals, separable
 from reprise.plotting.style import drawable
 from reprise.study.experiment import Tables
 

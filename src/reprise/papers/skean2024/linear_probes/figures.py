@@ -111,9 +111,9 @@ def _mean_and_spread(values: pd.Series) -> str:
 BESIDE = f"""A row is a method: the diamond is the printed number, the dot ours, with its 95 % interval over
     seeds, the tick the probe of the untrained network. Rows without a dot were not trained here. {LEARNING}
     On the right, the method's ranks, printed → ours, among the n methods that have both numbers and learned;
-    above, Kendall's tau between these two orders (1: the same, -1: the reverse), with the 95 % interval from
-    drawing seeds again with replacement: wide, where methods are few. Vertical lines: chance, and nearest
-    neighbours and a linear probe of raw pixels."""
+    above, Kendall's tau between these two orders (1: the same, -1: the reverse), with its 95 % interval, in
+    which a pair of methods that our seeds do not separate (Holm's test) can have either order: wide, where
+    seeds are few. Vertical lines: chance, and nearest neighbours and a linear probe of raw pixels."""
 
 
 @figure(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.statistics import welch_error
+from reprise.evidence.statistics import jackknife, welch_error
 from reprise.papers.tian2023.published import REPETITIONS, Score, table1
 
 ROUNDING = 0.01 / np.sqrt(12)
@@ -86,25 +86,53 @@ def p_value(chi_square: float, cells: int) -> float:
     return float(special.gammaincc(cells / 2, chi_square / 2))
 
 
+def differences(cells: pd.DataFrame) -> pd.Series:
+    """The mean difference of our scores from the printed ones over all cells, one value a seed
+    (`_widened`)."""
+    printed, _ = _printed(cells)
+    gradient = np.full(len(printed), -1 / len(printed))
+    return _widened((cells - printed).mean(axis=1, skipna=False), cells, gradient)
+
+
 def slopes(cells: pd.DataFrame) -> pd.Series:
-    """Of the regression of our scores on the printed ones over all cells, a number a seed."""
+    """The slope of the regression of our scores on the printed ones over all cells, a number a seed
+    (`_widened`)."""
     printed, _ = _printed(cells)
     deviations = printed - printed.mean()
-    return cells @ deviations / (deviations @ deviations)
+    square = deviations @ deviations
+    by_seed = cells @ deviations / square
+    means = cells.mean().to_numpy()
+    gradient = (means - means.mean() - 2 * by_seed.mean() * deviations) / square
+    return _widened(by_seed, cells, gradient)
 
 
 def unexplained(cells: pd.DataFrame) -> pd.Series:
     """The mean square, over the cells, of the difference from print that repetitions do not explain: the
-    square of the difference less that of its standard error. A jackknife pseudo-value a seed."""
+    square of the difference less that of its standard error. Jackknife pseudo-values, one a seed
+    (`_widened`)."""
     means, spreads = _printed(cells)
 
     def estimate(ours: np.ndarray) -> float:
         noise = ours.var(0, ddof=1) / len(ours) + spreads**2 / REPETITIONS
         return float(np.mean((ours.mean(0) - means) ** 2 - noise))
 
+    values = pd.Series(jackknife(estimate, cells.to_numpy(dtype=float)), cells.index)
+    return _widened(values, cells, -2 * (cells.mean().to_numpy() - means) / len(means))
+
+
+def _widened(values: pd.Series, cells: pd.DataFrame, gradient: np.ndarray) -> pd.Series:
+    """A quantity's values, one a seed, moved away from their mean until its standard error holds the error of
+    the printed means too.
+
+    Three repetitions err more than our seeds do, and seeds alone do not show it. To first order the printed
+    error changes the quantity by its `gradient` by the printed means. The repetitions are taken to have the
+    printed spreads, and the correlations between cells that our seeds have.
+    """
+    _, spreads = _printed(cells)
+    own = values.var(ddof=1) / len(values)
+    if not own > 0:
+        return values
     ours = cells.to_numpy(dtype=float)
-    size, whole = len(ours), estimate(ours)
-    return pd.Series(
-        [size * whole - (size - 1) * estimate(np.delete(ours, seed, axis=0)) for seed in range(size)],
-        cells.index,
-    )
+    scores = (ours - ours.mean(0)) / np.where(np.ptp(ours, 0) > 0, ours.std(0, ddof=1), 1)
+    theirs = (scores @ (gradient * spreads)).var(ddof=1) / REPETITIONS
+    return values.mean() + (values - values.mean()) * np.sqrt(1 + theirs / own)

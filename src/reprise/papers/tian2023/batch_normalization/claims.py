@@ -24,6 +24,7 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
     FAR,
     by_chance,
     compared,
+    differences,
     outliers,
     slopes,
     unexplained,
@@ -72,11 +73,6 @@ def mean_distance(*, text_rate: bool) -> Measure:
         return _off(cells).abs().mean(axis=1, skipna=False)
 
     return measure
-
-
-def mean_difference(tables: Tables) -> pd.Series:
-    """χ+ - published, mean over all cells: one number a seed, whose pools all cells share."""
-    return _off(table_cells(tables)).mean(axis=1, skipna=False)
 
 
 def over_cells(chosen: Callable[[bool, bool], bool]) -> Measure:
@@ -172,7 +168,7 @@ CLAIMS = [
                 "",
                 source="",
                 quantity="score",
-                measure=mean_difference,
+                measure=applied(differences, table_cells),
                 published=0.0,
                 unit=UNIT,
             ),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from reprise.papers.ours.objectives_by_diagnostics.separability import (
+from reprise.evidence.separability import (
     holm,
     paired_p_values,
     rank_intervals,
