@@ -69,10 +69,11 @@ def _score(scores: pd.Series) -> str:
     caption="""Our Table 1 against the printed one; in print stands what equal tables would give, and of a
     cell its score. A printed deviation is read as one with n - 1 = 2 in its denominator; standard errors are
     Welch's, with rounding to two digits. The slope's 95 % interval allows for the error of the printed means,
-    whose cells are taken to depend on each other as ours do. What chance would give: the median and the middle 95 % over all ways
-    to take three of our own seeds for the printed table against the others, which have the same dependence
-    between cells; a dash with too few seeds. The chi-square is the sum of squared normal scores of the cells;
-    its p-value takes them for independent. Below, the cells beyond two standard errors.""",
+    whose cells are taken to depend on each other as ours do. What chance would give: the median and the
+    middle 95 % over all ways to take three of our own seeds for the printed table against the others, which
+    have the same dependence between cells; a dash with too few seeds. The chi-square is the sum of squared
+    normal scores of the cells; its p-value takes them for independent. Below, the cells beyond two standard
+    errors.""",
 )
 def table1_whole(tables: Tables, params: Params) -> pd.DataFrame:
     cells = table_cells(setting(tables, BASE))
