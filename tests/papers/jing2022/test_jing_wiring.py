@@ -286,8 +286,12 @@ def haar(streams, dim):
 
 # Section 5.4.
 
-NETS = [("linear", 1), ("linear", 2), ("linear", 4), ("relu", 2), ("relu", 3), ("isotropic", 1), ("isotropic", 4),
-        ("degenerate", 4)]  # fmt: skip
+NETS = [
+    *(("linear", depth) for depth in (1, 2, 4)),
+    *(("relu", depth) for depth in (2, 3)),
+    *(("isotropic", depth) for depth in (1, 4)),
+    ("degenerate", 4),
+]
 
 
 @pytest.mark.parametrize(("arm", "depth"), NETS)
