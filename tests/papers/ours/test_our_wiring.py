@@ -17,7 +17,14 @@ from reprise.numerics.streams import Streams
 from reprise.papers.ours.objectives_by_diagnostics import compute as computing
 from reprise.papers.ours.objectives_by_diagnostics import toy
 from reprise.papers.ours.objectives_by_diagnostics.images import rendered, views_of
-from reprise.papers.ours.objectives_by_diagnostics.lineup import FIRST, METHODS, OTHER, TOYS, UNTRAINED, method
+from reprise.papers.ours.objectives_by_diagnostics.lineup import (
+    FIRST,
+    METHODS,
+    OTHER,
+    TOYS,
+    UNTRAINED,
+    method,
+)
 from reprise.papers.ours.objectives_by_diagnostics.params import Params, ToyRun, toy_runs
 from reprise.study.experiment import Context
 from reprise.training.images import Data
