@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from countering import unbroken
 from sklearn.svm import SVC
 
 from reprise.errors import RepriseError
@@ -365,6 +366,8 @@ BREAKING = {
 
 def test_every_claim_has_a_counter_case():
     assert set(BREAKING) == set(CLAIMS)
+    for id, claim in CLAIMS.items():
+        assert not unbroken(claim, BREAKING[id]), id
 
 
 @pytest.mark.parametrize("id", CLAIMS)

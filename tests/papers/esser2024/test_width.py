@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.linalg
 import torch
+from countering import unbroken
 from scipy import stats
 
 from reprise.evidence.judgement import judge
@@ -281,26 +282,34 @@ def activation_of(name):
 
 
 def broken(name):
-    """Tables on which, of all that the claim reads, just one of its cells is wrong."""
+    """Tables on each of which, of all that the claim reads, just one of its cells is wrong."""
     which = activation_of(name)
     start, end = SLOPES[which]
     if name.startswith("thm1/"):
-        return tables_with({**SLOPES, "scaled_sigmoid": (-0.1, -1.0)})
+        return [tables_with({**SLOPES, each: (-0.1, SLOPES[each][1])}) for each in COVERED]
     if name.startswith("conj1/"):
-        return tables_with({**SLOPES, "scaled_sigmoid": (-1.4, 0.1)})
+        return [tables_with({**SLOPES, each: (-1.4, 0.1)}) for each in COVERED]
     if "slower" in name:
-        return tables_with({**SLOPES, "relu": (start, -1.5)})
+        slopes = [(start, -1.5), (-1.5, end), (0.1, end), (start, 0.1)]
+        return [tables_with({**SLOPES, "relu": each}) for each in slopes]
     if "relative" in name:
-        return tables_with(norm=(-0.1, -2.0))  # the absolute difference still falls
-    return tables_with({**SLOPES, which: (start, -end)})
+        # The absolute difference still falls.
+        return [tables_with(norm=norm) for norm in ((-0.1, -2.0), (-2.0, 0.0))]
+    slopes = [(start, -end), (-start, end)] if CLAIMS[name].cells else [(start, -end)]
+    return [tables_with({**SLOPES, which: each}) for each in slopes]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_holds_where_it_should_and_not_where_it_should_not(name):
     assert judge(CLAIMS[name], tables_with()).verdict == "reproduced"
-    found = judge(CLAIMS[name], broken(name))
-    assert found.verdict == "contradicted"
-    assert sum(cell.verdict == "contradicted" for cell in found.cells.values()) == min(1, len(found.cells))
+    worlds = broken(name)
+    for world in worlds:
+        found = judge(CLAIMS[name], world)
+        assert found.verdict == "contradicted"
+        assert sum(cell.verdict == "contradicted" for cell in found.cells.values()) == min(
+            1, len(found.cells)
+        )
+    assert not unbroken(CLAIMS[name], worlds)
 
 
 def test_what_rises_does_not_fall_more_slowly():
