@@ -231,10 +231,11 @@ def labels(panel):
     return panel.get_legend_handles_labels()[1]
 
 
-def assert_mean(panel, label, rows, x, y, *, log=True, within=None):
-    """The line of that label is the mean over seeds of `y` at every `x`, geometric where the axis is
-    logarithmic; the band around it is the 95 % interval of Student's t, of the seeds that have a number, cut
-    to what is possible."""
+def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None):
+    """The line of that label is the mean over seeds of `y` at every `x`, geometric for `log`; the
+    axis is logarithmic, too, or has the scale `axis`; the band around the line is the 95 % interval of
+    Student's t, of the seeds that have a number, cut to what is possible."""
+    assert panel.get_yscale() == (axis or ("log" if log else "linear"))
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)
     assert wide.shape == (rows[x].nunique(), 3)

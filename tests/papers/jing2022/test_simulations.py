@@ -840,6 +840,16 @@ BREAKING = {
                 "singular_value",
                 0.9,
             ),
+            *(
+                # It shrinks at first, and from the middle on it grows.
+                times(
+                    "singular_values",
+                    f"step == 0 and arm == '{arm}' and layer == '{layer}' and index == 16",
+                    "singular_value",
+                    3.0,
+                )
+                for arm in ("balanced", "independent")
+            ),
             swapped("singular_values", "index", 1, 16),
         ]
         for layer in ("W1", "W2")

@@ -37,7 +37,7 @@ def test_section_5(smoke):
     assert labels(over_time) == [f"τ² = {tau2:g}" for tau2 in (0.5, 2, 96)]
     for tau2 in (0.5, 2.0, 96.0):
         rows = where(table, tau2=tau2, negatives=255.0)
-        assert_mean(over_time, f"τ² = {tau2:g}", rows, "step", "condition")
+        assert_mean(over_time, f"τ² = {tau2:g}", rows, "step", "condition", axis="linear")
     assert labels(against) == ["largest / first", "last, K = 31", "last, K = 255"]
     for negatives in (31.0, 255.0):
         rows = where(table, negatives=negatives, step=table["step"].max())
