@@ -1,4 +1,4 @@
-"""What each experiment of Ren 2023 wires together: settings, arms, seeds and streams of random numbers, and one
+"""The wiring of each experiment of Ren 2023: settings, arms, seeds and streams of random numbers, and one
 small case of each against a plain computation."""
 
 from functools import cache
@@ -30,7 +30,6 @@ from reprise.papers.ren2023.zero_shot import compute as zero_shot
 from reprise.papers.ren2023.zero_shot import encoders, inputs, scenes
 from reprise.papers.ren2023.zero_shot.data import captioned
 from reprise.study.experiment import Context
-
 
 OF_FEATURES = "baseline != 'most frequent label'"
 

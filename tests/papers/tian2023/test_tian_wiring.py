@@ -1,4 +1,4 @@
-"""What each experiment of Tian 2023 wires together: settings, arms, seeds and streams of random numbers, and one
+"""The wiring of each experiment of Tian 2023: settings, arms, seeds and streams of random numbers, and one
 small case of each against a plain computation."""
 
 import math
@@ -46,7 +46,10 @@ CASES = {
     for case in (
         Case(
             "tian2023/matching_scores",
-            {**TOKENS, "seeds": 2, "seeds_compared": 3, "shown_over_parameterisation": 2, "shown_candidates": 2},
+            {
+                **TOKENS, "seeds": 2, "seeds_compared": 3, "shown_over_parameterisation": 2,
+                "shown_candidates": 2,
+            },
             ("seed", "objective", "activation", "beta", "candidates", "field", "token", "unit"),
             {
                 name: Change(change.value, {"matching": EVERY, "filters": EVERY})
@@ -105,7 +108,7 @@ CASES = {
                 "crop_ratio": Change((1.0, 1.1), CROPPED, share=0.3),
                 "activation": Change(
                     "leaky_relu",
-                    {name: "arm in ('plain', 'cropped')" for name in TRAINED}, share=0.3,
+                    dict.fromkeys(TRAINED, "arm in ('plain', 'cropped')"), share=0.3,
                 ),
                 # Of equal views both statistics are the same, up to rounding.
                 "pooled_statistics": Change(True, TRAINED, share=0.2),
@@ -118,7 +121,10 @@ CASES = {
                 },
             },
             ("objective", "data_set", "root", "filters", "steps", "seeds"),
-            {"filters": ("arm", "field", "unit"), "statistics": ("arm", "field", "step"), "patterns": ("arm",)},
+            {
+                "filters": ("arm", "field", "unit"), "statistics": ("arm", "field", "step"),
+                "patterns": ("arm",),
+            },
         ),
         Case(
             "tian2023/local_optima",
@@ -174,11 +180,16 @@ CASES = {
                 "noise_std": Change(
                     0.6, dict.fromkeys(("steps", "ends", "irregularity"), "model == 'smoothed'"), share=0.4
                 ),
-                "probability": Change(0.3, dict.fromkeys(("steps", "ends", "irregularity"), EVERY), share=0.3),
+                "probability": Change(
+                    0.3, dict.fromkeys(("steps", "ends", "irregularity"), EVERY), share=0.3
+                ),
                 "largest": Change(8, {"identities": EVERY, "thresholds": EVERY}, share=0.1),
             },
             ("patterns", "gram_distances", "iterations", "seeds", "points", "bound_points"),
-            {"steps": ("model", "gram_distance"), "ends": ("model",), "irregularity": ("model", "gram_distance")},
+            {
+                "steps": ("model", "gram_distance"), "ends": ("model",),
+                "irregularity": ("model", "gram_distance"),
+            },
             seedless=("thresholds",),  # one number at every point is what is claimed
         ),
         Case(
