@@ -86,7 +86,8 @@ def differing(one: pd.DataFrame, other: pd.DataFrame) -> np.ndarray:
 
 def assert_every_setting_is_declared(case: Case) -> None:
     fields = registry.experiment(case.id).params.model_fields
-    assert sorted([*case.changes, *case.sizes]) == sorted(fields), case.id
+    declared = sorted([*case.changes, *case.sizes])
+    assert declared == sorted(fields), f"{case.id}: its Case declares what each setting changes, or a size"
 
 
 def assert_a_setting_changes_its_rows_alone(

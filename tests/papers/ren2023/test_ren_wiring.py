@@ -20,6 +20,7 @@ from wiring import (
     assert_seeds_differ,
 )
 
+from reprise.execute import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners
 from reprise.papers.ren2023.dimension.compute import variances
@@ -222,6 +223,10 @@ def context(tmp_path_factory):
 @pytest.fixture(scope="module")
 def computed(context):
     return cache(lambda id: CASES[id].compute(context))
+
+
+def test_every_experiment_is_here():
+    assert set(CASES) == {id for id in registry.experiments() if id.startswith("ren2023/")}
 
 
 @EACH

@@ -127,6 +127,10 @@ def computed(id):
     return CASES[id].compute()
 
 
+def test_every_experiment_is_here():
+    assert {*CASES, *IMAGES} == {id for id in registry.experiments() if id.startswith("skean2024/")}
+
+
 @EACH
 def test_every_setting_is_varied_here_or_a_size(id):
     assert_every_setting_is_declared(CASES[id])

@@ -20,6 +20,7 @@ from wiring import (
     assert_seeds_differ,
 )
 
+from reprise.execute import registry
 from reprise.papers.tian2023.global_modulation import compute as modulation
 from reprise.papers.tian2023.image_filters import compute as images
 from reprise.papers.tian2023.power_iteration import compute as iteration
@@ -211,6 +212,10 @@ EACH = pytest.mark.parametrize("id", CASES)
 @cache
 def computed(id):
     return CASES[id].compute()
+
+
+def test_every_experiment_is_here():
+    assert set(CASES) == {id for id in registry.experiments() if id.startswith("tian2023/")}
 
 
 @EACH
