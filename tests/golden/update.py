@@ -8,6 +8,9 @@ it by more, another processor by less.
 and the tolerances come to cover this processor too: from the results of the smoke tier here, of a commit
 whose numbers are golden elsewhere. The instructions of convolutions, which the processor alone decides,
 cannot be imitated.
+
+A changed file counts only when CHANGELOG.md has an entry about it (`lock`). Both commands lock what they write, or
+say which entries are missing; `--lock` does that alone, once they are written.
 """
 
 import io
@@ -19,13 +22,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import lock
 import pandas as pd
 
 from reprise.execute import drift, pipeline, registry, tiers
 
 CAPABILITIES = {"default": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
 """PyTorch's names of them, and OpenBLAS's of a processor that has no more."""
-SUMMARISE, WIDEN = "--summarise", "--widen"
+SUMMARISE, WIDEN, LOCK = "--summarise", "--widen", "--lock"
 
 
 def main() -> None:
@@ -43,6 +47,12 @@ def main() -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         rows.droplevel("experiment").reset_index().to_csv(file, index=False, float_format="%.9g")
         print(file.relative_to(tier.root), len(rows))
+    lock_written()
+
+
+def lock_written() -> None:
+    """Locks the golden files; exits with a message if CHANGELOG.md lacks an entry about one."""
+    sys.exit(lock.what_to_do(lock.lock()) or 0)
 
 
 def widen() -> None:
@@ -58,6 +68,7 @@ def widen() -> None:
         both["tolerance"] = both["tolerance"].clip(lower=10 * spread).where(spread.notna(), math.inf)
         both["value"] = both["value"].fillna(0.0)
         both[golden.columns].to_csv(file, index=False, float_format="%.9g")
+    lock_written()
 
 
 def _summaries(capability: str) -> pd.Series:
@@ -87,4 +98,4 @@ def summarise() -> None:
 
 
 if __name__ == "__main__":
-    {SUMMARISE: summarise, WIDEN: widen}.get(sys.argv[-1], main)()
+    {SUMMARISE: summarise, WIDEN: widen, LOCK: lock_written}.get(sys.argv[-1], main)()
