@@ -9,6 +9,7 @@ PYTHON ?= python3
 TIER ?= default
 PAPER ?=
 KILLS ?= 500
+MUTANTS ?=
 CORES ?= all
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -21,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # They go into commands: what is no plain word stops make before it runs anything.
 plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
-$(foreach name,TIER PAPER CORES KILLS,$(if $(call plain,$(name)),,$(error \
+$(foreach name,TIER PAPER CORES KILLS MUTANTS,$(if $(call plain,$(name)),,$(error \
 	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
 
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
@@ -66,6 +67,10 @@ faults: $(STAMP) ## kill real runs at random moments, KILLS=500 times (docs/reli
 .PHONY: mutations
 mutations: $(STAMP) ## edit every function that an experiment runs, and see what becomes stale (docs/reliability.md)
 	PYTHONPATH=src:tests python -m reliability.mutations
+
+.PHONY: mutants
+mutants: $(STAMP) ## edit the science, MUTANTS=NAME of them or all, and see which test catches each (docs/reliability.md)
+	PYTHONPATH=src:tests python -m reliability.science $(MUTANTS)
 
 .PHONY: golden
 golden: $(STAMP) ## write the golden numbers of the smoke tier anew

@@ -57,7 +57,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("name", ["TIER", "PAPER", "CORES"])
+@pytest.mark.parametrize("name", ["TIER", "PAPER", "CORES", "MUTANTS"])
 @pytest.mark.parametrize("value", BAD)
 def test_what_is_no_plain_name_is_refused_before_anything_runs(make, tmp_path, name, value):
     done = make("reproduce", f"{name}={value}")

@@ -101,6 +101,25 @@ def test_a_view_of_bytes_that_nothing_changes_is_the_image():
         torch.testing.assert_close(views.made(read, draws)[0], (images / 255 - 0.4) / 0.2)
 
 
+def test_each_view_follows_its_own_recipe():
+    still = Strengths(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=0, jitter=0, grey=0, blur=0)
+    images = (255 * some()).byte()
+    changes = {"mirrored": {"flip": 1.0}, "grey": {"grey": 1.0}, "solarised": {"solarise": 1.0}}
+    expected = {
+        "mirrored": functional.horizontal_flip(images),
+        "grey": functional.rgb_to_grayscale(images, num_output_channels=3),
+        "solarised": functional.solarize(images, 128),
+    }
+    for name, change in changes.items():
+        other = replace(still, **change)
+        draws = Views(Recipe(still, other)).draw(len(images), generator())
+        first, second = Views(Recipe(still, other)).pixels(images, draws)
+        assert torch.equal(first, images), name
+        assert (second.int() - expected[name].int()).abs().max() <= 1, name  # torchvision's grey is cut off
+        assert torch.equal(Views(Recipe(other, still)).pixels(images, draws)[1], images), name
+        assert not torch.equal(second, images), name
+
+
 @pytest.mark.parametrize("order", augment.ORDERS)
 def test_jitter_is_torchvisions_in_every_order(order):
     images = some()

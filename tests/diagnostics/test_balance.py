@@ -1,10 +1,12 @@
 """Alignment and balance scores against their definitions."""
 
+import numpy as np
 import pytest
 import torch
 
 from reprise.diagnostics.balance import (
     alignment_score,
+    condition_number,
     covariance_eigenvalues,
     intrinsic_dimension,
     stable_rank,
@@ -46,6 +48,16 @@ def test_both_stable_ranks_are_those_of_the_covariance():
         torch.testing.assert_close(eigenvalues[replica], torch.linalg.svdvals(covariance))
         torch.testing.assert_close(stable_rank(eigenvalues)[replica], covariance.norm() ** 2 / largest**2)
         torch.testing.assert_close(intrinsic_dimension(eigenvalues)[replica], covariance.trace() / largest)
+
+
+def test_the_condition_number_is_numpys_of_the_centred_embeddings():
+    z = some(2, 200, 5) @ some(5, 5, seed=1) + 7
+    for replica in range(2):
+        centred = (z[replica] - z[replica].mean(0)).numpy()
+        assert condition_number(z)[replica] == pytest.approx(np.linalg.cond(centred))
+    stretched = torch.diag(torch.tensor([6.0, 3.0, 2.0, 0.0])).double()
+    both = torch.cat([stretched, -stretched])
+    assert [condition_number(both, rank).item() for rank in (1, 2, 3)] == pytest.approx([1, 2, 3])
 
 
 @pytest.mark.parametrize("rank", [1, 3, 5])

@@ -7,10 +7,12 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from torch.nn.functional import cross_entropy
 from torch.profiler import ProfilerActivity, profile
 
 from reprise.diagnostics.probes import accuracy, linear_probe, nearest_neighbours, representations
 from reprise.errors import RepriseError
+from reprise.numerics.streams import generator
 from reprise.training.optimisers import SGD, AdamW
 from reprise.training.schedules import Milestones
 
@@ -41,6 +43,38 @@ def test_a_linear_probe_finds_what_logistic_regression_does(optimiser):
     assert 0.4 < best < 0.99
     assert found.top1 == pytest.approx(best, abs=0.03)
     assert found.top1 < found.top5 < 1
+
+
+def test_a_linear_probe_descends_the_mean_cross_entropy_of_each_minibatch():
+    """By automatic differentiation; the last minibatch of an epoch is smaller."""
+    train, train_labels, *test = blobs(50)
+    weights = []
+
+    def optimiser(parameters):
+        weights.extend(parameters)
+        return torch.optim.SGD(parameters, 0.3, momentum=0.5)
+
+    linear_probe(
+        train,
+        train_labels,
+        *test,
+        optimiser=optimiser,
+        schedule=Milestones(at=()),
+        epochs=3,
+        batch=16,
+        seed=4,
+    )
+    expected = torch.nn.Linear(5, 7)
+    torch.nn.init.zeros_(expected.weight)
+    torch.nn.init.zeros_(expected.bias)
+    descent, order = torch.optim.SGD(expected.parameters(), 0.3, momentum=0.5), generator(4, "linear probe")
+    for _ in range(3):
+        for index in torch.randperm(50, generator=order).split(16):
+            descent.zero_grad()
+            cross_entropy(expected(train[index]), train_labels[index]).backward()
+            descent.step()
+    torch.testing.assert_close(weights[0][:, :-1], expected.weight)
+    torch.testing.assert_close(weights[0][:, -1], expected.bias)
 
 
 def test_a_linear_probe_is_the_same_again_whatever_others_draw():

@@ -1,8 +1,8 @@
 """Holds golden numbers against CHANGELOG.md: a file of them changes only with an entry that says so.
 
-lock.csv has, of every golden file, its SHA-256 and the number of entries of CHANGELOG.md that were about these
-golden numbers when it was locked: that name the experiment, KEY/NAME, and say "golden". A changed file is
-locked only if there is one more, so that an entry of an earlier change is not enough.
+lock.csv has, of every golden file, its SHA-256 and the number of entries of CHANGELOG.md that were about it
+when it was locked: entries that name the experiment, KEY/NAME, and say "golden". A changed file is locked
+only if there is one more, so that an entry about an earlier change is not enough.
 """
 
 import hashlib
@@ -42,8 +42,8 @@ def lock(root: Path = ROOT) -> list[str]:
 def what_to_do(experiments: list[str]) -> str:
     """A message about changed golden numbers that no entry announces; empty without any."""
     lines = [
-        f"golden numbers of {id} changed: add an entry to CHANGELOG.md with the words 'golden' and '{id}', and "
-        "the numbers before and after"
+        f"golden numbers of {id} changed: add an entry to CHANGELOG.md with the words 'golden' and '{id}', "
+        "and the numbers before and after"
         for id in experiments
     ]
     return "\n".join([*lines, f"then: {LOCK_COMMAND}"]) if lines else ""

@@ -1,7 +1,9 @@
 """Golden numbers change only with an entry of CHANGELOG.md that says so."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from golden import lock
@@ -78,11 +80,10 @@ def test_a_file_that_comes_or_goes_needs_its_entry_too(changed):
 
 def test_the_command_says_what_is_missing_and_writes_no_lock(changed):
     """`update.py` in another checkout: with its entry it ends quietly."""
+    folder = changed / "tests" / "golden"
     for name in ("update.py", "lock.py"):
-        (changed / "tests" / "golden" / name).write_bytes(
-            (lock.ROOT / "tests" / "golden" / name).read_bytes()
-        )
-    command = [sys.executable, str(changed / "tests" / "golden" / "update.py"), "--lock"]
+        shutil.copy(Path(lock.__file__).parent / name, folder)
+    command = [sys.executable, str(folder / "update.py"), "--lock"]
     refused = subprocess.run(command, capture_output=True, text=True)
     assert (refused.returncode, refused.stderr.strip()) == (1, lock.what_to_do([ID]))
     write(changed, OLD, NEW)

@@ -9,8 +9,8 @@ and the tolerances come to cover this processor too: from the results of the smo
 whose numbers are golden elsewhere. The instructions of convolutions, which the processor alone decides,
 cannot be imitated.
 
-A changed file counts only when CHANGELOG.md has an entry about it (`lock`). Both commands lock what they write, or
-say which entries are missing; `--lock` does that alone, once they are written.
+A changed file counts only when CHANGELOG.md has an entry about it (`lock`). Both commands lock what they
+write, or say which entries are missing; `--lock` does that alone, once they are written.
 """
 
 import io

@@ -1,1 +1,2 @@
-"""What anyone can repeat of docs/reliability.md: `make faults` kills, `make mutations` edits."""
+"""What anyone can repeat of docs/reliability.md: `make faults` kills, `make mutations` and `make mutants`
+edit."""

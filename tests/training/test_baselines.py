@@ -92,6 +92,14 @@ def test_grey_has_mean_0_and_variance_1_and_weighs_green_most():
     assert standardised(torch.full((1, 3, 4, 4), 0.3)).abs().max() < 0.1
 
 
+def test_test_pixels_are_centred_by_the_mean_training_image():
+    """Brighter test images stay brighter."""
+    images = torch.rand(6, 3, 4, 4)
+    train, test = centred(images, images[:2] + 0.25)
+    torch.testing.assert_close(train.mean(0), torch.zeros(48))
+    torch.testing.assert_close(test, train[:2] + 0.25)
+
+
 def test_colours_are_seen_in_centred_pixels(of):
     """Each class is a colour of the same grey."""
     draw = torch.Generator().manual_seed(0)
