@@ -9,6 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from reprise import objectives
 from reprise.datasets.augment import Views, normalised
+from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import ResNet
 from reprise.numerics.streams import generator
@@ -43,10 +44,12 @@ def test_it_is_the_loop_written_out(tmp_path):
     """SGD without momentum on SimCLR's loss, and its online probe. Few steps, because last bits differ, and
     differences grow a thousandfold where a ReLU is on in one loop and off in the other."""
     spec = tiny.spec(
-        optimiser=SGD(learning_rate=0.1, momentum=0.0), steps=4, schedule=WarmupCosine(warmup=0.5)
+        optimiser=SGD(learning_rate=0.1, momentum=0.0),
+        steps=4,
+        schedule=WarmupCosine(warmup=0.5),
+        normalisation=Normalisation((0.1,), (0.5,)),
     )
-    data, views = tiny.data(), Views(spec.augmentation)
-    data = data._replace(test_images=data.test_images[:12], test_labels=data.test_labels[:12].sort().values)
+    data, views = tiny.data(), Views(spec.augmentation, spec.normalisation)
     outcome = train(spec, data, tmp_path)
 
     method = assemble(spec, 3)
@@ -75,14 +78,41 @@ def test_it_is_the_loop_written_out(tmp_path):
     torch.testing.assert_close(outcome.probe.weight, probe.weight, rtol=1e-4, atol=1e-5)
 
     method.eval()
+    with torch.no_grad():
+        right = (
+            probe(method.student.encoder(normalised(data.test_images, views.normalisation))).argmax(1)
+            == data.test_labels
+        )
+    assert said["probe_top1"] == right.double().mean().item()
 
-    def accuracy(images, labels):
+
+def test_the_online_probe_is_tested_on_plain_test_images_at_the_models_normalisation(tmp_path):
+    """Given its own predictions there as labels, it is always right; on other images it isn't."""
+    spec, data = tiny.spec(steps=20, normalisation=Normalisation((0.1,), (0.5,))), tiny.data()
+    outcome = train(spec, data, tmp_path / "a")
+    encoder = outcome.method.student.encoder.eval()
+
+    def predicted(images, normalisation=spec.normalisation):
         with torch.no_grad():
-            scores = probe(method.student.encoder(normalised(images, views.normalisation)))
-        return (scores.argmax(1) == labels).double().mean().item()
+            return outcome.probe(encoder(normalised(images, normalisation))).argmax(1)
 
-    assert said["probe_top1"] == accuracy(data.test_images, data.test_labels)
-    assert said["probe_top1"] != accuracy(data.images, data.labels)
+    labels = predicted(data.test_images)
+    for other in (predicted(data.images), data.labels, predicted(data.test_images, Normalisation())):
+        assert not torch.equal(other, labels)
+    again = train(spec, data._replace(test_labels=labels), tmp_path / "b")
+    assert lines(again)[-1]["probe_top1"] == 1
+
+
+def test_a_schedule_is_not_that_of_simsiams_predictor(tmp_path):
+    """At a rate of zero, the first of a warm-up, the predictor alone moves."""
+    spec = tiny.spec("simsiam", hyperparameters={"hidden": 8}, steps=1, schedule=WarmupCosine(warmup=1.0))
+    found, start = train(spec, tiny.data(), tmp_path).method, assemble(spec, 3)
+    moved = {
+        name
+        for (name, weight), before in zip(found.named_parameters(), start.parameters(), strict=True)
+        if not torch.equal(weight, before)
+    }
+    assert moved == {name for name, _ in found.named_parameters() if name.startswith("predictor.")}
 
 
 class Interrupted(Exception):

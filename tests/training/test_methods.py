@@ -145,6 +145,37 @@ def test_dino_moves_its_centre_and_warms_its_teacher():
     torch.testing.assert_close(found.centre, 0.1 * torch.cat(scores).mean(0))
 
 
+@pytest.mark.parametrize("objective", ["byol", "moco", "dino"])
+def test_targets_are_the_teachers_once_it_is_not_the_student(objective):
+    found = method(objective, **tiny.STATEFUL[objective])
+    with torch.no_grad():
+        for weight in found.teacher.parameters():
+            weight += 0.3 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(2))
+        z, targets = embeddings(found), [found.teacher.network(view)[1] for view in VIEWS]
+        if objective == "byol":
+            expected = sum(objectives.byol(found.predictor(z[i]), targets[1 - i]) for i in range(2))
+        elif objective == "moco":
+            queue = found.queue.clone()
+            expected = sum(objectives.moco(z[i], targets[1 - i], queue[1 - i]) for i in range(2)) / 2
+        else:
+            found.teacher_prototypes.network.weight += 0.5 * found.prototypes.weight.flip(0)
+            prototypes = found.prototypes.weight, found.teacher_prototypes.network.weight
+            student, teacher = (
+                [objectives.prototype_scores(each, weight) for each in both]
+                for both, weight in zip((z, targets), prototypes, strict=True)
+            )
+            expected = sum(
+                objectives.dino(student[i], teacher[1 - i], torch.zeros(12), teacher_temperature=0.04)
+                for i in range(2)
+            )
+            expected = expected / 2
+    torch.testing.assert_close(found(VIEWS, 0).loss.detach(), expected)
+    if objective == "moco":
+        torch.testing.assert_close(found.queue[:, 16:], normalize(torch.stack(targets), dim=-1))
+    if objective == "dino":
+        torch.testing.assert_close(found.centre, 0.1 * torch.cat(teacher).mean(0))
+
+
 def test_corinfomax_carries_its_moments():
     found = method("corinfomax", attraction=10.0)
     z, moments = embeddings(found), objectives.Moments.initial(8)
