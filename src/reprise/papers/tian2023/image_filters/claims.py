@@ -24,9 +24,8 @@ def pattern(arm: str, name: str) -> Measure:
 LOOKED = "the stand-in: on images of 8x8 pixels at this learning rate, nearly all filters had died"
 
 UNSETTLED = (
-    "ours: the paper measures nothing here, and its settings are not known; with those of the base most ReLU "
-    "filters die, and the other setting has LeakyReLU and pooled BatchNorm, which the authors' configuration "
-    "has not"
+    "ours: the paper measures nothing here, and does not say which settings it used; with those of the token "
+    "experiments most ReLU filters die"
 )
 
 CLAIMS = [
