@@ -6,17 +6,23 @@ import torch
 import transformers
 from torchvision import models
 
+from reprise.papers.ren2023.zero_shot import pretrained_files
 
-def roberta(folder):
-    """A tiny one, as transformers saves it."""
+TINY = {"num_hidden_layers": 2, "hidden_size": 12, "num_attention_heads": 2}
+
+
+def roberta(folder, patch=None):
+    """A tiny one, as transformers saves it; with `patch` it counts among RoBERTa's sizes."""
+    if patch:
+        patch.setitem(pretrained_files.SIZES, "tiny", TINY)
     letters = [*"abcdefghijklmnopqrstuvwxyzTAĠ."]
     words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters, "Ġa", "th", "Ġth", "is", "Ġc", "at"]
     merges = ["#version: 0.2", "Ġ a", "t h", "Ġ th", "i s", "Ġ c", "a t"]
     (folder / "vocab.json").write_text(json.dumps({word: number for number, word in enumerate(words)}))
     (folder / "merges.txt").write_text("\n".join(merges) + "\n")
     config = transformers.RobertaConfig(
-        vocab_size=len(words), hidden_size=12, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=16, max_position_embeddings=40, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+        vocab_size=len(words), intermediate_size=16, max_position_embeddings=40,
+        pad_token_id=1, bos_token_id=0, eos_token_id=2, **TINY,
     )  # fmt: skip
     torch.manual_seed(0)
     transformers.RobertaModel(config, add_pooling_layer=False).save_pretrained(folder)
@@ -25,8 +31,10 @@ def roberta(folder):
     return folder
 
 
-def resnet101(file):
-    """As torchvision's."""
+def resnet101(file, patch=None):
+    """As torchvision's; with `patch` it may have the name of theirs."""
+    if patch:
+        patch.delitem(pretrained_files.SHA256, file.name)
     torch.manual_seed(0)
     torch.save(models.resnet101().state_dict(), file)
     return file

@@ -289,6 +289,7 @@ def _plan(options: argparse.Namespace) -> None:
         "jobs",
         "longest job",
         "memory",
+        "cache",
         "CPU h",
         "GPU h",
         "claims",
@@ -300,10 +301,11 @@ def _plan(options: argparse.Namespace) -> None:
         numbers = [claim for claim in each.claims if claim.published is not None]
         table.add_row(
             each.id, each.state, str(each.jobs), f"{each.longest.minutes / 60:,.2f} h{gpus}",
-            f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.cpu_hours:.2f}", plan.hours(each.gpu_hours),
+            f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.disk_gb:.1f} GB",
+            f"{each.cpu_hours:.2f}", plan.hours(each.gpu_hours),
             str(len(each.claims)), str(len(numbers)),
         )  # fmt: skip
-    _print_table(table, max(120, Console().width))
+    _print_table(table, max(130, Console().width))
     if options.paper:
         for each in estimates:
             for claim in each.claims:

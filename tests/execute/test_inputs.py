@@ -108,9 +108,9 @@ def test_a_file_is_its_content(tmp_path):
 
 
 def test_the_captions_images_and_weights_of_figure_2_are_read(tmp_path):
-    names = ("config.json", "model.safetensors")
+    names = ("config.json", "model.safetensors", "vocab.json", "merges.txt")
     (tmp_path / "roberta").mkdir()
-    for name in names:
+    for name in (*names, "tf_model.h5", "README.md", ".gitattributes", "pytorch_model.bin"):
         (tmp_path / "roberta" / name).touch()
     params = ZeroShot(root="coco", resnet101="resnet.pth", roberta=str(tmp_path / "roberta"))
     found = {str(path) for path in reads(params)}

@@ -106,8 +106,8 @@ def lab(tmp_path_factory):
             coco_format.write(data / "coco", split, SHOWS, CAPTIONS)
         patch.setattr(zero_shot, "IN_SPLIT", dict.fromkeys(("train", "val"), len(SHOWS)))
         (data / "roberta-base").mkdir()
-        pretrained_formats.roberta(data / "roberta-base")
-        pretrained_formats.resnet101(data / "resnet101-63fe2227.pth")
+        pretrained_formats.roberta(data / "roberta-base", patch)
+        pretrained_formats.resnet101(data / "resnet101-63fe2227.pth", patch)
         yield load_tier("paper", root)
 
 

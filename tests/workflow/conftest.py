@@ -18,6 +18,7 @@ import pytest
 from filelock import FileLock
 
 from reprise.datasets import cifar, stl10
+from reprise.papers.ren2023.zero_shot import pretrained_files
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "profiles", "configs", "workflow", "src")
@@ -145,11 +146,13 @@ class Checkout:
             for kind in ("captions", "instances")
             for split in ("train", "val")
         ]
-        names += [f"roberta-base/{name}" for name in ("config.json", "model.safetensors", "tokenizer.json")]
+        names += [f"roberta-base/{name}" for name in ("config.json", "pytorch_model.bin", "tokenizer.json")]
         for name in (*names, "coco/train2014/a.jpg", "coco/val2014/a.jpg", "resnet101-63fe2227.pth"):
             file = self.root / "data" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("{}")
+        config = {"model_type": "roberta", **pretrained_files.SIZES["roberta-base"]}
+        (self.root / "data/roberta-base/config.json").write_text(json.dumps(config))
 
     def copy(self, to):
         """With everything that was made, and the times at which it was."""

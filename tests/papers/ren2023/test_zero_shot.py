@@ -9,13 +9,24 @@ import pandas as pd
 import pretrained_formats
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from reprise.datasets.folders import Files
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
+from reprise.execute import registry
 from reprise.papers.ren2023 import learners
-from reprise.papers.ren2023.zero_shot import claims, compute, encoders, heads, inputs, scenes
+from reprise.papers.ren2023.zero_shot import (
+    claims,
+    compute,
+    encoders,
+    heads,
+    inputs,
+    pretrained_files,
+    scenes,
+)
 from reprise.papers.ren2023.zero_shot.params import (
+    COCO_IMAGES,
     IN_SPLIT,
     LOSSES,
     MODALITIES,
@@ -23,9 +34,10 @@ from reprise.papers.ren2023.zero_shot.params import (
     Params,
     alternatives,
     check,
+    features_mb,
 )
 from reprise.papers.ren2023.zero_shot.params import published as published_images
-from reprise.study.experiment import Context
+from reprise.study.experiment import Context, together
 
 TINY = {
     "data_set": "scenes", "encoders": "presence", "image_size": 32, "width": 8, "batch_size": 16, "epochs": 2,
@@ -257,6 +269,24 @@ def test_baselines_are_of_the_frozen_features_alone():
     assert "frozen features" not in set(compute.baselines(numbers())["baseline"])
 
 
+def test_the_features_take_the_disk_that_a_plan_counts(tmp_path):
+    params = Params(**TINY)
+    for modality in MODALITIES:
+        compute._features(params, tmp_path, modality, lambda share: None)
+    shards = (tmp_path / "results/cache/features").glob("*/*.safetensors")
+    kept = sum(tensor.nbytes for file in shards for tensor in load_file(file).values())
+    prompts = 80 * 128 * 4
+    assert 1e6 * sum(features_mb(params).values()) == pytest.approx(kept - prompts)
+    needs = registry.experiment("ren2023/zero_shot").needs(params)
+    assert len(needs) > 9 * len(MODALITIES)  # settings that share them
+    assert 1e6 * together(needs.values()).disk_mb == pytest.approx(kept - prompts)
+
+
+def test_the_features_of_mscoco_take_2_4_gigabytes():
+    assert sum(IN_SPLIT.values()) == COCO_IMAGES
+    assert sum(features_mb(Params()).values()) == pytest.approx(2407, abs=1)
+
+
 def test_looks_are_ever_farther_apart_and_end_with_the_training():
     looks = compute.looks_of(Params(**{**TINY, "epochs": 20, "looks": 6}), 48)
     assert (looks[0], looks[1], looks[-1]) == (0, 1, 60)
@@ -287,6 +317,7 @@ def paper(published, tmp_path, monkeypatch):
         monkeypatch.setitem(IN_SPLIT, split, len(SHOWS))
     (tmp_path / "resnet101.pth").symlink_to(published / "resnet101.pth")
     shutil.copytree(published / "roberta", tmp_path / "roberta")
+    monkeypatch.setitem(pretrained_files.SIZES, "tiny", pretrained_formats.TINY)
     return Params(
         root=str(tmp_path / "coco"), resnet101=str(tmp_path / "resnet101.pth"), image_size=32, batch_size=6,
         roberta=str(tmp_path / "roberta"), epochs=1, looks=2, seeds=1,
@@ -325,6 +356,44 @@ def test_all_that_is_missing_is_named_at_once_before_anything_runs(paper, tmp_pa
         assert f"{tmp_path / name}: " in str(caught.value)
     assert "take data_set: scenes" in str(caught.value)
     check(Params(**TINY))
+
+
+def test_a_roberta_that_lacks_a_layer_stops_the_first_task_before_any_image_is_read(
+    paper, tmp_path, monkeypatch
+):
+    """Images are encoded first, for hours; in this format, only reading tells what is there."""
+    file = tmp_path / "roberta" / "model.safetensors"
+    content = {name: tensor for name, tensor in load_file(file).items() if "layer.1." not in name}
+    torch.save(content, file.with_name("pytorch_model.bin"))
+    file.unlink()
+    check(paper)
+    monkeypatch.setattr(Files, "__getitem__", None)
+    for modality in MODALITIES:
+        with pytest.raises(RepriseError, match=f"^{tmp_path / 'roberta'}: holds 21 of 37 tensors, without"):
+            compute._features(paper, tmp_path, modality, lambda share: None)
+
+
+def test_a_file_beside_robertas_leaves_its_features_as_they_are_and_another_file_of_its_does_not(
+    paper, tmp_path
+):
+    experiment = registry.experiment("ren2023/zero_shot")
+
+    def keys():
+        return experiment.key(paper), encoders.text_encoder(paper, tmp_path).key
+
+    before = keys()
+    for name in ("tf_model.h5", "flax_model.msgpack", "rust_model.ot", "README.md", "pytorch_model.bin",
+                 "onnx/model.onnx", ".git/index"):  # fmt: skip
+        (tmp_path / "roberta" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "roberta" / name).write_text("other")
+        assert keys() == before
+    for name in ("config.json", "model.safetensors", "vocab.json", "merges.txt", "tokenizer_config.json"):
+        file = tmp_path / "roberta" / name
+        content = file.read_bytes()
+        file.write_bytes(content + b" ")
+        assert all(now != was for now, was in zip(keys(), before, strict=True)), name
+        file.write_bytes(content)
+    assert keys() == before
 
 
 def test_an_image_too_few_is_found(paper, tmp_path):

@@ -18,6 +18,7 @@ from reprise.diagnostics.balance import (
 )
 from reprise.diagnostics.zero_shot import most_frequent_accuracy, zero_shot_accuracy
 from reprise.papers.ren2023.zero_shot.data import captioned
+from reprise.papers.ren2023.zero_shot.encoders import require_weights
 from reprise.papers.ren2023.zero_shot.heads import Heads, trained
 from reprise.papers.ren2023.zero_shot.inputs import (
     Inputs,
@@ -65,6 +66,7 @@ def tasks(params: Params, context: Context) -> list[Task]:
 
 def _features(params: Params, root: Path, modality: str, progress: Progress) -> pd.DataFrame:
     """Computes and keeps a modality's features; returns counts of the data."""
+    require_weights(params)
     train, val = (captioned(params, root, split) for split in SPLITS)
     if modality == "image":
         parts = portions(progress, 2)

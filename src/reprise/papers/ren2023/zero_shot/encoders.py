@@ -75,10 +75,21 @@ def text_encoder(params: Params, root: Path, progress: Progress = lambda share: 
     """The encoder of texts."""
     if params.encoders == "pretrained":
         folder = Path(params.roberta).expanduser()
-        key = key_of(pretrained_files.digest(folder), params.pooling)
+        key = key_of(pretrained_files.digest(*pretrained_files.roberta_files(folder)), params.pooling)
         return Encoder(key, lambda: pretrained.Roberta(folder, params.pooling).to(params.device))
     key = _key(params, "_trained_on_captions")
     return Encoder(key, lambda: _trained_on_captions(params, root, key, progress).to(params.device))
+
+
+def require_weights(params: Params) -> None:
+    """Loads the pretrained encoders, so that other weights stop a run before it encodes for hours.
+
+    Raises:
+        RepriseError: naming the file or folder, what is wrong with it, and what to do.
+    """
+    if params.encoders == "pretrained":
+        pretrained.resnet101(Path(params.resnet101).expanduser())
+        pretrained.Roberta(Path(params.roberta).expanduser(), params.pooling)
 
 
 def _key(params: Params, function: str) -> str:

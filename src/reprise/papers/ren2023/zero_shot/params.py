@@ -1,5 +1,6 @@
 """Settings of Figure 2; the text names the data, encoders, heads and prompts, but gives no numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 
@@ -20,6 +21,13 @@ COCO_IMAGES = 123_287
 """In both splits."""
 IN_SPLIT = {"train": 82_783, "val": 40_504}
 """Images of MSCOCO-2014 in each split."""
+COCO_CAPTIONS = 414_113
+"""In the split for training."""
+SCENE_CAPTIONS = 5
+"""Captions per scene."""
+FEATURES = {"pretrained": {"image": 2048, "text": 768}, "presence": {"image": 128, "text": 128}}
+"""Features of each encoder, by modality; RoBERTa's are those of roberta-base."""
+FEATURE_BYTES = 4
 
 
 class Params(TakesLosses):
@@ -83,15 +91,16 @@ def check(params: Params) -> None:
         raise RepriseError(
             "ren2023/zero_shot lacks "
             + "; ".join(problems)
-            + ". Put them there, name other places, or take data_set: scenes with encoders: presence"
+            + ". Put them there (docs/cluster.md says where they come from), name other places, or take "
+            "data_set: scenes with encoders: presence"
         )
 
 
 def published(params: Params) -> None:
-    """Checks that no image of MSCOCO is missing.
+    """Checks that no image of MSCOCO is missing, and that ResNet101's file is what its name says.
 
     Raises:
-        RepriseError: naming the folder that lacks some.
+        RepriseError: naming the folder that lacks some, or the file.
     """
     for split in SPLITS if params.data_set == "coco" else ():
         folder = Path(params.root).expanduser().absolute() / f"{split}2014"
@@ -100,6 +109,8 @@ def published(params: Params) -> None:
                 f"data set 'coco': {folder}: {images:,} images, expected {IN_SPLIT[split]:,}; unpack "
                 f"{split}2014.zip again"
             )
+    if params.encoders == "pretrained":
+        pretrained_files.require_published(Path(params.resnet101).expanduser().absolute())
 
 
 def reads(params: Params) -> list[Path]:
@@ -110,7 +121,7 @@ def reads(params: Params) -> list[Path]:
         names = [f"annotations/{kind}_{split}2014.json" for kind in coco.KINDS for split in SPLITS]
         files += [root / name for name in (*names, *(f"{split}2014" for split in SPLITS))]
     if params.encoders == "pretrained":
-        files += [Path(params.resnet101).expanduser(), *sorted(roberta.glob("*.*"))]
+        files += [Path(params.resnet101).expanduser(), *pretrained_files.roberta_files(roberta)]
     return files
 
 
@@ -125,7 +136,8 @@ def heads_task(seed: int) -> str:
 
 
 def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time is a rough estimate."""
+    """What each task needs, by its name; its time is a rough estimate. All settings use the same features:
+    each counts for its part of their disk, and another loss for none."""
     gpus = int(params.device == "cuda")
     images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
@@ -137,10 +149,25 @@ def resources(params: Params, objective: str | None = None) -> dict[str, Resourc
         memory_mb=1500 + images // 20,
         gpus=gpus,
     )
+    settings = 1 + len(alternatives(params))
+    disk_mb = {
+        modality: 0.0 if objective else size / settings for modality, size in features_mb(params).items()
+    }
     return {
-        **{features_task(modality): encoding for modality in MODALITIES},
+        **{features_task(modality): replace(encoding, disk_mb=disk_mb[modality]) for modality in MODALITIES},
         **{heads_task(seed): heads for seed in range(params.seeds)},
     }
+
+
+def features_mb(params: Params) -> dict[str, float]:
+    """The size of each modality's features: of all images, and of all captions for training and one of each
+    image for testing. The prompts' are not counted."""
+    _, train, test = params.scenes
+    items = {"image": train + test, "text": train * SCENE_CAPTIONS + test}
+    if params.data_set == "coco":
+        items = {"image": COCO_IMAGES, "text": COCO_CAPTIONS + IN_SPLIT["val"]}
+    dims = FEATURES[params.encoders]
+    return {modality: items[modality] * dims[modality] * FEATURE_BYTES / 1e6 for modality in MODALITIES}
 
 
 EXCUSED = {
