@@ -68,6 +68,10 @@ def test_the_command_prints_every_experiment_what_is_missing_and_the_command(cap
     for id in registry.paper("jing2022").experiments:
         assert id in printed
     assert "on request" in printed
+    disk_gb = plan.estimate("jing2022/projector_spectra", tiers.load_tier("paper")).disk_gb
+    assert disk_gb > 1
+    row = next(line for line in printed.splitlines() if "│ jing2022/projector_spectra " in line)
+    assert f" {disk_gb:.1f} GB │" in row
     assert "jing2022/projector_spectra decides jing2022/table1/directclr: 62.7 %" in printed
     assert "missing for jing2022/projector_map, jing2022/projector_spectra: data set 'imagenet'" in printed
     assert printed.splitlines()[-1] == "run it with: snakemake --config tier=paper paper=jing2022"

@@ -85,8 +85,13 @@ def _fill(
         RepriseError: if the encoder's tensors and those that were found differ in names, shapes or types.
     """
     needed = {name: tensor for name, tensor in encoder.state_dict().items() if not name.endswith(UNREAD)}
-    others = [name for name in found if name not in needed and not name.endswith(UNREAD)]
     missing = [name for name in needed if name not in found]
+    is_stranger = len(missing) == len(needed)
+    others = [
+        name
+        for name in found
+        if name not in needed and not name.endswith(UNREAD) and (used(name) or is_stranger)
+    ]
     differing = [
         f"{name} {[*found[name].shape]} for {[*tensor.shape]}"
         for name, tensor in needed.items()
@@ -94,7 +99,7 @@ def _fill(
     ]
     problems = [
         f"holds {lacking(missing, len(needed))}" if missing else "",
-        f"has others: {first(others)}" if (missing and others) or any(map(used, others)) else "",
+        f"has others: {first(others)}" if others else "",
         f"has {len(differing)} of another shape or type: {first(differing)}" if differing else "",
     ]
     if any(problems):
@@ -172,5 +177,5 @@ class Roberta(nn.Module):
 
 
 def _is_roberta(name: str) -> bool:
-    """Whether a tensor belongs to RoBERTa without the pooler and head, which some files hold too."""
+    """Tells whether a tensor belongs to RoBERTa without the pooler and head, which some files hold too."""
     return name.startswith(("embeddings.", "encoder."))

@@ -91,7 +91,7 @@ def _missing(file: Path, what: str) -> list[str]:
 
 
 def not_roberta(folder: Path) -> str:
-    """Which other model a folder's config.json is of; empty if it is RoBERTa's."""
+    """Describes the other model that a folder's config.json is of; empty if it is RoBERTa's."""
     config = _mapping(folder / CONFIG)
     kind, architectures = config.get("model_type"), config.get("architectures") or []
     if kind == "roberta" and all(str(name).startswith("Roberta") for name in architectures):
@@ -148,8 +148,8 @@ def tensor_names(layers: int) -> list[str]:
 
 
 def _incomplete(weights: list[Path], config: Path) -> str:
-    """What is wrong with weights in safetensors' format, as far as their headers tell; empty if nothing is,
-    or if they have another format."""
+    """Describes what the headers of weights in safetensors' format tell to be missing or damaged; empty if
+    nothing is, or if the weights have another format."""
     files = [file for file in weights if file.suffix == ".safetensors"]
     layers = _mapping(config).get("num_hidden_layers")
     if not files or type(layers) is not int or layers > max(s["num_hidden_layers"] for s in SIZES.values()):
