@@ -396,9 +396,9 @@ def test_a_last_layer_that_is_not_used_may_be_missing_or_another(change, resnet_
         ),
         (
             lambda content: {"state_dict": content, "epoch": 90},
-            r"holds state_dict \(.*Dict\), epoch \(int\), expected tensors by name",
+            r"holds state_dict \(.*Dict\), epoch \(int\), not tensors by name",
         ),
-        (lambda content: torch.zeros(3), "holds a Tensor, expected tensors by name"),
+        (lambda content: torch.zeros(3), "holds a Tensor, not tensors by name"),
         (lambda content: models.resnet18(), r"holds code, torchvision\.models\.resnet\.ResNet, where only"),
     ],
 )
@@ -409,6 +409,7 @@ def test_another_network_is_refused(change, reason, resnet_weights, tmp_path):
     message = refusal(pretrained.resnet101, file)
     assert message.startswith(f"{file}: ")
     assert re.search(reason, message)
+    assert "expected the weights of torchvision's ResNet101_Weights.IMAGENET1K_V1; copy " in message
 
 
 @pytest.mark.parametrize("save", [torch.save, lambda content, file: file.write_bytes(pickle.dumps(content))])

@@ -44,12 +44,17 @@ def resnet101(file: Path) -> nn.Module:
 
     encoder = resnet.resnet101()
     encoder.fc = nn.Identity()
-    _fill(encoder, _tensors(file), file, RESNET101, lambda name: not name.startswith("fc."))
+    _fill(encoder, _tensors(file, RESNET101), file, RESNET101, lambda name: not name.startswith("fc."))
     return encoder.eval().requires_grad_(False)
 
 
-def _tensors(file: Path) -> dict[str, Tensor]:
-    """The tensors in a file of weights, by name; runs no code that the file may contain."""
+def _tensors(file: Path, expected: str) -> dict[str, Tensor]:
+    """The tensors in a file of weights, by name; runs no code that the file may contain.
+
+    Raises:
+        RepriseError: if the file is damaged or holds anything else; it names the weights that were expected.
+    """
+    again = f"expected the weights of {expected}; copy them again"
     try:
         if file.suffix == ".safetensors":
             return safetensors.torch.load_file(file)
@@ -57,12 +62,12 @@ def _tensors(file: Path) -> dict[str, Tensor]:
     except pickle.UnpicklingError as error:  # its message recommends to run the code
         code = re.search(r"GLOBAL (\S+)", str(error))
         reason = f"holds code, {code[1]}, where only tensors belong" if code else "is no file of tensors"
-        raise RepriseError(f"{file}: {reason}; copy it again") from None
+        raise RepriseError(f"{file}: {reason}; {again}") from None
     except Exception as error:  # from zip or safetensors
-        raise RepriseError(f"{file}: cannot be read: {one_line(error)}; copy it again") from None
+        raise RepriseError(f"{file}: cannot be read: {one_line(error)}; {again}") from None
     if not isinstance(found, Mapping) or not all(isinstance(each, Tensor) for each in found.values()):
         raise RepriseError(
-            f"{file}: holds {_contents(found)}, expected tensors by name; save the model's state_dict alone"
+            f"{file}: holds {_contents(found)}, not tensors by name, as a model's state_dict is; {again}"
         )
     return {str(name): tensor for name, tensor in found.items()}
 
@@ -146,7 +151,7 @@ class Roberta(nn.Module):
             name.removeprefix("roberta."): tensor
             for file in weight_files(folder)
             if not file.name.endswith(INDEX)
-            for name, tensor in _tensors(file).items()
+            for name, tensor in _tensors(file, ROBERTA).items()
         }
         _fill(self.model, found_tensors, folder, ROBERTA, _is_roberta)
         self.pooling = pooling
