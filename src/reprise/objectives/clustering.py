@@ -9,7 +9,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.errors import RepriseError
-from reprise.objectives.embeddings import check_views, unit_rows
+from reprise.objectives.embeddings import (
+    check_counts,
+    check_positive,
+    check_views,
+    over_temperature,
+    unit_rows,
+)
 
 
 def prototype_scores(
@@ -48,6 +54,8 @@ def swav(
     batches: to do the same, pass the queue's scores to `sinkhorn` along with the batch's, and keep the
     batch's codes.
 
+    Invariant to: number added to each view, permutation of samples, order of the views.
+
     Args:
         scores1, scores2: `prototype_scores` of the two views.
 
@@ -56,9 +64,11 @@ def swav(
         0.6931
 
     Raises:
-        RepriseError: if the shapes differ.
+        RepriseError: if the shapes differ, or the temperature, ε or the number of iterations is not above 0.
     """
     check_views("swav", scores1, scores2)
+    check_positive("swav", temperature=temperature, epsilon=epsilon)
+    check_counts("swav", iterations=iterations)
     codes1, codes2 = (
         sinkhorn(scores, epsilon=epsilon, iterations=iterations) for scores in (scores1, scores2)
     )
@@ -75,11 +85,18 @@ def swapped_prediction(
 ) -> Float[Tensor, "*replica"]:
     """Cross-entropy ℓ(z, q) = -mean_i Σ_k q_ik log p_ik with p = softmax(scores / τ) (Caron 2020, Eq. 2).
 
+    Invariant to: number added to the first view, permutation of samples.
+
     Example:
         >>> round(swapped_prediction(torch.zeros(4, 2), torch.full((4, 2), 0.5)).item(), 4)  # log 2
         0.6931
+
+    Raises:
+        RepriseError: if the shapes differ, or the temperature is not above 0.
     """
-    return -(codes * (scores / temperature).log_softmax(-1)).sum(-1).mean(-1)
+    check_views("swapped_prediction", scores, codes)
+    check_positive("swapped_prediction", temperature=temperature)
+    return -(codes * over_temperature(scores, temperature).log_softmax(-1)).sum(-1).mean(-1)
 
 
 @torch.no_grad()
@@ -95,10 +112,14 @@ def sinkhorn(
     Example:
         >>> sinkhorn(torch.zeros(4, 2))[0].tolist()
         [0.5, 0.5]
+
+    Raises:
+        RepriseError: if ε or the number of iterations is not above 0.
     """
-    # The common factor keeps exp from overflowing; the first iteration cancels it.
-    codes = ((scores - scores.amax((-2, -1), keepdim=True)) / epsilon).exp()
+    check_positive("sinkhorn", epsilon=epsilon)
+    check_counts("sinkhorn", iterations=iterations)
+    # Logarithms don't underflow. The first iteration cancels what is subtracted from a prototype's scores.
+    logs = (scores - scores.amax(-2, keepdim=True)) / epsilon
     for _ in range(iterations):
-        codes = codes / codes.sum(-2, keepdim=True)
-        codes = codes / codes.sum(-1, keepdim=True)
-    return codes
+        logs = logs.log_softmax(-2).log_softmax(-1)
+    return logs.exp()

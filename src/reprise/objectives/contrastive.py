@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.errors import RepriseError
-from reprise.objectives.embeddings import check_views, unit_rows
+from reprise.objectives.embeddings import check_positive, check_views, unit_rows
 
 
 def nt_xent(
@@ -20,6 +20,9 @@ def nt_xent(
     -log( exp(cos(z_i, z_j) / τ) / Σ_{k≠i} exp(cos(z_i, z_k) / τ) ). Negatives come from both views. The paper
     uses τ = .1 on ImageNet and .5 on CIFAR-10 (Appendix B.9).
 
+    Invariant to: rotation of both views, permutation of samples, order of the views, length of each
+    embedding.
+
     Source: Chen et al. 2020, "A Simple Framework for Contrastive Learning of Visual Representations", Eq. 1;
     code: github.com/google-research/simclr.
 
@@ -31,9 +34,11 @@ def nt_xent(
         1.1654
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, for a single sample, which has no negatives, or if the
+            temperature is not above 0.
     """
     check_views("nt_xent", z1, z2, samples=2)
+    check_positive("nt_xent", temperature=temperature)
     z = unit_rows(torch.cat([z1, z2], -2))
     similarities = z @ z.mT / temperature
     diagonal = torch.eye(z.shape[-2], dtype=torch.bool, device=z.device)
@@ -53,6 +58,9 @@ def infonce_other_view(
     mean_i (ℓ_i + ℓ'_i) / 2, with ℓ_i = -log( exp(s_ii) / Σ_j exp(s_ij) ) and ℓ'_i the same with s_ji, where
     s_ij = cos(z1_i, z2_j) / τ.
 
+    Invariant to: rotation of both views, permutation of samples, order of the views, length of each
+    embedding.
+
     Source: the image experiments of Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive
     Self-supervised Learning"; code: github.com/facebookresearch/directclr.
 
@@ -64,9 +72,11 @@ def infonce_other_view(
         0.7437
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, for a single sample, which has no negatives, or if the
+            temperature is not above 0.
     """
     check_views("infonce_other_view", z1, z2, samples=2)
+    check_positive("infonce_other_view", temperature=temperature)
     similarities = unit_rows(z1) @ unit_rows(z2).mT / temperature
     positives = similarities.diagonal(dim1=-2, dim2=-1)
     partition = (similarities.logsumexp(-1) + similarities.logsumexp(-2)) / 2
@@ -82,6 +92,8 @@ def directclr(
 ) -> Float[Tensor, "*replica"]:
     """DirectCLR: `infonce_other_view` on the first dimensions of the representations, without a projector.
 
+    Invariant to: permutation of samples, order of the views, length of each embedding.
+
     Source: Jing et al. 2022, "Understanding Dimensional Collapse in Contrastive Self-supervised Learning",
     Section 6.2, where the printed loss lacks the minus sign and the temperature; code:
     github.com/facebookresearch/directclr.
@@ -96,7 +108,8 @@ def directclr(
         0.3133
 
     Raises:
-        RepriseError: if the shapes differ, for a single sample, or if d0 exceeds the dimensions.
+        RepriseError: if the shapes differ, for a single sample, if d0 exceeds the dimensions, or if the
+            temperature is not above 0.
     """
     if not 0 < dimensions <= r1.shape[-1]:
         raise RepriseError(
@@ -104,6 +117,7 @@ def directclr(
             f"choose 1 to {r1.shape[-1]}"
         )
     check_views("directclr", r1, r2, samples=2)
+    check_positive("directclr", temperature=temperature)
     return infonce_other_view(r1[..., :dimensions], r2[..., :dimensions], temperature=temperature)
 
 
@@ -118,6 +132,8 @@ def moco(
 
     mean_i -log( exp(q_i·k_i / τ) / (exp(q_i·k_i / τ) + Σ_n exp(q_i·n / τ)) ), where n runs over the queue and
     q and k have unit length. No gradient reaches the keys.
+
+    Invariant to: permutation of samples, length of each embedding.
 
     Source: He et al. 2020, "Momentum Contrast for Unsupervised Visual Representation Learning", Eq. 1; the
     temperature is that of Chen et al. 2020, "Improved Baselines with Momentum Contrastive Learning" (MoCo
@@ -134,9 +150,11 @@ def moco(
         0.5514
 
     Raises:
-        RepriseError: if query and key differ in shape, or the queue is empty or of another dimension.
+        RepriseError: if query and key differ in shape, the queue is empty or of another dimension, or the
+            temperature is not above 0.
     """
     check_views("moco", query, key)
+    check_positive("moco", temperature=temperature)
     if queue.ndim != 2 or len(queue) == 0 or queue.shape[-1] != query.shape[-1]:
         raise RepriseError(
             f"moco: a queue of shape {list(queue.shape)} for queries of shape {list(query.shape)}; "

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.objectives.embeddings import check_views, unit_rows
+from reprise.objectives.embeddings import check_positive, check_views, unit_rows
 
 TEMPERATURE = 0.1
 
@@ -24,6 +24,8 @@ def infonce_cosine(
     mean_i -log( exp(c'_ii / τ) / (exp(c'_ii / τ) + Σ_{j≠i} exp(c_ij / τ)) ), with c'_ii = cos(z1_i, z2_i) and
     c_ij = cos(z1_i, z1_j).
 
+    Invariant to: rotation of both views, permutation of samples, length of each embedding.
+
     Args:
         z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
 
@@ -32,9 +34,11 @@ def infonce_cosine(
         0.5514
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, for a single sample, which has no negatives, or if the
+            temperature is not above 0.
     """
     check_views("infonce_cosine", z1, z2, samples=2)
+    check_positive("infonce_cosine", temperature=temperature)
     similarities, positive = _similarities(z1, z2)
     return ((similarities / temperature).logsumexp(-1) - positive / temperature).mean(-1)
 
@@ -49,6 +53,8 @@ def quadratic_cosine(
 
     (mean_ij s_ij - (1 + 1/N) mean_i s_ii) / τ, with s_ii = c'_ii and s_ij = c_ij as in `infonce_cosine`.
 
+    Invariant to: rotation of both views, permutation of samples, length of each embedding.
+
     Args:
         z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
 
@@ -57,9 +63,11 @@ def quadratic_cosine(
         -1.0
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample, which has no negatives.
+        RepriseError: if the views' shapes differ, for a single sample, which has no negatives, or if the
+            temperature is not above 0.
     """
     check_views("quadratic_cosine", z1, z2, samples=2)
+    check_positive("quadratic_cosine", temperature=temperature)
     similarities, positive = _similarities(z1, z2)
     return (similarities.mean((-2, -1)) - (1 + 1 / z1.shape[-2]) * positive.mean(-1)) / temperature
 

@@ -1,4 +1,8 @@
-"""Checks and transformations of embeddings that several losses share."""
+"""Checks of arguments, and transformations of embeddings, that several losses share."""
+
+import math
+from collections.abc import Callable
+from numbers import Integral
 
 from jaxtyping import Float
 from torch import Tensor
@@ -25,6 +29,38 @@ def check_views(loss: str, first: Tensor, second: Tensor, *, samples: int = 1) -
     raise RepriseError(f"{loss}: embeddings of shapes {list(shape)} and {list(second.shape)}; {expected}")
 
 
+def check_positive(loss: str, **arguments: float) -> None:
+    """Checks that arguments such as temperatures are above 0.
+
+    Raises:
+        RepriseError: if one is not; it names the loss, the argument, its value and what is allowed.
+    """
+    _check(loss, arguments, lambda value: 0 < value < math.inf, "a finite number above 0")
+
+
+def check_weights(loss: str, **arguments: float) -> None:
+    """Checks that the weights of a loss's terms are 0 or more; raises as `check_positive` does."""
+    _check(loss, arguments, lambda value: 0 <= value < math.inf, "a finite number, 0 or more")
+
+
+def check_fractions(loss: str, **arguments: float) -> None:
+    """Checks that the weights of moving averages lie in [0, 1]; raises as `check_positive` does."""
+    _check(loss, arguments, lambda value: 0 <= value <= 1, "a number from 0 to 1")
+
+
+def check_counts(loss: str, **arguments: int) -> None:
+    """Checks that numbers of iterations are whole and above 0; raises as `check_positive` does."""
+    _check(loss, arguments, lambda value: isinstance(value, Integral) and value > 0, "a whole number above 0")
+
+
+def _check(
+    loss: str, arguments: dict[str, float] | dict[str, int], holds: Callable[[float], bool], allowed: str
+) -> None:
+    for name, value in arguments.items():
+        if not holds(value):
+            raise RepriseError(f"{loss}: {name} is {value}; allowed: {allowed}")
+
+
 def unit_rows(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:
     """Scales each embedding to unit length."""
     return functional.normalize(z, dim=-1)
@@ -40,6 +76,8 @@ def squared_chord(
 
 def centred(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica batch dim"]:
     """Subtracts the mean over the batch."""
+    # A mean of large numbers is rounded; the second mean, of small ones, removes what that leaves.
+    z = z - z.detach().mean(-2, keepdim=True)
     return z - z.mean(-2, keepdim=True)
 
 
@@ -47,6 +85,14 @@ def unit_columns(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*repl
     """Centres each dimension and scales it to unit length over the batch, so that products of columns are
     correlations. A constant dimension becomes zero."""
     return functional.normalize(centred(z), dim=-2)
+
+
+def over_temperature(
+    logits: Float[Tensor, "*replica batch dim"], temperature: float
+) -> Float[Tensor, "*replica batch dim"]:
+    """Subtracts each row's largest logit and divides by a temperature: a softmax doesn't see the first, and
+    the second then enlarges no rounding error of large logits."""
+    return (logits - logits.detach().amax(-1, keepdim=True)) / temperature
 
 
 def off_diagonal(matrix: Float[Tensor, "*replica dim dim"]) -> Float[Tensor, "*replica"]:

@@ -7,7 +7,7 @@ github.com/OFSkean/FroSSL.
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.objectives.embeddings import check_views, unit_columns
+from reprise.objectives.embeddings import check_views, check_weights, unit_columns
 
 
 def frossl(
@@ -24,6 +24,8 @@ def frossl(
     variance the invariance term weighs N times more; the pseudocode of Appendix A (one scale for the whole
     matrix, the log of the norm) almost ignores that term. If all embeddings are the same, the loss is -inf.
 
+    Invariant to: shift of each view, scale of each dimension, permutation of samples, order of the views.
+
     Args:
         invariance_weight: w. Eq. 6 has w = 1, the trade-off that Section 3.1 found best.
 
@@ -33,9 +35,10 @@ def frossl(
         1.3863
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample.
+        RepriseError: if the views' shapes differ, for a single sample, or if the weight is negative.
     """
     check_views("frossl", z1, z2, samples=2)
+    check_weights("frossl", invariance_weight=invariance_weight)
     z1, z2 = unit_columns(z1), unit_columns(z2)
     return invariance_weight * _invariance(z1, z2) + gram_energy(z1).log() + gram_energy(z2).log()
 
@@ -46,6 +49,8 @@ def frossl_as_given(
     """Eq. 6 without normalising the embeddings.
 
     The paper proves rotation invariance and both dualities for this form; its minimum is collapse.
+
+    Invariant to: rotation of both views, permutation of samples, order of the views.
 
     Args:
         z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
@@ -71,6 +76,8 @@ def frossl_no_logs(
     """FroSSL with its logarithms removed: |Z1 - Z2|²_F / N + w (|Z1ᵀZ1|²_F + |Z2ᵀZ2|²_F), with Z1 and Z2
     normalised as in `frossl` (Skean 2024, Section 3.1).
 
+    Invariant to: shift of each view, scale of each dimension, permutation of samples, order of the views.
+
     Args:
         variance_weight: w. The paper does not publish its scale.
 
@@ -80,9 +87,10 @@ def frossl_no_logs(
         4.0
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample.
+        RepriseError: if the views' shapes differ, for a single sample, or if the weight is negative.
     """
     check_views("frossl_no_logs", z1, z2, samples=2)
+    check_weights("frossl_no_logs", variance_weight=variance_weight)
     z1, z2 = unit_columns(z1), unit_columns(z2)
     return _invariance(z1, z2) + variance_weight * (gram_energy(z1) + gram_energy(z2))
 
@@ -92,6 +100,8 @@ def frossl_no_logs_unit_trace(
 ) -> Float[Tensor, "*replica"]:
     """`frossl_no_logs` with each ZᵀZ divided by its trace, dim, so that each variance term lies in [1/dim,
     1].
+
+    Invariant to: shift of each view, scale of each dimension, permutation of samples, order of the views.
 
     Args:
         z1, z2: embeddings of two views, each of shape [*replica, batch, dim].
@@ -104,6 +114,7 @@ def frossl_no_logs_unit_trace(
     Raises:
         RepriseError: if the views' shapes differ, or for a single sample.
     """
+    check_views("frossl_no_logs_unit_trace", z1, z2, samples=2)
     return frossl_no_logs(z1, z2, variance_weight=1 / z1.shape[-1] ** 2)
 
 

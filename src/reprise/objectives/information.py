@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.errors import RepriseError
-from reprise.objectives.embeddings import check_views
+from reprise.objectives.embeddings import check_fractions, check_views, check_weights
 
 
 class Moments(NamedTuple):
@@ -45,6 +45,8 @@ def corinfomax(
     The authors normalise embeddings at the projector's end, set α between 250 and 2000 by data set, and use
     ε = 1e-8. Skean 2024's code does not normalise, and neither does this function: that is up to the caller.
 
+    Invariant to: permutation of samples.
+
     Args:
         state: from the previous step, or `Moments.initial`.
         attraction: α.
@@ -60,7 +62,8 @@ def corinfomax(
         True
 
     Raises:
-        RepriseError: if the views' shapes differ, or the state has another dimension.
+        RepriseError: if the views' shapes differ, the state has another dimension, a weight is negative, or λ
+            is not in [0, 1].
     """
     check_views("corinfomax", z1, z2)
     if state.mean.shape != (2, z1.shape[-1]):
@@ -68,6 +71,8 @@ def corinfomax(
             f"corinfomax: a state of {state.mean.shape[-1]} dimensions for embeddings of shape "
             f"{list(z1.shape)}; start from Moments.initial({z1.shape[-1]})"
         )
+    check_weights("corinfomax", attraction=attraction, epsilon=epsilon)
+    check_fractions("corinfomax", forgetting=forgetting)
     z = torch.stack([z1, z2]).double()
     mean = forgetting * state.mean + (1 - forgetting) * z.mean(1)
     deviation = z - mean[:, None]

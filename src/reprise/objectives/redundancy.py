@@ -4,7 +4,14 @@ Barlow Twins."""
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.objectives.embeddings import centred, check_views, off_diagonal, unit_columns
+from reprise.objectives.embeddings import (
+    centred,
+    check_positive,
+    check_views,
+    check_weights,
+    off_diagonal,
+    unit_columns,
+)
 
 PAPER_VARIANCE_WEIGHT = 25.0
 """μ in the paper's Eq. 6 and pseudocode, which sum the two views' variance terms, as do solo-learn and the
@@ -32,6 +39,8 @@ def vicreg(
     code (Eq. 5 sums over them). v = mean_j max(0, 1 - sqrt(Var z_j + 1e-4)) (Eq. 1 and 2). c = Σ_{i≠j} C_ij²
     / dim, with C the covariance (Eq. 3 and 4). Var and C are divided by batch - 1.
 
+    Invariant to: shift of both views, permutation of samples, order of the views.
+
     Source: Bardes, Ponce and LeCun 2022, "VICReg: Variance-Invariance-Covariance Regularization for
     Self-Supervised Learning", Eq. 6; code: github.com/facebookresearch/vicreg.
 
@@ -47,10 +56,17 @@ def vicreg(
         49.5
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample.
+        RepriseError: if the views' shapes differ, for a single sample, or if a weight is negative.
     """
     check_views("vicreg", z1, z2, samples=2)
+    check_weights(
+        "vicreg",
+        invariance_weight=invariance_weight,
+        variance_weight=variance_weight,
+        covariance_weight=covariance_weight,
+    )
     invariance = (z1 - z2).square().mean((-2, -1))
+    z1, z2 = centred(z1), centred(z2)
     variance = _hinge(z1) + _hinge(z2)
     covariance = _covariances(z1) + _covariances(z2)
     return invariance_weight * invariance + variance_weight * variance + covariance_weight * covariance
@@ -62,7 +78,6 @@ def _hinge(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica"]:
 
 def _covariances(z: Float[Tensor, "*replica batch dim"]) -> Float[Tensor, "*replica"]:
     batch, dim = z.shape[-2:]
-    z = centred(z)
     return off_diagonal(z.mT @ z / (batch - 1)) / dim
 
 
@@ -75,6 +90,8 @@ def barlow_twins(
 ) -> Float[Tensor, "*replica"]:
     """Barlow Twins: Σ_i (1 - C_ii)² + λ Σ_{i≠j} C_ij², where C_ij is the correlation of the first view's
     dimension i with the second view's dimension j.
+
+    Invariant to: shift of each view, scale of each dimension, permutation of samples, order of the views.
 
     Source: Zbontar et al. 2021, "Barlow Twins: Self-Supervised Learning via Redundancy Reduction", Eq. 1 and
     2; code: github.com/facebookresearch/barlowtwins.
@@ -89,9 +106,11 @@ def barlow_twins(
         (True, 8.0)
 
     Raises:
-        RepriseError: if the views' shapes differ, or for a single sample.
+        RepriseError: if the views' shapes differ, for a single sample, or if a weight is negative.
     """
     check_views("barlow_twins", z1, z2, samples=2)
+    check_weights("barlow_twins", off_diagonal_weight=off_diagonal_weight)
+    check_positive("barlow_twins", scale=scale)
     correlation = unit_columns(z1).mT @ unit_columns(z2)
     on_diagonal = (1 - correlation.diagonal(dim1=-2, dim2=-1)).square().sum(-1)
     return scale * (on_diagonal + off_diagonal_weight * off_diagonal(correlation))

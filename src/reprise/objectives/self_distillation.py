@@ -4,18 +4,27 @@ The stop-gradient is part of each equation, so it is applied here: no gradient r
 Each loss covers one order of the views; a method averages (SimSiam, DINO) or sums (BYOL) both orders.
 """
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
 from reprise.errors import RepriseError
-from reprise.objectives.embeddings import check_views, squared_chord
+from reprise.objectives.embeddings import (
+    check_fractions,
+    check_positive,
+    check_views,
+    over_temperature,
+    squared_chord,
+)
 
 
 def negative_cosine(
     prediction: Float[Tensor, "*replica batch dim"], target: Float[Tensor, "*replica batch dim"]
 ) -> Float[Tensor, "*replica"]:
     """SimSiam's D(p, stopgrad(z)) = -mean_i cos(p_i, z_i), in [-1, 1].
+
+    Invariant to: rotation of both views, permutation of samples, length of each embedding.
 
     Source: Chen and He 2021, "Exploring Simple Siamese Representation Learning", Eq. 1 and 3; code:
     github.com/facebookresearch/simsiam.
@@ -40,6 +49,8 @@ def byol(
 ) -> Float[Tensor, "*replica"]:
     """BYOL's squared distance between unit vectors, mean_i |q_i/|q_i| - z_i/|z_i||²; in [0, 4], and equal to
     2 + 2 `negative_cosine`.
+
+    Invariant to: rotation of both views, permutation of samples, length of each embedding.
 
     Source: Grill et al. 2020, "Bootstrap Your Own Latent: A New Approach to Self-Supervised Learning", Eq. 2;
     code: github.com/google-deepmind/deepmind-research, folder byol.
@@ -71,6 +82,8 @@ def dino(
 
     P_s = softmax(student / τ_s) and P_t = softmax((teacher - centre) / τ_t), for two different views.
 
+    Invariant to: number added to each view, permutation of samples.
+
     Source: Caron et al. 2021, "Emerging Properties in Self-Supervised Vision Transformers", Eq. 1 to 3; code:
     github.com/facebookresearch/dino.
 
@@ -80,12 +93,15 @@ def dino(
         1.3863
 
     Raises:
-        RepriseError: if the shapes differ, or the centre has another dimension.
+        RepriseError: if the shapes differ, the centre has another dimension, or a temperature is not above 0.
     """
     check_views("dino", student, teacher)
+    check_positive("dino", student_temperature=student_temperature, teacher_temperature=teacher_temperature)
     _check_centre(centre, teacher)
-    targets = ((teacher.detach() - centre) / teacher_temperature).softmax(-1)
-    return -(targets * (student / student_temperature).log_softmax(-1)).sum(-1).mean(-1)
+    # In float32, the difference would be rounded, and the temperature would enlarge the error.
+    difference = over_temperature(teacher.detach().double() - centre, teacher_temperature)
+    targets = difference.to(torch.result_type(teacher, centre)).softmax(-1)
+    return -(targets * over_temperature(student, student_temperature).log_softmax(-1)).sum(-1).mean(-1)
 
 
 def update_centre(
@@ -101,8 +117,9 @@ def update_centre(
         [0.5, 0.5]
 
     Raises:
-        RepriseError: if the centre has another dimension.
+        RepriseError: if the centre has another dimension, or the momentum is not in [0, 1].
     """
+    check_fractions("update_centre", momentum=momentum)
     _check_centre(centre, teacher)
     return momentum * centre + (1 - momentum) * teacher.detach().mean(0)
 

@@ -28,6 +28,8 @@ def w_mse(
     `whiten` is applied to each view separately, in sub-batches of consecutive samples; with shuffled data
     these are random, as in the paper.
 
+    Invariant to: shift of each view, scale of each dimension, permutation of samples, order of the views.
+
     Args:
         sub_batch: samples whitened together; the paper uses twice the dimensions, the default is the batch.
 
@@ -37,8 +39,8 @@ def w_mse(
         0.0
 
     Raises:
-        RepriseError: if the views' shapes differ, or the sub-batch does not divide the batch or has no more
-            samples than dimensions.
+        RepriseError: if the views' shapes differ, for a single sample, or if the sub-batch does not divide
+            the batch or has no more samples than dimensions.
         Degenerate: if the embeddings do not span all their dimensions.
     """
     check_views("w_mse", z1, z2, samples=2)
