@@ -77,3 +77,8 @@ def test_scores_are_cosines(views):
 def test_prototypes_of_another_dimension(views):
     with pytest.raises(RepriseError, match=r"prototypes of shape \[5, 3\] for embeddings of shape \[6, 4\]"):
         prototype_scores(views(6, 4)[0], torch.ones(5, 3))
+
+
+def test_codes_of_a_sample_far_from_all_prototypes_do_not_underflow():
+    scores = torch.tensor([[0.0, 0.1], [-6.0, -5.8], [0.2, -0.1]])
+    torch.testing.assert_close(sinkhorn(scores).double(), sinkhorn(scores.double()), rtol=1e-4, atol=0)

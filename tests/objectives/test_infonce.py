@@ -1,6 +1,7 @@
 """InfoNCE in its two forms: values and gradients against slow literal forms, underflow, replicas."""
 
 import math
+from functools import partial
 from itertools import product
 
 import pytest
@@ -168,11 +169,23 @@ def test_a_far_replica_changes_no_bit_of_a_near_one():
     assert all(torch.equal(a[0], b[0]) for a, b in zip(together, alone, strict=True))
 
 
+PLACES = {
+    "near": lambda at, sample: 0.0,
+    "far": lambda at, sample: 100.0,
+    "in two groups": lambda at, sample: 100.0 * (-1) ** sample,
+    "here and there": lambda at, sample: [0.0, 100.0, 100.0 * (-1) ** sample][at % 3],
+}
+"""Shifts by replica and sample: nothing has to be done about them, a mean to be subtracted, float64."""
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("batch", [3, 33, 128, 190])
-def test_no_bit_depends_on_the_place_in_the_stack(batch, threads):
+def test_no_bit_depends_on_the_place_in_the_stack(batch, threads, place):
     """Batches whose pairs fill whole vectors of the processor and others, in stacks of several chunks."""
     z1, z2 = views(19, batch, 4, dtype=torch.float32)
+    shift = torch.tensor([[PLACES[place](at, sample) for sample in range(batch)] for at in range(19)])
+    z1, z2 = z1 + shift[:, :, None], z2 + shift[:, :, None]
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -183,6 +196,67 @@ def test_no_bit_depends_on_the_place_in_the_stack(batch, threads):
         torch.set_num_threads(before)
     for found, each in zip(together, zip(*alone, strict=True), strict=True):
         assert torch.equal(found, torch.cat(each))
+
+
+def exact(loss, z1, z2):
+    return [found.double() for found in (loss(z1, z2), *gradients(loss, z1, z2))]
+
+
+def error(found, expected):
+    """The largest one of the loss and of both gradients, each relative to its largest entry."""
+    pairs = zip(found, expected, strict=True)
+    return max(((ours - theirs).abs().max() / theirs.abs().max()).item() for ours, theirs in pairs)
+
+
+@LOSSES
+@pytest.mark.parametrize(("batch", "dim"), [(12, 1), (12, 4), (64, 128)])
+@pytest.mark.parametrize("far", [3, 10, 30, 100, 1e3, -3e3, 1e4])
+def test_a_mean_far_from_zero_costs_no_digits(loss, far, batch, dim):
+    """Against automatic differentiation in float64, on the same numbers."""
+    for seed in range(5):
+        spread = min(1, 2 / dim**0.5)
+        z1, z2 = views(batch, dim, scale=spread, seed=seed)
+        if loss is infonce_distance:  # dot products see the first view's mean
+            z1 = z1 + far / dim**0.5
+        z1, z2 = z1.float(), (z2 + far / dim**0.5).float()
+        ours, plain = {
+            infonce_distance: (infonce_distance, plain_infonce),
+            infonce_dot: (partial(infonce_dot, temperature=1.0), plain_dot),
+        }[loss]
+        assert error(exact(ours, z1, z2), exact(plain, z1.double(), z2.double())) < 1e-4
+
+
+def plain_dot(z1, z2):
+    return cross_entropy(z1 @ z2.T, torch.arange(len(z1)))
+
+
+APART = {
+    "two groups": lambda z: z + torch.where(torch.arange(len(z)) % 2 == 0, 1e3, -1e3)[:, None],
+    "one outlier": lambda z: z + torch.where(torch.arange(len(z)) == 3, 1e6, 0.0)[:, None],
+    "a group and an outlier": lambda z: z + torch.where(torch.arange(len(z)) == 3, 1e6, -1e3)[:, None],
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_nor_does_a_mean_far_from_the_embeddings(name):
+    """What no subtraction of a mean can mend."""
+    z1, z2 = (APART[name](z).float() for z in views(16, 4))
+    found, expected = exact(infonce_distance, z1, z2), exact(plain_infonce, z1.double(), z2.double())
+    assert error(found, expected) < 1e-4
+
+
+def test_far_replicas_and_some_that_are_no_numbers_change_no_bit_of_another():
+    """Its first embedding, 15 from zero, is the nearest one of all others, so that much rests on its digits."""
+    z1 = torch.randn(4, 40, 40, generator=torch.Generator().manual_seed(0))
+    z1[0] = 4 * torch.eye(40)
+    z1[0, 0] = 0
+    z1[0] += 15 / 40**0.5
+    z2 = z1 + 3
+    alone = gradients(infonce_distance, z1[:1], z2[:1])
+    shift = torch.tensor([0, 1e3, math.nan, math.inf])[:, None, None]
+    together = gradients(infonce_distance, z1 + shift, z2 + shift)
+    assert all(torch.equal(found[:1], each) for found, each in zip(together, alone, strict=True))
+    assert all(found[1].isfinite().all() and found[2:].isnan().any() for found in together)
 
 
 def test_embeddings_that_are_not_numbers_give_a_loss_that_is_none():

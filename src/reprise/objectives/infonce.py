@@ -16,9 +16,12 @@ from reprise.objectives.embeddings import check_positive, check_views
 LOG2_E = math.log2(math.e)
 CACHED = 2**18
 """Similarities per chunk: 1 MiB in float32, about the size of a core's L2 cache."""
-FAR = -0.5 * LOG2_E * 2**10
-"""`_squares` of an embedding of length 32. Rounding errors of |a|² + |b|² - 2 a·b grow with the lengths: in
-float32, gradients have four digits or more up to here."""
+FAR = 2.0**8
+"""Squared length of a mean that is subtracted. Squared distances |a|² + |b|² - 2 a·b are wrong by float32's
+precision times the squared lengths."""
+DOUBTFUL = 2.0**10
+"""Squared length, times the weights of an embedding's similarities, beyond which float32's gradients may have
+fewer than four digits."""
 VECTOR = 64
 """A multiple of the width of every processor's SIMD vectors, in numbers."""
 SHARE = 2**15 - VECTOR
@@ -86,22 +89,23 @@ def infonce_dot(
 
 
 def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """`_in_products`, after the mean is subtracted from replicas that are far from zero, and in float64 for
-    those that are far from their mean too. The other replicas' numbers stay the same to the last bit."""
+    """`_in_products`, with a mean far from zero subtracted, and in float64 for replicas in which embeddings
+    far from their mean are near each other. Neither changes a bit of the other replicas."""
     squares = _squares(z1)
-    far = squares[1] < FAR
+    far = _longer(squares[1], FAR)
     if not far.any():
-        return _in_products(z1, z2, *squares)
-    mean = torch.where(far.any(1, keepdim=True), z1.mean(-2, keepdim=True), 0)
+        return _in_products(z1, z2, *squares)[:3]
+    mean = z1.mean(-2, keepdim=True)
+    mean = torch.where(mean.square().sum(-1, keepdim=True) > FAR, mean, 0)
     centred = z1 - mean
-    squares = _squares(centred)
-    found = _in_products(centred, z2 - mean, *squares)
-    still = (squares[1] < FAR).flatten(1).any(1)
-    if z1.dtype != torch.float64 and still.any():
-        precise = _loss_and_gradients(z1[still].double(), z2[still].double())
-        for ours, theirs in zip(found, precise, strict=True):
-            ours[still] = theirs.to(ours.dtype)
-    return found
+    scaled, half_square = _squares(centred)
+    loss, gradient1, gradient2, weight = _in_products(centred, z2 - mean, scaled, half_square)
+    doubtful = far.any(1) & _longer(z1.shape[1] * weight * half_square, DOUBTFUL).any(1)
+    if z1.dtype != torch.float64 and doubtful.any():
+        at = doubtful[:, 0]
+        precise = _loss_and_gradients(z1[at].double(), z2[at].double())
+        loss[at], gradient1[at], gradient2[at] = (numbers.to(z1.dtype) for numbers in precise)
+    return loss, gradient1, gradient2
 
 
 def _squares(z: Tensor) -> tuple[Tensor, Tensor]:
@@ -113,10 +117,16 @@ def _squares(z: Tensor) -> tuple[Tensor, Tensor]:
     return scaled, -0.5 * (scaled * z).sum(-1, keepdim=True)
 
 
+def _longer(half_square: Tensor, limit: float) -> Tensor:
+    """Which of `_squares` are those of a squared length above a limit."""
+    return half_square < -0.5 * LOG2_E * limit
+
+
 def _in_products(
     z1: Tensor, z2: Tensor, scaled: Tensor, half_square: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of Eq. 2 and its gradients with respect to z1 and z2, by Eq. 4.
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The losses of Eq. 2, their gradients with respect to z1 and z2, by Eq. 4, and Σ_j (α_ij + α_ji) / batch
+    of each sample i.
 
     e_ij = exp(-|z1_i - z1_j|²/2) is symmetric, so the softmax weights α of Eq. 4 satisfy α_ij + α_ji = e_ij
     (1/Z_i + 1/Z_j). One exponential per pair is enough, and α itself is never formed.
@@ -157,7 +167,7 @@ def _in_products(
         loss[underflowed], gradient1[underflowed], gradient2[underflowed] = _in_logarithms(
             z1[underflowed], z2[underflowed]
         )
-    return loss, gradient1, gradient2
+    return loss, gradient1, gradient2, weight
 
 
 def filled(count: int) -> int:
