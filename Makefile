@@ -25,6 +25,13 @@ plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.
 $(foreach name,TIER PAPER CORES KILLS MUTANTS,$(if $(call plain,$(name)),,$(error \
 	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
 
+# Under another name they would be ignored, and the default tier run. Variables of other programs stand before `make`.
+TAKEN := TIER PAPER CORES KILLS PYTHON
+given = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+ifeq ($(MAKELEVEL),0)
+$(foreach name,$(filter-out $(TAKEN),$(given)),$(error unknown variable $(name); there are: $(TAKEN)))
+endif
+
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
 WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
 STAMP := .venv/built-from-$(WANTED)

@@ -65,3 +65,12 @@ def test_what_is_no_plain_name_is_refused_before_anything_runs(make, tmp_path, n
     assert done.stdout == ""
     assert f'{name} is "{value}"; it takes letters, digits' in done.stderr
     assert list(tmp_path.rglob("x")) == []
+
+
+@pytest.mark.parametrize("name", ["tier", "TEIR", "SHARE_MINUTES"])
+def test_an_unknown_variable_is_refused_before_anything_runs(make, name):
+    done = make("reproduce", f"{name}=smoke")
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS PYTHON" in done.stderr
+    assert make("reproduce", "PYTHON=python3.11").returncode == 0

@@ -247,6 +247,25 @@ def a_file_for_a_folder(root):
     (root / "figures").write_text("mine")
 
 
+def text_for_the_link(root):
+    """As git checks it out where symbolic links are switched off."""
+    (root / "profiles").unlink()
+    (root / "profiles").write_text("workflow/profiles")
+
+
+def a_profile_of_the_users(root):
+    """Where `XDG_CONFIG_HOME=home` makes Snakemake look for global profiles."""
+    folder = root / "home" / "snakemake" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("cores: 1\n")
+
+
+SLRUM = ["unknown workflow profile 'slrum'; did you mean 'slurm'? there are: default, slurm;"]
+NO_LINK = [
+    "(there are: default, slurm)",
+    "/profiles is not the symbolic link",
+    "ln -sfn workflow/profiles profiles",
+]
 MINE = ("--config", "tier=mine")
 WHERE = "configs/mine.yaml: experiments: jing2022/layer_alignment: "
 
@@ -264,6 +283,37 @@ WHERE = "configs/mine.yaml: experiments: jing2022/layer_alignment: "
         (config("tier: mine\nexperiments: [\n"), MINE, ["mine.yaml: line 3, column 1: not readable as YAML"]),
         (other_values_in_a_file_elsewhere, ("--configfile", "mine.yaml"), ["configs/smoke.yaml"]),
         (a_file_for_a_folder, (), ["/figures: not a folder that can be written to"]),
+        (None, ("--config", "tire=smoke"), ["unknown --config key ['tire']", "allowed: tier"]),
+        (None, ("--workflow-profile", "slrum"), SLRUM),
+        (None, ("-n", "--workflow-profile=slrum"), SLRUM),
+        (None, ("--profile", "nowhere"), ["(nowhere), but no profile.yaml (or config.yaml) found"]),
+        (text_for_the_link, ("-n",), ["workflow profile 'default' not found", *NO_LINK]),
+        (
+            text_for_the_link,
+            ("--workflow-profile", "slurm"),
+            ["workflow profile 'slurm' not found", *NO_LINK],
+        ),
+        (
+            None,
+            ("--set-scatter", "esser2024_widht=2"),
+            ["--set-scatter: unknown rule 'esser2024_widht'", "_width'?"],
+        ),
+        (None, ("--set-scatter", "esser2024_fig01=2"), ["--set-scatter: unknown rule 'esser2024_fig01'"]),
+        (
+            None,
+            ("--set-threads", "esser2024_widht=2"),
+            ["--set-threads: unknown rule 'esser2024_widht'", "_width'?"],
+        ),
+        (
+            None,
+            ("--set-resources", "nobody:mem_mb=2"),
+            ["--set-resources: unknown rule 'nobody'", "--list-rules"],
+        ),
+        (
+            None,
+            ("--consider-ancient", "nobody=0"),
+            ["--consider-ancient: unknown rule 'nobody'", "--list-rules"],
+        ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
 )
@@ -276,6 +326,29 @@ def test_bad_input_is_one_message_before_the_first_job(blank, prepare, arguments
     assert "Traceback" not in printed
     assert len(printed.splitlines()) <= 5
     assert not (blank.root / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "arguments", "uses"),
+    [
+        (None, ("--workflow-profile", "none"), ""),
+        (text_for_the_link, ("--workflow-profile=none",), ""),
+        (text_for_the_link, ("--workflow-profile", "workflow/profiles/default"), "workflow/profiles/default"),
+        (None, ("--workflow-profile", "workflow/profiles/default/config.yaml"), "default/config.yaml"),
+        (a_profile_of_the_users, ("--profile", "mine"), "profiles mine and workflow specific profile"),
+        (None, ("--set-threads", "tian2023_fig12=1", "jing2022_projector_map_share=1"), "profiles/default"),
+        (None, ("--set-scatter", "ren2023_zero_shot=2"), "profiles/default"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
+)
+def test_profiles_and_rules_that_there_are_are_taken(blank, monkeypatch, prepare, arguments, uses):
+    """A global profile, a folder, a file, none; rules of another paper."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(blank.root / "home"))
+    if prepare:
+        prepare(blank.root)
+    printed = blank.done("-n", *arguments, config=("tier=smoke", "paper=esser2024"))
+    assert uses in printed
+    assert ("for setting default command line arguments" in printed) == bool(uses)
 
 
 def test_this_machines_profile_is_where_snakemake_finds_it():

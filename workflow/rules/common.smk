@@ -6,10 +6,11 @@ import shutil
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from reprise.execute import pipeline, plan, registry
+from reprise.execute import command_line, pipeline, plan, registry
 from reprise.execute.tiers import load_tier, recorded_names
 from reprise.errors import RepriseError
 from reprise.storage.store import marker
@@ -32,7 +33,39 @@ def own_rules(experiment):
     return {rule_name(experiment.id), rule_name(f"{experiment.id}/share")}
 
 
+def require_rules():
+    """Refuses options, also of a profile, that name a rule which no paper has."""
+    every = registry.experiments().values()
+    rules = {
+        "all",
+        "report",
+        *(rule_name(f"{key}/claims") for key in registry.judged()),
+    }
+    rules.update(*map(own_rules, every), map(rule_name, registry.artifacts()))
+    cut = sorted(rule_name(e.id) for e in every if e.has_tasks)
+    resources, list_them = (
+        workflow.resource_settings,
+        "list them with: snakemake --list-rules",
+    )
+    ancient = workflow.workflow_settings.consider_ancient
+    for option, names, known, there_are in (
+        ("--set-threads", resources.overwrite_threads, rules, list_them),
+        ("--set-resources", resources.overwrite_resources, rules, list_them),
+        ("--consider-ancient", ancient, rules, list_them),
+        (
+            "--set-scatter",
+            resources.overwrite_scatter,
+            cut,
+            f"there are: {', '.join(cut)}",
+        ),
+    ):
+        command_line.require_rules(option, names, known, there_are)
+
+
 try:
+    if workflow.is_main_process:  # Snakemake in a job has other arguments
+        command_line.require_profile(sys.argv[1:], Path(workflow.basedir))
+        require_rules()
     TIER = load_tier(str(config.get("tier", "default")))
     if TIER.is_recorded:
         raise RepriseError(
