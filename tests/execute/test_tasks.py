@@ -1,8 +1,10 @@
 """The tasks of an experiment, in one process and in shares: each is done once, the tables are the same."""
 
+import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -212,3 +214,29 @@ def test_a_share_is_written_as_a_fraction(text, capsys):
     with pytest.raises(SystemExit):
         main(["run", ID, "--share", text])
     assert "is not a share such as 3/16" in capsys.readouterr().err
+
+
+def test_a_run_that_begins_again_after_an_edit_says_so_once(tier, capsys):
+    """What its earlier tasks were made with is changed as an edit would: the key is another."""
+    pipeline.run_share(ID, tier, 1, 3)
+    done = len(tasks_kept(tier))
+    pipeline.run_share(ID, tier, 2, 3)
+    assert "slower" not in capsys.readouterr().err
+    for entry in tasks_kept(tier)[done:]:
+        store.remove(entry)
+    other = tier.params[ID].model_copy(update={"steps": tier.params[ID].steps + 1})
+    edited = replace(tier, params={**tier.params, ID: other})
+    for number in (1, 2):
+        pipeline.run_share(ID, edited, number, 3)
+    pipeline.run(ID, edited)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("reprise: slower: ")]
+    assert len(told) == 1
+    assert f": {done} finished tasks of an interrupted run of {ID} do not count" in told[0]
+
+
+@pytest.mark.parametrize(("value", "told"), [("1", 1), ("0", 0)])
+def test_loops_that_are_not_compiled_are_told(tier, value, told):
+    command = [sys.executable, "-m", "reprise.cli", "run", "ren2023/theory", "--tier", "smoke"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": value}
+    done = subprocess.run(command, cwd=tier.root, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.count("reprise: slower: NUMBA_DISABLE_JIT is set") == told

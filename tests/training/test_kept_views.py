@@ -159,3 +159,22 @@ def test_views_beyond_the_limit_are_not_kept(tmp_path, monkeypatch):
     assert not files(tmp_path)
     trained(tmp_path, tiny.spec(steps=4))
     assert len(files(tmp_path)) == 1
+
+
+def test_views_beyond_the_limit_are_told_once_a_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(kept_views, "LIMIT", 4 * STEP)
+    for run in ("one", "another"):
+        with store.asking(f"{tmp_path} {run}"):
+            trained(tmp_path, tiny.spec(steps=4))
+            assert "views" not in capsys.readouterr().err
+            for steps in (5, 6):
+                trained(tmp_path / run, tiny.spec(steps=steps))
+                trained(tmp_path / run, tiny.spec("vicreg", steps=steps))
+        printed = capsys.readouterr().err
+        assert printed.count("MISS") == 4
+        (line,) = [line for line in printed.splitlines() if "views" in line]
+        assert line.startswith(
+            "reprise: slower: the augmented views of a network's training take 3.1e-05 GB (5 steps"
+        )
+        assert "more than the 2.4576e-05 GB" in line
+        assert line.endswith("; with fewer steps, a smaller batch or smaller images they are shared")

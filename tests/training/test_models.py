@@ -3,14 +3,17 @@ twice."""
 
 import json
 import multiprocessing
+import os
 import shutil
 from dataclasses import replace
 
 import pytest
 import tiny
 import torch
+from PIL import Image
 
 from reprise import objectives
+from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
@@ -44,7 +47,7 @@ def test_a_second_figure_that_needs_it_trains_nothing(tmp_path, capsys, never):
     folder = trained(SPEC, DATA, tmp_path)
     key = model_key(SPEC, DATA)
     assert folder == tmp_path / "results" / "cache" / "models" / key
-    assert capsys.readouterr().err == f"MISS {key} nt_xent\n"
+    assert capsys.readouterr().err.startswith(f"MISS {key} nt_xent\n")
     never()
     assert trained(SPEC, DATA, tmp_path) == folder
     assert capsys.readouterr().err == f"HIT {key} nt_xent\n"
@@ -300,3 +303,23 @@ def test_a_divergence_is_kept_like_any_result(tmp_path, never):
     model = Model(spec, folder)
     assert model.diverged == len(model.log)
     assert json.loads((folder / "record.json").read_text())["diverged"] == model.diverged
+
+
+def test_too_few_cores_for_a_gpu_are_told_once_a_run(tmp_path, capsys):
+    """Those that this process may use; not for images in memory, nor where the CPU trains."""
+    (tmp_path / "class").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "class" / "a.png")
+    in_files = DATA._replace(images=Folder(tmp_path, 8))
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        with store.asking(str(tmp_path)):
+            models._say_what_slows(DATA, "cuda")
+            models._say_what_slows(in_files, "cpu")
+            assert "cores" not in capsys.readouterr().err
+            for _ in range(2):
+                models._say_what_slows(in_files, "cuda")
+    finally:
+        os.sched_setaffinity(0, allowed)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("reprise: slower: 1 cores decode images for a GPU that can take those of 8")

@@ -1,3 +1,8 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
@@ -68,3 +73,38 @@ def test_rounding_is_for_processors_without_the_instructions(
 ):
     monkeypatch.setattr(precision, "multiplies_bfloat16", lambda: instructions)
     assert type(arithmetic(device, dtype)).__name__ == expected
+
+
+TWO_NETWORKS = """
+import sys
+from pathlib import Path
+import tiny
+from reprise.training.models import trained
+for objective in ("nt_xent", "vicreg"):
+    trained(tiny.spec(objective, steps=2), tiny.data(), Path(sys.argv[1]))
+"""
+HAS_AVX512 = torch.backends.cpu.get_cpu_capability().startswith("AVX512")
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "ATEN_CPU_CAPABILITY=avx2",
+        "ONEDNN_MAX_CPU_ISA=AVX2",
+        pytest.param("", marks=pytest.mark.skipif(not HAS_AVX512, reason="without AVX-512")),
+    ],
+)
+def test_a_processor_without_the_instructions_is_told_once_not_for_each_network(tmp_path, variable):
+    name, _, value = variable.partition("=")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
+    environment |= {name: value} if name else {}
+    command = [sys.executable, "-c", TWO_NETWORKS, tmp_path]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
+    assert printed.count("MISS") == 2
+    told = [
+        line
+        for line in printed.splitlines()
+        if line.startswith("reprise: slower: networks train without AVX")
+    ]
+    assert len(told) == bool(variable)
+    assert all(line.endswith(f"; unset {variable}") for line in told)

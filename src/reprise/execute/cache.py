@@ -53,6 +53,16 @@ def seconds_spent(asker: str, tier: Tier) -> float:
     return sum(entry.record.get("seconds", 0.0) for entry in finished)
 
 
+def lost_parts(id: str, tier: Tier) -> int:
+    """Number of an interrupted run's finished tasks of which nothing counts, because code, settings or data
+    have changed; 0 once the run has begun again."""
+    now, prefix = asker(id, tier), run_of(id, tier)
+    askers = [entry.askers for entry in store.entries(tier.root, store.TASKS) if entry.folder.is_dir()]
+    if any(now in each for each in askers):
+        return 0
+    return sum(any(former.startswith(prefix) for former in each) for each in askers)
+
+
 def forget_parts(id: str, tier: Tier) -> None:
     """Removes the tables of an experiment's tasks and the views that it kept, of this run and of interrupted
     ones. Another experiment that needs the same views renders them again."""

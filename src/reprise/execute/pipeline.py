@@ -1,6 +1,7 @@
 """The pipeline's stages: run, draw, check, join. Snakemake calls them through the CLI, notebooks directly."""
 
 import hashlib
+import os
 import sys
 import time
 import traceback
@@ -19,6 +20,7 @@ from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting
 from reprise.execute import cache, provenance, registry
 from reprise.execute.tiers import Tier, changes
+from reprise.notices import slower
 from reprise.storage import store
 from reprise.study.experiment import (
     BASE,
@@ -68,6 +70,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     with store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
+        _say_what_slows(id, tier)
         start, before = time.perf_counter(), cache.seconds_spent(asker, tier)
         settings = experiment.settings(params)
         context = Context(progress, root=tier.root)
@@ -124,6 +127,7 @@ def run_share(
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
     key, asker = experiment.key(params), cache.asker(id, tier)
     with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
+        _say_what_slows(id, tier)
         unchanged = partial(_require_unchanged, id, tier, key)
         keeper = _Keeper(tier.root, asker, expected, progress, unchanged)
         context = Context(root=tier.root, keep=keeper)
@@ -132,6 +136,22 @@ def run_share(
         with _blamed_on_settings(id, tier):
             for name in expected:
                 keeper(tasks[name])
+
+
+def _say_what_slows(id: str, tier: Tier) -> None:
+    if lost := cache.lost_parts(id, tier):
+        slower(
+            "starts over",
+            f"{lost} finished tasks of an interrupted run of {id} do not count, because code, settings or "
+            "data have changed since",
+            "undo the change to go on from there",
+        )
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        slower(
+            "no compiled loops",
+            "NUMBA_DISABLE_JIT is set, so that loops run in Python, a hundred times as long",
+            "unset NUMBA_DISABLE_JIT",
+        )
 
 
 def _require_unchanged(id: str, tier: Tier, key: str) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from reprise.datasets.augment import Pixels
 from reprise.datasets.folders import Images
+from reprise.notices import slower
 from reprise.storage.closure import closure_hash
 from reprise.storage.store import VIEWS, kept, key_of, sha256, writing
 from reprise.training import processes
@@ -43,7 +44,14 @@ def kept_views(root: Path, spec: Spec, images: Images, device: str) -> Keeping:
     if not isinstance(images, Tensor) or torch.device(device).type != "cpu" or processes.count() > 1:
         return at_each_step
     shape = (2, spec.batch, *images.shape[1:])
-    if spec.steps * math.prod(shape) > LIMIT:
+    size = spec.steps * math.prod(shape)
+    if size > LIMIT:
+        slower(
+            "views beyond the limit",
+            f"the augmented views of a network's training take {size / 1e9:.2g} GB ({spec.steps} steps of "
+            f"{spec.batch}), more than the {LIMIT / 1e9:g} GB that networks share, so each renders its own",
+            "with fewer steps, a smaller batch or smaller images they are shared",
+        )
         return at_each_step
     length = max(1, BLOCK // math.prod(shape))
 

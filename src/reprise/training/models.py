@@ -16,15 +16,19 @@ import torch
 from pydantic import BaseModel
 from torch import Tensor
 
+from reprise.datasets.reading import workers
 from reprise.errors import RepriseError
+from reprise.notices import slower
 from reprise.storage import checkpoints
 from reprise.storage.closure import Symbol, closure_hash
 from reprise.storage.store import CACHE, Entry, kept, key_of, write
 from reprise.study import losses
 from reprise.training import methods, processes
+from reprise.training.costs import CORES_PER_GPU
 from reprise.training.images import Data, Trained, assemble, train
 from reprise.training.kept_views import kept_views
 from reprise.training.methods import Method
+from reprise.training.precision import say_what_processor_lacks
 from reprise.training.spec import Spec
 
 KIND = "models"
@@ -94,6 +98,7 @@ def trained(
 
     def make(folder: Path) -> dict[str, Any]:
         announce(hit=False)
+        _say_what_slows(data, device)
         outcome = train_now()
         write(folder / MODEL, checkpoints.pack(outcome.method.state_dict(), {}))
         write(folder / LOG, outcome.log)
@@ -113,6 +118,17 @@ def trained(
         train_now()
     processes.wait()
     return entry.folder
+
+
+def _say_what_slows(data: Data, device: str) -> None:
+    if torch.device(device).type == "cpu":
+        say_what_processor_lacks()
+    elif not isinstance(data.images, Tensor) and (cores := workers()) < CORES_PER_GPU:
+        slower(
+            "few cores",
+            f"{cores} cores decode images for a GPU that can take those of {CORES_PER_GPU}, and so may wait",
+            f"give the job {CORES_PER_GPU} cores a GPU",
+        )
 
 
 class Model:

@@ -1,5 +1,6 @@
 """The arithmetic of convolutions and matrix products in a training's precision, on any processor."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -9,6 +10,10 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from reprise.notices import slower
+
+CHOOSING = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
+"""Variables that keep PyTorch from instructions that the processor has."""
 PRODUCTS: frozenset[Callable[..., Tensor]] = frozenset(
     (torch.conv2d, torch.nn.functional.linear, torch.matmul, Tensor.matmul, Tensor.__matmul__)
 )
@@ -33,6 +38,18 @@ def arithmetic(device: str, precision: torch.dtype) -> AbstractContextManager[An
 def multiplies_bfloat16() -> bool:
     """Whether this processor has instructions for bfloat16 that PyTorch's convolutions use."""
     return torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
+def say_what_processor_lacks() -> None:
+    """Says so if PyTorch does without the instructions that `training.costs` counts on."""
+    if torch.backends.cpu.get_cpu_capability().startswith("AVX512") and multiplies_bfloat16():
+        return
+    chosen = [f"{name}={os.environ[name]}" for name in CHOOSING if name in os.environ]
+    slower(
+        "no AVX-512",
+        "networks train without AVX-512, which takes about twice as long as `reprise plan` says",
+        f"unset {', '.join(chosen)}" if chosen else "use a processor that has it, or a GPU",
+    )
 
 
 class Rounded(TorchFunctionMode):

@@ -17,6 +17,7 @@ from reprise.papers.tian2023 import descent
 from reprise.papers.tian2023.descent import ACTIVATIONS, LOSSES, descend
 from reprise.papers.tian2023.receptive_fields import Block, Net
 from reprise.papers.tian2023.sequences import Arm
+from reprise.storage.store import asking
 from reprise.training.replicas import sgd
 
 SEEDS, FIELDS, TOKENS, UNITS, OUTPUTS, SAMPLES = 2, 3, 7, 6, 5, 11
@@ -183,7 +184,7 @@ def test_low_temperatures_lose_no_digits(temperature):
         torch.testing.assert_close((before - after).double(), gradient, rtol=0, atol=tolerance)
 
 
-def test_a_users_loss_takes_the_plain_step(tmp_path):
+def test_a_users_loss_takes_the_plain_step_and_the_run_says_so_once(tmp_path, capsys):
     """A user's copy of a published loss gives the same filters but for rounding."""
     file = tmp_path / "mine.py"
     file.write_text(
@@ -191,10 +192,13 @@ def test_a_users_loss_takes_the_plain_step(tmp_path):
         "def mine(z1, z2):\n    return infonce_cosine(z1, z2)\n"
     )
     start = weights_of(ARMS[:1])
-    ours, theirs = (
-        last(descend(Net([Arm(objective=loss)]), start, tokens(8), **RATES, steps=10, checkpoints={10}))
-        for loss in ("infonce_cosine", f"{file}:mine")
-    )
+    with asking(str(tmp_path)):
+        ours, theirs, _ = (
+            last(descend(Net([Arm(objective=loss)]), start, tokens(8), **RATES, steps=10, checkpoints={10}))
+            for loss in ("infonce_cosine", *[f"{file}:mine"] * 2)
+        )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("reprise: slower: a loss of your own")
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
         assert not torch.equal(one, other)
