@@ -3,11 +3,15 @@
 import json
 import os
 import platform
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 
 import pytest
 
+from reprise.execute import diff
 from reprise.execute.provenance import commit_date, describe
 
 COMMAND = "from reprise.cli import main; raise SystemExit(main())"
@@ -68,3 +72,79 @@ def test_a_commit_has_the_day_on_which_it_was_made(tmp_path, monkeypatch):
     assert commit_date(commit, repository) == commit_date(f"{commit}+changes", repository) == "2031-02-03"
     assert [commit_date(name, repository) for name in ("0" * 40, "unknown", "HEAD", "--all", "")] == [""] * 5
     assert commit_date(commit, tmp_path) == ""
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A git repository with one commit, in a folder whose name a shell would split."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    root = tmp_path / "the clone"
+    root.mkdir()
+    (root / "file").touch()
+    name = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "file"], [*name, "commit", "-q", "-m", "first"]):
+        subprocess.run(["git", "-C", root, *words], check=True)
+    return root
+
+
+def another_owner(root, monkeypatch):
+    """Git's own switch for tests, under which every folder is another user's."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+
+
+def no_git(root, monkeypatch):
+    monkeypatch.setenv("PATH", str(root))
+
+
+def no_checkout(root, monkeypatch):
+    shutil.rmtree(root / ".git")
+
+
+def no_commit(root, monkeypatch):
+    shutil.rmtree(root / ".git")
+    subprocess.run(["git", "init", "-q", root], check=True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason", "remedy"),
+    [
+        (
+            another_owner,
+            "git does not trust a folder that another user owns",
+            "run: git config --global --add safe.directory {}",
+        ),
+        (no_git, "git cannot be run (No such file or directory)", "install it"),
+        (no_checkout, "{} is not a git checkout", "run in a clone"),
+        (no_commit, "git fails (ambiguous argument 'HEAD'", "try: git -C {} status"),
+    ],
+)
+def test_a_commit_that_is_unknown_has_a_reason_and_a_remedy(repository, monkeypatch, spoil, reason, remedy):
+    before = describe(repository)
+    assert re.fullmatch("[0-9a-f]{40}", before["commit"])
+    assert "commit_problem" not in before
+    spoil(repository, monkeypatch)
+    record = describe(repository)
+    assert record["commit"] == "unknown"
+    problem = record["commit_problem"]
+    assert reason.format(repository) in problem
+    assert problem.endswith(remedy.format(shlex.quote(str(repository))))
+    causes = [*diff._causes(before, record)]
+    assert f"commit: {before['commit']} -> unknown" in causes
+    assert any(cause.startswith(f"commit problem: none -> {problem[:100]}") for cause in causes)
+
+
+def test_gits_remedy_makes_the_commit_known(repository, monkeypatch, tmp_path):
+    known = describe(repository)["commit"]
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    another_owner(repository, monkeypatch)
+    command = describe(repository)["commit_problem"].partition("run: ")[2]
+    subprocess.run(shlex.split(command), check=True)
+    assert describe(repository)["commit"] == known
+
+
+def test_where_git_cannot_compare_files_the_record_says_that_they_may_have_changed(repository):
+    known = describe(repository)["commit"]
+    (repository / ".git" / "index").write_bytes(b"damaged")
+    record = describe(repository)
+    assert record["commit"] == known
+    assert record["commit_problem"].startswith("files may have been changed: git fails (")

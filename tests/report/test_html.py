@@ -39,7 +39,7 @@ from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
 from reprise.papers import ORDER
 from reprise.plotting.style import save
-from reprise.report import build, contents, html, numbers, runs, schema
+from reprise.report import build, contents, html, numbers, results, runs, schema
 from reprise.storage import store
 from reprise.study.experiment import BASE, Artifact, Resources
 from reprise.study.settings import Settings, ours, stated, unstated
@@ -647,6 +647,15 @@ def test_a_damaged_record_is_named(tier: Tier, claims: pd.DataFrame, damage: str
     with pytest.raises(RepriseError, match=r"run\.json: damaged.*reprise run new2030/toy --tier mini"):
         html.write(tier, claims)
     assert not (tier.results / "report.html").exists()
+
+
+def test_an_unknown_commit_is_shown_with_its_reason(tier: Tier, claims: pd.DataFrame) -> None:
+    _write_run(tier, commit="unknown", commit_problem="git cannot be run; install it")
+    (run,) = runs.runs(tier).values()
+    assert run.facts["commit"] == "unknown (git cannot be run; install it)"
+    assert run.facts["commit"] in html.write(tier, claims).read_text(encoding="utf-8")
+    facts = results._facts(schema.Report.model_construct(runs=[run]), tier.root)
+    assert facts["commit"] == run.facts["commit"]
 
 
 def test_a_record_without_a_duration_is_named(tier: Tier, claims: pd.DataFrame) -> None:

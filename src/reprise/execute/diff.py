@@ -286,7 +286,13 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """What was recorded differently of two runs of an experiment."""
     if old.get("code") != new.get("code"):
         yield "other code computed it"
-    facts = [("commit", "commit"), ("python", "Python"), ("versions", ""), ("params", "parameter")]
+    facts = [
+        ("commit", "commit"),
+        ("commit_problem", "commit problem"),
+        ("python", "Python"),
+        ("versions", ""),
+        ("params", "parameter"),
+    ]
     facts += [("files", "file"), ("hardware", "hardware"), ("arithmetic", "arithmetic")]
     for kind, label in facts:
         before, after = (_flat(record.get(kind)) for record in (old, new))

@@ -17,14 +17,19 @@ VARIABLES = ("ATEN_", "BLIS_", "CUBLAS_", "MKL_", "NPY_", "NUMBA_", "OMP_", "ONE
 """Prefixes of the environment variables that select instructions, kernels and threads."""
 CHANGES = "+changes"
 """After a commit whose files had been changed."""
+UNKNOWN = "unknown"
+TRUST = re.compile(r"git config --global --add safe\.directory .+")
+"""The remedy that git prints."""
 
 
 def describe(root: Path) -> dict[str, object]:
-    """The exact command, the commit (with `+changes` if the tree is dirty), versions, hardware, and the
-    numerical libraries loaded so far."""
+    """The exact command, the commit (with `+changes` if the tree is dirty; `commit_problem` says why git does
+    not tell), versions, hardware, and the numerical libraries loaded so far."""
+    commit, problem = _commit(root)
     return {
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        "commit": _commit(root),
+        "commit": commit,
+        **({"commit_problem": problem} if problem else {}),
         "python": platform.python_version(),
         "versions": {name: _version(name) for name in LIBRARIES},
         "hardware": {
@@ -76,22 +81,39 @@ def commit_date(commit: str, root: Path) -> str:
         commit: as `describe` names it, with or without `+changes`.
     """
     name = commit.removesuffix(CHANGES)
-    return _git(root, "show", "--no-patch", "--format=%cs", name) if re.fullmatch("[0-9a-f]+", name) else ""
+    return (
+        _git(root, "show", "--no-patch", "--format=%cs", name)[0] if re.fullmatch("[0-9a-f]+", name) else ""
+    )
 
 
-def _commit(root: Path) -> str:
-    commit = _git(root, "rev-parse", "HEAD")
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no")
-    return f"{commit}{CHANGES}" if commit and changed else commit or "unknown"
+def _commit(root: Path) -> tuple[str, str]:
+    """The commit, or `unknown`, and why git does not tell it or whether files had been changed."""
+    commit, problem = _git(root, "rev-parse", "HEAD")
+    if problem:
+        return UNKNOWN, problem
+    changed, problem = _git(root, "status", "--porcelain", "--untracked-files=no")
+    return (
+        f"{commit}{CHANGES}" if changed else commit
+    ), problem and f"files may have been changed: {problem}"
 
 
-def _git(root: Path, *words: str) -> str:
-    """What git says; empty if it fails or is not here."""
+def _git(root: Path, *words: str) -> tuple[str, str]:
+    """What git says, or else why it fails and what to do."""
+    command, english = ["git", "-C", str(root), *words], os.environ | {"LC_ALL": "C"}
     try:
-        result = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
+        result = subprocess.run(
+            command, env=english, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
+    except OSError as error:
+        return "", f"git cannot be run ({error.strerror}); install it"
+    if result.returncode == 0:
+        return result.stdout.strip(), ""
+    if trust := TRUST.search(result.stderr):
+        return "", f"git does not trust a folder that another user owns, as in a container; run: {trust[0]}"
+    if "not a git repository" in result.stderr:
+        return "", f"{root} is not a git checkout; run in a clone"
+    reason = (result.stderr.strip() or f"exit code {result.returncode}").splitlines()[0]
+    return "", f"git fails ({reason.removeprefix('fatal: ')}); try: git -C {shlex.quote(str(root))} status"
 
 
 def _version(name: str) -> str:

@@ -113,6 +113,8 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
             "counter-case",
             f"{claim.counter_case.name}, {claim.counter_case.file}:{claim.counter_case.line}",
         )
+    if experiment and experiment.id in fresh:
+        yield "commit", fresh[experiment.id].facts["commit"]
     took = f" ({_duration(claim, experiment, tier)})" if experiment and not tier.is_recorded else ""
     yield "run it again", f"{claim.command}{took}"
 

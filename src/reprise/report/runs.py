@@ -49,9 +49,9 @@ def minutes(tier: Tier, key: str, fresh: Mapping[str, Run]) -> float | None:
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:
-    hardware = record["hardware"]
+    hardware, problem = record["hardware"], record.get("commit_problem", "")
     return {
-        "commit": record["commit"],
+        "commit": record["commit"] + f" ({problem})" * bool(problem),
         "Python": record["python"],
         "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
         "hardware": f"{hardware['processor']}, {hardware['cores']} cores, "
