@@ -289,3 +289,22 @@ def test_a_map_that_is_no_rotation_leaves_no_loss_as_it_is(monkeypatch):
     broken = broken_by(monkeypatch, table1, "rotation", shear, table1.rotations)
     whitened = {"table1/rotation-w-mse-zca"}  # whitening takes any shear of one view out, up to a rotation
     assert {f"table1/rotation-{name}" for name in table1.LOSSES} - whitened <= broken
+
+
+@pytest.mark.parametrize(("samples", "dims"), [(9, 4), (4, 7)])
+def test_free_embeddings_minimise_frossl_with_and_without_logarithms_alike(samples, dims):
+    """The first step of Appendix E.1: its embeddings are free, so that all three terms are least at once."""
+    rng = np.random.default_rng(samples)
+    start = [torch.from_numpy(rng.normal(size=(samples, dims))) for _ in range(2)]
+
+    def without_logs(z1, z2):
+        z1, z2 = duality.unit_columns(z1), duality.unit_columns(z2)
+        return (z1 - z2).square().sum() / samples + gram_energy(z1) + gram_energy(z2)
+
+    def anchored(loss):
+        """Fixes the columns' lengths, on which neither loss depends."""
+        return lambda z1, z2: loss(z1, z2) + sum((z.square().sum(0) - 1).square().sum() for z in (z1, z2))
+
+    for loss, other in ((frossl, without_logs), (without_logs, frossl)):
+        end = points.minimised(anchored(loss), start)
+        assert np.abs(points.gradient(anchored(other), *end)).max() < 1e-6

@@ -1,0 +1,53 @@
+"""Statements that go beyond a paper's sentence are ours: they accuse nobody, and say why they are no claim of
+the paper's."""
+
+import pytest
+
+from reprise.execute import registry
+
+BEYOND = (
+    "esser2024/fig1/orthogonal-converges-z2",
+    "esser2024/fig1/orthogonal-independent-of-start-z2",
+    "esser2024/fig3/same-limit-z2",
+    "esser2024/thm2/paper-ode-velocity-gap-h2",
+    "jing2022/fig6b/relu-like-linear",
+    "ren2023/fig1/contrastive-balance-stage2",
+    "ren2023/fig1/contrastive-condition-one",
+    "ren2023/fig1/stage2-rate",
+    "ren2023/fig2/contrastive-condition-below-start-signals",
+    "ren2023/thm43/spike-rank-one-trace",
+    "skean2024/fig2/quicker-own-rate",
+    "skean2024/sec51/stepwise",
+    "skean2024/text/substantially-stronger-epoch3",
+    "tian2023/fig1/converges-discrete",
+    "tian2023/fig12/diverse",
+    "tian2023/fig5/eq16-linear-cannot",
+    "tian2023/fig8/maxima-are-critical-points",
+    "tian2023/fig9/linear-chi-minus-unaffected",
+    "tian2023/sec3/linear-gaussian-two-optima",
+    "tian2023/table1/variance-detached-better-in-each-cell",
+    "tian2023/thm3/covers-fig1-smoothed",
+)
+
+
+@pytest.mark.parametrize("id", BEYOND)
+def test_what_goes_beyond_a_papers_sentence_is_ours_with_the_reason(id):
+    claim, _ = registry.paper(id.partition("/")[0]).claims[id]
+    assert claim.form == "ours"
+    assert claim.reading.startswith("ours: ")
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "esser2024/prop1-convergence/printed",  # the paper says "at convergence"
+        "esser2024/remark2-cosine/printed",  # its argument is of the simplified loss
+        "jing2022/sec1/stronger-than-data",  # k = .9 is below the paper's threshold
+        "skean2024/appE1-argmin/printed",  # its embeddings are free
+        "tian2023/lemma7/printed",  # Appendix B.4 assumes a positive definite A
+    ],
+)
+def test_what_a_paper_does_not_say_is_not_judged(id):
+    paper = registry.paper(id.partition("/")[0])
+    assert id not in paper.claims
+    assert id not in {form for erratum in paper.errata for form in erratum.shown_by}
