@@ -12,7 +12,7 @@ HEADLINES = {
         "esser2024/prop1/collapse"
     ),
     "the exact (network width independent) learning dynamics of the SSL models trained using gradient"
-    " descent on the Grassmannian manifold": "esser2024/thm2-ode/printed",
+    " descent on the Grassmannian manifold": "esser2024/thm2/proof-flow",
     "the infinite width approximation of SSL models significantly deviate from the neural tangent "
     "kernel approximations of supervised models": "esser2024/abstract/ntk-deviation",
     "the evolution dynamics is same across dimensions": "esser2024/prop1/identical",
@@ -23,6 +23,12 @@ HEADLINES = {
     "linear, width independent counterparts": "esser2024/thm1/rate",
     "the evolution of the infinite width non-linear networks are close to their linear counterparts": (
         "esser2024/fig2/tanh-slope"
+    ),
+    "the learning dynamics of SSL for linear networks, under orthogonality constraints (Theorem 2)": (
+        "esser2024/thm2-ode/printed"
+    ),
+    "the convergence of the learning dynamics for the one dimensional embeddings": (
+        "esser2024/fig3/same-limit"
     ),
     "our derived SSL learning dynamics can be solved significantly faster than training nonlinear "
     "networks": "esser2024/fig4-time/ode-faster-than-nonlinear",

@@ -56,14 +56,6 @@ ERRATA: list[Erratum] = [
         ),
     ),
     shown(
-        "thm3-stays-aligned",
-        "substantive",
-        "Theorem 3 and the text after it, which follow aligned layers through time",
-        "aligned layers stay aligned (implied)",
-        "they do if S1 = S2; else dA/dt ≠ 0 by Lemma 6, unless F + Fᵀ is diagonal: without this condition "
-        "the theorem is about a moment, not about training",
-    ),
-    shown(
         "sec62-loss",
         "typo",
         "Section 6.2, the loss of DirectCLR",
@@ -110,7 +102,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "thm2-limit",
-        "substantive",
+        "typo",
         "Theorem 2, Appendix B.5",
         "in the limit, W1 W1ᵀ = W2ᵀ W2",
         "W1 W1ᵀ - W2ᵀ W2 = C for all time, as the proof itself derives; only its share of the growing norms "
@@ -119,6 +111,7 @@ ERRATA: list[Erratum] = [
             r"W_1W_1^{\top}=W_2^{\top}W_2\quad\text{as }t\to\infty",
             r"W_1W_1^{\top}-W_2^{\top}W_2=C\quad\text{for all }t",
         ),
+        changes_result=True,
     ),
     read(
         "thm2-unbounded",

@@ -12,8 +12,7 @@ HEADLINES = {
     "the condition number": "ren2023/fig1/contrastive-condition-stage1",
     "the negative pairs will reduce the condition number, keeping the learned representations "
     "balanced": "ren2023/fig1/contrastive-condition-stage2",
-    "contrastive learning converges efficiently to a nearly optimal solution, which indeed aligns the"
-    " feature representations": "ren2023/thm43/contrastive",
+    "a nearly optimal solution, which indeed aligns the feature representations": "ren2023/thm43/contrastive",
     "the features learned by contrastive learning with negative pairs is much more balanced": (
         "ren2023/fig1/contrastive-more-balanced"
     ),

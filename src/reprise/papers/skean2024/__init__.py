@@ -12,7 +12,17 @@ HEADLINES = {
         "skean2024/prop33/equal-norms"
     ),
     "FroSSL converges more quickly than a variety of other SSL methods": "skean2024/sec6.1/early-lead",
-    "this faster convergence is due to how FroSSL affects the eigenvalues of the embedding covariance"
-    " matrices": "skean2024/fig3/condition-raw-shared-rate",
+    "theoretical and empirical support that this faster convergence is due to": (
+        "skean2024/appD/printed-closed-form-error"
+    ),
+    "how FroSSL affects the eigenvalues of the embedding covariance matrices": (
+        "skean2024/fig3/entropy-raw-shared-rate"
+    ),
     "FroSSL learns competitive representations on linear probe evaluation": "skean2024/sec6.1/competitive",
+    "FroSSL achieves strong performance, especially when models are trained for fewer epochs": (
+        "skean2024/fig4/ahead-for-30-epochs"
+    ),
+    "which methods lead to the best-conditioned, and thus quickest, optimization problems": (
+        "skean2024/fig3/condition-raw-shared-rate"
+    ),
 }

@@ -198,7 +198,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "prop33-doubly-stochastic",
-        "substantive",
+        "typo",
         "Proposition 3.3",
         "if the embedding matrices are doubly stochastic, FroSSL is dimension- and sample-contrastive",
         "if their rows have equal norms and their columns too (their squared entries doubly stochastic, up "

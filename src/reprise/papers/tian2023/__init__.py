@@ -16,5 +16,8 @@ HEADLINES = {
     "into diverse patterns": "tian2023/thm4/colinear",
     "those local patterns discriminative from the perspective of global-level patterns are "
     "prioritized to learn": "tian2023/thm6/basin",
+    "popular loss functions like InfoNCE tends to have more local optima than quadratic ones": (
+        "tian2023/cor2/infonce-more-optima"
+    ),
     "nonlinearity enables weight specialization to diverse patterns": "tian2023/fig9/relu-above-linear",
 }

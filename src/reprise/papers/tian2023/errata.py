@@ -152,7 +152,7 @@ ERRATA: list[Erratum] = [
     ),
     shown(
         "eq16-code",
-        "substantive",
+        "typo",
         "Eqs. 16 and 180, on Figures 4, 9 and 10",
         "max_m cos(w_km, u_a)",
         "max_m |cos| for the linear activation, as in the code that made the figures: with a filter and its "
@@ -162,6 +162,7 @@ ERRATA: list[Erratum] = [
             r"\max_m\frac{|w_{km}^{\top}u_a|}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}\quad"
             r"\text{for a linear activation}",
         ),
+        changes_result=True,
     ),
     read(
         "fig5-tokens",

@@ -346,8 +346,8 @@ CLAIMS = [
     ),
     *falsehood(
         "thm2-ode",
-        "The outputs of gradient flow on the orthogonal loss (8) obey dq/dt = -2 [2 Λ q - Λ q qᵀ q - "
-        "q qᵀ Λ q].",
+        "The outputs of gradient flow on the orthogonal loss (8), within its constraints, obey dq/dt = "
+        "-2 [2 Λ q - Λ q qᵀ q - q qᵀ Λ q] (those of the proof's flow, by (I - W Wᵀ) times the gradient, do).",
         "The outputs of gradient flow on the orthogonal loss (8) obey dq/dt = -[4 Λ q - Λ q qᵀ q - 3 "
         "q qᵀ Λ q], whatever the width.",
         "Theorem 2, Eqs. 9 and 12",

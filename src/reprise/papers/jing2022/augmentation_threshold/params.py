@@ -61,7 +61,6 @@ def alternatives(params: Params) -> dict[str, Params]:
     coarser = {"learning_rate": 2 * params.learning_rate, "steps": params.steps // 2}
     unit_variance = params.input_variance**-0.5  # of inputs, in the authors' code
     grid: dict[str, dict[str, float]] = {
-        "half the time": {"steps": params.steps // 4},
         "twice the time": {"steps": params.steps},
         "init halved, weak noise doubled": {
             "init_std": params.init_std / 2, "weak_variance": 2 * params.weak_variance,

@@ -9,7 +9,7 @@ from reprise.evidence.identities import error_of
 holds = partial(identities.holds, "jing2022")
 bound = partial(identities.bound, "jing2022")
 misprint = partial(identities.misprint, "jing2022")
-falsehood = partial(identities.falsehood, "jing2022")
+remark = partial(identities.remark, "jing2022")
 
 CLAIMS = [
     holds(
@@ -139,7 +139,7 @@ CLAIMS = [
         "While X is positive definite, the norms of both linear layers grow.",
         "Appendix B.5",
     ),
-    *falsehood(
+    *misprint(
         "thm2-limit",
         "W1 W1ᵀ - W2ᵀ W2 is gone when |W1|² has grown a hundredfold under a fixed positive definite X.",
         "W1 W1ᵀ - W2ᵀ W2 is as it was when |W1|² has grown a hundredfold under a fixed positive definite X.",
@@ -180,11 +180,10 @@ CLAIMS = [
         "With σ1² = σ2² + C, aligned layers have dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1).",
         "Section 5.3, after Theorem 3",
     ),
-    *falsehood(
-        "thm3-stays-aligned",
-        "Aligned layers stay aligned, whatever their singular values.",
-        "Aligned layers with equal singular values stay aligned.",
-        "Theorem 3 and the text after it, implicitly",
+    remark(
+        "thm3/balanced-stay-aligned",
+        "Aligned layers with equal singular values stay aligned; others need not.",
+        "Theorem 3, which is about a moment",
     ),
     *misprint(
         "sec62-loss",

@@ -214,8 +214,7 @@ def alignment_preserved(rng: Random, largest: int) -> Checked:
         (turning, _, _), _ = _factor_velocities(layers)
         return float(np.linalg.norm(_alignment_velocity(layers)) / np.linalg.norm(turning))
 
-    errors = {"printed": drift(model), "corrected": drift(balanced)}
-    return Checked(model.sizes, {"thm3-stays-aligned": errors})
+    return Checked(model.sizes, {"thm3/balanced-stay-aligned": as_printed(drift(balanced))})
 
 
 def _bottleneck_sizes(rng: Random, smallest: int, largest: int) -> dict[str, int]:

@@ -186,7 +186,7 @@ FORMULAS: list[Claim] = [
         "N² / D - N.",
         "Proposition 3.2, Appendix E.2",
     ),
-    *falsehood(
+    *misprint(
         "prop33-doubly-stochastic",
         "Among doubly stochastic matrices, the one with the least |ZᵀZ|²_F has the least L_nc and L_c.",
         "Among matrices with equal row norms and equal column norms, the one with the least |ZᵀZ|²_F "

@@ -209,7 +209,8 @@ CLAIMS = [
     ),
     *falsehood(
         "thm4-path",
-        "Two filters of a field may be exchanged, and averaged with those exchanged, at a critical point.",
+        "In the proof of Theorem 4 (2): two filters of a field may be exchanged, and averaged with those "
+        "exchanged, at a critical point.",
         "All filters of a field may move straight to their mean weighted by s_km at a critical point.",
         "Theorem 4 (2), Appendix C.4, Eq. 163",
     ),

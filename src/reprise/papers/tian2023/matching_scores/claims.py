@@ -200,7 +200,7 @@ CLAIMS = [
     *(_linear_gains_less(figure, score) for figure, score in product(FIGURES, BOTH)),
     *(_lowest_chi_minus(score) for score in BOTH),
     *(_below_infonce(score) for score in BOTH),
-    *both_forms("substantive", _eq16("printed", EQ16), _eq16("corrected", CODE)),
+    *both_forms("typo", _eq16("printed", EQ16), _eq16("corrected", CODE)),
     in_cells(
         "fig9/candidates-not-noise",
         f"{LOSS['fig9']}, at every P and beta, ReLU filters match the tokens that the generators use better "
