@@ -58,8 +58,8 @@ def _grows(measure: Measure) -> Claim:
 
 
 RARE = (
-    "after the last epoch the interval holds the slope in fewer than half of such sets of starts: rare runs that "
-    "end opposite make it steeper, and most sets have none"
+    "after the last epoch the interval holds the slope in fewer than half of such sets of starts: rare runs "
+    "that end opposite make it steeper, and most sets have none"
 )
 
 
