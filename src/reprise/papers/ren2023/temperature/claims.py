@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from reprise.evidence.claims import MARGINS, Measure, count, for_some, trend
+from reprise.evidence.claims import MARGINS, Measure, count, for_some, ours, trend
 from reprise.evidence.measures import applied, column, log_log_slope, rows, wide
 from reprise.papers.ren2023.temperature.params import SMALL, Params
 from reprise.study.experiment import Tables
