@@ -14,19 +14,20 @@ FINDINGS = 10
 
 def findings(papers: Sequence[Paper]) -> Findings:
     def first(selected: Callable[[Claim], bool]) -> list[str]:
-        """The first claims, one of a figure, table or theorem: those that abstracts rest on, of each paper in
-        turn; then the others likewise."""
+        """The first claims: those that abstracts rest on, of each paper in turn; then the others likewise. An
+        error is named once: of the claims in a line of artifacts.csv, the first."""
         ranked: list[list[list[Claim]]] = [[], [], []]
         for paper in papers:
-            rank = rests_on(paper)
-            one: dict[str, Claim] = {}
+            rank, lines = rests_on(paper), _lines(paper)
+            chosen: list[Claim] = []
             for claim in sorted(
                 (claim for claim in paper.claims if selected(claim) and claim.form != "ours"),
                 key=lambda claim: (rank(claim), -len(claim.settings), claim.id),
             ):
-                one.setdefault(claim.id.rpartition("/")[0], claim)
+                if not any({claim.id, one.id} <= line for one in chosen for line in lines):
+                    chosen.append(claim)
             for level, claims in enumerate(ranked):
-                claims.append([claim for claim in one.values() if rank(claim) == level])
+                claims.append([claim for claim in chosen if rank(claim) == level])
         turns = [turn for by_paper in ranked for turn in zip_longest(*by_paper)]
         return [claim.id for turn in turns for claim in turn if claim is not None][:FINDINGS]
 
@@ -40,9 +41,13 @@ def rests_on(paper: Paper) -> Callable[[Claim], int]:
     """Ranks a paper's claims: 0 for one that decides a sentence of the abstract or the contributions, 1 for
     one that artifacts.csv lists beside it, 2 for another."""
     deciding = {headline.claim for headline in paper.headlines}
-    listed = [set(entry["covered_by"].split()) for entry in registry.paper(paper.key).coverage]
-    beside = set().union(*(ids for ids in listed if ids & deciding))
+    beside = set().union(*(line for line in _lines(paper) if line & deciding))
     return lambda claim: 0 if claim.id in deciding else 1 if claim.id in beside else 2
+
+
+def _lines(paper: Paper) -> list[set[str]]:
+    """What each line of artifacts.csv names."""
+    return [set(entry["covered_by"].split()) for entry in registry.paper(paper.key).coverage]
 
 
 def printed(papers: Sequence[Paper]) -> Printed:
