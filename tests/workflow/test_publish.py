@@ -20,7 +20,8 @@ def test_a_finished_run_is_published_and_published_again_without_a_difference(fi
     readme = (finished.root / "README.md").read_text()
     assert readme.startswith("# Mine\n")
     assert readme.endswith("The end.\n")
-    assert "| paper | what was found |" in readme
+    assert "| what was judged | verdict |" in readme
+    assert readme.count("“dimensional collapse also happens in contrastive learning”") == 1
 
 
 def test_an_incomplete_run_publishes_nothing(finished):

@@ -29,13 +29,13 @@ def require_profile(arguments: Sequence[str], root: Path) -> None:
         return
     known = sorted(file.parent.name for file in (root / "workflow" / link.name).glob("*/config.yaml"))
     there_are = f"there are: {', '.join(known)}"
-    if link.is_dir():
+    if any((link / each).exists() for each in known):
         raise unknown("workflow profile", name, known, f"{there_are}; or name a folder, or {NONE}")
     raise RepriseError(
         f"workflow profile '{name}' not found ({there_are}): {link} is not the symbolic link to "
         "workflow/profiles that it must be; git leaves a text file where symbolic links are switched off; "
-        "make it with: ln -sfn workflow/profiles profiles; or name the folder: --workflow-profile "
-        "workflow/profiles/NAME"
+        "remove it and make it with: ln -sfn workflow/profiles profiles; or name the folder: "
+        "--workflow-profile workflow/profiles/NAME"
     )
 
 
