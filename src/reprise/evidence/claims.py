@@ -62,7 +62,7 @@ initialisation to be evidence."""
 
 
 class Premise(NamedTuple):
-    """What a statement takes for granted.
+    """Something that a statement takes for granted.
 
     Attributes:
         words: such as `a collapse without a projector`.

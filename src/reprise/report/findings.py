@@ -46,7 +46,7 @@ def rests_on(paper: Paper) -> Callable[[Claim], int]:
 
 
 def _lines(paper: Paper) -> list[set[str]]:
-    """What each line of artifacts.csv names."""
+    """Collects the claims and figures that each line of artifacts.csv names."""
     return [set(entry["covered_by"].split()) for entry in registry.paper(paper.key).coverage]
 
 
