@@ -36,6 +36,10 @@ endif
 WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
 STAMP := .venv/built-from-$(WANTED)
 
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Ends with an error where constraints.txt has no hashes for the platform.
+HASHED := import platform as p, sys; sys.exit((sys.version_info[:2], p.system(), p.machine(), p.libc_ver()[0]) != ((3, 11), "Linux", "x86_64", "glibc"))
+
 .PHONY: help
 help:
 	@grep -E '^#  ' Makefile | cut -c4-; grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | column -t -s '	'
@@ -96,5 +100,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "building .venv (a minute or two) ..."
 	@rm -f .venv/built-from-*
 	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,cluster,multimodal]" 2>&1 | { grep -v '^WARNING' || true; }
+	@{ if $(BIN)/python -c '$(HASHED)'; then \
+		$(INSTALL) --require-hashes -r <(grep ^setuptools== constraints.txt); \
+		$(INSTALL) --require-hashes --no-deps --no-build-isolation -r constraints.txt; \
+		$(INSTALL) --no-deps --no-build-isolation -e .; \
+	else \
+		echo "constraints.txt has no hashes for this platform: its versions are installed unverified"; \
+		$(INSTALL) -c <(sed 's/ --hash.*//' constraints.txt) -e ".[dev,cluster,multimodal]"; \
+	fi; } 2>&1 | { grep -v '^WARNING' || true; }
 	@touch $@
