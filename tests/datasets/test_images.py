@@ -12,6 +12,7 @@ import official_formats
 import pytest
 import torch
 from PIL import Image
+from skimage import data
 from sklearn.datasets import load_digits, load_sample_images
 from torchvision.datasets import STL10, ImageFolder
 from torchvision.transforms import InterpolationMode, v2
@@ -468,6 +469,22 @@ def test_the_nine_photographs_lie_in_installed_packages_and_need_no_download(mon
     for photograph in found.values():
         assert photograph.dtype == np.uint8
         assert photograph.shape[2] == 3
+
+
+def test_a_photograph_or_digits_of_other_pixels_are_refused(monkeypatch):
+    altered, digits = data.cat().copy(), load_digits()
+    altered[-1, -1, -1] ^= 1
+    monkeypatch.setattr(data, "cat", lambda: altered)
+    with pytest.raises(RepriseError, match=r"photograph 'cat': not the data .* make environment"):
+        load("photographs-64", "nothing", "test")
+    digits.target[-1] ^= 1
+    monkeypatch.setattr("sklearn.datasets.load_digits", lambda: digits)
+    with pytest.raises(RepriseError, match="data set 'digits': not the data"):
+        load("digits", "nothing", "test")
+    _, flower = load_sample_images().images
+    monkeypatch.setattr("sklearn.datasets.load_sample_image", lambda name: flower)
+    with pytest.raises(RepriseError, match="photograph 'china'"):
+        load("photographs", "nothing", "test")
 
 
 @pytest.mark.parametrize(("split", "side"), [("train", 32), ("test", 64)])

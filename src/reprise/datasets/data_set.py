@@ -3,6 +3,7 @@
 A run's plan imports every data set, so their modules import torch and torchvision inside `load` only.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -110,6 +111,23 @@ def files_named(data_set: str) -> Iterator[None]:
             f"data set '{data_set}': {place}not readable: {error.strerror or error}; copy it again, or give "
             "read access there"
         ) from None
+
+
+def require_sha256(what: str, data: Array, expected: str) -> None:
+    """Checks data that an installed package brings along.
+
+    Args:
+        what: names the data in the message.
+        expected: SHA-256 of its bytes, in C order.
+
+    Raises:
+        RepriseError: if they differ.
+    """
+    if hashlib.sha256(data.tobytes()).hexdigest() != expected:
+        raise RepriseError(
+            f"{what}: not the data that the published results were made from; install its package in the "
+            "version of constraints.txt: make environment"
+        )
 
 
 def size(file: Path) -> int:

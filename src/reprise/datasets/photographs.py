@@ -1,18 +1,8 @@
 """The stand-ins `photographs`, `photographs-many`, `photographs-16` and `photographs-64`: crops of
 photographs that lie in installed packages and need no download.
 
-`photographs` is cut from scikit-learn's two, the others from these nine, all in colour:
-
-| photograph | package | licence |
-|---|---|---|
-| china, flower | scikit-learn | CC BY 2.0, danielbuechele and vultilion |
-| astronaut | scikit-image | public domain, NASA |
-| cat | scikit-image | CC0, Stefan van der Walt |
-| coffee | scikit-image | CC0, Rachel Michetti |
-| hubble_deep_field | scikit-image | public domain, NASA |
-| immunohistochemistry | scikit-image | no known copyright restrictions, CMMI |
-| rocket | scikit-image | public domain, SpaceX |
-| grace_hopper | matplotlib | public domain (matplotlib's pull request 1599) |
+`photographs` is cut from scikit-learn's two, the others from nine, all in colour. NOTICE names their authors
+and licences.
 
 Of those in scikit-image's wheel, two are left out: the motorcycle, whose licence it does not name, and the
 retina, a disc on black.
@@ -26,9 +16,21 @@ import numpy as np
 from jaxtyping import Int, UInt8
 from numpy import ndarray as Array
 
-from reprise.datasets.data_set import DataSet, Labelled
+from reprise.datasets.data_set import DataSet, Labelled, require_sha256
 from reprise.datasets.recipes import Normalisation
 
+SHA256 = {
+    "china": "e701459344fd69797154c91add3bb5d70e5ed1a61d8bed889bab3a796104698d",
+    "flower": "3202904ed246795bf616c66d7859cd7c6080eff736c6e38dc5cc62779742033f",
+    "astronaut": "a8c429c18afa7b0fd5673e598d73a21225d94c864a71bbb3885126fdecb41071",
+    "cat": "416b729128bfb2c3d1eb69bf9b1734a796293abc17939267b2dc94f8a5784031",
+    "coffee": "0ce2b51640b9c95f19617f03eabf40c3f0368589cc1ee1190b70966165ac184f",
+    "hubble_deep_field": "9a3ea9548188f81e63435188456e74de45a981ebeb791e265abe79a26d3b528b",
+    "immunohistochemistry": "c5b3ef509a92f16d4c29be8cf0300fe75d53e13a3ce650159db932caea8dcc1b",
+    "rocket": "3d4435cc745752b7f9724df88c6e18817de3ce7e3d2d71c55f85f7831e68f197",
+    "grace_hopper": "f7f982de68dd296af67ee51b2a95a2e5658f7bf064c6536520b66bae8d01fc34",
+}
+"""Of each photograph's pixels, row by row: another decoder of JPEG may round them differently."""
 SIZE = 32
 """Side of a crop, in pixels."""
 CROPS = {"train": slice(0, 5000), "test": slice(5000, 7000)}
@@ -58,11 +60,13 @@ def crops(count: int) -> Labelled:
     Crop i does not depend on `count`, so any prefix is a data set too.
     """
     import torch
-    from sklearn.datasets import load_sample_images  # takes a second to import
+    from sklearn.datasets import load_sample_image  # takes a second to import
 
     from reprise.numerics.streams import generator
 
-    photographs = np.stack(load_sample_images().images)
+    photographs = np.stack(
+        [_published(name, load_sample_image(f"{name}.jpg")) for name in ("china", "flower")]
+    )
     tiles = np.lib.stride_tricks.sliding_window_view(photographs, (SIZE, SIZE), (1, 2))
     places = tiles.shape[:3]  # photograph, row, column; channel, crop
     crop_numbers = torch.randperm(np.prod(places), generator=generator(0, "photographs"))[:count]
@@ -139,12 +143,16 @@ def crops_of_many(
 
 
 def many() -> Mapping[str, UInt8[Array, "row column 3"]]:
-    """The nine photographs, by name."""
+    """The nine photographs, by name.
+
+    Raises:
+        RepriseError: if one of them has other pixels than the published results were made from.
+    """
     from matplotlib import cbook, image  # these take a second to import
     from skimage import data
     from sklearn.datasets import load_sample_image
 
-    return {
+    photographs = {
         **{name: load_sample_image(f"{name}.jpg") for name in ("china", "flower")},
         "astronaut": data.astronaut(),
         "cat": data.cat(),
@@ -154,3 +162,9 @@ def many() -> Mapping[str, UInt8[Array, "row column 3"]]:
         "rocket": data.rocket(),
         "grace_hopper": image.imread(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)),
     }
+    return {name: _published(name, photograph) for name, photograph in photographs.items()}
+
+
+def _published(name: str, photograph: UInt8[Array, "row column 3"]) -> UInt8[Array, "row column 3"]:
+    require_sha256(f"photograph '{name}'", photograph, SHA256[name])
+    return photograph
