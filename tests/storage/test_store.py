@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -166,6 +167,29 @@ def test_a_new_key_takes_the_markers_place(folder):
     store.save_tables(folder, tables(1.0), "f" * 16, {})
     assert [file.name for file in folder.glob(".*")] == [store.marker("f" * 16)]
     assert store.load_record(folder, AGAIN)["key"] == "f" * 16
+
+
+def flushed_before(monkeypatch, change, act):
+    """The names of the files and folders that are flushed to disk before the first call of `os.CHANGE`."""
+    flushed, fsync, changed = [], os.fsync, getattr(os, change)
+
+    def flush(descriptor):
+        flushed.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        fsync(descriptor)
+
+    def call(*arguments):
+        flushed.append(None)
+        changed(*arguments)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    monkeypatch.setattr(os, change, call)
+    act()
+    return set(flushed[: flushed.index(None)])
+
+
+def test_tables_are_on_disk_before_they_replace_others(folder, monkeypatch):
+    flushed = flushed_before(monkeypatch, "rename", lambda: store.save_tables(folder, tables(1.0), KEY, {}))
+    assert flushed >= {"spectrum.parquet", "loss.parquet"}
 
 
 def test_of_two_who_want_a_lock_the_second_waits_and_says_so(tmp_path, capfd):
@@ -462,6 +486,51 @@ class TestCache:
         assert content(entry.folder.parent) == {f".{KEY_OF_ENTRY}/state": b"step 7", entry.lock.name: b""}
         self.kept(tmp_path)
         assert not entry.draft.exists()
+
+    @pytest.mark.parametrize("made_again", [False, True])
+    def test_a_draft_that_is_deleted_while_it_is_made_is_no_entry(self, tmp_path, made_again):
+        def deleted(folder):
+            self.make(folder)
+            shutil.rmtree(folder.parent)
+            if made_again:
+                store.write(folder / "model", b"weights")
+
+        with (
+            pytest.raises(RepriseError, match=f"{KEY_OF_ENTRY}/files: cannot be written"),
+            store.kept(tmp_path, KIND, KEY_OF_ENTRY, "a net", deleted),
+        ):
+            pass
+        assert not self.kept(tmp_path).hit
+
+    @pytest.mark.parametrize(
+        "error", [PermissionError(errno.EACCES, "denied"), FileNotFoundError(errno.ENOENT, "gone")]
+    )
+    def test_a_folder_that_cannot_be_read_is_not_left_out_of_an_entry(self, tmp_path, monkeypatch, error):
+        scandir = os.scandir
+
+        def refused(place):
+            if not isinstance(place, int) and Path(place).name == "deep":
+                raise error
+            return scandir(place)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "scandir", refused)
+            with pytest.raises(RepriseError, match=r"files.*: cannot be written"):
+                self.kept(tmp_path)
+        assert not self.kept(tmp_path).hit
+
+    def test_an_entry_that_lists_no_files_is_made_again(self, tmp_path, capsys):
+        entry = self.kept(tmp_path)
+        (entry.folder / store.CACHE_RECORD).write_text(store.seal({**entry.record, "sha256": {}}))
+        assert not self.kept(tmp_path).hit
+        assert "lists no files; made again" in capsys.readouterr().err
+
+    def test_its_files_are_on_disk_before_it_has_its_name(self, tmp_path, monkeypatch):
+        assert flushed_before(monkeypatch, "rename", lambda: self.kept(tmp_path)) >= {
+            "model",
+            "log.jsonl",
+            "deep",
+        }
 
     @pytest.mark.parametrize("survives", range(30))
     def test_a_kill_at_any_change_of_the_disk_leaves_it_whole_or_unmade(self, tmp_path, survives):

@@ -159,7 +159,10 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             for former in (entry.folder, files):  # a damaged entry, and a killed process's files
                 shutil.rmtree(former, ignore_errors=True)
             files.mkdir(parents=True)
-        facts = make(files) or {}
+        with _undeleted(files):
+            facts = make(files) or {}
+        with writing(files):
+            sums = _flushed_sums(files)
         record = {
             **facts,
             "what": what,
@@ -167,15 +170,30 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             "versions": VERSIONS,
             "made_for": ASKER.get(),
             "seconds": round(time.perf_counter() - start, 3),
-            "sha256": _sums(files),
+            "sha256": sums,
         }
         with writing(entry.folder):
             write(files / CACHE_RECORD, seal(record).encode())
             os.rename(files, entry.folder)
+            _flush(entry.folder.parent)
     finally:
         shutil.rmtree(files, ignore_errors=True)
         with suppress(OSError):  # not empty: it holds what to resume from
             entry.draft.rmdir()
+
+
+@contextmanager
+def _undeleted(folder: Path) -> Iterator[None]:
+    """Refuses a folder that was deleted within the context, even if files were written there again since."""
+    with writing(folder):
+        descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield
+        with writing(folder):
+            if not os.path.samestat(folder.stat(), os.fstat(descriptor)):
+                raise OSError("it was deleted meanwhile")
+    finally:
+        os.close(descriptor)
 
 
 def kept_table(root: Path, asker: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -253,10 +271,12 @@ def save_tables(
         try:
             for name, table in tables.items():
                 table.to_parquet(draft / f"{name}.parquet", index=False)
-            sealed = seal({**record, "key": key, "sha256": _sums(draft)})
+            sealed = seal({**record, "key": key, "sha256": _flushed_sums(draft)})
             (draft / RECORD).write_text(sealed, encoding="utf-8")
             (draft / marker(key)).touch()
+            _flush(draft / RECORD)
             os.rename(draft, folder / READY)
+            _flush(folder)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         _move_into_place(folder)
@@ -356,14 +376,32 @@ def _record(file: Path) -> dict[str, Any]:
         raise ValueError(f"{file}: damaged, not the record that was written") from None
 
 
-def _sums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file in a folder, by relative path."""
-    files = (file for file in folder.rglob("*") if file.is_file())
-    return {str(file.relative_to(folder)): sha256(file.read_bytes()) for file in sorted(files)}
+def _flushed_sums(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file in a folder, by relative path, after flushing them to disk.
+
+    Raises:
+        OSError: if there is none, or a file or folder cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:  # `os.walk` would leave the folder out
+        raise error
+
+    sums = {}
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders.sort()
+        for file in (Path(place, name) for name in sorted(names)):
+            _flush(file)
+            sums[str(file.relative_to(folder))] = sha256(file.read_bytes())
+        _flush(Path(place))
+    if not sums:
+        raise OSError("it holds no files")
+    return sums
 
 
 def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[str, Any]:
-    """Returns the record; raises ValueError if a file does not match it."""
+    """Returns the record; raises ValueError if a file does not match it, or it lists none."""
+    if not record["sha256"]:
+        raise ValueError(f"{folder / name_of_record}: lists no files")
     for name, expected in record["sha256"].items():
         file = folder / name
         if not file.is_file():
