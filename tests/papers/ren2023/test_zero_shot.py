@@ -213,6 +213,20 @@ def test_heads_are_trained_by_adam_on_their_loss_and_calibrated_on_all_pairs(los
     torch.testing.assert_close(looks[7][0]["image.last.running_var"], outputs.var(0), rtol=1e-3, atol=1e-4)
 
 
+def test_heads_are_reported_in_evaluation_mode_with_statistics_of_every_chunk_of_pairs(monkeypatch):
+    """Means of equal chunks' means and variances, as they accumulate."""
+    given, params = numbers(), Params(**TINY)
+    monkeypatch.setattr(heads, "STATISTICS_BATCH", 20)
+    for _, found, _ in heads.trained(params, given, 0, [0, 3]):
+        for pair in found.values():
+            assert not any(module.training for module in pair.modules())
+            outputs = pair.image.layers[0](given.images).detach()
+            norm = pair.image.layers[1]
+            variance = (outputs[:20].var(0) + outputs[20:].var(0)) / 2
+            torch.testing.assert_close(norm.running_mean, outputs.mean(0), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(norm.running_var, variance, rtol=1e-4, atol=1e-5)
+
+
 def test_both_losses_start_alike_and_seeds_do_not():
     given, params = numbers(), Params(**TINY)
     starts = [next(heads.trained(params, given, seed, [0]))[1] for seed in (0, 1)]
