@@ -65,13 +65,13 @@ def test_files_that_torchvision_would_read_instead_of_mnists_are_refused(tmp_pat
         registry.experiment("tian2023/image_filters").require_published(Filters(root=str(tmp_path)))
 
 
-def test_generated_data_leave_the_key_as_it_was():
+def test_generated_data_are_no_files_in_the_key():
     experiment = registry.experiment(ID)
     params = experiment.params()
     assert experiment.files(params) == {}
-    assert (
-        experiment.key(params) == store.key_of(experiment.code(params), params.model_dump(mode="json"))[:16]
-    )
+    used = experiment.versions(params)
+    what = experiment.code(params), used, params.model_dump(mode="json"), {}
+    assert experiment.key(params) == store.key_of(*what)[:16]
 
 
 @pytest.fixture

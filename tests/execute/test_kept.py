@@ -10,7 +10,8 @@ import pytest
 from reprise.execute import kept, registry
 from reprise.execute.kept import Kept
 from reprise.execute.tiers import load_tier
-from reprise.storage.closure import closure_hash
+from reprise.storage.closure import closure_hash, libraries
+from reprise.storage.versions import code_and_versions
 
 
 @pytest.fixture
@@ -47,11 +48,12 @@ def test_every_experiment_drawing_and_paper_has_the_hash_of_its_closure(checkout
     for id, experiment in registry.experiments().items():
         params = tier.params[id]
         assert experiment.code(params) == closure_hash(*experiment.symbols(params))
+        assert set(kept.libraries(*experiment.symbols(params))) == libraries(*experiment.symbols(params))
     for id in registry.artifacts():
-        assert registry.artifact_code(id) == closure_hash(*registry.artifact_symbols(id))
+        assert registry.artifact_code(id) == code_and_versions(*registry.artifact_symbols(id))
     for key in registry.papers():
         published = registry._published(key)
-        assert registry.claims_code(key) == closure_hash(*registry.claims_symbols(key), extra=published)
+        assert registry.claims_code(key) == code_and_versions(*registry.claims_symbols(key), extra=published)
 
 
 def test_every_figure_and_table_is_the_one_that_its_module_draws():

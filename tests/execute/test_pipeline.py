@@ -13,10 +13,11 @@ import pytest
 from reprise.cli import main
 from reprise.errors import RepriseError
 from reprise.execute import pipeline, registry, tiers
-from reprise.storage import store
+from reprise.storage import store, versions
 
 KEY = "jing2022"
 ID = f"{KEY}/layer_alignment"
+UNUSED = {"sklearn", "skimage", "transformers", "jinja2"}
 
 
 @pytest.fixture
@@ -47,11 +48,37 @@ def test_results_of_other_code_are_refused_by_all_that_read_them(tier, edited, c
         assert f"reprise run {ID} --tier tiny" in message
 
 
-@pytest.mark.parametrize("library", ["torch", "torchvision"])
-def test_results_of_another_version_are_refused_and_say_so(tier, monkeypatch, library):
-    monkeypatch.setitem(store.VERSIONS, library, "1.0")
-    with pytest.raises(RepriseError, match="made with other versions of torch and torchvision"):
+@pytest.mark.parametrize("library", ["numpy", "torch", "Python"])
+def test_results_of_another_version_are_refused_and_say_so(tier, library):
+    """Of each library that the experiment uses; made by another one is what their record says."""
+    folder = tier.results / ID
+    record = store.load_record(folder, "")
+    used = registry.experiment(ID).versions(tier.params[ID])
+    assert {"numpy", "torch", "pandas"} <= used.keys()
+    assert {name: record["versions"].get(name) for name in used if name != "Python"} == {
+        name: version for name, version in used.items() if name != "Python"
+    }
+    if library == "Python":
+        record["python"] = "3.1.4"
+    else:
+        record["versions"][library] = "3.1"
+    with_other = used | {library: "3.1"}
+    experiment = registry.experiment(ID)
+    key = store.key_of(
+        experiment.code(tier.params[ID]), with_other, tier.params[ID].model_dump(mode="json"), {}
+    )[:16]
+    store.save_tables(folder, store.load_tables(folder, ""), key, record)
+    with pytest.raises(RepriseError, match=rf"made with {library} 3\.1, here is {used[library]}; make it"):
         pipeline.load(ID, tier)
+
+
+def test_a_library_that_an_experiment_does_not_use_makes_nothing_stale(tier, monkeypatch):
+    monkeypatch.setattr(versions, "_installed", lambda name: [(name, "9" if name in UNUSED else "1")])
+    before = registry.experiment(ID).key(tier.params[ID])
+    monkeypatch.setattr(versions, "_installed", lambda name: [(name, "8" if name in UNUSED else "1")])
+    assert registry.experiment(ID).key(tier.params[ID]) == before
+    monkeypatch.setattr(versions, "_installed", lambda name: [(name, "2")])
+    assert registry.experiment(ID).key(tier.params[ID]) != before
 
 
 def test_the_marker_that_snakemake_looks_for_is_of_that_code(tier, edited):

@@ -131,7 +131,7 @@ def reworded(text: str) -> str:
 def serve() -> None:
     """Reads edits, a line of JSON each: [[[file, new text], ...], whether to read every file again]. Writes
     the steps that they make stale, a line each, and takes the edit back."""
-    for name in ("_module", "_definition", "_uses", "_code"):
+    for name in ("_module", "_definition", "_uses", "_code", "_libraries"):
         setattr(closure, name, Answers(getattr(closure, name)))
     tier = load_tier("smoke", ROOT)
     folder = Path(SOURCE)
@@ -197,7 +197,7 @@ def forget(files: Iterable[Path]) -> None:
             return
     for name in edited:
         del closure._module[name]
-    for answers in (closure._definition, closure._uses, closure._code):
+    for answers in (closure._definition, closure._uses, closure._code, closure._libraries):
         for symbol in [symbol for symbol in answers if symbol[0] in edited]:
             del answers[symbol]
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import shutil
 from dataclasses import replace
+from importlib import metadata
 
 import pytest
 import tiny
@@ -17,7 +18,8 @@ from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
-from reprise.storage import closure, store
+from reprise.storage import closure, store, versions
+from reprise.study import losses
 from reprise.study.settings import overridden
 from reprise.training import models
 from reprise.training.images import BLOCK
@@ -225,6 +227,21 @@ def test_of_a_users_loss_the_content_counts_and_not_the_place(tmp_path):
         model_key(tiny.spec(f"{tmp_path / 'd.py'}:my_loss"), DATA)
 
 
+def test_of_a_users_loss_the_files_that_it_was_seen_to_read_count_too(tmp_path):
+    """By their content, wherever they lie."""
+    keys = []
+    for folder, content in (("one", "1"), ("two", "1"), ("three", "2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "scale.txt").write_text(content)
+        file = tmp_path / folder / "mine.py"
+        read = "float(open(__file__.replace('mine.py', 'scale.txt')).read())"
+        file.write_text(f"def my_loss(z1, z2):\n    return {read} * (z1 - z2).square().mean()\n")
+        seen = losses.Seen(frozenset({str(tmp_path / folder / "scale.txt")}), frozenset())
+        losses.note(f"{file}:my_loss", seen)
+        keys.append(model_key(tiny.spec(f"{file}:my_loss"), DATA))
+    assert keys[0] == keys[1] != keys[2]
+
+
 def test_of_a_users_loss_the_modules_beside_it_count_too(tmp_path):
     """And are found where it is trained; a loss in another folder has its own."""
     keys, losses = [], []
@@ -250,12 +267,15 @@ def test_of_a_users_loss_what_it_calls_of_ours_counts_too(tmp_path, edited):
     assert changed == {"nt_xent"}
 
 
-@pytest.mark.parametrize("library", ["torch", "torchvision"])
+@pytest.mark.parametrize("library", ["torch", "torchvision", "numpy"])
 def test_another_version_or_kind_of_device_is_another_model(monkeypatch, library):
     before = model_key(SPEC, DATA)
     assert model_key(SPEC, DATA, "cpu:0") == before
     assert model_key(SPEC, DATA, "cuda:1") == model_key(SPEC, DATA, "cuda") != before
-    monkeypatch.setitem(store.VERSIONS, library, "1.0")
+    installed = versions._installed
+    monkeypatch.setattr(
+        versions, "_installed", lambda name: [(name, "1.0")] if name == library else installed(name)
+    )
     assert model_key(SPEC, DATA) != before
 
 
@@ -289,7 +309,8 @@ def test_a_record_says_how_a_model_was_made(tmp_path):
     record = entry.verified()
     assert Spec.model_validate_json(json.dumps(record["spec"])) == SPEC
     assert (record["what"], record["device"]) == ("nt_xent, 3 steps, seed 0", "cpu")
-    assert record["versions"] == store.VERSIONS
+    assert {"Python", "torch", "torchvision", "numpy"} <= record["versions"].keys()
+    assert record["versions"]["torch"] == metadata.version("torch")
     assert record["key"] == model_key(SPEC, DATA)
     assert record["made_for"] == "smoke paper/experiment key"
     assert record["seconds"] > 0

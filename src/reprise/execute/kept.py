@@ -1,5 +1,6 @@
-"""What follows from the package's files, kept from one process to the next: hashes of closures, and which
-figures and tables a module draws; also digests of the user's data, by the data's place, sizes and dates.
+"""What follows from the package's files, kept from one process to the next: hashes of closures, the
+libraries that they use, and which figures and tables a module draws; also digests of the user's data, by the
+data's place, sizes and dates, and what users' losses were seen to read.
 
 Reading the syntax trees takes a second and importing matplotlib a third of one, in each plan, drawing and
 check. Like Python's compiled modules, what was found out is kept beside the package, in `__pycache__`, and
@@ -17,7 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from reprise.storage import closure
+from reprise.storage import closure, versions
 from reprise.storage.closure import Symbol
 
 Json = TypeVar("Json", str, list)
@@ -94,3 +95,14 @@ def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
     """`storage.closure.closure_hash`, kept."""
     name = hashlib.sha256(repr(sorted(symbols)).encode() + extra).hexdigest()
     return of_package().value(name, partial(closure.closure_hash, *symbols, extra=extra))
+
+
+def libraries(*symbols: Symbol) -> list[str]:
+    """`storage.closure.libraries`, kept."""
+    name = f"libraries {hashlib.sha256(repr(sorted(symbols)).encode()).hexdigest()}"
+    return of_package().value(name, lambda: sorted(closure.libraries(*symbols)))
+
+
+def code_and_versions(*symbols: Symbol, extra: bytes = b"") -> str:
+    """`storage.versions.code_and_versions`, kept but for the versions."""
+    return versions.joined(closure_hash(*symbols, extra=extra), versions.of(libraries(*symbols)))

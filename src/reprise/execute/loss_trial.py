@@ -1,34 +1,71 @@
 """Tries a user's loss before a run, in a process of its own: a loss that ends Python ends that one alone.
 
-The trial also looks at which files below the loss's folder are read. A result's key covers the file of the
-loss and the modules that it imports, so any other file, such as weights, must be named there by its SHA-256.
+The trial also looks at what the loss reads besides its own file and the modules that it imports by name: the
+digests of these files are in a result's key, as those of data sets are.
 """
 
 import importlib
+import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from reprise.errors import RepriseError
+from reprise.execute import kept, loss_watch
+from reprise.execute.loss_watch import Watch
+from reprise.storage import versions
+from reprise.storage.closure import imported
 from reprise.storage.store import sha256
 from reprise.study import losses
+from reprise.study.losses import Seen
 
 OBJECTIVES = "reprise.objectives"
 """Needs torch, and so is imported only when it runs."""
-CODE = {".py", ".pyc", ".so"}
-"""Endings of files that are imported, not read."""
 
 
-def try_loss(name: str) -> None:
-    """Tries a user's loss, `path/mine.py:my_loss`.
+def seen(name: str) -> Seen:
+    """What a user's loss, `path/mine.py:my_loss`, reads. It is tried unless a process has tried it in the
+    state in which everything is now.
 
     Raises:
-        RepriseError: if it is no loss, ends Python, or reads a file below its folder whose SHA-256 stands
-            neither in its own file nor in a module that it imports.
+        RepriseError: from `try_loss`.
+    """
+    loss = losses.foreign(name)
+    origin = [os.path.abspath(name), os.getcwd(), sys.path, loss.content.hex(), versions.of(loss.libraries)]
+    known, found = Seen(), None
+    while True:
+        # A trial counts as long as what it read is as it was; there may be one for each state.
+        state = sha256(json.dumps([origin, losses.states(known.files)]).encode())
+
+        def listed() -> list[list[str]]:
+            nonlocal found
+            found = found or try_loss(name)
+            return [sorted(found.files), sorted(found.libraries)]
+
+        files, libraries = kept.of_package().value(f"loss {state}", listed)
+        now = Seen(frozenset(files), frozenset(libraries))
+        if now.files <= known.files:
+            losses.note(name, now)
+            return now
+        known = Seen(known.files | now.files)
+
+
+def guarded(names: Iterable[str]) -> AbstractContextManager[None]:
+    """Refuses within the context what these losses read and did not read when they were tried."""
+    known = {str(file) for name in names for file in losses.foreign(name).files}
+    return loss_watch.guarded(known.union(*(seen(name).files for name in names)))
+
+
+def try_loss(name: str) -> Seen:
+    """Tries a user's loss, `path/mine.py:my_loss`; returns what it read.
+
+    Raises:
+        RepriseError: if it is no loss, ends Python, or depends on what no result's key can cover, such as an
+            environment variable.
     """
     importlib.import_module(OBJECTIVES)  # before the fork, which then notes no file of torch's
     fork = get_context("fork")
@@ -37,7 +74,7 @@ def try_loss(name: str) -> None:
     trial.start()
     theirs.close()
     try:
-        refusal, files = ours.recv()
+        refusal, files, libraries = ours.recv()
     except EOFError:
         trial.join()
         raise RepriseError(
@@ -47,42 +84,25 @@ def try_loss(name: str) -> None:
     trial.join()
     if refusal:
         raise RepriseError(refusal)
-    _require_sums(name, files)
+    code = losses.foreign(name)
+    outside = frozenset(files) - {str(file) for file in code.files}
+    modules = {Path(file) for file in outside if file.endswith(".py") and os.path.isfile(file)}
+    return Seen(outside, imported(code.files | modules) | libraries)
 
 
 def _try(name: str, answer: Connection) -> None:
-    """What the process of the trial does: sends the refusal, if any, and the files that were opened."""
+    """What the process of the trial does: sends the refusal, if any, and what was read."""
     importlib.import_module("torch").set_num_threads(1)  # those that the fork left behind answer no more
-    files: list[str] = []
-    sys.addaudithook(lambda event, details: _note(event, details, files))
+    watch = Watch()
+    watch.start()
+    refusal = ""
     try:
         importlib.import_module(OBJECTIVES).resolve(name)
-        refusal = ""
     except RepriseError as error:
         refusal = str(error)
     except KeyboardInterrupt:
         os._exit(1)  # said by the process that waits
-    answer.send((refusal, [os.path.abspath(file) for file in files]))
-
-
-def _note(event: str, details: Sequence[Any], files: list[str]) -> None:
-    if event == "open" and isinstance(details[0], (str, bytes)):
-        files.append(os.fsdecode(details[0]))
-
-
-def _require_sums(name: str, files: Sequence[str]) -> None:
-    """Raises RepriseError for a file below the loss's folder that the loss reads and does not name by its
-    SHA-256."""
-    code = losses.foreign(name).files
-    folder, environment = Path(name.rpartition(":")[0]).resolve().parent, Path(sys.prefix).resolve()
-    texts = [file.read_bytes() for file in code]
-    for file in sorted({Path(file).resolve() for file in files} - code):
-        is_data = file.is_file() and file.suffix not in CODE
-        if not is_data or not file.is_relative_to(folder) or file.is_relative_to(environment):
-            continue
-        digest = sha256(file.read_bytes())
-        if not any(digest.encode() in text for text in texts):
-            raise RepriseError(
-                f"objective '{name}': reads {file.relative_to(folder)}, which no result's key covers; write "
-                f"its SHA-256 into the file of the loss, and anew when it changes: # {digest}"
-            )
+    watch.stop()
+    if watch.refusal and not refusal:  # the loss went on
+        refusal = f"objective '{name}': {watch.refusal}"
+    answer.send((refusal, watch.files, watch.libraries))

@@ -21,7 +21,7 @@ from reprise.evidence.verdicts import COLUMNS, judge_all, setting
 from reprise.execute import cache, provenance, registry
 from reprise.execute.tiers import Tier, changes
 from reprise.notices import slower
-from reprise.storage import store
+from reprise.storage import store, versions
 from reprise.study.experiment import (
     BASE,
     Artifact,
@@ -64,10 +64,10 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     params = tier.params[id]
     folder = require_computed(tier) / id
     experiment.require_published(params)
-    experiment.try_losses(params)
+    guarded = experiment.trying_losses(params)
     files = experiment.files(params)
     key, asker = experiment.key(params, files), cache.asker(id, tier)
-    with store.locked(folder / store.LOCK) as waited, store.asking(asker):
+    with guarded, store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
         _say_what_slows(id, tier)
@@ -90,7 +90,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             shares = ", ".join(f"{share:.1%} of {column}" for column, share in lacking.items())
             print(f"{id}: warning: not finite, so that a run may have diverged: {shares}", file=sys.stderr)
         record = {
-            **provenance.describe(tier.root),
+            **_described(tier.root, experiment.versions(params)),
             "experiment": id,
             "not_finite": lacking,
             "params": params.model_dump(mode="json"),
@@ -122,11 +122,11 @@ def run_share(
     if not experiment.has_tasks:
         raise RepriseError(f"{id}: is in one piece and has no shares; run it with: {how_to_make(id, tier)}")
     experiment.require_published(params)
-    experiment.try_losses(params)
+    guarded = experiment.trying_losses(params)
     needs = experiment.needs(params)
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
     key, asker = experiment.key(params), cache.asker(id, tier)
-    with store.locked(folder / store.LOCK, shared=True), store.asking(asker):
+    with guarded, store.locked(folder / store.LOCK, shared=True), store.asking(asker):
         _say_what_slows(id, tier)
         unchanged = partial(_require_unchanged, id, tier, key)
         keeper = _Keeper(tier.root, asker, expected, progress, unchanged)
@@ -280,9 +280,23 @@ def staleness(id: str, tier: Tier) -> str:
     if record["key"] != experiment.key(params, files):
         if changed := [place for place, made in record.get("files", {}).items() if made != files[place]]:
             return f"made from another {changed[0]} than is here now"
-        if record.get("code") == experiment.code(params):
-            return "made with other versions of torch and torchvision than are here now"
-        return "made by other code than is here now"
+        return _other_version(record, experiment.versions(params)) or "made by other code than is here now"
+    return ""
+
+
+def _described(root: Path, used: Mapping[str, str]) -> dict[str, Any]:
+    """The provenance of a result, which also names the versions of the libraries that it depends on."""
+    made: dict[str, Any] = provenance.describe(root)
+    libraries = {name: version for name, version in used.items() if name != versions.PYTHON}
+    return {**made, "versions": {**made["versions"], **libraries}}
+
+
+def _other_version(record: Mapping[str, Any], here: Mapping[str, str]) -> str:
+    """Which of the libraries that a result depends on is another one here; empty if none is."""
+    made = {**record.get("versions", {}), versions.PYTHON: record.get("python", "").rpartition(".")[0]}
+    for name, version in here.items():
+        if made.get(name, version) not in ("", version):
+            return f"made with {name} {made[name]}, here is {version}"
     return ""
 
 
@@ -472,7 +486,11 @@ def join(tier: Tier) -> pd.DataFrame:
             rows.append(store.load_tables(tier.results / key, _check_again(key, tier))[CLAIMS])
             continue
         was = (tier.results / key / store.RECORD).is_file()
-        reason = "checked with other results or by other code than are here now" if was else "not checked"
+        reason = (
+            "checked with other results or by other code or libraries than are here now"
+            if was
+            else "not checked"
+        )
         missing = f"{reason}; check them with: {_check_again(key, tier)}"
         rows.append(judge_all([claim for claim, _ in paper.claims.values()], None, None, missing=missing))
     return _concat(rows)

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import pkgutil
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files as package_files
@@ -19,9 +20,9 @@ import pandas as pd
 from reprise.errors import unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.execute import inputs, kept
-from reprise.execute.kept import closure_hash
-from reprise.execute.loss_trial import try_loss
+from reprise.execute import inputs, kept, loss_trial
+from reprise.execute.kept import closure_hash, code_and_versions
+from reprise.storage import versions
 from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 from reprise.study import losses
@@ -110,39 +111,57 @@ class Experiment:
         Raises:
             RepriseError: if the file of a user's loss is missing or is not Python.
         """
-        symbols, content = self.symbols(params), b""
-        for name in self._losses(params):
-            if ":" in name:
-                loss = losses.foreign(name)
-                symbols += loss.symbols
-                content += loss.content
-        return closure_hash(*symbols, extra=content)
+        own = [losses.foreign(name) for name in self._own_losses(params)]
+        symbols = [*self.symbols(params), *(symbol for loss in own for symbol in loss.symbols)]
+        return closure_hash(*symbols, extra=b"".join(loss.content for loss in own))
+
+    def versions(self, params: Settings) -> dict[str, str]:
+        """The versions of Python and of the libraries that the tables depend on, by name.
+
+        Raises:
+            RepriseError: if a user's loss is none.
+        """
+        libraries = set(kept.libraries(*self.symbols(params)))
+        for name in self._own_losses(params):
+            libraries |= loss_trial.seen(name).libraries
+            libraries |= set(kept.libraries(*losses.foreign(name).symbols))
+        return versions.of(libraries)
 
     def files(self, params: Settings) -> dict[str, str]:
-        """Digests of the files and folders that the tables depend on and that may change, by path. Those that
-        are not here are left out."""
+        """Digests of the files and folders that the tables depend on and that may change, by path. Those of
+        data sets that are not here are left out.
+
+        Raises:
+            RepriseError: if a user's loss is none, or depends on what no key can cover.
+        """
         places = [*inputs.changeable(params), *(self.reads(params) if self.reads else [])]
-        return {str(place): inputs.digest(place) for place in places if place.exists()}
+        files = {str(place): inputs.digest(place) for place in places if place.exists()}
+        for name in self._own_losses(params):
+            files |= losses.states(loss_trial.seen(name).files)
+        return files
 
     def key(self, params: Settings, files: Mapping[str, str] | None = None) -> str:
         """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
-        include the kind of device), the files read, and the versions of torch and torchvision.
+        include the kind of device), the files read, and the versions of the libraries used.
 
         Args:
             files: from `files`, by default as they are now.
         """
         files = self.files(params) if files is None else files
-        return key_of(self.code(params), params.model_dump(mode="json"), *([files] if files else []))[:16]
+        return key_of(self.code(params), self.versions(params), params.model_dump(mode="json"), files)[:16]
 
-    def try_losses(self, params: Settings) -> None:
-        """Tries the users' losses that the parameters name, before anything is computed with another one.
+    def trying_losses(self, params: Settings) -> AbstractContextManager[None]:
+        """Tries the users' losses that the parameters name, before anything is computed with another one; in
+        the context they may read what they then read, and no more.
 
         Raises:
-            RepriseError: if one of them is no loss, or reads a file that its own file does not name.
+            RepriseError: if one of them is no loss, or depends on what no key can cover.
         """
-        for name in self._losses(params):
-            if ":" in name:
-                try_loss(name)
+        return loss_trial.guarded(self._own_losses(params))
+
+    def _own_losses(self, params: Settings) -> list[str]:
+        """The users' losses named by the parameters."""
+        return [name for name in self._losses(params) if ":" in name]
 
     @staticmethod
     def _losses(params: Settings) -> list[str]:
@@ -284,8 +303,8 @@ def artifact_symbols(id: str) -> list[Symbol]:
 
 
 def artifact_code(id: str) -> str:
-    """Hash of everything that drawing the artifact depends on, except the tables."""
-    return closure_hash(*artifact_symbols(id))
+    """Hash of everything that drawing the artifact depends on, libraries included, except the tables."""
+    return code_and_versions(*artifact_symbols(id))
 
 
 def claims_symbols(key: str) -> list[Symbol]:
@@ -298,8 +317,8 @@ def claims_symbols(key: str) -> list[Symbol]:
 
 
 def claims_code(key: str) -> str:
-    """Hash of everything that a paper's verdicts depend on, except the tables."""
-    return closure_hash(*claims_symbols(key), extra=_published(key))
+    """Hash of everything that a paper's verdicts depend on, libraries included, except the tables."""
+    return code_and_versions(*claims_symbols(key), extra=_published(key))
 
 
 def report_symbols() -> list[Symbol]:
@@ -315,9 +334,9 @@ def report_symbols() -> list[Symbol]:
 
 
 def report_code() -> str:
-    """Hash of everything that the report depends on, except verdicts and figures."""
+    """Hash of everything that the report depends on, libraries included, except verdicts and figures."""
     contents = [_data(key, "artifacts.csv") for key in papers()]
-    return closure_hash(*report_symbols(), extra=b"".join(contents + [_page(name) for name in PAGE]))
+    return code_and_versions(*report_symbols(), extra=b"".join(contents + [_page(name) for name in PAGE]))
 
 
 def _page(name: str) -> bytes:

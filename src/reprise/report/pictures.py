@@ -4,10 +4,9 @@ import base64
 from functools import partial
 from pathlib import Path
 
-import PIL
 from PIL import Image
 
-from reprise.execute.kept import closure_hash
+from reprise.execute.kept import code_and_versions
 from reprise.storage import store
 
 WIDTH = 200
@@ -26,8 +25,7 @@ def thumbnail(file: Path, root: Path) -> str:
     Args:
         root: the checkout.
     """
-    encoder = [closure_hash((__name__, "_encode")), PIL.__version__]
-    key = store.key_of(encoder, store.sha256(file.read_bytes()))
+    key = store.key_of(code_and_versions((__name__, "_encode")), store.sha256(file.read_bytes()))
     what = f"{file.parent.name}/{file.stem}"
     with store.kept(root, KIND, key, what, partial(_encode, file)) as entry:
         content = (entry.folder / PICTURE).read_bytes()

@@ -15,6 +15,7 @@ import gc
 import hashlib
 import importlib.util
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -61,6 +62,11 @@ def closure(*symbols: Symbol) -> set[Symbol]:
     return reached
 
 
+def libraries(*symbols: Symbol) -> set[str]:
+    """The libraries of others that the closure of the symbols uses, by the names that are imported."""
+    return {library for symbol in closure(*symbols) for library in _libraries(symbol)}
+
+
 @contextmanager
 def _without_collection() -> Iterator[None]:
     """Garbage collection would search the growing syntax trees again and again, for a third of the time."""
@@ -79,10 +85,12 @@ class Foreign(NamedTuple):
     Attributes:
         symbols: the package's symbols that the file and its local modules use.
         files: the file and the local modules that it imports, directly or indirectly.
+        libraries: the libraries of others that these import.
     """
 
     symbols: frozenset[Symbol]
     files: frozenset[Path]
+    libraries: frozenset[str] = frozenset()
 
     @property
     def content(self) -> bytes:
@@ -108,7 +116,21 @@ def foreign(file: Path) -> Foreign:
         uses = _uses_of(module, _contents(module.tree.body))
         symbols.update(symbol for symbol in uses if _is_ours(symbol[0]))
         queue.extend(_local_imports(module.tree, path.parent, file.resolve().parent))
-    return Foreign(frozenset(symbols), frozenset(files))
+    return Foreign(frozenset(symbols), frozenset(files), imported(files))
+
+
+def imported(files: Iterable[Path]) -> frozenset[str]:
+    """The libraries of others that files import, also inside functions, by the names that are imported. Names
+    of the files themselves and of their folders are none.
+
+    Raises:
+        SyntaxError: if one of the files is not Python.
+    """
+    modules = {path: ast.parse(path.read_bytes(), str(path)) for path in files}
+    nodes = [node for tree in modules.values() for node in ast.walk(tree)]
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    libraries = {library for node in imports for _, library in _from_libraries(node)}
+    return frozenset(libraries - {name for path in modules for name in (path.stem, path.parent.name)})
 
 
 def _local_imports(tree: ast.AST, folder: Path, top: Path) -> Iterator[Path]:
@@ -135,7 +157,7 @@ def _source_files(path: Path) -> Iterator[Path]:
 
 def read_again() -> None:
     """Clears the caches of file contents, for programs that edit the package's files."""
-    for cached in (_module, _definition, _uses, _code):
+    for cached in (_module, _definition, _uses, _code, _libraries):
         cached.cache_clear()
 
 
@@ -197,6 +219,29 @@ def _uses(symbol: Symbol) -> frozenset[Symbol]:
         for targets in module.imports.values():
             used.update(definition for target in targets for definition in _follow(target))
     return frozenset(used)
+
+
+@cache
+def _libraries(symbol: Symbol) -> frozenset[str]:
+    """The libraries of others that a symbol's definition uses."""
+    module, contents = _module(symbol[0]), _definition(symbol)
+    names = {name for name, *_ in contents.chains}
+    used = {library for name, library in module.libraries if name in names}
+    return frozenset(used | {library for node in contents.imports for _, library in _from_libraries(node)})
+
+
+def _from_libraries(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """The names that an import statement binds to libraries of others, each with the library."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            path, bound = alias.name, alias.asname or alias.name.split(".")[0]
+        elif node.level or not node.module:
+            continue
+        else:
+            path, bound = node.module, alias.asname or alias.name
+        library = path.split(".")[0]
+        if library != PACKAGE and library not in sys.stdlib_module_names:
+            yield bound, library
 
 
 def _uses_of(module: "_Module", contents: "_Contents") -> Iterator[Symbol]:
@@ -279,7 +324,8 @@ def _contents(nodes: Iterable[ast.AST]) -> _Contents:
 
 
 class _Module:
-    """A module's top-level definitions, and the names that its imports bind to the package's symbols."""
+    """A module's top-level definitions, and the names that its imports bind to the package's symbols and to
+    libraries of others."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
@@ -287,10 +333,12 @@ class _Module:
         self.tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8"), str(path)))
         self.definitions: dict[str, list[ast.stmt]] = {}
         self.imports: dict[str, set[Symbol]] = {}
+        self.libraries: set[tuple[str, str]] = set()
         for node in self.tree.body:
             for inner in _statements(node):
                 if isinstance(inner, (ast.Import, ast.ImportFrom)):
                     _bind(self.imports, self.imported_by(inner))
+                    self.libraries.update(_from_libraries(inner))
             for defined in _defined_names(node):
                 self.definitions.setdefault(defined, []).append(node)
         for node in self.tree.body:

@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,16 +41,14 @@ RECORD, CACHE_RECORD = "run.json", "record.json"
 DRAFT, READY, LOCK = ".draft-", ".ready", ".lock"
 DONE, SEAL = ".done", "seal"
 
-VERSIONS = {name: metadata.version(name) for name in ("torch", "torchvision")}
-"""Versions that numbers depend on, besides our code and the kind of device."""
-
 ASKER: ContextVar[str] = ContextVar("asker", default="")
 """The run that currently asks for cache entries, described in one line."""
 
 
 def key_of(*what: object) -> str:
-    """32 hexadecimal digits over the JSON of the arguments and the versions of torch and torchvision."""
-    return hashlib.sha256(json.dumps([*what, VERSIONS], sort_keys=True).encode()).hexdigest()[:32]
+    """32 hexadecimal digits over the JSON of the arguments. For the code and the libraries that it uses, one
+    of them is from `versions.code_and_versions`."""
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 
 
 # The cache.
@@ -167,7 +164,6 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             **facts,
             "what": what,
             "key": entry.folder.name,
-            "versions": VERSIONS,
             "made_for": ASKER.get(),
             "seconds": round(time.perf_counter() - start, 3),
             "sha256": sums,

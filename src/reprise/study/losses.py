@@ -1,11 +1,13 @@
 """Losses on two views as a setting: a published one by name, or a user's own. They are validated without
 torch, so that planning a run stays fast."""
 
+import hashlib
+import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -36,6 +38,48 @@ def foreign(name: str) -> Foreign:
             return foreign_file(file)
     except RepriseError as error:
         raise RepriseError(f"objective '{name}': {error}") from None
+
+
+class Seen(NamedTuple):
+    """What a user's loss was seen to depend on when it was tried.
+
+    Attributes:
+        files: absolute paths of the files and folders that it reads, besides its code (`foreign`).
+        libraries: the libraries of others that it imports.
+    """
+
+    files: frozenset[str] = frozenset()
+    libraries: frozenset[str] = frozenset()
+
+
+_seen: dict[str, Seen] = {}
+
+
+def note(name: str, found: Seen) -> None:
+    """Notes for this process what a loss was seen to depend on."""
+    _seen[os.path.abspath(name)] = found
+
+
+def seen(name: str) -> Seen:
+    """What a loss was seen to depend on; nothing if this process has not noted it."""
+    return _seen.get(os.path.abspath(name), Seen())
+
+
+def states(files: Iterable[str]) -> dict[str, str]:
+    """What files and folders hold now: the SHA-256 of a file's content, of a folder's names; by path, which
+    is relative to the working directory if it is below."""
+    return {path.removeprefix(f"{os.getcwd()}/"): _state(Path(path)) for path in sorted(files)}
+
+
+def _state(path: Path) -> str:
+    try:
+        if path.is_dir():
+            names = sorted(name for name in os.listdir(path) if name != "__pycache__")
+            return hashlib.sha256("/".join(names).encode(errors="surrogateescape")).hexdigest()
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        return f"not readable ({error.strerror})"
 
 
 def _known(name: str) -> str:

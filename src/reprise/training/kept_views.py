@@ -18,8 +18,8 @@ from torch import Tensor
 from reprise.datasets.augment import Pixels
 from reprise.datasets.folders import Images
 from reprise.notices import slower
-from reprise.storage.closure import closure_hash
 from reprise.storage.store import VIEWS, kept, key_of, sha256, writing
+from reprise.storage.versions import code_and_versions
 from reprise.training import processes
 from reprise.training.batches import Keeping, Rendering, at_each_step
 from reprise.training.spec import Spec
@@ -35,8 +35,9 @@ LIMIT = 10**9
 def kept_views(root: Path, spec: Spec, images: Images, device: str) -> Keeping:
     """Keeps the views of a training in one process on the CPU, with images in memory.
 
-    An entry's key covers the images, the recipe, the seed, the batch, the steps and the code. All blocks but
-    the last have the same number of steps, so that a longer training uses those of a shorter one.
+    An entry's key covers the images, the recipe, the seed, the batch, the steps, the code and the versions of
+    the libraries that it uses. All blocks but the last have the same number of steps, so that a longer
+    training uses those of a shorter one.
 
     Args:
         root: the checkout.
@@ -61,7 +62,7 @@ def kept_views(root: Path, spec: Spec, images: Images, device: str) -> Keeping:
             str(images.dtype),
             list(images.shape),
             spec.model_dump(mode="json", include={"augmentation", "seed", "batch"}),
-            closure_hash(("reprise.training.batches", "Batches"), (__name__, "_write")),
+            code_and_versions(("reprise.training.batches", "Batches"), (__name__, "_write")),
         )
 
         @lru_cache(1)

@@ -19,8 +19,8 @@ from torch import Tensor
 from reprise.datasets.reading import workers
 from reprise.errors import RepriseError
 from reprise.notices import slower
-from reprise.storage import checkpoints
-from reprise.storage.closure import Symbol, closure_hash
+from reprise.storage import checkpoints, versions
+from reprise.storage.closure import Symbol, closure_hash, libraries
 from reprise.storage.store import CACHE, Entry, kept, key_of, write
 from reprise.study import losses
 from reprise.training import methods, processes
@@ -37,26 +37,37 @@ MODEL, LOG = "model.safetensors", "log.jsonl"
 
 def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
     """32 hexadecimal digits over everything that determines a model: the spec, the data's content, the code,
-    the versions of torch and torchvision, and the kind of device.
+    the versions of the libraries that it uses, and the kind of device.
 
-    For a user's loss, the content of its file counts, with the local modules it imports and what they use of
-    the package, but not its path. The number of processes and the folder of the results do not count.
+    For a user's loss, the content of its file counts, with the local modules it imports, what they use of the
+    package and of libraries, and the files that it was seen to read, but not its path. The number of
+    processes and the folder of the results do not count.
 
     Raises:
         RepriseError: for an unknown objective, or a user's file that is missing.
     """
     code, content = list(_code(spec)), b""
     if ":" in spec.objective:
-        loss = losses.foreign(spec.objective)
+        loss, seen = losses.foreign(spec.objective), losses.seen(spec.objective)
         code += loss.symbols
-        content = loss.content
+        content = loss.content + repr(sorted(losses.states(seen.files).values())).encode()
     return key_of(
         spec.model_dump(mode="json", exclude={"checkpoint_blocks"})
         | {"objective": spec.objective.rpartition(":")[2]},
         fingerprint(data),
         closure_hash(*code, extra=content),
+        _versions(spec),
         torch.device(device).type,
     )
+
+
+def _versions(spec: Spec) -> dict[str, str]:
+    """The versions of Python and of the libraries that a training uses."""
+    used = libraries(*_code(spec))
+    if ":" in spec.objective:
+        loss = losses.foreign(spec.objective)
+        used |= libraries(*loss.symbols) | loss.libraries | losses.seen(spec.objective).libraries
+    return versions.of(used)
 
 
 def trained(
@@ -105,6 +116,7 @@ def trained(
         return {
             "spec": spec.model_dump(mode="json"),
             "channels": data.channels,
+            "versions": _versions(spec),
             "diverged": outcome.diverged,
             "device": torch.device(device).type,
         }

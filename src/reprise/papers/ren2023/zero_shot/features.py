@@ -11,11 +11,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.storage.checkpoints import pack, unpack
-from reprise.storage.closure import closure_hash
 from reprise.storage.store import kept, key_of, write
+from reprise.storage.versions import code_and_versions
 
-code_of = cache(closure_hash)
-"""The hash of all that symbols need; the code does not change while it runs."""
+code_of = cache(code_and_versions)
+"""The hash of all that symbols need, libraries included; neither changes while it runs."""
 
 FILE = "tensors.safetensors"
 KIND = "features"
