@@ -463,6 +463,27 @@ def test_a_run_names_the_files_and_is_stale_when_one_changes(checkout):
     assert pipeline.staleness(ID, tier) == ""
 
 
+def test_a_file_that_changes_during_a_run_stops_it(checkout, monkeypatch):
+    """Also if the loss then reads another one, which the run did not know."""
+    tier = tier_with(checkout, "scale = open(open('name.txt').read()).read()" + LOSS)
+    for name, content in (("name.txt", "a.txt"), ("a.txt", "1"), ("b.txt", "2")):
+        Path(name).write_text(content)
+    compute = registry.experiment(ID).compute()
+
+    def edited(*arguments):
+        tables = compute(*arguments)
+        if arguments[1].objective:  # the last
+            Path("name.txt").write_text("b.txt")
+        return tables
+
+    monkeypatch.setattr(registry.Experiment, "compute", lambda self: edited)
+    with pytest.raises(
+        RepriseError, match=r"file that it reads, .* was edited while this ran; nothing was sav"
+    ):
+        pipeline.run(ID, tier)
+    assert not pipeline.has_results(ID, tier)
+
+
 def test_what_is_read_in_training_alone_stops_the_run(checkout):
     read = "open(f'late{len(z1)}.txt').read()"
     body = f"if z1.shape[-1] != 4:\n        {read}\n    return (z1 - z2).square().mean()\n"

@@ -42,6 +42,17 @@ def test_a_library_counts_where_it_is_used_directly_or_through_another_module(us
     assert used("") == {"numpy", "scipy", "pandas", "matplotlib", "sklearn", "torch"}
 
 
+@pytest.mark.parametrize(("library", "changes"), [("numpy", True), ("sklearn", False), ("torch", False)])
+def test_another_version_of_a_library_in_use_is_another_hash(used, monkeypatch, library, changes):
+    def code():
+        return versions.code_and_versions(("demo.numbers", "average"))
+
+    monkeypatch.setattr(versions, "_installed", lambda name: [(name, "1")])
+    before = code()
+    monkeypatch.setattr(versions, "_installed", lambda name: [(name, "2" if name == library else "1")])
+    assert (code() != before) == changes
+
+
 def test_each_library_that_the_package_uses_has_the_version_of_its_distribution():
     """Found here by the files of all distributions, which takes too long for a plan."""
     params = {id: experiment.params() for id, experiment in registry.experiments().items()}

@@ -34,6 +34,8 @@ PROCESSES = {
 NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.sendto", "urllib.Request"}
 COMPILERS = ("torch/_dynamo/", "torch/_inductor/", "triton/", "numba/")
 """Folders of libraries that compile a loss: their programs and caches follow from its code."""
+CALLERS = ("reprise/objectives/own.py", "reprise/storage/user_code.py")
+"""Our modules that execute a loss's file and call the loss."""
 MACHINE = ("/proc/", "/sys/")
 MAPPING = ("<frozen os>", "<frozen _collections_abc>", os.__file__, "_collections_abc.py")
 LONGEST = 4096
@@ -95,6 +97,7 @@ class Watch:
     def start(self) -> None:
         """Watches the rest of the life of this process, which has been forked for that, also for what Python
         does not report."""
+        _guards.clear()
         for name, module in [*sys.modules.items()]:  # to be read again, and noted
             file = getattr(module, "__file__", None)
             if name != "__main__" and file and _kind(file) == USER:
@@ -249,7 +252,7 @@ def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
     while frame:
         kind = _kind(frame.f_code.co_filename)
         if kind == USER:
-            return True
+            return _is_called_as_loss(frame)
         if kind in (OURS, COMPILER) or (kind == LIBRARY and not libraries):
             return False
         if kind == IMPORT and (is_within_library or not importing):
@@ -257,6 +260,14 @@ def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
         is_within_library |= kind == LIBRARY
         frame = frame.f_back
     return False
+
+
+def _is_called_as_loss(frame: FrameType) -> bool:
+    """Whether a user's code runs because a loss was loaded or called, not in a notebook's progress bar."""
+    caller = frame.f_back
+    while caller and _kind(caller.f_code.co_filename) != OURS:
+        caller = caller.f_back
+    return caller is None or caller.f_code.co_filename.endswith(CALLERS)
 
 
 @cache

@@ -163,8 +163,8 @@ def _require_unchanged(id: str, tier: Tier, key: str) -> None:
     """
     if registry.experiment(id).key(tier.params[id]) != key:
         raise RepriseError(
-            f"{id}: the file of a loss, a module beside it, or a file of the data was edited while this ran; "
-            f"nothing was saved since; run it again: {how_to_make(id, tier)}"
+            f"{id}: the file of a loss, a module or file that it reads, or a file of the data was edited "
+            f"while this ran; nothing was saved since; run it again: {how_to_make(id, tier)}"
         )
 
 
