@@ -1,8 +1,12 @@
 """Reprise: five papers on the training dynamics of self-supervised learning, reproduced claim by claim."""
 
+import sys
 from typing import Any
 
+from reprise import sources  # first: it looks at the files of those that follow
 from reprise.errors import RepriseError, unknown
+
+sources.verify(__file__, sys._getframe().f_code)
 
 __all__ = ["RepriseError", "draw", "load"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from reprise.errors import RepriseError
+from reprise.sources import Finder
 
 LONGEST = 300
 """Characters of another program's message that are shown."""
@@ -99,10 +100,13 @@ def _modules_beside(file: Path) -> Iterator[None]:
     kept, path, wrote = set(loaded()), [*sys.path], sys.dont_write_bytecode
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True  # leave nothing in the user's folder
+    finder = Finder(modules)
+    sys.meta_path.insert(0, finder)
     importlib.invalidate_caches()
     try:
         yield
     finally:
+        sys.meta_path.remove(finder)
         sys.dont_write_bytecode = wrote
         sys.path[:] = path
         for name in set(loaded()) - kept:

@@ -1,0 +1,72 @@
+"""Imports modules from what their files hold now.
+
+Python takes a compiled module (`.pyc`) for that of any file of the same size and date, and `rsync -t` and
+`cp -p` give these to another content. The hash that a result is kept under would then be of code that did not
+compute it.
+"""
+
+import importlib.util
+import marshal
+import sys
+from collections.abc import Container, Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+CHECKED_HASH = (0b11).to_bytes(4, "little")
+"""Flags of a compiled module that holds a hash of its source, which Python compares, too (PEP 552)."""
+
+
+class Finder:
+    """Finds modules where Python does, by the names of their top-level packages."""
+
+    def __init__(self, names: Container[str]) -> None:
+        self._names = names
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in self._names:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Compiles a module again unless its compiled one holds the hash of its source."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        source = self.get_data(path)
+        header = importlib.util.MAGIC_NUMBER + CHECKED_HASH + importlib.util.source_hash(source)
+        compiled = importlib.util.cache_from_source(path)
+        with suppress(OSError), open(compiled, "rb") as file:
+            if file.read(len(header)) == header:
+                return super().get_code(fullname)
+        code = self.source_to_code(source, path)
+        if not sys.dont_write_bytecode:
+            self.set_data(compiled, header + marshal.dumps(code))
+        return code
+
+
+def verify(file: str, code: CodeType) -> None:
+    """For a module that Python has imported by itself.
+
+    Raises:
+        ImportError: if the code that runs is not that of its file.
+    """
+    if code != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True):
+        compiled = Path(importlib.util.cache_from_source(file))
+        with suppress(OSError):
+            compiled.unlink()
+        raise ImportError(
+            f"{file} has another content than {compiled}, of the same size and date, which was deleted: "
+            "start again"
+        )
+
+
+verify(__file__, sys._getframe().f_code)
+sys.meta_path.insert(0, Finder({__name__.partition(".")[0]}))
