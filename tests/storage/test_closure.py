@@ -3,6 +3,7 @@
 import ast
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reprise.storage import closure
+from reprise.storage.effects import effects
 
 FILES = {
     "__init__.py": "",
@@ -229,6 +231,143 @@ def test_an_edit_of_what_a_function_needs_changes_its_hash(demo, name, file, old
     before = demo.hash(name)
     demo.edit(file, old, new)
     assert demo.hash(name) != before
+
+
+EFFECTS = {
+    "a call": "torch.set_default_dtype(torch.float64)",
+    "a call whose value has a name": "_ = torch.manual_seed(0)",
+    "a call in a default": "def new(x=torch.manual_seed(0)):\n    return x",
+    "a call in a class": "class New:\n    torch.manual_seed(0)",
+    "a call in a condition": "if torch.manual_seed(0):\n    pass",
+    "a foreign decorator": "@torch.compile\ndef new(x):\n    return x",
+    "an attribute of another module": "torch.nn.functional.normalize = len",
+    "an item of another module's table": "torch.backends.TABLE['a'] = 1",
+    "an attribute changed in place": "torch.backends.limit += 1",
+    "setattr": "setattr(torch, 'tanh', torch.sin)",
+    "setattr, its value with a name": "_ = setattr(torch, 'tanh', torch.sin)",
+    "a name found at run time": "_ = getattr(torch, 'set_' + 'default_dtype')(torch.float64)",
+    "exec": "_ = exec('torch.manual_seed(0)')",
+    "a branch": "if FIVE > 4:\n    torch.manual_seed(0)",
+    "an else": "if TYPE_CHECKING:\n    pass\nelse:\n    torch.manual_seed(0)",
+    "a loop": "for seed in (1, 2):\n    torch.manual_seed(seed)",
+    "with": "with open('a') as file:\n    torch.set_default_dtype(file)",
+    "try": "try:\n    import tomllib\nexcept ImportError:\n    torch.manual_seed(0)",
+    "match": "match FIVE:\n    case 5:\n        torch.manual_seed(0)",
+    "a deletion": "del torch.tanh",
+    "an assertion": "assert torch.manual_seed(0)",
+    "a call of its own function": "def new():\n    torch.manual_seed(0)\n\n\nnew()",
+    "the same, its value with a name": "def new():\n    torch.manual_seed(0)\n\n\nNEW = [new()]",
+    "a function that sets an attribute": "def new():\n    torch.pi = 3\n\n\nNEW = new()",
+    "a function that returns it": "def new():\n    return inner()\n\n\ndef inner():\n"
+    "    return torch.manual_seed(0)\n\n\nNEW = new()",
+    "a decorator of its own": "def mark(f):\n    torch.compile(f)\n\n\n@mark\ndef new():\n    pass",
+}
+PLACES = {
+    "its module": "work.py",
+    "a module whose name it uses": "helpers.py",
+    "a module that is only imported": "relative.py",
+    "the package": "__init__.py",
+    "a package that is only imported from": "shapes/__init__.py",
+    "a module that a package imports": "shapes/round.py",
+}
+HEAD = (
+    "import re, torch\nfrom dataclasses import dataclass, field\nfrom typing import TYPE_CHECKING\nFIVE = 5\n"
+)
+
+
+@pytest.mark.parametrize("file", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("statement", EFFECTS.values(), ids=EFFECTS)
+def test_what_an_import_does_besides_defining_names_changes_the_hash(demo, statement, file):
+    path = demo.root / "demo" / file
+    path.write_text(HEAD + path.read_text())
+    before, elsewhere = demo.hash("compute"), demo.hash("printed", "demo.shapes.reader")
+    path.write_text(f"{path.read_text()}\n\n{statement}\n")
+    assert demo.hash("compute") != before
+    is_imported = file in ("__init__.py", "shapes/__init__.py", "shapes/round.py")
+    assert (demo.hash("printed", "demo.shapes.reader") != elsewhere) == is_imported
+
+
+def test_what_the_effect_of_an_import_uses_counts(demo):
+    demo.edit("relative.py", "def nine", "tools.thrice(2)\n\n\ndef nine")
+    before = demo.hash("compute")
+    demo.edit("helpers.py", "3 * x", "x * 3")
+    assert demo.hash("compute") != before
+
+
+def test_an_import_in_a_function_has_the_effects_of_its_module(demo):
+    demo.edit("work.py", "def shadowing", "def lazy():\n    import demo.shapes.reader\n\n\ndef shadowing")
+    before = demo.hash("lazy"), demo.hash("compute")
+    path = demo.root / "demo" / "shapes" / "reader.py"
+    path.write_text("import torch\ntorch.manual_seed(0)\n" + path.read_text())
+    assert demo.hash("lazy") != before[0]
+    assert demo.hash("compute") == before[1]
+
+
+INERT = {
+    "a definition": "def new(x=1):\n    return torch.sin(x)",
+    "a constant": "NEW = 3",
+    "a table": "NEW = {}\nNEW['a'] = 1\nNEW.update(b=2)\nNEW['c'], *OTHERS = 1, 2",
+    "a pure call": "NEW = re.compile('a').pattern.upper()",
+    "a call of its own function": "NEW = [fresh(n) for n in range(3)]",
+    "a function for later": "NEW = lambda: torch.manual_seed(0)",
+    "a class": "@dataclass\nclass New:\n    a: int = field(default=1)\n\n    def late(self):\n"
+    "        torch.manual_seed(0)",
+    "an import for type checking": "if TYPE_CHECKING:\n    from torch import Tensor",
+    "an import that may fail": "try:\n    import tomllib\nexcept ImportError:\n    tomllib = None",
+    "what a program does": "if __name__ == '__main__':\n    torch.manual_seed(0)",
+    "a string": '"A remark."',
+}
+
+
+@pytest.mark.parametrize("file", ["work.py", "relative.py", "__init__.py"])
+@pytest.mark.parametrize("statement", INERT.values(), ids=INERT)
+def test_an_import_that_only_defines_names_does_not(demo, statement, file):
+    path = demo.root / "demo" / file
+    before = demo.hash("compute")
+    path.write_text(f"{HEAD}\n\ndef fresh(n):\n    return n\n\n\n{statement}\n{path.read_text()}")
+    assert demo.hash("compute") == before
+
+
+ALLOWED = {
+    "__init__.py": {"sources.verify"},
+    "execute/tiers.py": {"_Loader.add_constructor", "_Loader.add_implicit_resolver"},
+    "plotting/style.py": {"mpl.use"},
+    "sources.py": {"verify", "sys.meta_path.insert"},
+    "numerics/compiled.py": {"_kept"},
+    "papers/jing2022/projector_spectra/claims.py": {"some_collapse", "prevents"},
+    "papers/ren2023/two_stages/claims.py": {"in_stage2"},
+}
+"""What modules of the package do when they are imported."""
+WITHOUT_EFFECT = {
+    "torch.no_grad", "no_grad", "once_differentiable", "njit", "np.array", "np.sqrt", "np.log", "np.finfo",
+    "pd.read_csv", "files", "metadata.version",
+}  # fmt: skip
+
+
+def disallowed(file, tree):
+    """What is wrong with a module's effects, in words."""
+    for node in effects(tree, "reprise"):
+        call = node.value if isinstance(node, ast.Expr) else node
+        name = ast.unparse(call.func if isinstance(call, ast.Call) else call).splitlines()[0]
+        if name not in ALLOWED.get(file, set()) | WITHOUT_EFFECT:
+            yield (
+                f"{file}:{node.lineno}: `{name}` runs when the module is imported, whatever is called then; "
+                "call it in a function, or add it to ALLOWED"
+            )
+
+
+def test_no_module_does_more_when_it_is_imported_than_define_names():
+    source = Path(closure.__file__).parents[1]
+    trees = {str(file.relative_to(source)): ast.parse(file.read_text()) for file in source.rglob("*.py")}
+    wrong = [line for file, tree in trees.items() for line in disallowed(file, tree)]
+    assert not wrong, "\n".join(wrong)
+    assert len(trees) > 200
+
+
+@pytest.mark.parametrize("statement", EFFECTS.values(), ids=EFFECTS)
+def test_the_lint_names_file_line_and_remedy(statement):
+    line, *_ = disallowed("papers/made/up.py", ast.parse(HEAD + statement))
+    assert re.match(r"papers/made/up\.py:\d+: `.+` runs when the module is imported.*call it in a func", line)
 
 
 def test_a_relative_import_is_followed(demo):

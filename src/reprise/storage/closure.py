@@ -8,6 +8,9 @@ jobs it affects.
 In doubt, a name counts as used: for example, a local variable with the name of a top-level function. Names
 computed at run time are not seen: `getattr(module, name)` counts as the whole module, and a data file must be
 named in a single string.
+
+What a module does when it is imported, besides defining names (`storage.effects`), counts for every symbol
+whose module imports it, directly or indirectly, or lies in its package.
 """
 
 import ast
@@ -16,21 +19,25 @@ import hashlib
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
+
+from reprise.storage.effects import effects, run_at_import
 
 PACKAGE = "reprise"
 DATA_FILE = re.compile(r"[\w.-]+\.(?:csv|j2)")
 """Names of the package's data files."""
 
+IMPORTS = (ast.Import, ast.ImportFrom)
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """The fields of a statement that hold other statements, or parts of it that do."""
 
 Symbol = tuple[str, str]
-"""(module, top-level name); an empty name stands for the whole module."""
+"""(module, top-level name); an empty name stands for the whole module, and `AT_IMPORT` for its effects."""
+AT_IMPORT = "<import>"
 
 
 def closure_hash(*symbols: Symbol, extra: bytes = b"") -> str:
@@ -52,6 +59,7 @@ def closure(*symbols: Symbol) -> set[Symbol]:
     """The definitions of the symbols, and of every symbol of the package that they use, directly or
     indirectly."""
     reached: set[Symbol] = set()
+    imported: set[str] = set()
     with _without_collection():
         queue = [definition for symbol in symbols for definition in _follow(symbol)]
         while queue:
@@ -59,12 +67,26 @@ def closure(*symbols: Symbol) -> set[Symbol]:
             if symbol not in reached:
                 reached.add(symbol)
                 queue.extend(_uses(symbol))
+                queue.extend(_effects_of_importing(symbol, imported))
     return reached
 
 
 def libraries(*symbols: Symbol) -> set[str]:
     """The libraries of others that the closure of the symbols uses, by the names that are imported."""
     return {library for symbol in closure(*symbols) for library in _libraries(symbol)}
+
+
+def _effects_of_importing(symbol: Symbol, imported: set[str]) -> Iterator[Symbol]:
+    """The effects of importing a symbol's module, and what its definition imports, once for each module."""
+    imports = _definition(symbol).imports
+    queue = [symbol[0], *(name for node in imports for name in _module(symbol[0]).run_by(node))]
+    while queue:
+        name = queue.pop()
+        if name not in imported:
+            imported.add(name)
+            queue.extend(_module(name).runs)
+            if _module(name).effects:
+                yield (name, AT_IMPORT)
 
 
 @contextmanager
@@ -312,7 +334,7 @@ def _contents(nodes: Iterable[ast.AST]) -> _Contents:
             if isinstance(node.value, str) and DATA_FILE.fullmatch(node.value):
                 contents.files.append(node.value)
         else:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
+            if isinstance(node, IMPORTS):
                 contents.imports.append(node)
             for field in node._fields:
                 value = getattr(node, field, None)
@@ -336,7 +358,7 @@ class _Module:
         self.libraries: set[tuple[str, str]] = set()
         for node in self.tree.body:
             for inner in _statements(node):
-                if isinstance(inner, (ast.Import, ast.ImportFrom)):
+                if isinstance(inner, IMPORTS):
                     _bind(self.imports, self.imported_by(inner))
                     self.libraries.update(_from_libraries(inner))
             for defined in _defined_names(node):
@@ -349,8 +371,30 @@ class _Module:
     def binds(self, name: str) -> bool:
         return name in self.definitions or name in self.imports
 
-    def nodes_of(self, name: str) -> list[ast.stmt]:
+    def nodes_of(self, name: str) -> Sequence[ast.AST]:
+        if name == AT_IMPORT:
+            return self.effects
         return self.definitions[name] if name else self.tree.body
+
+    @cached_property
+    def effects(self) -> list[ast.AST]:
+        return effects(self.tree, PACKAGE)
+
+    @cached_property
+    def runs(self) -> set[str]:
+        """The package's modules that importing this one imports, and the package that it lies in."""
+        imports = [each for each in run_at_import(self.tree.body) if isinstance(each, IMPORTS)]
+        parent = self.name.rpartition(".")[0]
+        return {name for node in imports for name in self.run_by(node)} | ({parent} if parent else set())
+
+    def run_by(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        """The package's modules that an import statement imports."""
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if _is_ours(alias.name))
+        for _, (source, name) in self.imported_by(node):
+            yield source
+            if name and _is_module(f"{source}.{name}"):
+                yield f"{source}.{name}"
 
     def imported_by(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Symbol]]:
         """The names that an import statement binds to the package's symbols."""
