@@ -108,6 +108,7 @@ def _stepper(
         np.array([arm.variance for arm in net.arms]),
         net.batch_norm,
         net.batch_norm and not net.pooled_statistics,
+        BATCH_NORM_EPS,
         net.temperature,
         tuple(number(rate) for rate in rates),
         (power, power.view(f"i{power.itemsize}")),
@@ -151,7 +152,7 @@ def _data(block: Block, lower: Tensor, upper: Tensor) -> list[np.ndarray]:
 @compiled_rows
 def _descend(  # type: ignore[no-untyped-def]
     lower, upper, lower_velocity, upper_velocity, row, x, first, last, length, activation, loss, mean_flows,
-    variance_flows, batch_norm, own_statistics, temperature, rates, exponents,
+    variance_flows, batch_norm, own_statistics, eps, temperature, rates, exponents,
 ):  # fmt: skip
     """Performs the steps `first` to `last` of a block, the weights and velocities in place.
 
@@ -199,7 +200,7 @@ def _descend(  # type: ignore[no-untyped-def]
                 for part in range(parts if batch_norm else 0):
                     own = slice(part * rows, (part + 1) * rows)
                     values = value[k] if of_tokens else value[k, own]
-                    _normalise(values, share[k, own], normalised[k, own], inverse[k, part], sums[0])
+                    _normalise(values, share[k, own], eps, normalised[k, own], inverse[k, part], sums[0])
                 np.dot(normalised[k] if batch_norm else value[k], v[k], top[k])
             _sum_over_fields(top, place, second, z)
 
@@ -346,11 +347,11 @@ def _exp(x, scale, offset, exponents):  # type: ignore[no-untyped-def]
 
 
 @inlined_rows
-def _normalise(x, share, f, inverse, mean):  # type: ignore[no-untyped-def]
+def _normalise(x, share, eps, f, inverse, mean):  # type: ignore[no-untyped-def]
     """Writes the BatchNorm of x [row, unit] to f, and 1/σ and μ [unit]."""
     number = x.dtype.type
     mean[:] = number(0)
-    inverse[:] = number(BATCH_NORM_EPS)
+    inverse[:] = number(eps)
     for i in range(len(x)):
         for unit in range(len(mean)):
             mean[unit] += share[i] * x[i, unit]
