@@ -1,4 +1,5 @@
-"""Edits of the package, one by one, and which results become stale by each: `make mutations`.
+"""Edits of the package, one by one, and which results become stale by each: `make mutations`. It
+also edits the constants of compiled code (`reliability.constants`).
 
 Freshness rests on hashes of syntax trees (`storage.closure`). What they must see, this module learns from
 elsewhere: a tracer's record of what each step of the smoke tier really runs and reads, and the graph of
@@ -7,7 +8,8 @@ the report. An edit of a function must make every step stale that runs it, and n
 import the function's, directly or indirectly. Between the two lies what a step could run with other settings,
 or what a function that numba has compiled calls; there an edit may make it stale, and how often it does is
 counted. The same holds for the package's data files: a step that reads one must become stale, and none whose
-modules do not name it.
+modules do not name it. And for a statement that runs when a module is imported, inserted in each module: a
+step whose modules import that module must become stale.
 
 The edits are made in copies of the package, each by one process that imports its copy.
 """
@@ -24,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,7 +34,7 @@ from pathlib import Path
 import grimp
 from tracing import BESIDE, SOURCE, Function, Ran, forget_results, import_everything, traced
 
-from reliability import document
+from reliability import constants, document
 from reprise.execute import kept, pipeline, provenance, registry
 from reprise.execute.tiers import Tier, load_tier
 from reprise.report import html
@@ -52,6 +54,29 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 REPORT = "report"
 TWICE_EVERY = 25
 """Of so many edits, one is hashed anew from every file, too: the hashes must be the same."""
+STATEMENTS = (
+    "__import__('torch').set_default_dtype(__import__('torch').float64)",
+    "setattr(__import__('math'), 'pi', 3)",
+    "__import__('math').pi = 3",
+    "if len('a'):\n    __import__('random').seed(0)",
+    "while print():\n    pass",
+    "try:\n    __import__('numpy').seterr(all='raise')\nfinally:\n    pass",
+)
+"""What a module might do when it is imported."""
+IMPORT = """
+import json, multiprocessing, sys
+import matplotlib.pyplot, numpy, pandas, torch
+
+def imported(names):
+    for name in names:
+        __import__(name)
+    return [name for name in sys.modules if name.partition(".")[0] == "reprise"]
+
+steps = json.load(sys.stdin)
+with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+    print(json.dumps(dict(zip(steps, pool.map(imported, steps.values(), chunksize=1)))))
+"""
+"""Imports each step's modules, each time in a new process."""
 
 Edited = Function | str
 """A function, or a data file below the package."""
@@ -315,7 +340,7 @@ def judge(copy: Copy, ran: Mapping[str, Iterable[Edited]], chosen: Iterable[Edit
     """
     outcome = Outcome()
     running = {step: set(names) for step, names in ran.items()}
-    modules = {step: reachable(step) for step in running}
+    modules = {step: with_packages(reachable(step)) for step in running}
     for number, edited in enumerate(chosen):
         file, text, said = edit(edited, random.Random(f"{seed} {edited}"))
         stale = copy.stale({file: text})
@@ -336,6 +361,47 @@ def judge(copy: Copy, ran: Mapping[str, Iterable[Edited]], chosen: Iterable[Edit
     return outcome
 
 
+def judge_imports(copy: Copy, steps: Iterable[str], chosen: Iterable[str], seed: int) -> Outcome:
+    """Inserts a statement that runs at import in each of these files below the package."""
+    outcome = Outcome()
+    imported = loaded(steps)
+    modules = {step: with_packages(reachable(step)) for step in imported}
+    for file in chosen:
+        said = random.Random(f"{seed} {file}").choice(STATEMENTS)
+        stale = copy.stale({file: f"{(SOURCE / file).read_text(encoding='utf-8')}\n\n{said}\n"})
+        outcome.edits += 1
+        for step, names in imported.items():
+            if module_of(file) in names:
+                outcome.run += step in stale
+                outcome.missed += [f"{step}: {file} ({said})"] * (step not in stale)
+            elif step not in stale:
+                outcome.fresh += 1
+            elif module_of(file) in modules[step]:
+                outcome.reached += 1
+            else:
+                outcome.strange.append(f"{step}: {file} ({said})")
+    return outcome
+
+
+def loaded(steps: Iterable[str]) -> dict[str, set[str]]:
+    """The package's modules that Python imports for the modules of each step."""
+    names = {step: sorted({module for module, _ in symbols(step)}) for step in steps}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT], input=json.dumps(names), stdout=subprocess.PIPE, text=True, check=True
+    )
+    return {step: set(modules) for step, modules in json.loads(done.stdout).items()}
+
+
+def with_packages(modules: Iterable[str]) -> set[str]:
+    """Modules, and the packages that they lie in, which an import runs, too, and what these import."""
+    packages = {name.rsplit(".", depth)[0] for name in modules for depth in range(name.count(".") + 1)}
+    return packages.union(*(_imports().find_upstream_modules(name) for name in packages - set(modules)))
+
+
+def python_files() -> list[str]:
+    return sorted(str(file.relative_to(SOURCE)) for file in SOURCE.rglob("*.py"))
+
+
 def edit(edited: Edited, chance: random.Random) -> tuple[str, str, str]:
     """A file, its new text, and the change in words."""
     if isinstance(edited, Function):
@@ -344,8 +410,8 @@ def edit(edited: Edited, chance: random.Random) -> tuple[str, str, str]:
     return edited, "".join([*lines, lines[-1]]), "the last line twice"
 
 
-def side_by_side(copies: int, ran: Mapping[str, Iterable[Edited]], chosen: Sequence[Edited], seed: int):
-    """`judge`, the edits shared out among several copies."""
+def side_by_side(copies: int, judge: Callable, ran: Iterable, chosen: Sequence[Edited], seed: int) -> Outcome:
+    """`judge` or `judge_imports`, the edits shared out among several copies."""
 
     def share(number: int) -> Outcome:
         with Copy() as copy:
@@ -365,26 +431,31 @@ def data_files(ran: Mapping[str, Iterable[Edited]]) -> list[str]:
     return sorted({one for names in ran.values() for one in names if isinstance(one, str)})
 
 
-def report(of_functions: Outcome, of_files: Outcome, of: int, steps: int, seed: int, seconds: float) -> str:
+def report(
+    outcomes: Sequence[Outcome], of_constants: str, of: int, steps: int, seed: int, seconds: float
+) -> str:
     """What became stale, as a table."""
     rows = [
-        ["runs the function or reads the file: stale", "run"],
-        ["runs or reads it: fresh (wrong)", "missed"],
+        ["runs the function, reads the file or imports the module: stale", "run"],
+        ["runs, reads or imports it: fresh (wrong)", "missed"],
         ["does not, but its modules import the function's or name the file: stale", "reached"],
         ["does not: fresh", "fresh"],
         ["no import or name connects them: stale (wrong)", "strange"],
     ]
-    numbers = [[vars(outcome)[name] for outcome in (of_functions, of_files)] for _, name in rows]
+    numbers = [[vars(outcome)[name] for outcome in outcomes] for _, name in rows]
     counted = [
         [said, *(f"{len(n) if isinstance(n, list) else n:,}" for n in pair)]
         for (said, _), pair in zip(rows, numbers, strict=True)
     ]
     header = ["a step that", "pairs of an edited function and a step", "of an edited data file and a step"]
+    header.append("of a statement at import and a step")
+    of_functions, of_files, of_imports = outcomes
     return (
         f"{of_functions.edits:,} edits, each in a different one of the {of:,} functions that run in the "
         f"smoke tier's {steps} steps (an experiment's tables, a figure, a paper's verdicts, the report), "
-        f"and {of_files.edits} edits of the data files that they read; seed {seed}, {seconds / 60:.1f} "
-        f"minutes.\n\n{document.table(header, counted)}"
+        f"{of_files.edits} edits of the data files that they read, and a statement that runs at import "
+        f"inserted in each of {of_imports.edits} modules; seed {seed}, {seconds / 60:.1f} minutes.\n\n"
+        f"{document.table(header, counted)}\n\n{of_constants}"
     )
 
 
@@ -404,10 +475,16 @@ def main() -> int:
     every, seed = functions(ran), arguments.seed
     chosen = random.Random(seed).sample(every, arguments.edits or len(every))
     begin = time.monotonic()
-    of_functions = side_by_side(arguments.copies, ran, chosen, seed)
-    of_files = side_by_side(arguments.copies, ran, data_files(ran), seed)
-    text = report(of_functions, of_files, len(every), len(ran), seed, time.monotonic() - begin)
-    wrong = of_functions.wrong + of_files.wrong
+    outcomes = [
+        side_by_side(arguments.copies, judge, ran, chosen, seed),
+        side_by_side(arguments.copies, judge, ran, data_files(ran), seed),
+        side_by_side(arguments.copies, judge_imports, ran, python_files(), seed),
+    ]
+    with ThreadPoolExecutor(arguments.copies) as threads:
+        compiled = [*threads.map(lambda loop: constants.judge(loop, constants.edits(loop)), constants.LOOPS)]
+    of_constants, seconds = constants.report(compiled), time.monotonic() - begin
+    text = report(outcomes, of_constants, len(every), len(ran), seed, seconds)
+    wrong = [line for outcome in (*outcomes, *compiled) for line in outcome.wrong]
     print("\n".join([*wrong, text]))
     document.write("make mutations", text)
     return int(bool(wrong))

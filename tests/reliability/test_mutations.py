@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from tracing import SOURCE, Function
 
-from reliability import mutations
+from reliability import constants, mutations
 from reprise.execute.tiers import load_tier
 
 pytestmark = pytest.mark.slow
 
 EDITS = 60
+FILES = 12
 EXPERIMENTS = ("jing2022/layer_alignment", "esser2024/theory", "tian2023/power_iteration")
 """Whose runs are traced here; `make mutations` traces all."""
 
@@ -46,6 +47,35 @@ def test_an_edit_of_a_data_file_is_seen_by_the_steps_that_read_it(copy):
     outcome = mutations.judge(copy, ran, files, 0)
     assert not outcome.wrong, "\n".join(outcome.wrong)
     assert (outcome.edits, outcome.run, outcome.fresh) == (2, 3, 3)
+
+
+def test_a_statement_that_runs_at_import_is_seen_by_the_steps_that_import_its_module(copy):
+    seed = random.randrange(10**6)
+    steps = [*EXPERIMENTS, "jing2022/claims", "jing2022/fig04", "report"]
+    chosen = ["__init__.py", "papers/jing2022/layer_alignment/compute.py", "numerics/__init__.py"]
+    chosen += random.Random(seed).sample(mutations.python_files(), FILES)
+    outcome = mutations.judge_imports(copy, steps, chosen, seed)
+    assert not outcome.wrong, f"seed {seed}:\n" + "\n".join(outcome.wrong)
+    assert outcome.run >= FILES
+    assert outcome.fresh
+
+
+def test_every_compiled_function_is_run_by_a_program():
+    assert constants.loops() == set(constants.LOOPS)
+
+
+@pytest.mark.parametrize(
+    ("loop", "chosen"),
+    [("_descend_each", ["error_model"]), ("_descend", ["LEAK:", "BATCH_NORM_EPS", "contract"])],
+)
+def test_an_edit_of_a_constant_of_compiled_code_runs_other_machine_code(loop, chosen):
+    (symbol,) = (symbol for symbol in constants.LOOPS if symbol[1] == loop)
+    edits = [edit for edit in constants.edits(symbol) if any(name in edit.said for name in chosen)]
+    outcome = constants.judge(symbol, edits)
+    assert not outcome.wrong, "\n".join(outcome.wrong)
+    assert outcome.edits == len(chosen)
+    assert outcome.bytes == (3 if loop == "_descend" else 0)
+    assert outcome.bytes + outcome.code == outcome.edits
 
 
 def test_other_comments_docstrings_and_layout_make_nothing_stale(copy):
