@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 from scipy import stats
 
@@ -34,14 +35,13 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, judge_all, summary
-from reprise.execute import registry
+from reprise.execute import pipeline, registry
 from reprise.execute.registry import Experiment, Paper
 from reprise.execute.tiers import Tier
 from reprise.papers import ORDER
-from reprise.plotting.style import save
 from reprise.report import build, contents, html, numbers, results, runs, schema
 from reprise.storage import store
-from reprise.study.experiment import BASE, Artifact, Resources
+from reprise.study.experiment import BASE, Artifact, Resources, Tables
 from reprise.study.settings import Settings, ours, stated, unstated
 
 ROOT = Path(__file__).parents[2]
@@ -140,9 +140,12 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     monkeypatch.setattr(registry, "papers", lambda: papers)
     monkeypatch.setattr(registry, "_published", lambda key: PUBLISHED if key == "new2030" else b"")
     monkeypatch.setattr(Experiment, "code", lambda experiment, params: "abc")
+    monkeypatch.setattr(registry, "artifact_code", lambda id: "abc")
+    monkeypatch.setattr(Artifact, "draw", property(lambda artifact: DRAWN[artifact.name]))
     made = Tier("mini", tmp_path, {}, (), {}, {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
-    _write_figures(made)
+    for name in DRAWN:
+        pipeline.draw(f"new2030/{name}", made)
     return made
 
 
@@ -181,16 +184,17 @@ ARITHMETIC = {
 }
 
 
-def _write_figures(tier: Tier) -> None:
-    folder = tier.figures / "new2030"
-    folder.mkdir(parents=True)
+def _figure(tables: Tables, params: Params) -> Figure:
     figure, axes = plt.subplots(figsize=(3, 2))
     axes.plot([1, 2, 3])
-    for kind in ("svg", "png"):
-        save(figure, folder / f"fig06a.{kind}", kind)
-    plt.close(figure)
-    table = pd.DataFrame({"loss": ["a<b", "InfoNCE"], "accuracy": [66.512345, np.nan]})
-    table.to_csv(folder / "table1.csv", index=False)
+    return figure
+
+
+def _table(tables: Tables, params: Params) -> pd.DataFrame:
+    return pd.DataFrame({"loss": ["a<b", "InfoNCE"], "accuracy": [66.512345, np.nan]})
+
+
+DRAWN = {"fig06a": _figure, "table1": _table}
 
 
 @pytest.fixture
@@ -677,14 +681,89 @@ def test_what_other_parameters_or_other_code_made_is_not_shown(
     assert "reprise run new2030/toy --tier mini\nreprise draw new2030/fig06a --tier mini" in Page(stale).words
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_a_truncated_figure_is_named(tier: Tier, claims: pd.DataFrame, ending: str) -> None:
-    file = tier.figures / "new2030" / f"fig06a.{ending}"
-    file.write_bytes(file.read_bytes()[:200])
-    with pytest.raises(
-        RepriseError, match=rf"fig06a\.{ending}: damaged.*reprise draw new2030/fig06a --tier mini"
-    ):
+@pytest.mark.parametrize("name", ["fig06a.svg", "fig06a.png", "fig06a.pdf", "table1.csv", "table1.md"])
+def test_a_damaged_drawing_is_drawn_again(
+    tier: Tier, claims: pd.DataFrame, name: str, capsys: pytest.CaptureFixture
+) -> None:
+    page = html.write(tier, claims).read_bytes()
+    assert not capsys.readouterr().err
+    file = tier.figures / "new2030" / name
+    good = file.read_bytes()
+    file.write_bytes(good[:20] + b"1" + good[20:])
+    assert html.write(tier, claims).read_bytes() == page
+    assert file.read_bytes() == good
+    assert re.search(rf"{name}: truncated or altered .*; drawn again\n$", capsys.readouterr().err)
+
+
+def _seal_again(tier: Tier, id: str) -> None:
+    """Makes an artifact's record that of its files, as somebody with our code could."""
+    record = store.unseal(pipeline._drawing_record(id, tier).read_text(encoding="utf-8"))
+    folder = (tier.figures / id).parent
+    record["sha256"] = {name: store.sha256((folder / name).read_bytes()) for name in record["sha256"]}
+    pipeline._drawing_record(id, tier).write_text(store.seal(record), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("ending", "content", "problem"),
+    [
+        ("svg", b"<svg", "damaged, not a whole SVG"),
+        ("svg", b'<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>', "holds <script>"),
+        ("png", b"GIF89a", "damaged, not a whole PNG"),
+    ],
+)
+def test_a_picture_that_no_drawing_makes_is_refused_even_with_a_record_of_its_own(
+    tier: Tier, claims: pd.DataFrame, ending: str, content: bytes, problem: str
+) -> None:
+    (tier.figures / "new2030" / f"fig06a.{ending}").write_bytes(content)
+    _seal_again(tier, "new2030/fig06a")
+    readme = tier.root / "README.md"
+    readme.write_text("\n".join(results.MARKS), encoding="utf-8")
+    expected = rf"fig06a\.{ending}: {problem}.*reprise draw new2030/fig06a --tier mini"
+    with pytest.raises(RepriseError, match=expected):
         html.write(tier, claims)
+    with pytest.raises(RepriseError, match=expected):
+        results.publish(tier, claims, tier.root / "docs", readme)
+    assert not (tier.results / "report.html").exists()
+    assert not (tier.root / "docs").exists()
+
+
+@pytest.mark.parametrize("name", pipeline.REPORT)
+def test_a_report_is_of_what_is_here_until_one_of_its_files_is_changed(
+    tier: Tier, claims: pd.DataFrame, name: str
+) -> None:
+    assert not pipeline.is_reported(tier)
+    html.write(tier, claims)
+    assert pipeline.is_reported(tier)
+    with (tier.results / name).open("ab") as file:
+        file.write(b" ")
+    assert not pipeline.is_reported(tier)
+
+
+def test_a_report_is_of_what_is_here_until_other_tables_come(tier: Tier, claims: pd.DataFrame) -> None:
+    html.write(tier, claims)
+    _write_run(tier, duration_seconds=1.0)
+    assert pipeline.is_reported(tier)  # the same tables, from another run
+    folder = tier.results / "new2030" / "toy"
+    record = store.load_record(folder, "")
+    store.save_tables(folder, {"numbers": numbers_table().iloc[:-1]}, record.pop("key"), record)
+    assert not pipeline.is_reported(tier)
+
+
+def test_a_report_during_which_results_change_is_not_written(
+    tier: Tier, claims: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process finishes the experiment once the page is made."""
+
+    def made(*arguments: object) -> str:
+        text = page(*arguments)
+        _write_run(tier, key="f" * 16)
+        return text
+
+    page = html.page
+    monkeypatch.setattr(html, "page", made)
+    with pytest.raises(RepriseError, match="changed while the report was made; write it again with: reprise"):
+        html.write(tier, claims)
+    assert not [name for name in pipeline.REPORT if (tier.results / name).exists()]
 
 
 def test_same_results_same_bytes_whatever_the_run_took(tier: Tier, claims: pd.DataFrame) -> None:

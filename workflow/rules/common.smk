@@ -244,6 +244,37 @@ def drawing(artifact):
     return files
 
 
+def outdated():
+    """The rules whose files are not made from the tables and verdicts that are here. Snakemake, which compares dates,
+    takes them for finished if the tables are older, as after `cp -p`, or if the files were edited.
+    """
+    artifacts = [
+        a for e in INCLUDED if pipeline.has_results(e.id, TIER) for a in e.artifacts
+    ]
+    checked = [
+        paper.key
+        for paper in JUDGED
+        if os.path.exists(f"{RESULTS}/{paper.key}/claims.parquet")
+    ]
+    return {
+        *(rule_name(a.id) for a in artifacts if not holds(pipeline.is_drawn, a.id)),
+        *(
+            rule_name(f"{key}/claims")
+            for key in checked
+            if not holds(pipeline.is_checked, key)
+        ),
+        *(["report"] if not holds(pipeline.is_reported) else []),
+    }
+
+
+def holds(check, *what):
+    """Whether a check holds. What is damaged is reported by the job that reads it."""
+    try:
+        return check(*what, TIER)
+    except RepriseError:
+        return False
+
+
 def record_host():
     """Writes which machine holds the locks of this folder, for workflow/scripts/unlock."""
     with open(".snakemake/host", "w", encoding="utf-8") as file:

@@ -6,11 +6,7 @@ rule report:
         [outputs(item.id) for e in INCLUDED for item in (e, *e.artifacts)],
         [outputs(f"{paper.key}/claims") for paper in JUDGED],
     output:
-        html=f"{RESULTS}/report.html",
-        json=f"{RESULTS}/report.json",
-        summary=f"{RESULTS}/summary.md",
-        parquet=f"{RESULTS}/claims.parquet",
-        csv=f"{RESULTS}/claims.csv",
+        [f"{RESULTS}/{name}" for name in pipeline.REPORT],
     log:
         f"{LOGS}/report.log",
     benchmark:
@@ -24,3 +20,12 @@ rule report:
         recorded=recorded_names(),
     shell:
         "{LOGGED} {log:q} reprise report --tier {TIER.name:q}"
+
+
+# Forced rules are targets, too: only a run of everything asks for all of them.
+if (
+    workflow.is_main_process
+    and workflow.dag_settings
+    and not workflow.dag_settings.targets
+):
+    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *outdated()}

@@ -55,7 +55,8 @@ class ExperimentCost:
     Attributes:
         cost: of its own job and its shares.
         claims: the number of claims that it can decide.
-        decided: how many of them have a verdict for or against, as last checked; None if never checked.
+        decided: how many of them have a verdict for or against; None if they are not checked on the results
+            that are here now.
     """
 
     id: str
@@ -92,6 +93,21 @@ def of_experiment(tier: Tier, id: str) -> Cost:
         RepriseError: if a benchmark file is damaged.
     """
     return _total(tier, [id, *_shares(tier, id)])
+
+
+def seconds_of_run(tier: Tier, id: str) -> float:
+    """How long the jobs took that made an experiment's results; 0 without a benchmark, or if the results were
+    made again since without Snakemake, which writes a job's benchmark after its results.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    measured = of_experiment(tier, id).wall_seconds
+    files = _file(tier, id), tier.results / id / store.RECORD
+    if not all(file.is_file() for file in files):
+        return 0.0
+    benchmark, record = (file.stat().st_mtime_ns for file in files)
+    return measured if benchmark >= record else 0.0
 
 
 def of_reading(tier: Tier, key: str) -> Cost:
@@ -155,9 +171,6 @@ def _file(tier: Tier, job: str) -> Path:
 
 
 def _decided(key: str, tier: Tier) -> set[str] | None:
-    """The paper's claims that were decided when it was last checked; None if it never was."""
-    folder = tier.results / key
-    if not (folder / store.RECORD).is_file():
-        return None
-    verdicts = store.load_tables(folder, f"reprise check {key} --write --tier {tier.name}")[pipeline.CLAIMS]
-    return set(verdicts["claim"][verdicts["verdict"].isin(DECIDED)])
+    """The paper's claims that are decided; None if it is not checked on the results that are here now."""
+    verdicts = pipeline.saved_verdicts(key, tier)
+    return {claim for claim, verdict in verdicts.items() if verdict in DECIDED} if verdicts else None

@@ -57,9 +57,17 @@ class Run:
 
     def verdicts(self, paper: str) -> pd.DataFrame | None:
         """The saved verdicts on a paper, if there are any on these results."""
-        record = self.judged.get(paper, {})
+        if paper not in self.judged:
+            return None
+        judged = self.judged[paper].get("results", {})
         made = {id: each["sha256"] for id, each in self.records.items() if id.split("/")[0] == paper}
-        return self.tables(paper)[CLAIMS] if record.get("results") == made else None
+        differ = {id for id in judged.keys() | made if judged.get(id) != made.get(id)}
+        return None if any(map(_may_decide, differ)) else self.tables(paper)[CLAIMS]
+
+
+def _may_decide(id: str) -> bool:
+    """Whether verdicts may rest on an experiment: unless it is known to have no claims."""
+    return id not in registry.experiments() or bool(registry.experiment(id).claims)
 
 
 class Moved(NamedTuple):

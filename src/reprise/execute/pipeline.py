@@ -39,12 +39,23 @@ if TYPE_CHECKING:  # matplotlib takes a third of a second to import, and most co
     from matplotlib.figure import Figure
 
 Progress = Callable[[int, int, str], None]
-Writer = Callable[[Path], None]
+Writer = Callable[[Path], Any]
 
 CLAIMS = "claims"
 """Name of the table of a paper's verdicts."""
 ALL = "all"
 """In place of a setting's name: every one."""
+REPORT = ("report.html", "report.json", "summary.md", "claims.parquet", "claims.csv")
+"""The files of a tier's report."""
+REPORT_RECORD = ".report.json"
+"""The sealed record of what they were made from."""
+CHANGED = {
+    "artifact": "the drawing of another figure or table",
+    "tables": "drawn from other tables than are here now",
+    "params": "drawn with other parameters than are asked for now",
+    "code": "drawn by other code than is here now",
+}
+"""Entries of a drawing's record, and what it means that one of them differs."""
 
 
 def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None) -> Path:
@@ -318,18 +329,24 @@ def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
         RepriseError: if they are missing or damaged, or were made with other parameters or other code than
             the current ones.
     """
+    tables, _ = _load(id, tier)
+    return tables, tier.params[id]
+
+
+def _load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """An experiment's tables as `load` returns them, and the SHA-256 of each file."""
     experiment = registry.experiment(id)
     folder = tier.results / id
     again = how_to_make(id, tier)
     if reason := staleness(id, tier):
         raise RepriseError(f"{folder}: {reason}; make it again with: {again}")
-    tables = store.load_tables(folder, again)
+    tables, record = store.load_results(folder, again)
     if set(tables) != set(experiment.tables):
         raise RepriseError(
             f"{folder}: holds {sorted(tables)}, expected {sorted(experiment.tables)}; make it again with: "
             f"{again}"
         )
-    return tables, tier.params[id]
+    return tables, record["sha256"]
 
 
 def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
@@ -361,16 +378,78 @@ def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
 
 
 def draw(id: str, tier: Tier) -> list[Path]:
-    """Draws an artifact and writes it to `figures/TIER/KEY/fig04.{pdf,svg,png}` or `table1.{csv,md}`."""
+    """Draws an artifact and writes it to `figures/TIER/KEY/fig04.{pdf,svg,png}` or `table1.{csv,md}`.
+
+    A sealed record beside them, `.fig04.json`, binds these files to what they were made from: the SHA-256 of
+    the tables, the parameters and the drawing code. It is renamed last, so that after a kill the drawing is
+    either whole, the old one or the new, or is seen to be unfinished.
+    """
     import matplotlib.pyplot as plt
 
-    content = make(id, tier)
     artifact = registry.artifact(id)
+    code = registry.artifact_code(id)  # as it is before it is imported: an edit meanwhile makes this stale
+    tables, sums = _load(artifact.experiment, tier)
+    content = _draw(artifact, tables, tier.params[artifact.experiment])
     writer = _figure_writer if artifact.kind == "figure" else _table_writer
-    files = {tier.figures / f"{id}.{ending}": writer(content, ending) for ending in artifact.endings}
-    store.write_files(files)
+    files = {file: writer(content, file.suffix[1:]) for file in _drawn_files(artifact, tier)}
+    store.write_sealed(_drawing_record(id, tier), files, _drawn_from(artifact, tier, sums, code))
     plt.close("all")
     return list(files)
+
+
+def _drawn_files(artifact: Artifact, tier: Tier) -> list[Path]:
+    return [tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings]
+
+
+def _drawing_record(id: str, tier: Tier) -> Path:
+    file = tier.figures / id
+    return file.with_name(f".{file.name}.json")
+
+
+def _drawn_from(artifact: Artifact, tier: Tier, sums: Mapping[str, str], code: str) -> dict[str, Any]:
+    """What a drawing's record says that it was made from, in the order of `CHANGED`."""
+    params = tier.params[artifact.experiment].model_dump(mode="json")
+    return {"artifact": artifact.id, "tables": dict(sums), "params": params, "code": code}
+
+
+def drawing_staleness(id: str, tier: Tier) -> str:
+    """Why an artifact's files are not what the present code draws from the present tables; empty if they are.
+
+    Raises:
+        RepriseError: if there are no results, or their record is damaged.
+    """
+    artifact = registry.artifact(id)
+    results = store.load_record(tier.results / artifact.experiment, how_to_make(artifact.experiment, tier))
+    try:
+        record = store.load_sealed(
+            _drawing_record(id, tier), [file.name for file in _drawn_files(artifact, tier)]
+        )
+    except ValueError as damage:
+        return str(damage)
+    now = _drawn_from(artifact, tier, results["sha256"], registry.artifact_code(id))
+    changed = (reason for name, reason in CHANGED.items() if record.get(name) != now[name])
+    return f"{tier.figures / id}: {reason}" if (reason := next(changed, "")) else ""
+
+
+def is_drawn(id: str, tier: Tier) -> bool:
+    """Whether an artifact's files are what the present code draws from the present tables.
+
+    Raises:
+        RepriseError: if there are no results, or their record is damaged.
+    """
+    return not drawing_staleness(id, tier)
+
+
+def keep_current(id: str, tier: Tier) -> None:
+    """Draws an artifact again, and says why on stderr, unless its files are what the present code draws from
+    the present tables.
+
+    Raises:
+        RepriseError: if the results are missing, damaged or out of date, or the files cannot be written.
+    """
+    if reason := drawing_staleness(id, tier):
+        print(f"{reason}; drawn again", file=sys.stderr, flush=True)
+        draw(id, tier)
 
 
 def _figure_writer(figure: "Figure", ending: str) -> Writer:
@@ -410,8 +489,8 @@ class Evidence(NamedTuple):
     """What a paper's verdicts rest on.
 
     Attributes:
-        key: 16 hexadecimal digits over the code and the available results.
-        results: the SHA-256 of each table of each experiment that has results.
+        key: 16 hexadecimal digits over the code and the keys of these results.
+        results: the SHA-256 of each table of each experiment that has claims and results.
     """
 
     key: str
@@ -424,12 +503,13 @@ def evidence(key: str, tier: Tier) -> Evidence:
     Raises:
         RepriseError: if the record of a result is damaged.
     """
-    results = {
-        id: store.load_record(tier.results / id, how_to_make(id, tier))["sha256"]
-        for id in registry.paper(key).experiments
-        if has_results(id, tier)
-    }
-    return Evidence(_claims_key(key, tier), results)
+    deciding = [
+        id for id, each in registry.paper(key).experiments.items() if each.claims and has_results(id, tier)
+    ]
+    records = {id: store.load_record(tier.results / id, how_to_make(id, tier)) for id in deciding}
+    keys = {id: _key(id, tier, record) for id, record in records.items()}
+    made = hashlib.sha256(f"{claims_code(key, tier)} {keys}".encode()).hexdigest()[:16]
+    return Evidence(made, {id: record["sha256"] for id, record in records.items()})
 
 
 def save_claims(key: str, tier: Tier, claims: pd.DataFrame, judged: Evidence) -> None:
@@ -452,16 +532,8 @@ def save_claims(key: str, tier: Tier, claims: pd.DataFrame, judged: Evidence) ->
         store.save_tables(folder, {CLAIMS: claims}, judged.key, record)
 
 
-def _claims_key(key: str, tier: Tier) -> str:
-    """16 hexadecimal digits over everything that a paper's verdicts depend on: the code and the available
-    results."""
-    ran = {id: _key(id, tier) for id in registry.paper(key).experiments if has_results(id, tier)}
-    return hashlib.sha256(f"{claims_code(key, tier)} {ran}".encode()).hexdigest()[:16]
-
-
-def _key(id: str, tier: Tier) -> str:
+def _key(id: str, tier: Tier, record: Mapping[str, Any]) -> str:
     """The key that an experiment's results must have; in a recorded run, the one that they have."""
-    record = store.load_record(tier.results / id, how_to_make(id, tier))
     if tier.is_recorded:
         return record["key"]
     return registry.experiment(id).key(tier.params[id], _files(record, id, tier))
@@ -497,15 +569,16 @@ def join(tier: Tier) -> pd.DataFrame:
 
 
 def is_checked(key: str, tier: Tier) -> bool:
-    """Whether a paper's saved verdicts are of the results and by the code that are here now.
+    """Whether a paper's saved verdicts are of the very tables and by the code that are here now.
 
     Raises:
-        RepriseError: if their record is damaged.
+        RepriseError: if their record, or that of a result, is damaged.
     """
     folder = tier.results / key
     if not (folder / store.RECORD).is_file():
         return False
-    return store.load_record(folder, _check_again(key, tier))["key"] == _claims_key(key, tier)
+    record = store.load_record(folder, _check_again(key, tier))
+    return (record["key"], record.get("results")) == evidence(key, tier)
 
 
 def saved_verdicts(key: str, tier: Tier) -> dict[str, str]:
@@ -519,6 +592,60 @@ def saved_verdicts(key: str, tier: Tier) -> dict[str, str]:
         return {}
     claims = store.load_tables(tier.results / key, _check_again(key, tier))[CLAIMS]
     return dict(zip(claims["claim"], claims["verdict"], strict=True))
+
+
+def shown(tier: Tier) -> dict[str, dict[str, Any]]:
+    """What a tier's report is made from: the SHA-256 of the tables of each experiment whose results are up to
+    date, and of the verdicts on each paper that count.
+
+    Raises:
+        RepriseError: if a record is damaged.
+    """
+    fresh = [id for id in registry.experiments() if has_results(id, tier) and not staleness(id, tier)]
+    checked = [key for key in registry.judged() if is_checked(key, tier)]
+    return {
+        "results": {
+            id: store.load_record(tier.results / id, how_to_make(id, tier))["sha256"] for id in fresh
+        },
+        "verdicts": {
+            key: store.load_record(tier.results / key, _check_again(key, tier))["sha256"] for key in checked
+        },
+    }
+
+
+def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str, Any]) -> None:
+    """Writes the files of a tier's report, all or none, with a sealed record of what they were made from.
+
+    Args:
+        files: each of `REPORT`.
+        made_from: `shown(tier)` as it was before they were made.
+
+    Raises:
+        RepriseError: if results or verdicts have changed since, or the folder cannot be written.
+    """
+    if shown(tier) != made_from:
+        raise RepriseError(
+            f"{tier.results}: results or verdicts changed while the report was made; write it again with: "
+            f"reprise report --tier {tier.name}"
+        )
+    store.write_sealed(
+        tier.results / REPORT_RECORD, {tier.results / name: files[name] for name in REPORT}, made_from
+    )
+
+
+def is_reported(tier: Tier) -> bool:
+    """Whether the files of a tier's report are those that were made from the results and verdicts that are
+    here now.
+
+    Raises:
+        RepriseError: if a record of results or verdicts is damaged.
+    """
+    now = shown(tier)
+    try:
+        record = store.load_sealed(tier.results / REPORT_RECORD, REPORT)
+    except ValueError:
+        return False
+    return all(record.get(name) == now[name] for name in now)
 
 
 def _check_again(key: str, tier: Tier) -> str:

@@ -229,7 +229,11 @@ def load_recorded(name: str, root: Path) -> Tier:
         raise RepriseError(f"{folder / MANIFEST}: damaged; make it again with: {again}") from None
     params = {id: experiment.params() for id, experiment in registry.experiments().items()}
     for id in manifest["experiments"]:
-        params[id] = _as_recorded(id, store.load_record(folder / id, again), f"{folder / id}")
+        record = store.load_record(folder / id, again)
+        file = folder / id / store.RECORD
+        if store.sha256(file.read_bytes()) != manifest["sha256"].get(f"{id}/{store.RECORD}"):
+            raise RepriseError(f"{file}: not the record that was merged; make it again with: {again}")
+        params[id] = _as_recorded(id, record, f"{folder / id}")
     return Tier(name, root, {}, (), manifest["looked"], params, _digest(params), is_recorded=True)
 
 

@@ -1,4 +1,9 @@
-"""From a tier's verdicts, results and drawings to the report's structure."""
+"""From a tier's verdicts, results and drawings to the report's structure.
+
+A drawing is shown if its experiment's results are up to date and its files are there. If these are not what
+the present code draws from the present tables (they are stale, damaged, or were put there by hand), they are
+drawn again first. Of stale results nothing is shown but the commands that make it.
+"""
 
 import os
 import re
@@ -7,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pandas as pd
 from PIL import Image
@@ -41,6 +45,7 @@ from reprise.report.schema import (
     Run,
     Setting,
 )
+from reprise.report.vector import Foreign, parsed
 from reprise.study.experiment import Artifact
 from reprise.study.settings import Settings, assumptions, departures
 
@@ -160,6 +165,8 @@ class _Builder:
         content: dict[str, Any] = {"width": 0, "height": 0, "columns": [], "rows": []}
         shown = ("svg", "png") if artifact.kind == "figure" else ("csv",)
         drawn = has_run and all(files[ending].is_file() for ending in shown)
+        if drawn:
+            pipeline.keep_current(artifact.id, self.tier)
         if drawn and artifact.kind == "figure":
             content |= _size(files["svg"], files["png"], again)
         elif drawn:
@@ -184,13 +191,12 @@ class _Builder:
 
 
 def _size(svg: Path, png: Path, again: str) -> dict[str, int]:
-    """The width and height of the PNG; both files must be whole."""
+    """The width and height of the PNG; both files must be whole, and the SVG hold what matplotlib draws."""
     try:
-        ElementTree.parse(svg)
-    except (OSError, ElementTree.ParseError) as error:
-        raise RepriseError(
-            f"{svg}: damaged, not a whole SVG ({error}); make it again with: {again}"
-        ) from None
+        parsed(svg)
+    except (OSError, SyntaxError, Foreign) as error:
+        problem = str(error) if isinstance(error, Foreign) else f"damaged, not a whole SVG ({error})"
+        raise RepriseError(f"{svg}: {problem}; make it again with: {again}") from None
     try:
         with Image.open(png) as image:
             image.load()

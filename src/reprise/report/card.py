@@ -208,8 +208,20 @@ def _shown(file: Path, tier: Tier) -> str:
 def _drawn(artifact: Artifact, tier: Tier) -> str:
     """Where a figure or table lies, or the command that draws it."""
     file = tier.figures / f"{artifact.id}.{'pdf' if artifact.kind == 'figure' else 'csv'}"
-    how = _shown(file, tier) if file.is_file() else f"reprise draw {artifact.id} --tier {tier.name}"
+    how = (
+        f"reprise draw {artifact.id} --tier {tier.name}" if _outdated(artifact, tier) else _shown(file, tier)
+    )
     return f"{artifact.number}, {artifact.id}: {how}"
+
+
+def _outdated(artifact: Artifact, tier: Tier) -> str:
+    """Why a figure's or table's files are not to be shown; empty if they are up to date."""
+    if not pipeline.has_results(artifact.experiment, tier):
+        return "no results"
+    try:
+        return pipeline.staleness(artifact.experiment, tier) or pipeline.drawing_staleness(artifact.id, tier)
+    except RepriseError as error:
+        return str(error)
 
 
 def _duration(claim: Claim, experiment: Experiment, tier: Tier) -> str:
@@ -234,7 +246,9 @@ def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
     about = sorted(claims_about(paper, paper.claims)[artifact.id])
     yield from _labelled("claims", (f"{verdicts.get(id, 'not judged')}: {id}" for id in about))
     files = [tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings]
-    yield from _labelled("files", (_shown(file, tier) for file in files if file.is_file()))
+    if there := [_shown(file, tier) for file in files if file.is_file()]:
+        outdated = _outdated(artifact, tier)
+        yield from _labelled("files", [f"not up to date: {outdated}"] if outdated else there)
     yield "from", _shown(tier.results / artifact.experiment, tier)
     if place := Checkout(tier.root, tier.root).figure(artifact):
         yield "written in", f"{place.file}:{place.line}"

@@ -26,13 +26,13 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
+from reprise.execute import pipeline
 from reprise.execute.tiers import Tier
 from reprise.report import digest, drawings, numbers, recorded, wording
 from reprise.report.build import build
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Report
 from reprise.report.vector import Vector, vector
-from reprise.storage import store
 
 LONG_TABLE = 30
 """Number of rows above which a table is shown folded."""
@@ -40,7 +40,9 @@ SYMBOLS = dict(zip(VERDICTS, "✓✗±?·", strict=True))
 
 
 def write(tier: Tier, claims: pd.DataFrame) -> Path:
-    """Writes `report.{json,html}`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none.
+    """Writes `report.{json,html}`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none,
+    with a sealed record, `.report.json`, that binds them to the results and verdicts they were made from.
+    Drawings that are not up to date are drawn again first (`report.build`).
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
@@ -49,21 +51,21 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         report.html.
 
     Raises:
-        RepriseError: if a result or figure is damaged, or a result is out of date.
+        RepriseError: if a result is damaged, a figure holds what matplotlib does not draw, or results or
+            verdicts change meanwhile.
     """
+    made_from = pipeline.shown(tier)
     others = [] if tier.is_recorded else recorded.gather(tier.root)
     report = build(tier, claims, others)
-    html = tier.results / "report.html"
-    store.write_files(
-        {
-            html: _writer(page(report, tier.results, tier.root)),
-            tier.results / "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
-            tier.results / "summary.md": _writer(digest.digest(report)),
-            tier.results / "claims.parquet": lambda file: claims.to_parquet(file, index=False),
-            tier.results / "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
-        }
-    )
-    return html
+    files: dict[str, pipeline.Writer] = {
+        "report.html": _writer(page(report, tier.results, tier.root)),
+        "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
+        "summary.md": _writer(digest.digest(report)),
+        "claims.parquet": lambda file: claims.to_parquet(file, index=False),
+        "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
+    }
+    pipeline.save_report(tier, files, made_from)
+    return tier.results / "report.html"
 
 
 def _writer(text: str) -> Callable[[Path], None]:

@@ -27,7 +27,7 @@ def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
 def _run(tier: Tier, id: str) -> Run:
     folder, again = tier.results / id, pipeline.how_to_make(id, tier)
     record = store.load_record(folder, again)
-    measured = costs.of_experiment(tier, id).wall_seconds
+    measured = costs.seconds_of_run(tier, id)
     try:
         seconds = measured or float(record["duration_seconds"])
         return Run(

@@ -1,4 +1,4 @@
-"""Figures as SVG that a page can hold: matplotlib's own, made small."""
+"""Figures as SVG that a page can hold: matplotlib's own, made small, and nothing else."""
 
 import base64
 import re
@@ -18,6 +18,29 @@ FONT = re.compile(r"; font-family: 'DejaVu Sans'[^;]*")
 NUMBER = re.compile(r"(?<![\w#.])-?\d*\.\d+(?:e-?\d+)?")
 REFERENCE = re.compile(r"(?<=^#)[\w.-]+$|(?<=^url\(#)[\w.-]+(?=\)$)")
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+DRAWN = {"svg", "defs", "style", "g", "path", "use", "clipPath", "rect", "image", "text", "tspan", "pattern"}
+"""The elements of a drawing, besides those that describe it in `metadata`."""
+DESCRIBED = {
+    f"{{http://{name}}}"
+    for name in (
+        "www.w3.org/1999/02/22-rdf-syntax-ns#",
+        "creativecommons.org/ns#",
+        "purl.org/dc/elements/1.1/",
+    )
+}
+"""The name spaces of the elements in `metadata`, which no page gets."""
+ATTRIBUTES = {"id", "type", "version", "viewBox", "width", "height", "x", "y", "d", "points", "transform",
+              "clip-path", "style", "fill", "opacity", "patternUnits", HREF}  # fmt: skip
+STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
+"""The one style sheet that matplotlib writes."""
+PLAIN = re.compile(r"text/css|(?:url\(#[\w.-]+\)|(?!url)[\w\s#.,;:%()'*-])*", re.IGNORECASE)
+"""An attribute's value: no address, and no function `url` but of an element of the same drawing."""
+PICTURE = re.compile(r"#[\w.-]+|data:image/png;base64,[\w+/=\s]+")
+"""What an element may refer to: another one of the same drawing, or pixels that it holds itself."""
+
+
+class Foreign(Exception):
+    """An SVG holds something that matplotlib does not draw."""
 
 
 class Vector(NamedTuple):
@@ -42,8 +65,9 @@ def vector(file: Path, name: str) -> Vector:
 
     Raises:
         ElementTree.ParseError: if the file is no whole SVG.
+        Foreign: if it holds something that matplotlib does not draw.
     """
-    root = ElementTree.parse(file).getroot()
+    root = parsed(file)
     box = root.attrib["viewBox"]
     _clear(root)
     _rename(root, name)
@@ -51,6 +75,45 @@ def vector(file: Path, name: str) -> Vector:
         _shorten(element)
     text = "".join(ElementTree.tostring(child, encoding="unicode") for child in root)
     return Vector(box, base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii"))
+
+
+def parsed(file: Path) -> Element:
+    """The element `svg` of a file, which holds only elements, attributes and references that matplotlib
+    writes: no script, no event handler, no address.
+
+    Raises:
+        ElementTree.ParseError: if the file is no whole SVG.
+        Foreign: if it holds something else.
+    """
+    root = ElementTree.parse(file).getroot()
+    if root.tag != f"{SPACE}svg":
+        raise Foreign(f"is <{_name(root)}>, not an SVG")
+    _require_drawn(root)
+    return root
+
+
+def _require_drawn(element: Element) -> None:
+    name = _name(element)
+    if element.tag == f"{SPACE}metadata":
+        for inner in list(element.iter())[1:]:
+            if inner.tag.removesuffix(_name(inner)) not in DESCRIBED:
+                raise Foreign(f"holds <{_name(inner)}>, which matplotlib does not draw")
+        return
+    if name not in DRAWN or element.tag != f"{SPACE}{name}":
+        raise Foreign(f"holds <{name}>, which matplotlib does not draw")
+    if name == "style" and (element.text or "").strip() != STYLE:
+        raise Foreign("holds a style sheet that is not matplotlib's")
+    for key, value in element.items():
+        allowed = PICTURE if key == HREF else PLAIN
+        if key not in ATTRIBUTES or not allowed.fullmatch(value):
+            shown = " ".join(value.split())[:40]
+            raise Foreign(f'holds <{name} {key.split("}")[-1]}="{shown}">, which matplotlib does not draw')
+    for child in element:
+        _require_drawn(child)
+
+
+def _name(element: Element) -> str:
+    return element.tag.split("}")[-1]
 
 
 def _clear(root: Element) -> None:

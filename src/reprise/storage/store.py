@@ -10,11 +10,15 @@ under a key over everything that they depend on. A damaged cache entry is recomp
 refused, with the command that recomputes them.
 
 The name of an empty file `.KEY.done` holds the key of the results, for Snakemake, which sees only names.
+
+Files that lie beside others in one folder, such as a drawing, have a sealed record among them
+(`write_sealed`), which is renamed last: after a kill, files and record do not match.
 """
 
 import fcntl
 import glob
 import hashlib
+import io
 import json
 import os
 import platform
@@ -22,10 +26,11 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -321,10 +326,22 @@ def load_tables(folder: Path, how_to_make: str) -> dict[str, pd.DataFrame]:
     Raises:
         RepriseError: if a table is missing or altered.
     """
+    return load_results(folder, how_to_make)[0]
+
+
+def load_results(folder: Path, how_to_make: str) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+    """Loads the tables in `folder` as `load_tables` does, and the record that holds their SHA-256. Each file
+    is read once, so that no other process replaces it between its verification and its use.
+
+    Raises:
+        RepriseError: if a table is missing or altered.
+    """
     record = load_record(folder, how_to_make)
     with _naming(how_to_make):
-        _compare(folder, record, RECORD)
-    return {Path(name).stem: pd.read_parquet(folder / name) for name in record["sha256"]}
+        contents = {
+            name: _verified(folder / name, expected, RECORD) for name, expected in record["sha256"].items()
+        }
+    return {Path(name).stem: pd.read_parquet(io.BytesIO(data)) for name, data in contents.items()}, record
 
 
 @contextmanager
@@ -336,7 +353,47 @@ def _naming(how_to_make: str) -> Iterator[None]:
         raise RepriseError(f"{damage}; make it again with: {how_to_make}") from None
 
 
-# Shared by both.
+# Files beside others.
+
+
+def write_sealed(record: Path, files: Mapping[Path, Callable[[Path], Any]], facts: Mapping[str, Any]) -> None:
+    """Writes files as `write_files` does and, last, their sealed record.
+
+    Args:
+        record: the record's file, in the folder of the files.
+        facts: how they were made.
+
+    Raises:
+        RepriseError: if a folder cannot be written.
+    """
+    sums: dict[str, str] = {}
+
+    def summed(file: Path, draft: Path) -> None:
+        files[file](draft)
+        sums[file.name] = sha256(draft.read_bytes())
+
+    def sealed(draft: Path) -> None:
+        draft.write_text(seal({**facts, "sha256": sums}), encoding="utf-8")
+
+    write_files({**{file: partial(summed, file) for file in files}, record: sealed})
+
+
+def load_sealed(record: Path, names: Iterable[str]) -> dict[str, Any]:
+    """The record that `write_sealed` wrote, after verifying each file's SHA-256.
+
+    Args:
+        names: of the files that it must be of.
+
+    Raises:
+        ValueError: naming the file that is missing or altered.
+    """
+    content = _record(record)
+    if set(content.get("sha256", ())) != set(names):
+        raise ValueError(f"{record}: a record of other files")
+    return _compare(record.parent, content, record.name)
+
+
+# Shared by all.
 
 
 def seal(record: Mapping[str, Any]) -> str:
@@ -399,19 +456,24 @@ def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[
     if not record["sha256"]:
         raise ValueError(f"{folder / name_of_record}: lists no files")
     for name, expected in record["sha256"].items():
-        file = folder / name
-        if not file.is_file():
-            raise ValueError(f"{file}: missing")
-        try:
-            content = file.read_bytes()
-        except OSError as error:
-            raise ValueError(f"{file}: not readable ({error.strerror})") from None
-        if sha256(content) != expected:
-            raise ValueError(
-                f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in "
-                f"{name_of_record})"
-            )
+        _verified(folder / name, expected, name_of_record)
     return record
+
+
+def _verified(file: Path, expected: str, name_of_record: str) -> bytes:
+    """The content of a file; raises ValueError if its SHA-256 is another."""
+    if not file.is_file():
+        raise ValueError(f"{file}: missing")
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{file}: not readable ({error.strerror})") from None
+    if sha256(content) != expected:
+        raise ValueError(
+            f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in "
+            f"{name_of_record})"
+        )
+    return content
 
 
 def sha256(content: bytes | memoryview) -> str:
