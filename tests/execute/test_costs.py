@@ -8,6 +8,7 @@ import pytest
 from reprise.cli import main
 from reprise.evidence.verdicts import COLUMNS
 from reprise.execute import costs, pipeline, registry, tiers
+from reprise.storage import store
 
 ID = "jing2022/layer_alignment"
 CUT = "ren2023/zero_shot"
@@ -97,6 +98,16 @@ def test_a_decided_verdict_costs_its_part_of_the_experiment(tier, capsys):
     jobs = len(registry.experiments()) - 1 + len(registry.artifacts()) + len(registry.judged()) + 1
     assert f"no benchmark of {jobs} jobs: " in printed
     assert "jing2022/fig04" in printed
+
+
+def test_a_benchmark_from_before_the_results_is_not_of_their_run(tier):
+    assert costs.seconds_of_run(tier, ID) == 0
+    table = {"t": pd.DataFrame({"x": [1.0]})}
+    put(tier, ID, 40, 30, changed=1e9)
+    store.save_tables(tier.results / ID, table, "0" * 16, {})
+    assert costs.seconds_of_run(tier, ID) == 0
+    put(tier, ID, 40, 30, changed=4e9)
+    assert costs.seconds_of_run(tier, ID) == 40
 
 
 @pytest.mark.parametrize("content", ["", HEAD, "s\tcpu_time\n1\n", f"{HEAD}a\tb\n", "no\ttable\n1\t2\n"])

@@ -12,7 +12,7 @@ import pytest
 
 from reprise.cli import main
 from reprise.errors import RepriseError
-from reprise.execute import pipeline, registry, tiers
+from reprise.execute import costs, diff, pipeline, recorded, registry, tiers
 from reprise.storage import store, versions
 
 KEY = "jing2022"
@@ -121,15 +121,51 @@ def test_verdicts_are_joined_as_long_as_nothing_changed_that_they_hang_on(tier, 
     assert reasons.str.startswith("checked with other results or by other code").all()
 
 
-def test_verdicts_on_results_that_have_changed_since_are_not_saved(tier, monkeypatch, capsys):
+def test_verdicts_do_not_count_for_other_tables_under_the_same_key(tier, reseal):
+    file, _ = recorded.bundle([KEY], tier, tier.root / "bundle.zip")
+    merged, _ = recorded.merge(file, tier.root)
+    for each in (tier, merged):
+        pipeline.save_claims(KEY, each, pipeline.check(KEY, each), pipeline.evidence(KEY, each))
+        assert pipeline.is_checked(KEY, each)
+        reseal(each)
+        assert pipeline.load(ID, each)  # the results count
+        assert not pipeline.is_checked(KEY, each)
+        assert pipeline.saved_verdicts(KEY, each) == {}
+        assert set(verdicts_of(each)["verdict"]) == {"not run"}
+    assert {each.decided for each in costs.of_experiments(tier)} == {None}
+    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), pipeline.evidence(KEY, tier))
+    assert pipeline.is_checked(KEY, tier)
+
+
+def test_a_recorded_run_whose_record_is_not_the_merged_one_is_refused(tier, capsys, reseal):
+    file, _ = recorded.bundle([KEY], tier, tier.root / "bundle.zip")
+    merged, _ = recorded.merge(file, tier.root)
+    reseal(merged)
+    for command in (["check", KEY], ["draw", f"{KEY}/fig04"], ["report"]):
+        assert main([*command, "--tier", merged.name]) == 2
+        (message,) = capsys.readouterr().err.splitlines()
+        assert f"{ID}/run.json: not the record that was merged; make it again with: reprise merge" in message
+
+
+def test_an_experiment_without_claims_leaves_the_verdicts_of_its_paper(tier, reseal):
+    """It may end after they are judged: they are not about it."""
+    id = f"{KEY}/projector_map"
+    assert not registry.experiment(id).claims
+    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), pipeline.evidence(KEY, tier))
+    record = {"experiment": id, "params": tier.params[id].model_dump(mode="json")}
+    store.save_tables(tier.results / id, {"t": pd.DataFrame({"x": [1.0]})}, "0" * 16, record)
+    assert pipeline.is_checked(KEY, tier)
+    assert diff.opened(tier.results).verdicts(KEY) is not None
+    reseal(tier)
+    assert diff.opened(tier.results).verdicts(KEY) is None
+
+
+def test_verdicts_on_results_that_have_changed_since_are_not_saved(tier, monkeypatch, capsys, reseal):
     """Another process finishes an experiment between the judgement and the save."""
 
     def judged_too_early(key, tier):
         claims = check(key, tier)
-        tables, _ = pipeline.load(ID, tier)
-        record = store.load_record(tier.results / ID, "")
-        moved = {name: table.iloc[:-1] for name, table in tables.items()}
-        store.save_tables(tier.results / ID, moved, record.pop("key"), record)
+        reseal(tier)
         return claims
 
     check = pipeline.check

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from reprise.plotting.style import colors, save, styled
-from reprise.report.vector import vector
+from reprise.report.vector import Foreign, vector
 
 
 @pytest.fixture
@@ -84,6 +84,67 @@ def test_two_figures_share_no_id_and_each_refers_to_its_own(drawn):
         assert {re.sub(r"^url\(|\)$", "", value)[1:] for value in values} == set(own)
         owned += own
     assert len(owned) == len(set(owned))
+
+
+def around(inner, attributes="", head=""):
+    return (
+        f'{head}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="0 0 1 1" {attributes}>{inner}</svg>'
+    )
+
+
+FOREIGN = {
+    "script": around("<script>alert(1)</script>"),
+    "script in metadata": around("<metadata><script>alert(1)</script></metadata>"),
+    "a page in it": around('<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject>'),
+    "html": around('<g><img xmlns="http://www.w3.org/1999/xhtml" alt="x"/></g>'),
+    "onload": around("<g/>", 'onload="alert(1)"'),
+    "onclick within": around('<g><path d="M 0 0" onclick="alert(1)"/></g>'),
+    "a link": around('<a xlink:href="https://example.org"><path d="M 0 0"/></a>'),
+    "use of another file": around('<use xlink:href="https://example.org/x.svg#a"/>'),
+    "javascript": around('<use xlink:href="javascript:alert(1)"/>'),
+    "an image of elsewhere": around('<image xlink:href="https://example.org/x.png"/>'),
+    "an image that is a page": around('<image xlink:href="data:image/svg+xml;base64,AAAA"/>'),
+    "href without its name space": around('<use href="https://example.org/x.svg#a"/>'),
+    "an address in a style": around('<path style="fill: url(https://example.org/x)"/>'),
+    "a file in a style": around('<path style="fill: URL(x.svg)"/>'),
+    "an escape in a style": around('<path style="fill: u\\72l(x.svg)"/>'),
+    "an address as a clip": around('<g clip-path="url(https://example.org/x#a)"/>'),
+    "a style sheet": around("<defs><style>@import 'https://example.org/x.css';</style></defs>"),
+    "an animation": around('<path d="M 0 0"><set attributeName="href" to="javascript:alert(1)"/></path>'),
+    "an entity": around("<g>&x;</g>", head='<!DOCTYPE svg [<!ENTITY x "<script>1</script>">]>'),
+    "no drawing": "<html/>",
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_what_matplotlib_does_not_draw_is_refused(tmp_path, what):
+    file = tmp_path / "figure.svg"
+    file.write_text(FOREIGN[what])
+    with pytest.raises(Foreign):
+        vector(file, "one")
+
+
+def test_all_that_matplotlib_draws_is_taken(tmp_path):
+    """Hatches, images, rotated text and formulas, dashes, markers, transparency, clipped axes."""
+    with styled():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(4, 2))
+        left.bar([1, 2], [1, 2], hatch="//", alpha=0.5)
+        left.set_ylabel("$\\frac{a_1}{\\sqrt{b}}$ und ü")
+        right.imshow(np.arange(6).reshape(2, 3), alpha=0.7)
+        right.scatter([0, 1], [0, 1], c=[0.1, 0.2], marker="D")
+        right.plot([0, 2], [0, 1], ls=(0, (5, 1)), marker="^", label="x")
+        right.annotate("here", (1, 1), (0, 0), arrowprops={"arrowstyle": "->"}, rotation=30)
+        figure.colorbar(right.collections[0])
+        figure.legend(loc="outside lower center")
+    save(figure, tmp_path / "figure.svg", "svg")
+    plt.close(figure)
+    assert {each.tag for each in content(tmp_path / "figure.svg").iter()} >= {
+        "pattern",
+        "image",
+        "tspan",
+        "use",
+    }
 
 
 def luminance(color):

@@ -167,7 +167,7 @@ class Checkout:
         ]
         drawn = [
             file
-            for file in self.root.glob("figures/smoke/**/*.*")
+            for file in self.root.glob("figures/smoke/**/[!.]*.*")
             if f"{file.parent.name}/{file.stem}" not in TIMED_FIGURES
         ]
         claims = [file for file in tables if file.stem == "claims"]

@@ -1,11 +1,14 @@
 """After a whole run: what an edit runs again, and above all what it does not."""
 
+import json
+import os
 import re
 import shutil
 
 import pytest
 
 from reprise.execute import registry
+from reprise.storage import store
 
 pytestmark = pytest.mark.slow
 
@@ -206,6 +209,61 @@ def test_an_edit_runs_what_it_touches_and_nothing_else(finished, file, old, new,
 def test_a_missing_file_is_made_again(finished, file, expected):
     (finished.root / file).unlink()
     assert finished.plan() == expected
+
+
+def with_old_date(file, content):
+    """Writes a file that Snakemake, which compares dates, takes for the one that was there."""
+    status = file.stat()
+    file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("figures/smoke/jing2022/fig04.pdf", {f"{KEY}_fig04", "report"}),
+        ("figures/smoke/jing2022/.fig04.json", {f"{KEY}_fig04", "report"}),
+        ("results/smoke/summary.md", {"report"}),
+    ],
+)
+def test_an_edited_file_is_made_again_whatever_its_date(finished, file, expected):
+    with_old_date(finished.root / file, b"edited\n")
+    assert finished.plan() == expected
+
+
+def test_other_tables_with_older_dates_are_drawn_and_judged(finished):
+    """As after `cp -rp` from another machine that has run the same code: nothing is computed again."""
+    folder = finished.root / "results" / "smoke" / KEY / "layer_alignment"
+    before = {file: file.stat() for file in folder.iterdir()}
+    tables, record = store.load_results(folder, "")
+    for table in tables.values():
+        table[table.select_dtypes("float").columns] *= 1.01
+    store.save_tables(folder, tables, record.pop("key"), record)
+    for file, status in before.items():
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert finished.plan() == LAYER_ALIGNMENT - {f"{KEY}_layer_alignment"}
+    finished.done("--cores", "2")
+    assert finished.plan() == set()
+
+
+def test_a_run_of_one_paper_reports_again_if_the_verdicts_on_another_are_stale(finished):
+    """Its report and its summary, which `make reproduce PAPER=jing2022` prints, show all papers."""
+    config = ("tier=smoke", f"paper={KEY}")
+    finished.done("--cores", "2", config=config)
+    assert finished.plan("--config", *config) == set()
+    compute = "src/reprise/papers/tian2023/batch_normalization/compute.py"
+    finished.edit(compute, "learning_rate=block", "learning_rate=1.0 * block")
+    assert finished.plan("--config", *config) == {"report"}
+    finished.done("--cores", "2", config=config)
+    report = json.loads((finished.root / "results" / "smoke" / "report.json").read_text())
+    verdicts = {
+        claim["verdict"]
+        for paper in report["papers"]
+        for claim in paper["claims"]
+        if claim["experiment"] == "tian2023/batch_normalization"
+    }
+    assert verdicts == {"not run"}
+    assert finished.plan("--config", *config) == set()
 
 
 def test_results_of_another_commit_are_neither_read_nor_taken_for_finished(finished):
