@@ -122,6 +122,18 @@ def test_a_figures_card_names_its_claims_and_files(tier):
     assert re.fullmatch(rf"src/reprise/papers/{ID}/figures.py:\d+", said["written in"])
 
 
+def test_a_drawing_that_is_not_up_to_date_is_not_shown_as_one(tier, monkeypatch):
+    pipeline.draw(f"{KEY}/fig04", tier)
+    _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
+    assert said["files"].split() == [f"figures/tiny/{KEY}/fig04.{ending}" for ending in ("pdf", "svg", "png")]
+    monkeypatch.setattr(registry, "artifact_code", lambda id: "edited")
+    _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
+    assert said["files"].startswith("not up to date: ")
+    assert said["files"].endswith("drawn by other code than is here now")
+    _, said = fields(card(CLAIM, tier, width=1000))
+    assert said["figure"] == f"Figure 4, {KEY}/fig04: reprise draw {KEY}/fig04 --tier tiny"
+
+
 @pytest.mark.parametrize("id", ["jing2022/fig4/nothing-like-it", "nobody/fig01", ""])
 def test_an_unknown_id_is_one_line(tier, id):
     with pytest.raises(RepriseError, match=r"^unknown claim, figure or table '") as caught:
