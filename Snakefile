@@ -32,3 +32,4 @@ rule all:
         rules.report.output,
         # Also these: Snakemake does not remake a missing file that only an existing output needs.
         rules.report.input,
+        AGAIN,

@@ -195,8 +195,10 @@ def _share_needs(experiment, wildcards):
 
 
 def outputs(id):
-    """The output files of a rule."""
-    return getattr(rules, rule_name(id)).output
+    """The output files of a rule that stay."""
+    return [
+        file for file in getattr(rules, rule_name(id)).output if str(file) not in AGAIN
+    ]
 
 
 def tables(experiment):
@@ -244,35 +246,26 @@ def drawing(artifact):
     return files
 
 
-def outdated():
-    """The rules whose files are not made from the tables and verdicts that are here. Snakemake, which compares dates,
-    takes them for finished if the tables are older, as after `cp -p`, or if the files were edited.
+AGAIN = []
+"""Files of `again`, which `all` asks for, too."""
+
+
+def again(id, made, is_current, *what):
+    """A further output of a rule whose files are here but not made from the tables and verdicts that are here. It is
+    missing, so that the rule runs, also where Snakemake, which compares dates, would take it for finished: if the
+    tables are older, as after `cp -p`, or the files were edited.
     """
-    artifacts = [
-        a for e in INCLUDED if pipeline.has_results(e.id, TIER) for a in e.artifacts
-    ]
-    checked = [
-        paper.key
-        for paper in JUDGED
-        if os.path.exists(f"{RESULTS}/{paper.key}/claims.parquet")
-    ]
-    return {
-        *(rule_name(a.id) for a in artifacts if not holds(pipeline.is_drawn, a.id)),
-        *(
-            rule_name(f"{key}/claims")
-            for key in checked
-            if not holds(pipeline.is_checked, key)
-        ),
-        *(["report"] if not holds(pipeline.is_reported) else []),
-    }
-
-
-def holds(check, *what):
-    """Whether a check holds. What is damaged is reported by the job that reads it."""
+    if not workflow.is_main_process or not os.path.exists(made):
+        return []
     try:
-        return check(*what, TIER)
+        if is_current(*what, TIER):
+            return []
     except RepriseError:
-        return False
+        pass  # what is damaged is reported by the job that reads it
+    file = f"{RESULTS}/.again/{id}"
+    Path(file).unlink(missing_ok=True)
+    AGAIN.append(file)
+    return [touch(file)]
 
 
 def record_host():

@@ -58,6 +58,12 @@ for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
         input:
             outputs(artifact.experiment),
         output:
+            again(
+                artifact.id,
+                f"{RESULTS}/{artifact.experiment}/run.json",
+                pipeline.is_drawn,
+                artifact.id,
+            ),
             **drawing(artifact),
         log:
             f"{LOGS}/{artifact.id}.log",
@@ -85,6 +91,12 @@ for paper in JUDGED:
         output:
             f"{RESULTS}/{paper.key}/claims.parquet",
             f"{RESULTS}/{paper.key}/run.json",
+            again(
+                f"{paper.key}/claims",
+                f"{RESULTS}/{paper.key}/run.json",
+                pipeline.is_checked,
+                paper.key,
+            ),
         log:
             f"{LOGS}/{paper.key}/claims.log",
         benchmark:

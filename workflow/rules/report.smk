@@ -7,6 +7,7 @@ rule report:
         [outputs(f"{paper.key}/claims") for paper in JUDGED],
     output:
         [f"{RESULTS}/{name}" for name in pipeline.REPORT],
+        again("report", f"{RESULTS}/report.html", pipeline.is_reported),
     log:
         f"{LOGS}/report.log",
     benchmark:
@@ -20,12 +21,3 @@ rule report:
         recorded=recorded_names(),
     shell:
         "{LOGGED} {log:q} reprise report --tier {TIER.name:q}"
-
-
-# Forced rules are targets, too: only a run of everything asks for all of them.
-if (
-    workflow.is_main_process
-    and workflow.dag_settings
-    and not workflow.dag_settings.targets
-):
-    workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, *outdated()}
