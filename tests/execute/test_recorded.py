@@ -188,7 +188,7 @@ SPOILED = {
         lambda file: remade(file, nothing, record_with(experiment="tian2023/dynamics")),
         "the record is of tian2023/dynamics",
     ),
-    "no parameters": (lambda file: remade(file, nothing, record_with(params=None)), f"not of a run of {ID}"),
+    "no parameters": (lambda file: remade(file, nothing, record_with(params=None)), "'params': Input should"),
     "tables of another version": (
         lambda file: remade(file, nothing, without("trajectory")), "not what the claims of jing2022 read"
     ),

@@ -65,7 +65,7 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
         f"reprise run {ID} --tier tiny && reprise check {KEY} --tier tiny (took "
     )
     record = store.load_record(tier.results / ID, "")
-    assert said["commit"] == f"unknown ({record['commit_problem']})"
+    assert said["commit"] == f"{record['commit']} ({record['commit_problem']})"
     file, line = said["written in"].split(":")
     assert "fig4/towards-identity" in (ROOT / file).read_text().splitlines()[int(line) - 1]
 

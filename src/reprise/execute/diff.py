@@ -1,7 +1,6 @@
 """Compares two runs, each a folder of results or a bundle: which verdicts, observations and numbers moved,
 and what was recorded that may be why. Only reads."""
 
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,13 +13,15 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import FORMULAS, IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import judge_all
-from reprise.execute import drift, recorded, registry
+from reprise.execute import drift, foreign, recorded, registry
 from reprise.execute.pipeline import CLAIMS
 from reprise.storage import store
-from reprise.study.settings import overridden
+from reprise.study.settings import one_line, overridden
 
 SHOWN = 10
 """Moved numbers of an experiment that are shown, those that moved the most."""
+TEXTS, NUMBERS = ("claim", "kind", "verdict", "unit"), ("observed", "low", "high", "margin")
+"""The columns of saved verdicts that are compared."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Run:
                 raise RepriseError(
                     f"{self.place}/{folder}/{name}: truncated or altered, its SHA-256 is not the recorded one"
                 )
-            tables[Path(name).stem] = pd.read_parquet(io.BytesIO(content))
+            read = foreign.observations if folder in self.records else foreign.table
+            tables[Path(name).stem] = read(content, f"{self.place}/{folder}/{name}")
         return tables
 
     def verdicts(self, paper: str) -> pd.DataFrame | None:
@@ -62,7 +64,15 @@ class Run:
         judged = self.judged[paper].get("results", {})
         made = {id: each["sha256"] for id, each in self.records.items() if id.split("/")[0] == paper}
         differ = {id for id in judged.keys() | made if judged.get(id) != made.get(id)}
-        return None if any(map(_may_decide, differ)) else self.tables(paper)[CLAIMS]
+        if any(map(_may_decide, differ)):
+            return None
+        claims = self.tables(paper).get(CLAIMS, pd.DataFrame())
+        numbers = list(claims.select_dtypes("number"))
+        if lacking := [
+            name for name in (*TEXTS, *NUMBERS) if name not in (claims if name in TEXTS else numbers)
+        ]:
+            raise RepriseError(f"{self.place}/{paper}: verdicts without a readable column '{lacking[0]}'")
+        return claims
 
 
 def _may_decide(id: str) -> bool:
@@ -161,13 +171,9 @@ def opened(place: Path) -> Run:
     if not place.exists():
         raise RepriseError(f"{place}: not found; name a folder such as results/default, or a bundle")
     manifest, contents = recorded.unpacked(place)
-    files = {f"{id}/{store.RECORD}" for id in manifest.experiments}
-    if missing := sorted(files - set(contents)):
-        raise RepriseError(f"{place}: holds no {missing[0]}; get it again")
-    records = {
-        id: _record(place, f"{id}/{store.RECORD}", contents.__getitem__) for id in manifest.experiments
-    }
-    return Run(place, manifest.tier, records, {}, contents.__getitem__)
+    records = recorded.records(place, manifest, contents)
+    made = {id: record.model_dump() for id, record in records.items()}
+    return Run(place, manifest.tier, made, {}, contents.__getitem__)
 
 
 def _folder(place: Path) -> Run:
@@ -181,24 +187,17 @@ def _folder(place: Path) -> Run:
         raise RepriseError(f"{half.parent}: a run was killed while it wrote this; run it again to finish")
     records, judged = (
         {
-            id: record
+            id: foreign.checked(model, record, f"{file}").model_dump()
             for file in sorted(place.glob(f"{depth}/{store.RECORD}"))
             for id in [str(file.parent.relative_to(place))]
-            for record in [_record(place, f"{id}/{store.RECORD}", read)]
+            for record in [foreign.unsealed(read(f"{id}/{store.RECORD}"), f"{file}")]
             if what in record
         }
-        for depth, what in (("*/*", "experiment"), ("*", "paper"))
+        for depth, what, model in (("*/*", "experiment", foreign.Record), ("*", "paper", foreign.Judged))
     )
     if not records:
         raise RepriseError(f"{place}: no results here; name a folder such as results/default, or a bundle")
     return Run(place, place.resolve().name, records, judged, read)
-
-
-def _record(place: Path, name: str, read: Callable[[str], bytes]) -> dict[str, Any]:
-    try:
-        return store.unseal(read(name).decode())
-    except ValueError:
-        raise RepriseError(f"{place}/{name}: damaged, not the record that was written") from None
 
 
 def _difference(before: Run, after: Run, id: str, root: Path) -> Difference:
@@ -206,11 +205,19 @@ def _difference(before: Run, after: Run, id: str, root: Path) -> Difference:
     same_tables = _sums(old) == _sums(new)
     numbers, compared = drift.moved(_nothing().assign(tolerance=0.0), _nothing()), 0
     if not same_tables:
-        then, now = (drift.summarise(run.tables(id)) for run in (before, after))
+        then, now = (_summary(run, id) for run in (before, after))
         tolerant = then.assign(tolerance=_tolerances(then, before, after, id, root))
         numbers, compared = drift.moved(tolerant, now), len(then)
     verdicts, note = _verdicts(before, after, id, same_tables and old["params"] == new["params"])
     return Difference(id, tuple(_moved(*verdicts)), numbers, compared, tuple(_causes(old, new)), note)
+
+
+def _summary(run: Run, id: str) -> pd.DataFrame:
+    tables = run.tables(id)
+    try:
+        return drift.summarise(tables)
+    except Exception as error:  # tables of another version can fail in any way
+        raise RepriseError(f"{run.place}/{id}: its tables have no summary ({one_line(error)})") from None
 
 
 def _nothing() -> pd.DataFrame:

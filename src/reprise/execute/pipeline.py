@@ -18,7 +18,7 @@ import pandas as pd
 
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting
-from reprise.execute import cache, provenance, registry
+from reprise.execute import cache, foreign, provenance, registry
 from reprise.execute.tiers import Tier, changes
 from reprise.notices import slower
 from reprise.storage import store, versions
@@ -219,6 +219,26 @@ def _blamed_on_settings(id: str, tier: Tier) -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def _blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
+    """Where a claim or a figure fails on the tables of a recorded run, says so in one line.
+
+    Raises:
+        RepriseError: in place of any error: tables of another version can fail in any way.
+    """
+    try:
+        yield
+    except RepriseError:
+        raise
+    except Exception as error:
+        if not tier.is_recorded:
+            raise
+        raise RepriseError(
+            f"{tier.name}: its tables are not what {what} in this version ({one_line(error)}); "
+            "read them with the commit that made them"
+        ) from error
+
+
 def require_computed(tier: Tier) -> Path:
     """The folder of a tier's results, which can be computed.
 
@@ -273,6 +293,18 @@ def has_results(id: str, tier: Tier) -> bool:
     return (tier.results / id / store.RECORD).is_file()
 
 
+def load_record(id: str, tier: Tier) -> dict[str, Any]:
+    """How an experiment's results were made.
+
+    Raises:
+        RepriseError: if there are no results, or their record is damaged or lacks a field.
+    """
+    again = how_to_make(id, tier)
+    record = store.load_record(tier.results / id, again)
+    foreign.checked(foreign.Record, record, f"{tier.results / id / store.RECORD}", again)
+    return record
+
+
 def staleness(id: str, tier: Tier) -> str:
     """Why an experiment's results are out of date; empty if they are up to date. Those of a recorded run are
     what another commit made, and never out of date.
@@ -280,7 +312,7 @@ def staleness(id: str, tier: Tier) -> str:
     Raises:
         RepriseError: if there are no results, or their record is damaged.
     """
-    record = store.load_record(tier.results / id, how_to_make(id, tier))
+    record = load_record(id, tier)
     params = tier.params[id]
     if tier.is_recorded:
         return ""
@@ -367,7 +399,8 @@ def make(id: str, tier: Tier) -> Any:
     """Draws a figure (a matplotlib Figure) or builds a table (a DataFrame) from result tables."""
     artifact = registry.artifact(id)
     tables, params = load(artifact.experiment, tier)
-    return _draw(artifact, tables, params)
+    with _blamed_on_version(tier, f"{id} draws"):
+        return _draw(artifact, tables, params)
 
 
 def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
@@ -478,7 +511,8 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
         if not experiment.claims:
             continue
         if has_results(id, tier):
-            rows.append(judge_all(experiment.claims, *load(id, tier), looked=tier.looked.get(id, "")))
+            with _blamed_on_version(tier, f"the claims of {key} read"):
+                rows.append(judge_all(experiment.claims, *load(id, tier), looked=tier.looked.get(id, "")))
         else:
             missing = f"no results; compute them with: {how_to_make(id, tier)}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
@@ -506,7 +540,7 @@ def evidence(key: str, tier: Tier) -> Evidence:
     deciding = [
         id for id, each in registry.paper(key).experiments.items() if each.claims and has_results(id, tier)
     ]
-    records = {id: store.load_record(tier.results / id, how_to_make(id, tier)) for id in deciding}
+    records = {id: load_record(id, tier) for id in deciding}
     keys = {id: _key(id, tier, record) for id, record in records.items()}
     made = hashlib.sha256(f"{claims_code(key, tier)} {keys}".encode()).hexdigest()[:16]
     return Evidence(made, {id: record["sha256"] for id, record in records.items()})

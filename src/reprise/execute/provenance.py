@@ -20,11 +20,24 @@ CHANGES = "+changes"
 UNKNOWN = "unknown"
 TRUST = re.compile(r"git config --global --add safe\.directory .+")
 """The remedy that git prints."""
+PACKAGE = Path(__file__).resolve().parents[1]
+"""The folder of the code that runs."""
+SOURCES = ("src", "configs", "workflow")
+"""Folders of a checkout in which a file counts that git does not know yet."""
+REDIRECTING = (
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT"),
+    *("GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE"),
+    *("GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY"),
+    *("GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"),
+)
+"""Environment variables that point git at another repository, as in one of its hooks: those that
+`git rev-parse --local-env-vars` lists."""
 
 
 def describe(root: Path) -> dict[str, object]:
-    """The exact command, the commit (with `+changes` if the tree is dirty; `commit_problem` says why git does
-    not tell), versions, hardware, and the numerical libraries loaded so far."""
+    """The exact command, the commit of the code that runs, versions, hardware, and the numerical libraries
+    loaded so far. The commit has `+changes` if the tree is dirty; `commit_problem` says why git does not tell
+    it, or that the code is not the checkout's."""
     commit, problem = _commit(root)
     return {
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
@@ -81,33 +94,77 @@ def commit_date(commit: str, root: Path) -> str:
         commit: as `describe` names it, with or without `+changes`.
     """
     name = commit.removesuffix(CHANGES)
-    return (
-        _git(root, "show", "--no-patch", "--format=%cs", name)[0] if re.fullmatch("[0-9a-f]+", name) else ""
-    )
+    if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", name):  # a shorter one may be a branch's
+        return ""
+    return _git(root, "show", "--no-patch", "--no-show-signature", "--format=%cs", f"{name}^{{commit}}")[0]
 
 
 def _commit(root: Path) -> tuple[str, str]:
-    """The commit, or `unknown`, and why git does not tell it or whether files had been changed."""
+    """The commit of the code that runs, or `unknown`, and why git does not tell it, whether files may have
+    been changed, or that the code is not the checkout's."""
+    if root.resolve() / "src" / "reprise" == PACKAGE:
+        return _state(root)
+    commit, problem = _state(PACKAGE.parents[1])
+    what_to_do = f"run the reprise of this checkout: PYTHONPATH={shlex.quote(str(root.resolve() / 'src'))}"
+    return commit, f"the code is imported from {PACKAGE}, not from {root.resolve()}; {problem or what_to_do}"
+
+
+def _state(root: Path) -> tuple[str, str]:
+    """The commit of a checkout, or `unknown`, and why git does not tell it or whether files had been
+    changed."""
+    top, problem = _git(root, "rev-parse", "--show-toplevel")
+    if problem:
+        return UNKNOWN, problem
+    if not _same(Path(top), root):
+        return UNKNOWN, f"{root} is not a git checkout, but lies within another one, {top}; run in a clone"
     commit, problem = _git(root, "rev-parse", "HEAD")
     if problem:
         return UNKNOWN, problem
-    changed, problem = _git(root, "status", "--porcelain", "--untracked-files=no")
+    changed, problem = _git(root, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none")
+    if not changed and not problem:
+        changed, problem = _git(root, "ls-files", "--others", "--exclude-standard", "--", *SOURCES)
+    if not changed and not problem:
+        problem = _unwatched(root)
     return (
         f"{commit}{CHANGES}" if changed else commit
     ), problem and f"files may have been changed: {problem}"
 
 
+def _same(a: Path, b: Path) -> bool:
+    try:
+        return a.samefile(b)
+    except OSError:
+        return False
+
+
+def _unwatched(root: Path) -> str:
+    """The first file that git was told not to compare (`git update-index --assume-unchanged`), and what to
+    do; files that a sparse checkout leaves out are none."""
+    listed, problem = _git(root, "ls-files", "-v", "-z", "--", *SOURCES)
+    for tag, _, name in (entry.partition(" ") for entry in listed.split("\0") if entry):
+        if (tag.islower() or tag == "S") and (root / name).exists():
+            option = "skip-worktree" if tag in "sS" else "assume-unchanged"
+            return f"git does not compare {name}; run: git update-index --no-{option} {shlex.quote(name)}"
+    return problem
+
+
 def _git(root: Path, *words: str) -> tuple[str, str]:
     """What git says, or else why it fails and what to do."""
-    command, english = ["git", "-C", str(root), *words], os.environ | {"LC_ALL": "C"}
+    command = ["git", "--no-replace-objects", "-C", str(root), *words]
+    own = {name: value for name, value in os.environ.items() if name not in REDIRECTING}
     try:
         result = subprocess.run(
-            command, env=english, capture_output=True, encoding="utf-8", errors="replace", check=False
+            command,
+            env=own | {"LC_ALL": "C"},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
         )
     except OSError as error:
         return "", f"git cannot be run ({error.strerror}); install it"
     if result.returncode == 0:
-        return result.stdout.strip(), ""
+        return result.stdout.removesuffix("\n"), ""
     if trust := TRUST.search(result.stderr):
         return "", f"git does not trust a folder that another user owns, as in a container; run: {trust[0]}"
     if "not a git repository" in result.stderr:

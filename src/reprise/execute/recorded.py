@@ -6,53 +6,32 @@ on the contents. A recorded run is read like a tier (`--tier recorded/NAME`). It
 of what was run here, and are never counted among them.
 """
 
-import hashlib
-import json
 import os
 import shutil
+import stat
+import sys
 import zipfile
-import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reprise.errors import RepriseError
-from reprise.execute import pipeline, registry, tiers
+from reprise.execute import foreign, pipeline, registry, tiers
+from reprise.execute.foreign import Manifest, Record
 from reprise.execute.tiers import MANIFEST, NAME, RECORDED, Tier
 from reprise.storage import store
+from reprise.study.settings import one_line, quoted, shortened
 
-MAX_BYTES = 2**30
-"""Largest size of an unpacked bundle; tables of all experiments take some 50 MB."""
-BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError)
-"""What `zipfile` raises on files that are damaged, encrypted, or no ZIP files."""
+MAX_BYTES = 2**29
+"""Largest size of a bundle, packed and unpacked; tables of all experiments take some 50 MB."""
+MAX_DIRECTORY = 2**20
+"""Largest size of a bundle's list of files, about 10,000 of them; one of all experiments has some 150."""
+END, END_OF_LONG = b"PK\x05\x06", b"PK\x06\x07"
+"""How the last 22 bytes of a ZIP file begin, and the 20 before them in one of more than 4 GiB."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of each file in a bundle, so that the same results give the same bytes."""
-
-
-class Manifest(BaseModel):
-    """What a bundle holds.
-
-    Attributes:
-        tier: the tier that was run.
-        experiments: their ids.
-        looked: experiment id -> which of its parameters were set after results had been seen.
-        sha256: path in the bundle, `KEY/NAME/FILE` -> SHA-256.
-    """
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-    format: Literal[1]
-    tier: str
-    experiments: list[str]
-    looked: dict[str, str]
-    sha256: dict[str, str]
-
-    @property
-    def name(self) -> str:
-        """The tier and 8 hexadecimal digits over the contents."""
-        content = json.dumps(self.sha256, sort_keys=True).encode()
-        return f"{self.tier}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 
 def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path, list[str]]:
@@ -98,7 +77,8 @@ def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path,
 
 
 def merge(file: Path, root: Path) -> tuple[Tier, bool]:
-    """Verifies a bundle, judges its claims, and unpacks it into `results/recorded/NAME/`.
+    """Verifies a bundle, judges its claims, draws its figures, and unpacks it into `results/recorded/NAME/`.
+    A folder of that name that has changed since it was merged is replaced, which a line on stderr says.
 
     Returns:
         The recorded run, and whether it was there before.
@@ -107,27 +87,55 @@ def merge(file: Path, root: Path) -> tuple[Tier, bool]:
         RepriseError: if the file is no bundle, is damaged, or holds experiments, parameters or tables that
             this version does not know; then nothing is merged.
     """
+    try:
+        return _merge(file, root)
+    except RepriseError as error:
+        raise RepriseError(shortened("; ".join(str(error).splitlines()))) from None
+
+
+def _merge(file: Path, root: Path) -> tuple[Tier, bool]:
     manifest, files = unpacked(file)
     _check_known(file, manifest)
+    records(file, manifest, files)
+    for path in manifest.sha256:
+        if not path.endswith(store.RECORD):
+            foreign.observations(files[path], f"{file}: {path}")
     name = manifest.name
     folder = root / "results" / RECORDED / name
     with store.locked(folder.with_name(f".{name}{store.LOCK}")):
-        if (folder / MANIFEST).is_file():
-            return tiers.load_recorded(f"{RECORDED}/{name}", root), True
-        draft = folder.with_name(f"{store.DRAFT}{name}")
+        was_here, damage = os.path.lexists(folder), ""
+        if was_here:
+            try:
+                return tiers.load_recorded(f"{RECORDED}/{name}", root), True
+            except RepriseError as error:
+                damage = str(error)
+        draft, former = (folder.with_name(f"{store.DRAFT}{kind}{name}") for kind in ("", "former-"))
         try:
             with store.writing(folder):
-                for former in (folder, draft):  # left by a killed process
-                    shutil.rmtree(former, ignore_errors=True)
+                for left in (draft, former):  # by a killed process
+                    _remove(left)
                 for path, content in files.items():
                     (draft / path).parent.mkdir(parents=True, exist_ok=True)
                     (draft / path).write_bytes(content)
-            verdicts(_recorded(f"{RECORDED}/{draft.name}", root, file))
+            _read_all(_recorded(f"{RECORDED}/{draft.name}", root, file))
             with store.writing(folder):
+                if was_here:
+                    os.rename(folder, former)
                 os.rename(draft, folder)
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            for left in (draft, former):
+                _remove(left)
+    if damage:
+        print(f"{damage}; merged again", file=sys.stderr)
     return tiers.load_recorded(f"{RECORDED}/{name}", root), False
+
+
+def _remove(path: Path) -> None:
+    """Removes a folder, or what stands in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _recorded(name: str, root: Path, file: Path) -> Tier:
@@ -135,6 +143,21 @@ def _recorded(name: str, root: Path, file: Path) -> Tier:
         return tiers.load_recorded(name, root)
     except RepriseError as error:
         raise RepriseError(f"{file}: {str(error).replace(f'{root}/results/{name}/', '')}") from None
+
+
+def _read_all(tier: Tier) -> None:
+    """Judges the claims and draws the figures of a recorded run: its tables have what these read.
+
+    Raises:
+        RepriseError: naming what cannot be judged or drawn.
+    """
+    import matplotlib.pyplot as plt
+
+    verdicts(tier)
+    for id, artifact in registry.artifacts().items():
+        if pipeline.has_results(artifact.experiment, tier):
+            pipeline.make(id, tier)
+            plt.close("all")
 
 
 def verdicts(tier: Tier) -> pd.DataFrame:
@@ -148,44 +171,44 @@ def verdicts(tier: Tier) -> pd.DataFrame:
     for key in dict.fromkeys(id.split("/")[0] for id in ids):
         if key in registry.judged() and not pipeline.is_checked(key, tier):
             evidence = pipeline.evidence(key, tier)
-            pipeline.save_claims(key, tier, _judged(key, tier), evidence)
+            pipeline.save_claims(key, tier, pipeline.check(key, tier), evidence)
     own = {claim.id for id in ids for claim in registry.experiment(id).claims}
     claims = pipeline.join(tier)
     return claims[claims["claim"].isin(own)].reset_index(drop=True)
 
 
-def _judged(key: str, tier: Tier) -> pd.DataFrame:
-    try:
-        return pipeline.check(key, tier)
-    except RepriseError:
-        raise
-    except Exception as error:  # a claim may fail in any way on tables of another version
-        raise RepriseError(
-            f"{tier.name}: its tables are not what the claims of {key} read in this version "
-            f"({type(error).__name__}: {error}); check them with the commit that made them"
-        ) from error
-
-
 def unpacked(file: Path) -> tuple[Manifest, dict[str, bytes]]:
-    """The manifest and the files of a bundle, all verified against each other; of any version.
+    """The manifest and the files of a bundle of any version, verified against each other.
 
     Raises:
         RepriseError: if the file is no bundle, or is damaged.
     """
     try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-            if sum(member.file_size for member in members) > MAX_BYTES:
-                raise RepriseError(
-                    f"{file}: unpacks to more than {MAX_BYTES >> 30} GiB, which no bundle does"
-                )
-            contents = {member.filename: archive.read(member) for member in members}
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            raise RepriseError(f"{file}: not a regular file, which a bundle is; save it as one")
+        with file.open("rb") as opened:
+            _require_short_directory(file, opened)
+            with zipfile.ZipFile(opened) as archive:
+                members = archive.infolist()
+                if sum(member.file_size for member in members) > MAX_BYTES:
+                    raise RepriseError(
+                        f"{file}: unpacks to more than {MAX_BYTES >> 20} MiB, which no bundle does"
+                    )
+                contents = {member.filename: _content(file, archive, member) for member in members}
+    except RepriseError:
+        raise
     except OSError as error:
-        raise RepriseError(f"{file}: cannot be read ({error.strerror or error})") from None
-    except BROKEN as error:
-        raise RepriseError(f"{file}: not a bundle, or damaged ({error}); get it again") from None
-    manifest = _manifest(file, contents)
-    if set(contents) != {MANIFEST, *manifest.sha256} or len(members) != len(contents):
+        raise RepriseError(f"{file}: cannot be read ({error.strerror or error}); get it again") from None
+    except Exception as error:  # zipfile fails in many ways on what is no ZIP file
+        raise RepriseError(f"{file}: not a bundle, or damaged ({one_line(error)}); get it again") from None
+    if len(contents) < len(members):
+        raise RepriseError(f"{file}: damaged, holds two files of the same name; get it again")
+    if MANIFEST not in contents:
+        raise RepriseError(f"{file}: not a bundle, holds no {MANIFEST}; make one with: reprise bundle")
+    manifest = foreign.read(Manifest, contents[MANIFEST], f"{file}: {MANIFEST}")
+    if not NAME.fullmatch(manifest.tier):
+        raise RepriseError(f"{file}: {MANIFEST}: {manifest.tier!r} is not the name of a tier")
+    if set(contents) != {MANIFEST, *manifest.sha256}:
         raise RepriseError(f"{file}: damaged, holds other files than its manifest lists; get it again")
     for name, expected in manifest.sha256.items():
         if store.sha256(contents[name]) != expected:
@@ -193,29 +216,72 @@ def unpacked(file: Path) -> tuple[Manifest, dict[str, bytes]]:
     return manifest, contents
 
 
-def _manifest(file: Path, contents: dict[str, bytes]) -> Manifest:
-    """The manifest of a bundle."""
-    if MANIFEST not in contents:
-        raise RepriseError(f"{file}: not a bundle, holds no {MANIFEST}; make one with: reprise bundle")
-    try:
-        fields = store.unseal(contents[MANIFEST].decode())
-    except ValueError:
-        raise RepriseError(f"{file}: {MANIFEST}: damaged, not what was written; get it again") from None
-    try:
-        manifest = Manifest.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+def _require_short_directory(file: Path, opened: BinaryIO) -> None:
+    """`zipfile` reads the list of members at the end of a ZIP file as a whole, however long it says to be."""
+    if (size := opened.seek(0, os.SEEK_END)) > MAX_BYTES:
+        raise RepriseError(f"{file}: has {size >> 20:,} MiB; expected at most {MAX_BYTES >> 20}")
+    opened.seek(max(0, size - len(END) - 18 - 20))
+    locator, found, end = opened.read().rpartition(END)
+    if not found or len(end) != 18:
         raise RepriseError(
-            f"{file}: {MANIFEST}: '{where}': {first['msg']}; read it with another version"
-        ) from None
-    if not NAME.fullmatch(manifest.tier):
-        raise RepriseError(f"{file}: {MANIFEST}: {manifest.tier!r} is not the name of a tier")
-    return manifest
+            f"{file}: not a bundle, or damaged (does not end as a ZIP file does); get it again"
+        )
+    length = int.from_bytes(end[8:12], "little")
+    if length > MAX_DIRECTORY or locator.startswith(END_OF_LONG):
+        raise RepriseError(
+            f"{file}: lists its files in more than {MAX_DIRECTORY >> 20} MiB, which no bundle does"
+        )
+
+
+def _content(file: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """A file in a bundle: as long as it says to be, not as long as it unfolds to."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise RepriseError(
+            f"{file}: {_shown(member.filename)}: packed in a way that no bundle is; get it again"
+        )
+    with archive.open(member) as opened:
+        content = opened.read(member.file_size + 1)
+    if len(content) != member.file_size:
+        raise RepriseError(
+            f"{file}: {_shown(member.filename)}: damaged, not as long as it says; get it again"
+        )
+    return content
+
+
+def _shown(name: str) -> str:
+    """A name that a bundle gives, as a message shows it."""
+    return quoted(name)[1:-1]
+
+
+def records(file: Path, manifest: Manifest, contents: Mapping[str, bytes]) -> dict[str, Record]:
+    """The records of a bundle's experiments, which must list the same files as its manifest.
+
+    Raises:
+        RepriseError: if one is missing, lacks a field, or lists another file.
+    """
+    made: dict[str, Record] = {}
+    listed: dict[str, str] = {}
+    for id in manifest.experiments:
+        name = f"{id}/{store.RECORD}"
+        if name not in contents:
+            raise RepriseError(f"{file}: holds no {name}; get it again")
+        made[id] = record = foreign.read(Record, contents[name], f"{file}: {name}")
+        if record.experiment != id:
+            raise RepriseError(f"{file}: {name}: the record is of {record.experiment}, not of a run of {id}")
+        listed |= {name: manifest.sha256[name]}
+        listed |= {f"{id}/{table}": digest for table, digest in record.sha256.items()}
+    if different := sorted(name for name, _ in listed.items() ^ manifest.sha256.items()):
+        raise RepriseError(
+            f"{file}: {MANIFEST}: {_shown(different[0])}: not what the records of its experiments list; "
+            "get it again"
+        )
+    if unknown := sorted(set(manifest.looked) - set(manifest.experiments)):
+        raise RepriseError(f"{file}: {MANIFEST}: 'looked': {_shown(unknown[0])} is none of its experiments")
+    return made
 
 
 def _check_known(file: Path, manifest: Manifest) -> None:
-    """Checks that a bundle's files are those of experiments that this version knows."""
+    """Checks that a bundle's files are tables of experiments that this version knows."""
     known = registry.experiments()
     if unknown := sorted(set(manifest.experiments) - set(known)):
         raise RepriseError(f"{file}: holds {', '.join(unknown)}, which this version does not know")

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from reprise.errors import RepriseError, unknown
-from reprise.execute import registry
+from reprise.execute import foreign, registry
 from reprise.storage import store
 from reprise.study.settings import Settings, one_line, overridden, quoted, shortened
 
@@ -222,25 +222,38 @@ def load_recorded(name: str, root: Path) -> Tier:
         RepriseError: if it is damaged, or the experiments have other parameters now.
     """
     folder = root / "results" / name
-    again = "reprise merge FILE, after removing the folder"
-    try:
-        manifest = store.unseal((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise RepriseError(f"{folder / MANIFEST}: damaged; make it again with: {again}") from None
+    manifest = _verified(folder)
     params = {id: experiment.params() for id, experiment in registry.experiments().items()}
-    for id in manifest["experiments"]:
-        record = store.load_record(folder / id, again)
-        file = folder / id / store.RECORD
-        if store.sha256(file.read_bytes()) != manifest["sha256"].get(f"{id}/{store.RECORD}"):
-            raise RepriseError(f"{file}: not the record that was merged; make it again with: {again}")
-        params[id] = _as_recorded(id, record, f"{folder / id}")
-    return Tier(name, root, {}, (), manifest["looked"], params, _digest(params), is_recorded=True)
+    for id in manifest.experiments:
+        where = folder / id / store.RECORD
+        record = foreign.read(foreign.Record, where.read_bytes(), str(where))
+        params[id] = _as_recorded(id, record.model_dump(), str(where))
+    return Tier(name, root, {}, (), manifest.looked, params, _digest(params), is_recorded=True)
+
+
+def _verified(folder: Path) -> foreign.Manifest:
+    """The manifest of a recorded run, after comparing it with the folder's name and the files in it."""
+    again = "merge the bundle again: reprise merge FILE"
+    try:
+        where = folder / MANIFEST
+        manifest = foreign.read(foreign.Manifest, where.read_bytes(), str(where))
+        if manifest.name != folder.name.removeprefix(store.DRAFT):
+            raise RepriseError(f"{where}: not the manifest of a run of this name; {again}")
+        for name, expected in manifest.sha256.items():
+            if store.sha256((folder / name).read_bytes()) != expected:
+                raise RepriseError(f"{folder / name}: truncated or altered since it was merged; {again}")
+    except OSError as error:
+        raise RepriseError(f"{error.filename}: cannot be read ({error.strerror}); {again}") from None
+    for id in set(registry.experiments()) - set(manifest.experiments):
+        if (folder / id / store.RECORD).exists():
+            raise RepriseError(f"{folder / id}: is not in the bundle that was merged; remove it")
+    return manifest
 
 
 def _as_recorded(id: str, record: Mapping[str, Any], where: str) -> Settings:
     """The parameters of a record, which must be all that the experiment has now."""
-    if record.get("experiment") != id or not isinstance(record.get("params"), dict):
-        raise RepriseError(f"{where}: the record is of {record.get('experiment')}, not of a run of {id}")
+    if record["experiment"] != id:
+        raise RepriseError(f"{where}: the record is of {record['experiment']}, not of a run of {id}")
     by = f"made by commit {str(record.get('commit'))[:8]}"
     params = _params(registry.experiment(id).params, record["params"], f"{where}, {by}")
     current = params.model_dump(mode="json")

@@ -108,7 +108,8 @@ class Checkout:
     def _place(self, file: Path, line: int, name: str) -> Place:
         inside = PACKAGE in file.parents
         shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else str(file.relative_to(self.root))
-        there = (self.root / shown).is_file()
+        own = not inside or (self.root / "src" / "reprise").resolve() == PACKAGE.resolve()
+        there = own and (self.root / shown).is_file()
         path = os.path.relpath(self.root / shown, self.folder) if there else ""
         return Place(file=shown, line=line, name=name, path=path)
 

@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reprise.errors import RepriseError
 from reprise.execute import costs, pipeline, registry
 from reprise.execute.tiers import Tier
 from reprise.report.schema import Run
-from reprise.storage import store
 
 
 def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
@@ -25,21 +23,9 @@ def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
 
 
 def _run(tier: Tier, id: str) -> Run:
-    folder, again = tier.results / id, pipeline.how_to_make(id, tier)
-    record = store.load_record(folder, again)
-    measured = costs.seconds_of_run(tier, id)
-    try:
-        seconds = measured or float(record["duration_seconds"])
-        return Run(
-            experiment=id,
-            command=record["command"],
-            minutes=seconds / 60,
-            facts=_facts(record),
-        )
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise RepriseError(
-            f"{folder / store.RECORD}: damaged, lacks a readable {error}; make it again with: {again}"
-        ) from None
+    record = pipeline.load_record(id, tier)
+    seconds = costs.seconds_of_run(tier, id) or record["duration_seconds"]
+    return Run(experiment=id, command=record["command"], minutes=seconds / 60, facts=_facts(record))
 
 
 def minutes(tier: Tier, key: str, fresh: Mapping[str, Run]) -> float | None:

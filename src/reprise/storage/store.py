@@ -407,8 +407,12 @@ def unseal(text: str) -> dict[str, Any]:
     Raises:
         ValueError: if it is not intact.
     """
-    record = json.loads(text)
-    if not isinstance(record, dict) or record.pop(SEAL, None) != _digest(record):
+    try:
+        record = json.loads(text)
+        is_intact = isinstance(record, dict) and record.pop(SEAL, None) == _digest(record)
+    except RecursionError:  # lists in lists, which no record of ours has
+        is_intact = False
+    if not is_intact:
         raise ValueError("not the record that was written")
     return record
 
@@ -420,13 +424,23 @@ def _digest(record: Mapping[str, Any]) -> str:
 def _record(file: Path) -> dict[str, Any]:
     """Reads a sealed record; raises ValueError if it is missing or damaged."""
     try:
-        return unseal(file.read_text(encoding="utf-8"))
+        record = unseal(file.read_text(encoding="utf-8"))
+        if not isinstance(record.get("key"), str) or not _names_files_inside(record.get("sha256")):
+            raise ValueError("not one of this version")
+        return record
     except FileNotFoundError:
         raise ValueError(f"{file}: missing") from None
     except OSError as error:
         raise ValueError(f"{file}: not readable ({error.strerror})") from None
     except ValueError:
         raise ValueError(f"{file}: damaged, not the record that was written") from None
+
+
+def _names_files_inside(sums: Any) -> bool:
+    """Whether the SHA-256 sums of a record are of files in its own folder."""
+    return isinstance(sums, dict) and not any(
+        ".." in Path(name).parts or Path(name).is_absolute() or "\0" in name for name in sums
+    )
 
 
 def _flushed_sums(folder: Path) -> dict[str, str]:

@@ -77,7 +77,7 @@ def main() -> int:
         tier = load_tier(options.tier)
         tables, settings = pipeline.load(EXPERIMENT, tier)
         params = cast(Params, settings)
-        record = store.load_record(tier.results / EXPERIMENT, pipeline.how_to_make(EXPERIMENT, tier))
+        record = pipeline.load_record(EXPERIMENT, tier)
         lines = [
             f"python -m reprise.trial.recorded {options.file.name} --tier {tier.name}; commit "
             f"{record['commit'][:10]}, torch {record['versions']['torch']}, "
