@@ -20,6 +20,8 @@ from reprise.study.settings import one_line, overridden
 
 SHOWN = 10
 """Moved numbers of an experiment that are shown, those that moved the most."""
+MOST_GROUPS = 5000
+"""Different texts of a table's rows, of which each has a mean; ours have 200 at most."""
 TEXTS, NUMBERS = ("claim", "kind", "verdict", "unit"), ("observed", "low", "high", "margin")
 """The columns of saved verdicts that are compared."""
 
@@ -215,6 +217,12 @@ def _difference(before: Run, after: Run, id: str, root: Path) -> Difference:
 def _summary(run: Run, id: str) -> pd.DataFrame:
     tables = run.tables(id)
     try:
+        for name, table in tables.items():
+            groups = len(table.select_dtypes(["object", "string"]).drop_duplicates())
+            if groups > MOST_GROUPS:
+                raise ValueError(
+                    f"{name}: {groups:,} groups of rows, where at most {MOST_GROUPS:,} are expected"
+                )
         return drift.summarise(tables)
     except Exception as error:  # tables of another version can fail in any way
         raise RepriseError(f"{run.place}/{id}: its tables have no summary ({one_line(error)})") from None

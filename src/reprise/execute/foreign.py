@@ -57,19 +57,19 @@ class _Read(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
 
-class _Library(_Read):
+class Library(_Read):
     name: str
     version: str | None
     kernel: str | None
     threads: int
 
 
-class _Arithmetic(_Read):
-    libraries: list[_Library]
+class Arithmetic(_Read):
+    libraries: list[Library]
     variables: dict[str, str]
 
 
-class _Hardware(_Read):
+class Hardware(_Read):
     processor: str
     cores: int | None
     memory_gib: Annotated[float, Field(allow_inf_nan=False)]
@@ -86,8 +86,8 @@ class Record(_Read):
     commit_problem: str | None = None
     python: str
     versions: dict[str, str]
-    hardware: _Hardware
-    arithmetic: _Arithmetic | None = None
+    hardware: Hardware
+    arithmetic: Arithmetic | None = None
     experiment: str
     not_finite: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
     params: dict[str, Any]
@@ -236,7 +236,7 @@ def observations(content: bytes, where: str) -> pd.DataFrame:
 
 
 def _table(content: bytes) -> pd.DataFrame:
-    if int.from_bytes(content[-8:-4], "little") > MAX_JSON:
+    if content.endswith(b"PAR1") and int.from_bytes(content[-8:-4], "little") > MAX_JSON:
         raise RepriseError(f"describes its columns in more than {MAX_JSON:,} bytes")
     buffer = pa.BufferReader(content)
     file = pq.ParquetFile(buffer)

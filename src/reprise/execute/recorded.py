@@ -117,7 +117,7 @@ def _merge(file: Path, root: Path) -> tuple[Tier, bool]:
                 for path, content in files.items():
                     (draft / path).parent.mkdir(parents=True, exist_ok=True)
                     (draft / path).write_bytes(content)
-            _read_all(_recorded(f"{RECORDED}/{draft.name}", root, file))
+            _read_all(f"{RECORDED}/{draft.name}", root, file)
             with store.writing(folder):
                 if was_here:
                     os.rename(folder, former)
@@ -138,26 +138,24 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _recorded(name: str, root: Path, file: Path) -> Tier:
-    try:
-        return tiers.load_recorded(name, root)
-    except RepriseError as error:
-        raise RepriseError(f"{file}: {str(error).replace(f'{root}/results/{name}/', '')}") from None
-
-
-def _read_all(tier: Tier) -> None:
-    """Judges the claims and draws the figures of a recorded run: its tables have what these read.
+def _read_all(name: str, root: Path, file: Path) -> None:
+    """Judges the claims and draws the figures of what was unpacked: its tables have what these read.
 
     Raises:
-        RepriseError: naming what cannot be judged or drawn.
+        RepriseError: naming the bundle, and what cannot be judged or drawn.
     """
     import matplotlib.pyplot as plt
 
-    verdicts(tier)
-    for id, artifact in registry.artifacts().items():
-        if pipeline.has_results(artifact.experiment, tier):
-            pipeline.make(id, tier)
-            plt.close("all")
+    try:
+        tier = tiers.load_recorded(name, root)
+        verdicts(tier)
+        for id, artifact in registry.artifacts().items():
+            if pipeline.has_results(artifact.experiment, tier):
+                pipeline.make(id, tier)
+                plt.close("all")
+    except RepriseError as error:
+        text = str(error).replace(f"{root}/results/{name}/", "").removeprefix(f"{name}: ")
+        raise RepriseError(f"{file}: {text}") from error
 
 
 def verdicts(tier: Tier) -> pd.DataFrame:
