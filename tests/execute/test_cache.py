@@ -185,7 +185,9 @@ def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
     compute = experiment.compute()
 
     def compute_with_a_net(params, context):
-        with store.kept(context.root, "models", "net", "a net", lambda folder: None):
+        with store.kept(
+            context.root, "models", "net", "a net", lambda folder: store.write(folder / "net", b"")
+        ):
             return compute(params, context)
 
     monkeypatch.setattr(registry.Experiment, "compute", lambda self: compute_with_a_net)

@@ -144,7 +144,7 @@ def test_a_recorded_run_whose_record_is_not_the_merged_one_is_refused(tier, caps
     for command in (["check", KEY], ["draw", f"{KEY}/fig04"], ["report"]):
         assert main([*command, "--tier", merged.name]) == 2
         (message,) = capsys.readouterr().err.splitlines()
-        assert f"{ID}/run.json: not the record that was merged; make it again with: reprise merge" in message
+        assert ": truncated or altered since it was merged; merge the bundle again: reprise merge" in message
 
 
 def test_an_experiment_without_claims_leaves_the_verdicts_of_its_paper(tier, reseal):
@@ -152,7 +152,10 @@ def test_an_experiment_without_claims_leaves_the_verdicts_of_its_paper(tier, res
     id = f"{KEY}/projector_map"
     assert not registry.experiment(id).claims
     pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), pipeline.evidence(KEY, tier))
-    record = {"experiment": id, "params": tier.params[id].model_dump(mode="json")}
+    record = pipeline.load_record(ID, tier) | {
+        "experiment": id,
+        "params": tier.params[id].model_dump(mode="json"),
+    }
     store.save_tables(tier.results / id, {"t": pd.DataFrame({"x": [1.0]})}, "0" * 16, record)
     assert pipeline.is_checked(KEY, tier)
     assert diff.opened(tier.results).verdicts(KEY) is not None

@@ -140,6 +140,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     monkeypatch.setattr(registry, "papers", lambda: papers)
     monkeypatch.setattr(registry, "_published", lambda key: PUBLISHED if key == "new2030" else b"")
     monkeypatch.setattr(Experiment, "code", lambda experiment, params: "abc")
+    monkeypatch.setattr(Experiment, "versions", lambda experiment, params: {})
     monkeypatch.setattr(registry, "artifact_code", lambda id: "abc")
     monkeypatch.setattr(Artifact, "draw", property(lambda artifact: DRAWN[artifact.name]))
     made = Tier("mini", tmp_path, {}, (), {}, {toy.id: Params(width=8)}, "0123456789ab")

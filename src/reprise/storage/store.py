@@ -317,7 +317,10 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
     if not (folder / RECORD).is_file():
         raise RepriseError(f"{folder / RECORD}: no finished results here; make them with: {how_to_make}")
     with _naming(how_to_make):
-        return _record(folder / RECORD)
+        record = _record(folder / RECORD)
+        if not isinstance(record.get("key"), str):
+            raise ValueError(f"{folder / RECORD}: damaged, not the record that was written")
+        return record
 
 
 def load_tables(folder: Path, how_to_make: str) -> dict[str, pd.DataFrame]:
@@ -425,7 +428,7 @@ def _record(file: Path) -> dict[str, Any]:
     """Reads a sealed record; raises ValueError if it is missing or damaged."""
     try:
         record = unseal(file.read_text(encoding="utf-8"))
-        if not isinstance(record.get("key"), str) or not _names_files_inside(record.get("sha256")):
+        if not _names_files_inside(record.get("sha256")):
             raise ValueError("not one of this version")
         return record
     except FileNotFoundError:
