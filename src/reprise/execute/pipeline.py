@@ -398,16 +398,14 @@ def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
 def make(id: str, tier: Tier) -> Any:
     """Draws a figure (a matplotlib Figure) or builds a table (a DataFrame) from result tables."""
     artifact = registry.artifact(id)
-    tables, params = load(artifact.experiment, tier)
-    with _blamed_on_version(tier, f"{id} draws"):
-        return _draw(artifact, tables, params)
+    return _draw(artifact, load(artifact.experiment, tier)[0], tier)
 
 
-def _draw(artifact: Artifact, tables: Tables, params: Settings) -> Any:
+def _draw(artifact: Artifact, tables: Tables, tier: Tier) -> Any:
     from reprise.plotting.style import styled
 
-    with styled():
-        return artifact.draw(tables, params)
+    with _blamed_on_version(tier, f"{artifact.id} draws"), styled():
+        return artifact.draw(tables, tier.params[artifact.experiment])
 
 
 def draw(id: str, tier: Tier) -> list[Path]:
@@ -422,7 +420,7 @@ def draw(id: str, tier: Tier) -> list[Path]:
     artifact = registry.artifact(id)
     code = registry.artifact_code(id)  # as it is before it is imported: an edit meanwhile makes this stale
     tables, sums = _load(artifact.experiment, tier)
-    content = _draw(artifact, tables, tier.params[artifact.experiment])
+    content = _draw(artifact, tables, tier)
     writer = _figure_writer if artifact.kind == "figure" else _table_writer
     files = {file: writer(content, file.suffix[1:]) for file in _drawn_files(artifact, tier)}
     store.write_sealed(_drawing_record(id, tier), files, _drawn_from(artifact, tier, sums, code))
