@@ -116,3 +116,38 @@ def test_a_module_beside_a_users_file_is_the_one_that_its_file_holds(tmp_path):
     (tmp_path / "helper.py").write_text("FACTOR = \n")
     with pytest.raises(RepriseError, match=r"helper\.py:1: SyntaxError"):
         user_code.executed(tmp_path / "mine.py")
+
+
+HOOK = """import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+
+class Loader(SourceFileLoader):
+    def source_to_code(self, data, path, *, _optimization=-1):
+        return compile(data + b"\\nRewritten = True\\n", path, "exec", dont_inherit=True)
+
+class Finder:
+    def find_spec(name, path, target=None):
+        spec = PathFinder.find_spec(name, path, target)
+        if spec and name.startswith("reprise"):
+            spec.loader = Loader(name, spec.origin)
+        return spec
+
+sys.meta_path.insert(0, Finder)
+"""
+
+
+def test_a_tool_that_rewrites_modules_is_let(package):
+    assert run(package, CODE).stdout == "130\n"
+    done = run(package, HOOK + CODE)
+    assert done.stdout == "130\n", done.stderr
+
+
+def test_the_package_is_imported_from_an_archive_and_without_sources(package):
+    archive = shutil.make_archive(str(package.parent / "archive"), "zip", package.parent, "reprise")
+    done = run(package, CODE, PYTHONPATH=archive)
+    assert done.stdout == "130\n", done.stderr
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "-b", package], check=True)
+    for file in package.rglob("*.py"):
+        file.unlink()
+    done = run(package, CODE)
+    assert done.stdout == "130\n", done.stderr

@@ -14,7 +14,7 @@ import torch
 from tracing import BESIDE, SOURCE, forget_results, import_everything, traced
 
 from reprise import objectives
-from reprise.execute import pipeline, registry
+from reprise.execute import pipeline, provenance, registry
 from reprise.execute.tiers import load_tier
 from reprise.networks.activations import ACTIVATIONS
 from reprise.report import html
@@ -66,7 +66,8 @@ def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes
     with traced() as ran:
         tables = evaluate(experiment.compute(), experiment.settings(params), Context(root=tier.root))
     missing = {"tables": unhashed(ran, experiment.symbols(params))}
-    record = {"params": params.model_dump(mode="json")}
+    of_run = {"experiment": id, "params": params.model_dump(mode="json"), "duration_seconds": 1.0}
+    record = {**provenance.describe(tier.root), **of_run}
     store.save_tables(tier.results / id, tables, experiment.key(params), record)
     for artifact in experiment.artifacts:
         with traced() as ran:

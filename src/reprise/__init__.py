@@ -6,7 +6,7 @@ from typing import Any
 from reprise import sources  # first: it looks at the files of those that follow
 from reprise.errors import RepriseError, unknown
 
-sources.verify(__file__, sys._getframe().f_code)
+sources.verify(__spec__, sys._getframe().f_code)
 
 __all__ = ["RepriseError", "draw", "load"]
 

@@ -52,12 +52,16 @@ class _Loader(SourceFileLoader):
         return code
 
 
-def verify(file: str, code: CodeType) -> None:
-    """For a module that Python has imported by itself.
+def verify(spec: ModuleSpec | None, code: CodeType) -> None:
+    """For a module that Python has imported by itself. Other loaders, of archives or of tools that rewrite
+    code, have no `.pyc` of Python's, or another code than their file's.
 
     Raises:
         ImportError: if the code that runs is not that of its file.
     """
+    if spec is None or spec.origin is None or type(spec.loader) is not SourceFileLoader:
+        return
+    file = spec.origin
     if code != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True):
         compiled = Path(importlib.util.cache_from_source(file))
         with suppress(OSError):
@@ -68,5 +72,5 @@ def verify(file: str, code: CodeType) -> None:
         )
 
 
-verify(__file__, sys._getframe().f_code)
+verify(__spec__, sys._getframe().f_code)
 sys.meta_path.insert(0, Finder({__name__.partition(".")[0]}))

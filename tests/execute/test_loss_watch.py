@@ -123,6 +123,20 @@ READ = {
         "scale = (folder / 'outside' / 'scale.txt').read_text()",
     ),
     "a link to a file elsewhere": ("link.txt", TEXT, "scale = open('link.txt').read()"),
+    "a pool of threads": (
+        "scale",
+        ARRAY,
+        "from concurrent.futures import ThreadPoolExecutor\nimport numpy\n"
+        "with ThreadPoolExecutor(1) as pool:\n"
+        "    (scale,) = next(pool.map(lambda name: numpy.fromfile(name, 'f4'), ['sca' + 'le']))",
+    ),
+    "a library in a thread": (
+        "scale",
+        ARRAY,
+        "from concurrent.futures import ThreadPoolExecutor\nimport numpy\nhere = 'sca'\n"
+        "with ThreadPoolExecutor(1) as pool:\n"
+        "    scale = pool.submit(numpy.memmap, f'{here}le', 'f4', mode='r').result()[0]",
+    ),
     "a descriptor": ("scale", TEXT, "import os\nscale = os.read(os.open('scale', os.O_RDONLY), 9)"),
     "a memory map": (
         "scale",
@@ -377,6 +391,12 @@ REFUSED = {
     "a variable, got": ("from os import environ\nscale = environ.get('SCALE') or 1", VARIABLE),
     "whether a variable is set": ("import os\nscale = 1 + ('SCALE' in os.environ)", VARIABLE),
     "a variable as bytes": ("import os\nscale = os.environb.get(b'SCALE', 1)", VARIABLE),
+    "a variable in a text": ("import os\nscale = os.path.expandvars('$SCALE')", VARIABLE),
+    "a variable in a template": (
+        "import os\nfrom string import Template\nscale = Template('$SCALE').substitute(os.environ)",
+        VARIABLE,
+    ),
+    "the machine's name": ("import socket\nscale = len(socket.gethostname())", "asks the network, which"),
     "all variables": ("import os\nscale = len(dict(os.environ))", "reads all environment variables, which"),
     "a variable, errors swallowed": (
         "import os\nscale = 1\ntry:\n    scale = os.environ['SCALE']\nexcept Exception:\n    pass",
@@ -435,6 +455,17 @@ UNHINDERED = {
     "its own temporary file": (
         "import tempfile\nf = tempfile.NamedTemporaryFile('w+')\nf.write('1')\nopen(f.name).read()"
     ),
+    "its own temporary folder": (
+        "import tempfile\nfrom pathlib import Path\nwith tempfile.TemporaryDirectory() as folder:\n"
+        "    Path(folder, 'a').mkdir()\n    Path(folder, 'a', 'b').write_text('1')\n"
+        "    Path(folder, 'a', 'b').read_text()"
+    ),
+    "a log that is rotated": (
+        "import logging.handlers\n"
+        "handler = logging.handlers.RotatingFileHandler('log.txt', maxBytes=100)\n"
+        "logging.getLogger('mine').addHandler(handler)\nlogging.getLogger('mine').error('tried')"
+    ),
+    "nowhere, for writing too": "import os\nopen(os.devnull, 'r+b', buffering=0).close()",
     "nowhere": "import os\nopen(os.devnull).close()",
     "variables that it sets": "import os\nos.environ['SCALE'] = '1'",
     "its own path": "from pathlib import Path\nhere = Path(__file__).resolve().parent",
@@ -445,6 +476,15 @@ UNHINDERED = {
 def test_what_a_loss_does_without_depending_on_it_is_no_part_of_the_key(here, body):
     Path("mine.py").write_text(f"{body}\nscale = 1{LOSS}")
     assert loss_trial.try_loss(NAME).files == frozenset()
+
+
+def test_a_loss_that_lets_a_library_add_to_the_search_path_is_tried_once(here, monkeypatch):
+    """As `torch.compile` does; a second trial would fork a process in which threads of the first loss run."""
+    Path("mine.py").write_text("import sys\nscale = 1" + LOSS)
+    before = key()
+    sys.path.append(str(here / "vendored"))
+    monkeypatch.setattr(loss_trial, "try_loss", lambda name: pytest.fail("tried again"))
+    assert key() == before
 
 
 def test_a_run_names_the_files_and_is_stale_when_one_changes(checkout):

@@ -12,7 +12,7 @@ import pytest
 
 from reprise.cli import main
 from reprise.errors import RepriseError
-from reprise.execute import costs, diff, pipeline, recorded, registry, tiers
+from reprise.execute import costs, diff, kept, pipeline, recorded, registry, tiers
 from reprise.storage import store, versions
 
 KEY = "jing2022"
@@ -228,6 +228,15 @@ def test_the_report_hangs_on_the_papers_own_files(monkeypatch):
         assert tuple(a != b for a, b in zip(before, now, strict=True)) == changes
 
 
+def test_the_package_edited_before_its_modules_are_imported_is_not_saved(checkout, monkeypatch):
+    """As while a run waits for another one; the hash was taken before."""
+    tier = tiers.load_tier("smoke")
+    monkeypatch.setattr(kept.Kept, "is_current", lambda self: False)
+    with pytest.raises(RepriseError, match=r"the package, .* edited while this ran; nothing was saved"):
+        pipeline.run(ID, tier)
+    assert not pipeline.has_results(ID, tier)
+
+
 @pytest.mark.parametrize("id", [ID, "tian2023/batch_normalization"])
 def test_a_loss_edited_during_a_run_is_not_saved_as_either(checkout, monkeypatch, id):
     """The file edits itself when the last of the run's nets are trained by it."""
@@ -243,7 +252,7 @@ def test_a_loss_edited_during_a_run_is_not_saved_as_either(checkout, monkeypatch
         "    return (z1 - z2).square().mean()\n"
     )
     mine = tiers.load_tier("mine")
-    with pytest.raises(RepriseError, match=rf"{id}: the file of a loss.*was edited.*reprise run {id}"):
+    with pytest.raises(RepriseError, match=rf"{id}: the package, a loss.*was edited.*reprise run {id}"):
         pipeline.run(id, mine)
     assert not pipeline.has_results(id, mine)
     assert not [entry.record["what"] for entry in store.entries(checkout) if "mine.py" in str(entry.record)]

@@ -340,3 +340,13 @@ def test_only_a_whole_name_of_a_commit_has_a_date(repository, name):
     git(repository, "config", "log.showSignature", "true")
     assert commit_date(names[name], repository) == ""
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", commit_date(commit, repository))
+
+
+def test_a_run_has_the_commit_at_which_it_began(monkeypatch):
+    began = {"commit": "a" * 40}
+    monkeypatch.setattr(provenance, "_commit", lambda root: ("a" * 40, ""))
+    assert provenance.of_run(began, Path()) == began
+    monkeypatch.setattr(provenance, "_commit", lambda root: ("b" * 40, ""))
+    changed = provenance.of_run(began, Path())
+    assert changed["commit"] == "a" * 40
+    assert "changed while this ran" in changed["commit_problem"]

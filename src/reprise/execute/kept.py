@@ -49,7 +49,7 @@ class Kept:
     def write(self) -> None:
         """Writes new values for later processes, unless a file of the package was edited meanwhile, so that
         it is not known from which content they were made, or the folder cannot be written to."""
-        if not self._has_new or fingerprint(self._package) != self._state:
+        if not self._has_new or not self.is_current():
             return
         content = {"package": self._state, "values": self._read() | self._values}
         new = self._file.with_suffix(f".{os.getpid()}")
@@ -60,6 +60,10 @@ class Kept:
         except OSError:
             with suppress(OSError):
                 new.unlink()
+
+    def is_current(self) -> bool:
+        """Whether no file of the package has changed since this process first looked at them."""
+        return fingerprint(self._package) == self._state
 
     def _read(self) -> dict:
         """The values that other processes wrote for the same package."""

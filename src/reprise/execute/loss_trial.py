@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -35,7 +36,13 @@ def seen(name: str) -> Seen:
         RepriseError: from `try_loss`.
     """
     loss = losses.foreign(name)
-    origin = [os.path.abspath(name), os.getcwd(), sys.path, loss.content.hex(), versions.of(loss.libraries)]
+    origin = [
+        os.path.abspath(name),
+        os.getcwd(),
+        _search_path(),
+        loss.content.hex(),
+        versions.of(loss.libraries),
+    ]
     known, found = Seen(), None
     while True:
         # A trial counts as long as what it read is as it was; there may be one for each state.
@@ -52,6 +59,13 @@ def seen(name: str) -> Seen:
             losses.note(name, now)
             return now
         known = Seen(known.files | now.files)
+
+
+@cache
+def _search_path() -> tuple[str, ...]:
+    """`sys.path` when a loss is first tried. Later a library may add to it, such as a compiler that a loss
+    runs; a loss's own additions follow from its code."""
+    return tuple(sys.path)
 
 
 def guarded(names: Iterable[str]) -> AbstractContextManager[None]:

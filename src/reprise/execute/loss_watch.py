@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import sysconfig
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -31,13 +32,15 @@ PROCESSES = {
     "os.fork",
     "os.forkpty",
 }
-NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.sendto", "urllib.Request"}
+NETWORK = {"socket.gethostname", "socket.connect", "socket.getaddrinfo", "socket.sendto", "urllib.Request"}
 COMPILERS = ("torch/_dynamo/", "torch/_inductor/", "triton/", "numba/")
 """Folders of libraries that compile a loss: their programs and caches follow from its code."""
 CALLERS = ("reprise/objectives/own.py", "reprise/storage/user_code.py")
 """Our modules that execute a loss's file and call the loss."""
 MACHINE = ("/proc/", "/sys/")
 MAPPING = ("<frozen os>", "<frozen _collections_abc>", os.__file__, "_collections_abc.py")
+EXPANDING = {"expandvars", "substitute", "safe_substitute", "convert"}
+"""Functions of the standard library that put variables into a text."""
 LONGEST = 4096
 """Characters of a path."""
 
@@ -67,6 +70,7 @@ class Watch:
         self._named: set[str] = set()
         self._new: set[str] = set()
         self._changed: set[str] = set()
+        self._made: set[str] = set()
 
     def audit(self, event: str, details: Sequence[Any]) -> None:
         """To be added by `sys.addaudithook`, or called from there."""
@@ -76,6 +80,9 @@ class Watch:
         elif event in ("os.listdir", "os.scandir"):
             if not isinstance(details[0], int) and _is_by_loss(importing=False):
                 self._read(details[0] or ".")
+        elif event == "os.mkdir":
+            if _is_by_loss() and not _mode(_absolute(details[0])):
+                self._made.add(_absolute(details[0]))
         elif event == "import":
             if details[1] and _is_by_loss():  # a compiled module
                 self._read(details[1])
@@ -98,6 +105,7 @@ class Watch:
         """Watches the rest of the life of this process, which has been forked for that, also for what Python
         does not report."""
         _guards.clear()
+        _trials.append(self)
         for name, module in [*sys.modules.items()]:  # to be read again, and noted
             file = getattr(module, "__file__", None)
             if name != "__main__" and file and _kind(file) == USER:
@@ -107,6 +115,7 @@ class Watch:
         os.stat = self._asking
         sys.addaudithook(self.audit)
         sys.setprofile(self._called)
+        threading.setprofile(self._called)
 
     def stop(self) -> None:
         """Ends what slows Python down, and completes the files."""
@@ -114,7 +123,7 @@ class Watch:
         os.stat = _stat
         files = {name: getattr(sys.modules.get(name), "__file__", None) for name in self.libraries}
         self.libraries = {name for name, file in files.items() if file and _kind(file) in (LIBRARY, COMPILER)}
-        self.files |= self._named - self._changed
+        self.files |= {path for path in self._named - self._changed if not self._is_made(path)}
         if self._loaded:
             mapped = {line.split(maxsplit=5)[-1] for line in _lines("/proc/self/maps")}
             self.files |= {path for path in mapped if Path(path).name.startswith(tuple(self._loaded))}
@@ -123,7 +132,7 @@ class Watch:
         path = _absolute(name)
         is_written = bool(flags & (os.O_WRONLY | os.O_RDWR))
         is_new = bool(flags & (os.O_TRUNC | os.O_EXCL))
-        if path in self._new or not _is_file_of_user(path):
+        if path == os.devnull or path in self._new or self._is_made(path) or not _is_file_of_user(path):
             return
         if is_written:
             if path in self.files or not (is_new or flags & os.O_WRONLY):
@@ -139,7 +148,7 @@ class Watch:
 
     def _read(self, name: Any) -> None:
         path = _absolute(name)
-        if path == os.devnull or not _is_file_of_user(path):
+        if path == os.devnull or self._is_made(path) or not _is_file_of_user(path):
             return
         mode = _mode(path)
         if path.startswith(MACHINE) or (mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))):
@@ -153,9 +162,16 @@ class Watch:
             )
         self.files.add(path)
 
+    def _is_made(self, path: str) -> bool:
+        """Whether the loss itself has made a folder that the path is, or lies in."""
+        return any(path == folder or path.startswith(f"{folder}/") for folder in self._made)
+
     def _variable(self, name: str) -> None:
         frame: FrameType | None = sys._getframe(2)
-        while frame and frame.f_code.co_filename.endswith(MAPPING):
+        while frame and (
+            frame.f_code.co_filename.endswith(MAPPING)
+            or (frame.f_code.co_name in EXPANDING and _kind(frame.f_code.co_filename) in (NEUTRAL, IMPORT))
+        ):
             frame = frame.f_back
         if frame and _kind(frame.f_code.co_filename) == USER:
             what = f"the environment variable {name}" if name else "all environment variables"
@@ -164,7 +180,7 @@ class Watch:
     def _asking(self, path: Any, **options: Any) -> os.stat_result:
         """In place of `os.stat`, by which a loss may ask whether there is a file."""
         is_by_loss = not isinstance(path, int) and _is_by_loss(libraries=False, importing=False)
-        if is_by_loss and not stat.S_ISDIR(_mode(_absolute(path))):
+        if is_by_loss and _absolute(path) not in self._changed and not stat.S_ISDIR(_mode(_absolute(path))):
             self._read(path)
         return _stat(path, **options)
 
@@ -200,6 +216,8 @@ class Watch:
         raise RepriseError(what)
 
 
+_trials: list[Watch] = []
+"""The watch of a process that has been forked to try a loss."""
 _guards: list[Watch] = []
 """Watches of this process, the innermost last."""
 
@@ -253,13 +271,16 @@ def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
         kind = _kind(frame.f_code.co_filename)
         if kind == USER:
             return _is_called_as_loss(frame)
+        if kind == NEUTRAL and frame.f_code.co_name == "_rmtree_safe_fd":
+            return False  # deletes what it opens, by names relative to other folders
         if kind in (OURS, COMPILER) or (kind == LIBRARY and not libraries):
             return False
         if kind == IMPORT and (is_within_library or not importing):
             return False
         is_within_library |= kind == LIBRARY
         frame = frame.f_back
-    return False
+    # A process that tries a loss has no other threads than the loss's, such as those of a pool.
+    return bool(_trials) and threading.current_thread() is not threading.main_thread()
 
 
 def _is_called_as_loss(frame: FrameType) -> bool:
@@ -276,6 +297,10 @@ def _kind(file: str) -> str:
     if file.startswith("<"):
         return IMPORT if file.startswith("<frozen importlib") else NEUTRAL
     path = os.path.abspath(file)
+    if "/torchinductor_" in path:
+        return COMPILER
+    if path.startswith(f"{sys.base_prefix}/share/locale/"):  # translations of Python's messages
+        return NEUTRAL
     if "site-packages" in path or "dist-packages" in path:
         return COMPILER if any(f"-packages/{folder}" in path for folder in COMPILERS) else LIBRARY
     if path.startswith(_package()):

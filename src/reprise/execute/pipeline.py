@@ -18,7 +18,7 @@ import pandas as pd
 
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting
-from reprise.execute import cache, foreign, provenance, registry
+from reprise.execute import cache, foreign, kept, provenance, registry
 from reprise.execute.tiers import Tier, changes
 from reprise.notices import slower
 from reprise.storage import store, versions
@@ -78,6 +78,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
     guarded = experiment.trying_losses(params)
     files = experiment.files(params)
     key, asker = experiment.key(params, files), cache.asker(id, tier)
+    compute, commit = experiment.compute(), provenance.commit(tier.root)
     with guarded, store.locked(folder / store.LOCK) as waited, store.asking(asker):
         if waited and has_results(id, tier) and not staleness(id, tier):
             return folder
@@ -89,7 +90,6 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             needs = experiment.needs(params)
             unchanged = partial(_require_unchanged, id, tier, key)
             context = replace(context, keep=_Keeper(tier.root, asker, needs, progress, unchanged))
-        compute = experiment.compute()
         with _blamed_on_settings(id, tier):
             tables = evaluate(compute, settings, context)
         _require_unchanged(id, tier, key)
@@ -102,6 +102,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
             print(f"{id}: warning: not finite, so that a run may have diverged: {shares}", file=sys.stderr)
         record = {
             **_described(tier.root, experiment.versions(params)),
+            **provenance.of_run(commit, tier.root),
             "experiment": id,
             "not_finite": lacking,
             "params": params.model_dump(mode="json"),
@@ -172,10 +173,10 @@ def _require_unchanged(id: str, tier: Tier, key: str) -> None:
     Raises:
         RepriseError: if what the results depend on is no longer what it was when the run began.
     """
-    if registry.experiment(id).key(tier.params[id]) != key:
+    if not kept.of_package().is_current() or registry.experiment(id).key(tier.params[id]) != key:
         raise RepriseError(
-            f"{id}: the file of a loss, a module or file that it reads, or a file of the data was edited "
-            f"while this ran; nothing was saved since; run it again: {how_to_make(id, tier)}"
+            f"{id}: the package, a loss, a module or file that it reads, or a file of the data was "
+            f"edited while this ran; nothing was saved since; run it again: {how_to_make(id, tier)}"
         )
 
 

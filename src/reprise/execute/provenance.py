@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -38,11 +38,9 @@ def describe(root: Path) -> dict[str, object]:
     """The exact command, the commit of the code that runs, versions, hardware, and the numerical libraries
     loaded so far. The commit has `+changes` if the tree is dirty; `commit_problem` says why git does not tell
     it, or that the code is not the checkout's."""
-    commit, problem = _commit(root)
     return {
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        "commit": commit,
-        **({"commit_problem": problem} if problem else {}),
+        **commit(root),
         "python": platform.python_version(),
         "versions": {name: _version(name) for name in LIBRARIES},
         "hardware": {
@@ -97,6 +95,23 @@ def commit_date(commit: str, root: Path) -> str:
     if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", name):  # a shorter one may be a branch's
         return ""
     return _git(root, "show", "--no-patch", "--no-show-signature", "--format=%cs", f"{name}^{{commit}}")[0]
+
+
+def commit(root: Path) -> dict[str, str]:
+    """The `commit` of the code that runs, and the `commit_problem`, if there is one, as in `describe`."""
+    name, problem = _commit(root)
+    return {"commit": name, **({"commit_problem": problem} if problem else {})}
+
+
+def of_run(began: Mapping[str, str], root: Path) -> dict[str, str]:
+    """The commit of a run that ends now; it is that at which it began.
+
+    Args:
+        began: from `commit`, at the start.
+    """
+    if commit(root)["commit"] == began["commit"]:
+        return dict(began)
+    return {**began, "commit_problem": "the checkout's commit or files changed while this ran"}
 
 
 def _commit(root: Path) -> tuple[str, str]:

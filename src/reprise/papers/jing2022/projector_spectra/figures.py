@@ -41,7 +41,6 @@ NAMES = {
     "directclr": "DirectCLR, no projector",
     "start": "before training",
 }
-PRINTED = pd.read_csv(Path(__file__).parents[1] / "published.csv")
 PRINTED_DIM = 128
 """Of the embedding of the paper's Figure 2."""
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
@@ -77,7 +76,8 @@ def fig02(tables: Tables, params: Params) -> Figure:
     fig = _spectra(tables, params, "embedding", names, WIDTH / 2)
     own = fig.axes[0]
     dim = float(np.max(own.lines[0].get_xdata()))
-    collapsed = float(PRINTED.loc[PRINTED["artifact"] == "Figure 2", "value"].item())
+    printed = _published()
+    collapsed = float(printed.loc[printed["artifact"] == "Figure 2", "value"].item())
     label = f"printed: about {collapsed:g} of {PRINTED_DIM}"
     own.axvline(dim * (1 - collapsed / PRINTED_DIM), color="0.4", lw=0.9, ls="-.", label=label)
     _legend(own)
@@ -254,7 +254,13 @@ def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any
 
 def _published() -> pd.Series:
     """The printed accuracies in %, by loss and projector."""
-    return PRINTED[PRINTED["metric"] == "linear probe top-1"].set_index(["loss", "projector"])["value"]
+    printed = _published()
+    return printed[printed["metric"] == "linear probe top-1"].set_index(["loss", "projector"])["value"]
+
+
+def _published() -> pd.DataFrame:
+    """The paper's printed numbers."""
+    return pd.read_csv(Path(__file__).parents[1] / "published.csv")
 
 
 def _references(probes: pd.DataFrame, params: Params) -> dict[str, float]:
