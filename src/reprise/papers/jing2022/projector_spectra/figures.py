@@ -76,7 +76,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
     fig = _spectra(tables, params, "embedding", names, WIDTH / 2)
     own = fig.axes[0]
     dim = float(np.max(own.lines[0].get_xdata()))
-    printed = _published()
+    printed = _printed()
     collapsed = float(printed.loc[printed["artifact"] == "Figure 2", "value"].item())
     label = f"printed: about {collapsed:g} of {PRINTED_DIM}"
     own.axvline(dim * (1 - collapsed / PRINTED_DIM), color="0.4", lw=0.9, ls="-.", label=label)
@@ -254,11 +254,11 @@ def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any
 
 def _published() -> pd.Series:
     """The printed accuracies in %, by loss and projector."""
-    printed = _published()
+    printed = _printed()
     return printed[printed["metric"] == "linear probe top-1"].set_index(["loss", "projector"])["value"]
 
 
-def _published() -> pd.DataFrame:
+def _printed() -> pd.DataFrame:
     """The paper's printed numbers."""
     return pd.read_csv(Path(__file__).parents[1] / "published.csv")
 
