@@ -30,7 +30,7 @@ SHA256 = {
     "rocket": "3d4435cc745752b7f9724df88c6e18817de3ce7e3d2d71c55f85f7831e68f197",
     "grace_hopper": "f7f982de68dd296af67ee51b2a95a2e5658f7bf064c6536520b66bae8d01fc34",
 }
-"""Of each photograph's pixels, row by row: another decoder of JPEG may round them differently."""
+"""SHA-256 of each photograph's pixels, row by row; another decoder of JPEG may round them differently."""
 SIZE = 32
 """Side of a crop, in pixels."""
 CROPS = {"train": slice(0, 5000), "test": slice(5000, 7000)}

@@ -78,7 +78,7 @@ class Run:
 
 
 def _may_decide(id: str) -> bool:
-    """Whether verdicts may rest on an experiment: unless it is known to have no claims."""
+    """Tells if verdicts may rest on an experiment: not if it is known to have no claims."""
     return id not in registry.experiments() or bool(registry.experiment(id).claims)
 
 

@@ -1,4 +1,4 @@
-"""What another machine may have written: records, manifests and tables, each checked before it is used.
+"""Reads records, manifests and tables that another machine may have written; checks each before use.
 
 A seal and SHA-256 sums tell damage, not a forger: both can be made by anyone.
 """
@@ -99,7 +99,7 @@ class Record(_Read):
 
 
 class Manifest(_Read):
-    """What a bundle holds.
+    """Contents of a bundle.
 
     Attributes:
         tier: the tier that was run.
@@ -274,7 +274,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _bytes(column: pa.ChunkedArray) -> int:
-    """What a column takes in memory with each of its texts written out."""
+    """Size of a column in memory with each of its texts written out, in bytes."""
     if not pa.types.is_dictionary(column.type):
         return column.nbytes
     return sum(

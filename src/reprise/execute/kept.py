@@ -1,4 +1,4 @@
-"""What follows from the package's files, kept from one process to the next: hashes of closures, the
+"""Keeps what follows from the package's files from one process to the next: hashes of closures, the
 libraries that they use, and which figures and tables a module draws; also digests of the user's data, by the
 data's place, sizes and dates, and what users' losses were seen to read.
 
@@ -62,7 +62,7 @@ class Kept:
                 new.unlink()
 
     def is_current(self) -> bool:
-        """Whether no file of the package has changed since this process first looked at them."""
+        """Tells if the package's files are as they were when this process first looked at them."""
         return fingerprint(self._package) == self._state
 
     def _read(self) -> dict:
