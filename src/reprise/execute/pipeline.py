@@ -451,7 +451,7 @@ def drawing_staleness(id: str, tier: Tier) -> str:
         RepriseError: if there are no results, or their record is damaged.
     """
     artifact = registry.artifact(id)
-    results = store.load_record(tier.results / artifact.experiment, how_to_make(artifact.experiment, tier))
+    results = load_record(artifact.experiment, tier)
     try:
         record = store.load_sealed(
             _drawing_record(id, tier), [file.name for file in _drawn_files(artifact, tier)]
@@ -637,9 +637,7 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
     fresh = [id for id in registry.experiments() if has_results(id, tier) and not staleness(id, tier)]
     checked = [key for key in registry.judged() if is_checked(key, tier)]
     return {
-        "results": {
-            id: store.load_record(tier.results / id, how_to_make(id, tier))["sha256"] for id in fresh
-        },
+        "results": {id: load_record(id, tier)["sha256"] for id in fresh},
         "verdicts": {
             key: store.load_record(tier.results / key, _check_again(key, tier))["sha256"] for key in checked
         },
