@@ -40,7 +40,7 @@ def test_a_file_too_many_and_other_bytes_are_noticed(tmp_path):
 
 def test_good_results_that_a_kill_loses_are_noticed(tmp_path):
     """The reader's check can fail: a command that takes old results away before new ones are whole."""
-    folder = Path("results/smoke/demo")
+    folder = Path("results/smoke/demo/runs")
     table = pd.DataFrame({"x": [1.0]})
 
     def save():
