@@ -465,6 +465,7 @@ UNHINDERED = {
         "handler = logging.handlers.RotatingFileHandler('log.txt', maxBytes=100)\n"
         "logging.getLogger('mine').addHandler(handler)\nlogging.getLogger('mine').error('tried')"
     ),
+    "what a library saves": "import torch\ntorch.save(torch.ones(1), 'kept.pt')",
     "nowhere, for writing too": "import os\nopen(os.devnull, 'r+b', buffering=0).close()",
     "nowhere": "import os\nopen(os.devnull).close()",
     "variables that it sets": "import os\nos.environ['SCALE'] = '1'",

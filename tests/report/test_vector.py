@@ -114,6 +114,20 @@ FOREIGN = {
     "an animation": around('<path d="M 0 0"><set attributeName="href" to="javascript:alert(1)"/></path>'),
     "an entity": around("<g>&x;</g>", head='<!DOCTYPE svg [<!ENTITY x "<script>1</script>">]>'),
     "no drawing": "<html/>",
+    "no viewBox": '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    "a viewBox of words": around("<g/>").replace("0 0 1 1", "a b c d"),
+    "half a point": around('<path d="M 1"/>'),
+    "a point at infinity": around('<path d="M 1e999 1"/>'),
+    "a long number": around(f'<path d="M {"9" * 400} 1"/>'),
+    "another command": around('<path d="M 1 1 H 3"/>'),
+    "a path that is shown within itself": around('<g id="a"><use xlink:href="#a"/></g>'),
+    "a use of uses": around('<use id="b" xlink:href="#c"/><use xlink:href="#b"/><path id="c" d="M 0 0"/>'),
+    "a pattern of patterns": around('<pattern id="a"><rect fill="url(#b)"/></pattern><pattern id="b"/>'),
+    "a style sheet before it": around("<g/>", head='<?xml-stylesheet href="https://example.org/x.css"?>'),
+    "an instruction within": around("<g><?php x?></g>"),
+    "elements in elements": around("<g>" * 2000 + "</g>" * 2000),
+    "another encoding": around("<g/>", head='<?xml version="1.0" encoding="nosuch"?>'),
+    "an encoding of several bytes": around("<g/>", head='<?xml version="1.0" encoding="shift_jis"?>'),
 }
 
 

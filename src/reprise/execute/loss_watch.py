@@ -11,6 +11,7 @@ import stat
 import sys
 import sysconfig
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -71,6 +72,7 @@ class Watch:
         self._new: set[str] = set()
         self._changed: set[str] = set()
         self._made: set[str] = set()
+        self._began = time.time()
 
     def audit(self, event: str, details: Sequence[Any]) -> None:
         """To be added by `sys.addaudithook`, or called from there."""
@@ -201,14 +203,14 @@ class Watch:
         self._name([value, *frame.f_locals.values()])
 
     def _name(self, values: Iterable[Any]) -> None:
-        """Notes those values that are the path of a file."""
+        """Notes those values that are the path of a file which was there before the trial."""
         for value in values:
             if isinstance(value, (str, bytes, os.PathLike)):
                 try:
                     path = _absolute(value)
                     if len(path) < LONGEST and stat.S_ISREG(_mode(path)) and _is_file_of_user(path):
-                        self._named.add(path)
-                except (TypeError, ValueError):
+                        self._named |= {path} if _stat(path).st_ctime < self._began else set()
+                except (TypeError, ValueError, OSError):
                     continue
 
     def _refuse(self, what: str) -> NoReturn:

@@ -4,7 +4,7 @@ import base64
 import re
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -29,14 +29,21 @@ DESCRIBED = {
     )
 }
 """The name spaces of the elements in `metadata`, which no page gets."""
-ATTRIBUTES = {"id", "type", "version", "viewBox", "width", "height", "x", "y", "d", "points", "transform",
-              "clip-path", "style", "fill", "opacity", "patternUnits", HREF}  # fmt: skip
+ATTRIBUTES = {"id", "type", "version", "viewBox", "width", "height", "x", "y", "d", "transform", "clip-path",
+              "style", "fill", "opacity", "patternUnits", HREF}  # fmt: skip
+DEPTH = 30
+"""Elements within each other, at most; matplotlib's are a dozen deep."""
 STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 """The one style sheet that matplotlib writes."""
 PLAIN = re.compile(r"text/css|(?:url\(#[\w.-]+\)|(?!url)[\w\s#.,;:%()'*-])*", re.IGNORECASE)
 """An attribute's value: no address, and no function `url` but of an element of the same drawing."""
 PICTURE = re.compile(r"#[\w.-]+|data:image/png;base64,[\w+/=\s]+")
 """What an element may refer to: another one of the same drawing, or pixels that it holds itself."""
+_POINT = r"(?:\s*-?\d{1,9}(?:\.\d+)?){2}"
+BOX = re.compile(rf"{_POINT}{_POINT}")
+PATH = re.compile(rf"(?:[ML]{_POINT}\s*|Q(?:{_POINT}){{2}}\s*|C(?:{_POINT}){{3}}\s*|z\s*)*")
+SHAPES = {"viewBox": BOX, "d": PATH, HREF: PICTURE}
+"""What the values of these attributes match; those of the others match `PLAIN`."""
 
 
 class Foreign(Exception):
@@ -85,15 +92,43 @@ def parsed(file: Path) -> Element:
         ElementTree.ParseError: if the file is no whole SVG.
         Foreign: if it holds something else.
     """
-    root = ElementTree.parse(file).getroot()
+    try:
+        root = ElementTree.parse(file, ElementTree.XMLParser(target=_Builder())).getroot()
+    except (LookupError, ValueError):  # an encoding that Python does not know, or of several bytes
+        raise Foreign("is not in UTF-8") from None
     if root.tag != f"{SPACE}svg":
         raise Foreign(f"is <{_name(root)}>, not an SVG")
+    if "viewBox" not in root.attrib:
+        raise Foreign("has no viewBox")
     _require_drawn(root)
+    _require_flat(root)
     return root
 
 
-def _require_drawn(element: Element) -> None:
+class _Builder(ElementTree.TreeBuilder):
+    """Refuses what a parser otherwise drops."""
+
+    def pi(self, target: str, data: str | None = None) -> NoReturn:
+        raise Foreign(f"holds <?{target}?>, which matplotlib does not write")
+
+
+def _require_flat(root: Element) -> None:
+    """Refuses an element shown within itself, or one that multiplies others: `use` shows a path, and what a
+    pattern or a clip holds refers to nothing."""
+    paths = {f"#{path.get('id')}" for path in root.iter(f"{SPACE}path")}
+    for use in root.iter(f"{SPACE}use"):
+        if use.get(HREF) not in paths:
+            raise Foreign("holds a <use> of something else than a path of its own")
+    for name in ("pattern", "clipPath"):
+        for inner in (inner for outer in root.iter(f"{SPACE}{name}") for inner in list(outer.iter())[1:]):
+            if any(key == HREF or "url(" in value.lower() for key, value in inner.items()):
+                raise Foreign(f"holds a <{name}> that refers to something")
+
+
+def _require_drawn(element: Element, depth: int = 0) -> None:
     name = _name(element)
+    if depth > DEPTH:
+        raise Foreign(f"nests more than {DEPTH} elements, which matplotlib does not do")
     if element.tag == f"{SPACE}metadata":
         for inner in list(element.iter())[1:]:
             if inner.tag.removesuffix(_name(inner)) not in DESCRIBED:
@@ -104,12 +139,11 @@ def _require_drawn(element: Element) -> None:
     if name == "style" and (element.text or "").strip() != STYLE:
         raise Foreign("holds a style sheet that is not matplotlib's")
     for key, value in element.items():
-        allowed = PICTURE if key == HREF else PLAIN
-        if key not in ATTRIBUTES or not allowed.fullmatch(value):
+        if key not in ATTRIBUTES or not SHAPES.get(key, PLAIN).fullmatch(value):
             shown = " ".join(value.split())[:40]
             raise Foreign(f'holds <{name} {key.split("}")[-1]}="{shown}">, which matplotlib does not draw')
     for child in element:
-        _require_drawn(child)
+        _require_drawn(child, depth + 1)
 
 
 def _name(element: Element) -> str:
