@@ -165,7 +165,7 @@ def serve() -> None:
         kept.of_package.cache_clear()  # as in a new process
         hashes = {id: e.key(tier.params[id]) for id, e in registry.experiments().items()}
         hashes |= {id: registry.artifact_code(id) for id in registry.artifacts()}
-        judged = {verdicts(key): registry.claims_code(key) for key in registry.papers()}
+        judged = {verdicts(key): registry.claims_code(key) for key in registry.judged()}
         hashes |= judged
         # Its inputs are the verdicts: what makes one of them again, makes the report again.
         hashes[REPORT] = " ".join([registry.report_code(), *judged.values()])
@@ -548,7 +548,7 @@ def run_traced(id: str, tier: Tier) -> dict[str, Ran]:
 def judge_traced(tier: Tier) -> dict[str, Ran]:
     """What the papers' verdicts on the results of a tier run, and the report."""
     steps = {}
-    for key in registry.papers():
+    for key in registry.judged():
         _as_in_a_new_process()
         with traced() as ran:
             claims = pipeline.check(key, tier)
