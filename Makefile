@@ -26,7 +26,7 @@ $(foreach name,TIER PAPER CORES KILLS MUTANTS,$(if $(call plain,$(name)),,$(erro
 	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
 
 # Under another name they would be ignored, and the default tier run. Variables of other programs stand before `make`.
-TAKEN := TIER PAPER CORES KILLS PYTHON
+TAKEN := TIER PAPER CORES KILLS MUTANTS PYTHON
 given = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 ifeq ($(MAKELEVEL),0)
 $(foreach name,$(filter-out $(TAKEN),$(given)),$(error unknown variable $(name); there are: $(TAKEN)))
@@ -102,7 +102,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv
 	@{ if $(BIN)/python -c '$(HASHED)'; then \
 		$(INSTALL) --require-hashes -r <(grep ^setuptools== constraints.txt); \
-		$(INSTALL) --require-hashes --no-deps --no-build-isolation -r constraints.txt; \
+		$(INSTALL) --require-hashes --force-reinstall --no-deps --no-build-isolation -r constraints.txt; \
 		$(INSTALL) --no-deps --no-build-isolation -e .; \
 	else \
 		echo "constraints.txt has no hashes for this platform: its versions are installed unverified"; \

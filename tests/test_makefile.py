@@ -72,5 +72,5 @@ def test_an_unknown_variable_is_refused_before_anything_runs(make, name):
     done = make("reproduce", f"{name}=smoke")
     assert done.returncode != 0
     assert done.stdout == ""
-    assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS PYTHON" in done.stderr
+    assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS MUTANTS PYTHON" in done.stderr
     assert make("reproduce", "PYTHON=python3.11").returncode == 0

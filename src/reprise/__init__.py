@@ -25,7 +25,7 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     Raises:
         RepriseError: for an unknown id or setting, or if its results are missing, damaged or out of date.
     """
-    from reprise.execute import pipeline, registry, tiers
+    from reprise.execute import pipeline, recorded, registry, tiers
     from reprise.study.tidy import in_numbers
 
     read, experiments, artifacts = tiers.load_tier(tier), registry.experiments(), registry.artifacts()
@@ -34,9 +34,10 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
         key = id.split("/")[0]
         where = f" {key}" if key in registry.papers() else ""
         raise unknown("experiment, figure or table", id, known, f"list them with: reprise list{where}")
+    experiment = id if id in experiments else artifacts[id].experiment
+    read = recorded.source(read, [experiment])
     if id in artifacts and artifacts[id].kind == "table":
         return in_numbers(pipeline.make(id, read))
-    experiment = id if id in experiments else artifacts[id].experiment
     return pipeline.in_setting(pipeline.load(experiment, read)[0], settings)
 
 
@@ -46,6 +47,7 @@ def draw(id: str, tier: str = "default") -> Any:
     Raises:
         RepriseError: as in `load`.
     """
-    from reprise.execute import pipeline, tiers
+    from reprise.execute import pipeline, recorded, registry, tiers
 
-    return pipeline.make(id, tiers.load_tier(tier))
+    read = recorded.source(tiers.load_tier(tier), [registry.artifact(id).experiment])
+    return pipeline.make(id, read)

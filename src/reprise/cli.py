@@ -8,7 +8,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+import webbrowser
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -78,6 +79,11 @@ def _run_command(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         print(INTERRUPTION, file=sys.stderr)
         return INTERRUPTED
+    except PermissionError as error:
+        print(
+            f"reprise: error: {error.filename}: {error.strerror}; give yourself access to it", file=sys.stderr
+        )
+        return 2
 
 
 class _Parser(argparse.ArgumentParser):
@@ -150,6 +156,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
+    add("open", _open, "open the report in a browser, at a claim, figure or paper").add_argument(
+        "id", nargs="?", metavar="ID"
+    )
     add(
         "publish",
         _publish,
@@ -223,13 +232,13 @@ def _list(options: argparse.Namespace) -> None:
         _print_costs(tiers.load_tier(options.tier or "default"))
         return
     keys = [paper.key for paper in registry.chosen(options.paper)]
-    if options.claims:
-        lines = listing.of_claims(keys, tiers.load_tier(options.tier or "default"))
-    elif options.paper:
-        lines = listing.of_paper(options.paper, tiers.load_tier(options.tier or "default"))
+    if options.claims or options.paper:
+        tier = _source(tiers.load_tier(options.tier or "default"), keys)
+        recorded.keep_judged(keys, tier)
+        lines = listing.of_claims(keys, tier) if options.claims else listing.of_paper(options.paper, tier)
     else:
-        names = [options.tier] if options.tier else tiers.names()
-        lines = listing.overview([tiers.load_tier(name) for name in names])
+        shown = [tiers.load_tier(name) for name in ([options.tier] if options.tier else tiers.names())]
+        lines = listing.overview(shown, {tier.name: run for tier in shown if (run := _beside(tier))})
     for line in lines:
         print(line)
     if not options.paper and (names := tiers.recorded_names()):
@@ -240,7 +249,8 @@ def _show(options: argparse.Namespace) -> None:
     from reprise.report import card  # only here and for the report are the models of its page built
 
     width = min(Console().width, 110)
-    print(card.card(options.id, tiers.load_tier(options.tier), width))
+    tier = recorded.source(tiers.load_tier(options.tier), card.deciding(options.id), judges=True)
+    print(card.card(options.id, tier, width))
 
 
 def _diff(options: argparse.Namespace) -> int:
@@ -360,13 +370,17 @@ def _progress(id: str) -> Iterator[pipeline.Progress]:
 
 
 def _draw(options: argparse.Namespace) -> None:
-    for file in pipeline.draw(options.id, tiers.load_tier(options.tier)):
+    artifact = registry.artifact(options.id)
+    tier = recorded.source(tiers.load_tier(options.tier), [artifact.experiment])
+    for file in pipeline.draw(options.id, tier):
         print(file)
 
 
 def _check(options: argparse.Namespace) -> int:
     tier = tiers.load_tier(options.tier)
     keys = [options.paper] if options.paper else list(registry.judged())
+    if not options.write and "drift" not in options.fail_on:
+        tier = _source(tier, keys)
     verdicts = {}
     for key in keys:
         judged = pipeline.evidence(key, tier)
@@ -402,18 +416,57 @@ def _finite(value: object) -> object:
 def _report(options: argparse.Namespace) -> None:
     from reprise.report import html  # only here is jinja2 needed
 
-    tier = tiers.load_tier(options.tier)
+    tier = _source(tiers.load_tier(options.tier), registry.papers())
+    recorded.keep_judged(registry.papers(), tier)
     claims = pipeline.join(tier)
     file = html.write(tier, claims)
     _print_summary(claims)
+    for key, paper in registry.judged().items():
+        has_run = any(pipeline.has_results(id, tier) for id in paper.experiments)
+        if has_run and (reason := pipeline.why_unchecked(key, tier)):
+            print(f"{key}: its verdicts are left out: {reason}", file=sys.stderr)
     print(f"report: {file}")
+
+
+def _open(options: argparse.Namespace) -> None:
+    from reprise.report import card, html
+
+    if options.id is not None:
+        card.require_known(options.id)
+    tier = _source(tiers.load_tier(options.tier), registry.papers())
+    recorded.keep_judged(registry.papers(), tier)
+    file = tier.results / pipeline.REPORT[0]
+    if not pipeline.is_reported(tier):
+        file = html.write(tier, pipeline.join(tier))
+    address = file.as_uri() + (f"#{options.id}" if options.id else "")
+    print(address, flush=True)
+    if not webbrowser.open(address):
+        raise RepriseError(f"{file}: no browser found to open it; copy the file, or set BROWSER")
+
+
+def _beside(tier: tiers.Tier) -> tiers.Tier | None:
+    """The recorded run, judged, of what has not run here in a tier."""
+    missing = [id for id in registry.experiments() if not pipeline.has_results(id, tier)]
+    try:
+        if published := recorded.beside(tier, missing, judges=True):
+            recorded.keep_judged(registry.papers(), published)
+        return published
+    except RepriseError as error:  # of damage, which keeps nobody from seeing what has run here
+        print(f"reprise: warning: {error}", file=sys.stderr)
+        return None
+
+
+def _source(tier: tiers.Tier, keys: Iterable[str]) -> tiers.Tier:
+    """Where the verdicts on some papers are read from (`recorded.source`)."""
+    return recorded.source(tier, [id for key in keys for id in registry.paper(key).experiments], judges=True)
 
 
 def _publish(options: argparse.Namespace) -> None:
     from reprise.report import results
 
-    tier = tiers.load_tier(options.tier)
-    folder = tier.root / "docs" / "results"
+    tier = _source(tiers.load_tier(options.tier), registry.papers())
+    recorded.keep_judged(registry.papers(), tier)
+    folder = (tier.root / tiers.BUNDLE).parent
     files = results.publish(tier, pipeline.join(tier), folder, tier.root / "README.md")
     print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
 

@@ -14,6 +14,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
+IMPORTED: dict[str, bytes] = {}
+"""File -> the hash of the source that was imported from it, of the package's modules and a user's."""
 CHECKED_HASH = (0b11).to_bytes(4, "little")
 """Flags of a compiled module that holds a hash of its source, which Python compares, too (PEP 552)."""
 
@@ -41,7 +43,8 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
         source = self.get_data(path)
-        header = importlib.util.MAGIC_NUMBER + CHECKED_HASH + importlib.util.source_hash(source)
+        IMPORTED[path] = importlib.util.source_hash(source)
+        header = importlib.util.MAGIC_NUMBER + CHECKED_HASH + IMPORTED[path]
         compiled = importlib.util.cache_from_source(path)
         with suppress(OSError), open(compiled, "rb") as file:
             if file.read(len(header)) == header:
@@ -62,7 +65,9 @@ def verify(spec: ModuleSpec | None, code: CodeType) -> None:
     if spec is None or spec.origin is None or type(spec.loader) is not SourceFileLoader:
         return
     file = spec.origin
-    if code != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True):
+    source = Path(file).read_bytes()
+    IMPORTED[file] = importlib.util.source_hash(source)
+    if code != compile(source, file, "exec", dont_inherit=True):
         compiled = Path(importlib.util.cache_from_source(file))
         with suppress(OSError):
             compiled.unlink()
@@ -70,6 +75,18 @@ def verify(spec: ModuleSpec | None, code: CodeType) -> None:
             f"{file} has another content than {compiled}, of the same size and date, which was deleted: "
             "start again"
         )
+
+
+def edited(folder: Path) -> list[str]:
+    """The files below a folder that hold another source now than when they were imported."""
+    return [file for file in IMPORTED if folder in Path(file).parents and _hash(file) != IMPORTED[file]]
+
+
+def _hash(file: str) -> bytes:
+    try:
+        return importlib.util.source_hash(Path(file).read_bytes())
+    except OSError:
+        return b""
 
 
 verify(__spec__, sys._getframe().f_code)

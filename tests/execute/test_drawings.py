@@ -154,8 +154,8 @@ def test_tables_that_change_while_a_figure_is_drawn_make_it_stale(tier, monkeypa
         reseal(tier)
         return drawing(*arguments)
 
-    drawing = pipeline._draw
-    monkeypatch.setattr(pipeline, "_draw", late)
+    drawing = pipeline.drawn
+    monkeypatch.setattr(pipeline, "drawn", late)
     pipeline.draw(FIGURE, tier)
     assert "drawn from other tables" in pipeline.drawing_staleness(FIGURE, tier)
 

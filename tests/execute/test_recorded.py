@@ -20,8 +20,8 @@ import pytest
 
 from reprise.cli import main
 from reprise.errors import RepriseError
-from reprise.execute import diff, foreign, pipeline, recorded, registry, tiers
-from reprise.execute.tiers import MANIFEST
+from reprise.execute import bundles, diff, foreign, pipeline, recorded, registry, tiers
+from reprise.execute.bundles import MANIFEST
 from reprise.report import html
 from reprise.storage import store
 
@@ -226,7 +226,7 @@ SPOILED = {
         "not those that this version makes",
     ),
     "other parameters": (
-        lambda file: remade(file, nothing, record_with(params={"speed": 1})), "unknown key 'speed'"
+        lambda file: remade(file, nothing, record_with(params={"speed": 1})), "seeds, speed, steps; read it"
     ),
     "fewer parameters": (
         lambda file: remade(file, nothing, record_with(params={})), f"where {ID} had other parameters"
@@ -322,7 +322,7 @@ SPOILED = {
         lambda file: remade(file, nothing, with_frame(lambda t: t.assign(arm="\x1b[2J"))), "holds the text"
     ),
     "tables of another version": (
-        lambda file: remade(file, nothing, without("trajectory")), "not what the claims of jing2022 read"
+        lambda file: remade(file, nothing, without("trajectory")), f"not what the claims of {ID} read"
     ),
 }  # fmt: skip
 
@@ -341,13 +341,18 @@ def test_what_is_no_intact_bundle_is_refused_in_one_line(elsewhere, capsys, spoi
     assert left_in(root) == []
 
 
-def test_a_record_with_a_setting_that_is_gone_from_a_list_of_settings_is_refused():
-    record = {
-        "experiment": "jing2022/projector_map",
-        "params": {"optimisers": [{"kind": "sgd", "learning_rate": 0.1, "warmth": 1}]},
-    }
-    with pytest.raises(RepriseError, match="unknown key in a list of settings"):
-        tiers._as_recorded(record["experiment"], record, "the record")
+def test_a_setting_that_is_gone_from_a_list_of_settings_is_left_out(elsewhere):
+    """With the other settings of the record kept."""
+    _, file = elsewhere
+    with zipfile.ZipFile(file) as archive:
+        record = foreign.read(foreign.Record, archive.read(f"{ID}/{store.RECORD}"), "the record")
+    optimisers = [{"kind": "sgd", "learning_rate": 0.1, "warmth": 1}]
+    id, params = "jing2022/projector_map", {"optimisers": optimisers, "base_seeds": 5}
+    read = tiers._as_recorded(
+        id, record.model_copy(update={"experiment": id, "params": params}), "the record"
+    )
+    assert read == registry.experiment(id).params(base_seeds=5)
+    assert "optimisers" in tiers._changed(read, params)
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere, monkeypatch):
@@ -355,7 +360,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere, monkeypatch):
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, json.dumps({}))
         archive.writestr("zeros", bytes(3 << 20))
-    monkeypatch.setattr(recorded, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(bundles, "MAX_BYTES", 1 << 20)
     with pytest.raises(RepriseError, match="unpacks to more than"):
         recorded.merge(file, root)
 

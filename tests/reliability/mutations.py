@@ -52,6 +52,8 @@ SWAPS = {
 """An operator -> the one that an edit puts in its place."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 REPORT = "report"
+READS = "reads"
+"""The function of an experiment's parameters that names the files in the key of its tables."""
 TWICE_EVERY = 25
 """Of so many edits, one is hashed anew from every file, too: the hashes must be the same."""
 STATEMENTS = (
@@ -515,8 +517,10 @@ def everything() -> dict[str, list[Edited]]:
 
 
 def used(step: str, record: Ran) -> list[Edited]:
-    """What a step ran and read. The registry finds what an experiment's hash is of, and computes nothing."""
-    names = {one for one in record.functions if step not in registry.experiments() or one.file != BESIDE}
+    """What a step ran and read. The registry finds what an experiment's hash is of, and computes nothing. It
+    also finds an experiment's files for drawings and verdicts, where other files make the tables stale."""
+    is_of_tables = step in registry.experiments()
+    names = {one for one in record.functions if (one.file != BESIDE if is_of_tables else one.name != READS)}
     return [*sorted(names), *sorted(record.data_files)]
 
 

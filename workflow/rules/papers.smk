@@ -9,6 +9,12 @@ for experiment in EXPERIMENTS:
         input:
             shares(experiment),
         output:
+            again(
+                experiment.id,
+                f"{RESULTS}/{experiment.id}/run.json",
+                pipeline.is_whole,
+                experiment.id,
+            ),
             **tables(experiment),
         log:
             f"{LOGS}/{experiment.id}.log",

@@ -13,7 +13,7 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.claims import FORMULAS, IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import judge_all
-from reprise.execute import drift, foreign, recorded, registry
+from reprise.execute import bundles, drift, foreign, registry
 from reprise.execute.pipeline import CLAIMS
 from reprise.storage import store
 from reprise.study.settings import one_line, overridden
@@ -48,16 +48,22 @@ class Run:
         Raises:
             RepriseError: if one is missing or altered.
         """
-        tables = {}
+        read = foreign.observations if folder in self.records else foreign.table
+        return {
+            Path(name).stem: read(content, f"{self.place}/{folder}/{name}")
+            for name, content in self.verify(folder).items()
+        }
+
+    def verify(self, folder: str) -> dict[str, bytes]:
+        """The files of the tables of an experiment or a paper, as `tables` raises errors."""
+        contents = {}
         for name, expected in (self.records.get(folder) or self.judged[folder])["sha256"].items():
-            content = self.read(f"{folder}/{name}")
-            if store.sha256(content) != expected:
+            contents[name] = self.read(f"{folder}/{name}")
+            if store.sha256(contents[name]) != expected:
                 raise RepriseError(
                     f"{self.place}/{folder}/{name}: truncated or altered, its SHA-256 is not the recorded one"
                 )
-            read = foreign.observations if folder in self.records else foreign.table
-            tables[Path(name).stem] = read(content, f"{self.place}/{folder}/{name}")
-        return tables
+        return contents
 
     def verdicts(self, paper: str) -> pd.DataFrame | None:
         """The saved verdicts on a paper, if there are any on these results."""
@@ -172,8 +178,8 @@ def opened(place: Path) -> Run:
         return _folder(place)
     if not place.exists():
         raise RepriseError(f"{place}: not found; name a folder such as results/default, or a bundle")
-    manifest, contents = recorded.unpacked(place)
-    records = recorded.records(place, manifest, contents)
+    manifest, contents = bundles.unpacked(place)
+    records = bundles.records(place, manifest, contents)
     made = {id: record.model_dump() for id, record in records.items()}
     return Run(place, manifest.tier, made, {}, contents.__getitem__)
 
@@ -181,6 +187,8 @@ def opened(place: Path) -> Run:
 def _folder(place: Path) -> Run:
     def read(name: str) -> bytes:
         try:
+            if not (place / name).is_file():
+                raise OSError("not a regular file")
             return (place / name).read_bytes()
         except OSError as error:
             raise RepriseError(f"{place / name}: cannot be read ({error.strerror or error})") from None
@@ -205,13 +213,16 @@ def _folder(place: Path) -> Run:
 def _difference(before: Run, after: Run, id: str, root: Path) -> Difference:
     old, new = before.records[id], after.records[id]
     same_tables = _sums(old) == _sums(new)
+    for run in (before, after) if same_tables else ():
+        run.verify(id)
     numbers, compared = drift.moved(_nothing().assign(tolerance=0.0), _nothing()), 0
     if not same_tables:
         then, now = (_summary(run, id) for run in (before, after))
         tolerant = then.assign(tolerance=_tolerances(then, before, after, id, root))
         numbers, compared = drift.moved(tolerant, now), len(then)
     verdicts, note = _verdicts(before, after, id, same_tables and old["params"] == new["params"])
-    return Difference(id, tuple(_moved(*verdicts)), numbers, compared, tuple(_causes(old, new)), note)
+    causes = [*_causes(old, new), *_other_judges(before, after, id)]
+    return Difference(id, tuple(_moved(*verdicts)), numbers, compared, tuple(causes), note)
 
 
 def _summary(run: Run, id: str) -> pd.DataFrame:
@@ -323,6 +334,14 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
             if before.get(name) != after.get(name):
                 shown = (_short(values.get(name)) for values in (before, after))
                 yield f"{' '.join(filter(None, (label, name)))}: {' -> '.join(shown)}"
+
+
+def _other_judges(before: Run, after: Run, id: str) -> Iterator[str]:
+    """That the saved verdicts of two runs are by other code, or rest on other results of the paper."""
+    paper = id.split("/")[0]
+    keys = {run.judged[paper]["key"] for run in (before, after) if run.verdicts(paper) is not None}
+    if len(keys) > 1:
+        yield "the saved verdicts are by other code, or rest on other results of the paper"
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

@@ -33,9 +33,9 @@ UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 LARGEST_INTEGER = 10**15
 MOST_TIMES = 100
 """How many times its file's size a table may take in memory. Ours of a megabyte take up to 18 times: numbers
-that repeat are stored once. A table of up to `SMALL` bytes may take more, none more than `LARGE`, which is 30
-times our largest."""
-SMALL, LARGE = 2**26, 2**30
+that repeat are stored once. A table of up to `SMALL` bytes may take more, none more than `LARGE`, which is
+four times our largest: claims and drawings take a multiple of it."""
+SMALL, LARGE = 2**26, 2**28
 CODECS = ("SNAPPY", "UNCOMPRESSED")
 """How `DataFrame.to_parquet` compresses. Snappy shrinks to a twentieth at most, others to a thousandth."""
 
@@ -96,6 +96,8 @@ class Record(_Read):
     duration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     key: str
     sha256: Annotated[dict[TableName, Digest], Field(min_length=1), AfterValidator(distinct)]
+    reduced: dict[TableName, str] = {}
+    """What was left out of tables to make them smaller."""
 
 
 class Manifest(_Read):
@@ -105,6 +107,7 @@ class Manifest(_Read):
         tier: the tier that was run.
         experiments: their ids.
         looked: experiment id -> which of its parameters were set after results had been seen.
+        date: the day of the latest commit that made one of them, as in `2030-01-31`; empty if unknown.
         sha256: path in the bundle, `KEY/NAME/FILE` -> SHA-256.
     """
 
@@ -113,6 +116,7 @@ class Manifest(_Read):
     tier: Annotated[str, StringConstraints(max_length=100)]
     experiments: Annotated[list[Id], Field(min_length=1), AfterValidator(distinct)]
     looked: dict[str, str]
+    date: Annotated[str, StringConstraints(pattern=r"^(\d{4}-\d\d-\d\d)?$")] = ""
     sha256: dict[str, Digest]
 
     @property

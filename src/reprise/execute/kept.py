@@ -18,6 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
+from reprise import sources
 from reprise.storage import closure, versions
 from reprise.storage.closure import Symbol
 
@@ -62,8 +63,9 @@ class Kept:
                 new.unlink()
 
     def is_current(self) -> bool:
-        """Tells if the package's files are as they were when this process first looked at them."""
-        return fingerprint(self._package) == self._state
+        """Tells if the package's files are as they were when this process imported them, or first looked at
+        them."""
+        return fingerprint(self._package) == self._state and not sources.edited(self._package)
 
     def _read(self) -> dict:
         """The values that other processes wrote for the same package."""

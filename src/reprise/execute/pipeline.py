@@ -5,7 +5,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from reprise.errors import RepriseError, unknown
+from reprise.evidence.claims import Claim
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting
 from reprise.execute import cache, foreign, kept, provenance, registry
-from reprise.execute.tiers import Tier, changes
+from reprise.execute.tiers import Tier, changes, recorded_damage
 from reprise.notices import slower
 from reprise.storage import store, versions
 from reprise.study.experiment import (
@@ -294,6 +295,11 @@ def has_results(id: str, tier: Tier) -> bool:
     return (tier.results / id / store.RECORD).is_file()
 
 
+def is_whole(id: str, tier: Tier) -> bool:
+    """Whether the files of an experiment's results are those that were written."""
+    return store.is_whole(tier.results / id)
+
+
 def load_record(id: str, tier: Tier) -> dict[str, Any]:
     """How an experiment's results were made.
 
@@ -328,6 +334,20 @@ def staleness(id: str, tier: Tier) -> str:
     return ""
 
 
+def older(id: str, tier: Tier) -> str:
+    """How the experiment of a recorded run differs from what it is now; empty if it does not.
+
+    Raises:
+        RepriseError: if there are no results, or their record is damaged.
+    """
+    if not tier.is_recorded or id in tier.older:
+        return tier.older.get(id, "")
+    record, experiment = load_record(id, tier), registry.experiment(id)
+    if {Path(name).stem for name in record["sha256"]} != set(experiment.tables):
+        return "other tables"
+    return "" if record.get("code") == experiment.code(tier.params[id]) else "other code"
+
+
 def _described(root: Path, used: Mapping[str, str]) -> dict[str, Any]:
     """The provenance of a result, which also names the versions of the libraries that it depends on."""
     made: dict[str, Any] = provenance.describe(root)
@@ -352,7 +372,9 @@ def _files(record: Mapping[str, Any], id: str, tier: Tier) -> dict[str, str]:
 
 def how_to_make(id: str, tier: Tier) -> str:
     """The command that makes an experiment's results."""
-    return f"reprise {'merge FILE' if tier.is_recorded else f'run {id} --tier {tier.name}'}"
+    if tier.is_recorded and tier.in_commands == tier.name:
+        return "reprise merge FILE"
+    return f"reprise run {id} --tier {tier.in_commands}"
 
 
 def load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], Settings]:
@@ -374,7 +396,7 @@ def _load(id: str, tier: Tier) -> tuple[dict[str, pd.DataFrame], dict[str, str]]
     if reason := staleness(id, tier):
         raise RepriseError(f"{folder}: {reason}; make it again with: {again}")
     tables, record = store.load_results(folder, again)
-    if set(tables) != set(experiment.tables):
+    if set(tables) != set(experiment.tables) and not tier.is_recorded:
         raise RepriseError(
             f"{folder}: holds {sorted(tables)}, expected {sorted(experiment.tables)}; make it again with: "
             f"{again}"
@@ -399,14 +421,18 @@ def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
 def make(id: str, tier: Tier) -> Any:
     """Draws a figure (a matplotlib Figure) or builds a table (a DataFrame) from result tables."""
     artifact = registry.artifact(id)
-    return _draw(artifact, load(artifact.experiment, tier)[0], tier)
+    return drawn(artifact, load(artifact.experiment, tier)[0], tier)
 
 
-def _draw(artifact: Artifact, tables: Tables, tier: Tier) -> Any:
+def drawn(artifact: Artifact, tables: Tables, tier: Tier) -> Any:
+    """A figure or table of these tables, in the style of all figures."""
     from reprise.plotting.style import styled
 
     with _blamed_on_version(tier, f"{artifact.id} draws"), styled():
-        return artifact.draw(tables, tier.params[artifact.experiment])
+        content = artifact.draw(tables, tier.params[artifact.experiment])
+        if artifact.kind == "figure" and tier.is_recorded:
+            content.draw_without_rendering()  # reads the formulas in texts, some of which are from the tables
+        return content
 
 
 def draw(id: str, tier: Tier) -> list[Path]:
@@ -421,10 +447,15 @@ def draw(id: str, tier: Tier) -> list[Path]:
     artifact = registry.artifact(id)
     code = registry.artifact_code(id)  # as it is before it is imported: an edit meanwhile makes this stale
     tables, sums = _load(artifact.experiment, tier)
-    content = _draw(artifact, tables, tier)
+    content = drawn(artifact, tables, tier)
     writer = _figure_writer if artifact.kind == "figure" else _table_writer
     files = {file: writer(content, file.suffix[1:]) for file in _drawn_files(artifact, tier)}
-    store.write_sealed(_drawing_record(id, tier), files, _drawn_from(artifact, tier, sums, code))
+    if not kept.of_package().is_current():
+        raise RepriseError(
+            f"{id}: the package was edited while this was drawn; nothing was written; draw it again"
+        )
+    with _blamed_on_version(tier, f"{id} draws"):
+        store.write_sealed(_drawing_record(id, tier), files, _drawn_from(artifact, tier, sums, code))
     plt.close("all")
     return list(files)
 
@@ -473,14 +504,15 @@ def is_drawn(id: str, tier: Tier) -> bool:
 
 
 def keep_current(id: str, tier: Tier) -> None:
-    """Draws an artifact again, and says why on stderr, unless its files are what the present code draws from
-    the present tables.
+    """Draws an artifact, unless its files are what the present code draws from the present tables; says on
+    stderr why those that are there are not.
 
     Raises:
         RepriseError: if the results are missing, damaged or out of date, or the files cannot be written.
     """
     if reason := drawing_staleness(id, tier):
-        print(f"{reason}; drawn again", file=sys.stderr, flush=True)
+        if _drawing_record(id, tier).exists():
+            print(f"{reason}; drawn again", file=sys.stderr, flush=True)
         draw(id, tier)
 
 
@@ -510,12 +542,42 @@ def check(key: str, tier: Tier) -> pd.DataFrame:
         if not experiment.claims:
             continue
         if has_results(id, tier):
-            with _blamed_on_version(tier, f"the claims of {key} read"):
-                rows.append(judge_all(experiment.claims, *load(id, tier), looked=tier.looked.get(id, "")))
+            rows.append(judge(id, tier, lenient=True))
         else:
             missing = f"no results; compute them with: {how_to_make(id, tier)}"
             rows.append(judge_all(experiment.claims, None, None, missing=missing))
     return _concat(rows)
+
+
+def judge(
+    id: str, tier: Tier, claims: Sequence[Claim] | None = None, *, lenient: bool = False
+) -> pd.DataFrame:
+    """The verdicts on an experiment's claims.
+
+    Args:
+        claims: those to judge; by default all.
+        lenient: whether a claim that does not find what it reads in a recorded run of an older version of the
+            experiment is `not run`.
+
+    Raises:
+        RepriseError: if the results cannot be loaded, or are not what the claims read.
+    """
+    claims = registry.experiment(id).claims if claims is None else claims
+    tables, params = load(id, tier)
+
+    def judged(some: Sequence[Claim]) -> pd.DataFrame:
+        with _blamed_on_version(tier, f"the claims of {id} read"):
+            return judge_all(some, tables, params, looked=tier.looked.get(id, ""))
+
+    try:
+        return judged(claims)
+    except RepriseError as error:
+        if not lenient or not (version := older(id, tier)):
+            raise
+        if len(claims) == 1:
+            missing = f"the recorded tables are of an older version of this experiment ({version}): {error}"
+            return judge_all(claims, None, None, missing=missing)
+    return _concat([judge(id, tier, [claim], lenient=True) for claim in claims])
 
 
 class Evidence(NamedTuple):
@@ -556,7 +618,7 @@ def save_claims(key: str, tier: Tier, claims: pd.DataFrame, judged: Evidence) ->
     """
     folder = tier.results / key
     with store.locked(folder / store.LOCK):
-        if evidence(key, tier) != judged:
+        if evidence(key, tier) != judged or not kept.of_package().is_current():
             raise RepriseError(
                 f"{folder}: results or code changed while the claims were judged; check them again with: "
                 f"{_check_again(key, tier)}"
@@ -587,28 +649,38 @@ def join(tier: Tier) -> pd.DataFrame:
     """
     rows = []
     for key, paper in registry.judged().items():
-        if is_checked(key, tier):
+        if missing := why_unchecked(key, tier):
+            claims = [claim for claim, _ in paper.claims.values()]
+            rows.append(judge_all(claims, None, None, missing=missing))
+        else:
             rows.append(store.load_tables(tier.results / key, _check_again(key, tier))[CLAIMS])
-            continue
-        was = (tier.results / key / store.RECORD).is_file()
-        reason = (
-            "checked with other results or by other code or libraries than are here now"
-            if was
-            else "not checked"
-        )
-        missing = f"{reason}; check them with: {_check_again(key, tier)}"
-        rows.append(judge_all([claim for claim, _ in paper.claims.values()], None, None, missing=missing))
     return _concat(rows)
 
 
-def is_checked(key: str, tier: Tier) -> bool:
-    """Whether a paper's saved verdicts are of the very tables and by the code that are here now.
+def why_unchecked(key: str, tier: Tier) -> str:
+    """Why a paper's saved verdicts do not count, and what to do; empty if they do.
 
     Raises:
-        RepriseError: if their record, or that of a result, is damaged.
+        RepriseError: if the record of a result is damaged.
+    """
+    if is_checked(key, tier):
+        return ""
+    reason = "not checked"
+    if (tier.results / key / store.RECORD).is_file():
+        reason = "checked with other results or by other code or libraries than are here now"
+        if not store.is_whole(tier.results / key):
+            reason = "the saved verdicts are damaged"
+    return f"{reason}; check them with: {_check_again(key, tier)}"
+
+
+def is_checked(key: str, tier: Tier) -> bool:
+    """Whether a paper's saved verdicts are whole, of the very tables and by the code that are here now.
+
+    Raises:
+        RepriseError: if the record of a result is damaged.
     """
     folder = tier.results / key
-    if not (folder / store.RECORD).is_file():
+    if not store.is_whole(folder):
         return False
     record = store.load_record(folder, _check_again(key, tier))
     return (record["key"], record.get("results")) == evidence(key, tier)
@@ -629,7 +701,7 @@ def saved_verdicts(key: str, tier: Tier) -> dict[str, str]:
 
 def shown(tier: Tier) -> dict[str, dict[str, Any]]:
     """What a tier's report is made from: the SHA-256 of the tables of each experiment whose results are up to
-    date, and of the verdicts on each paper that count.
+    date, and of the verdicts on each paper that count, and what is damaged in each recorded run.
 
     Raises:
         RepriseError: if a record is damaged.
@@ -641,6 +713,7 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
         "verdicts": {
             key: store.load_record(tier.results / key, _check_again(key, tier))["sha256"] for key in checked
         },
+        "recorded": {} if tier.is_recorded else recorded_damage(tier.root),
     }
 
 
@@ -654,10 +727,10 @@ def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str,
     Raises:
         RepriseError: if results or verdicts have changed since, or the folder cannot be written.
     """
-    if shown(tier) != made_from:
+    if shown(tier) != made_from or not kept.of_package().is_current():
         raise RepriseError(
-            f"{tier.results}: results or verdicts changed while the report was made; write it again with: "
-            f"reprise report --tier {tier.name}"
+            f"{tier.results}: results, verdicts or code changed while the report was made; write it again "
+            f"with: reprise report --tier {tier.name}"
         )
     store.write_sealed(
         tier.results / REPORT_RECORD, {tier.results / name: files[name] for name in REPORT}, made_from

@@ -4,34 +4,82 @@ A bundle is a ZIP file with the tables and records of finished experiments and a
 the SHA-256 of each file. Merging verifies it and unpacks it into `results/recorded/NAME/`, whose NAME depends
 on the contents. A recorded run is read like a tier (`--tier recorded/NAME`). Its verdicts stand beside those
 of what was run here, and are never counted among them.
+
+One recorded run comes with the checkout, `recorded/published`. It is shown of what has not run here.
 """
 
+import io
 import os
-import shutil
-import stat
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 import pandas as pd
 
 from reprise.errors import RepriseError
-from reprise.execute import foreign, pipeline, registry, tiers
-from reprise.execute.foreign import Manifest, Record
-from reprise.execute.tiers import MANIFEST, NAME, RECORDED, Tier
+from reprise.execute import bundles, foreign, pipeline, provenance, registry, tiers
+from reprise.execute.foreign import Manifest
+from reprise.execute.reduced import reduced
+from reprise.execute.tiers import BUNDLE, RECORDED, Tier
 from reprise.storage import store
-from reprise.study.settings import one_line, quoted, shortened
+from reprise.study.settings import shortened
 
-MAX_BYTES = 2**29
-"""Largest size of a bundle, packed and unpacked; tables of all experiments take some 50 MB."""
-MAX_DIRECTORY = 2**20
-"""Largest size of a bundle's list of files, about 10,000 of them; one of all experiments has some 150."""
-END, END_OF_LONG = b"PK\x05\x06", b"PK\x06\x07"
-"""How the last 22 bytes of a ZIP file begin, and the 20 before them in one of more than 4 GiB."""
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The date of each file in a bundle, so that the same results give the same bytes."""
+SMALL = 8_000_000
+"""Largest size of the bundle that comes with the checkout."""
+
+
+def source(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier:
+    """Where results are read from: the tier, if any of some experiments has run here; else the recorded run
+    of this tier that comes with the checkout, if it has one of them, which a line on stderr then says.
+
+    Args:
+        ids: of the experiments.
+        judges: whether claims are judged, so that the line also names the commit of the rules.
+
+    Raises:
+        RepriseError: if the recorded run is damaged.
+    """
+    ids = list(ids)
+    if any(pipeline.has_results(id, tier) for id in ids):
+        return tier
+    return beside(tier, ids, judges=judges) or tier
+
+
+def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | None:
+    """The recorded run of a tier that comes with the checkout, if it has one of some experiments, which a
+    line on stderr then says. Arguments and errors are those of `source`."""
+    if tier.is_recorded or not (tier.root / BUNDLE).exists():
+        return None
+    published = tiers.load_published(tier.root)
+    there = [id for id in ids if pipeline.has_results(id, published)]
+    if not published.manifest or published.manifest.tier != tier.name or not there:
+        return None
+    rules = f"; judged by the rules of {_short(provenance.commit(tier.root)['commit'])}" if judges else ""
+    print(f"{described(published, there)}{rules}; not run here", file=sys.stderr, flush=True)
+    return published
+
+
+def described(tier: Tier, ids: Iterable[str]) -> str:
+    """When, at which commit and on how many cores experiments of a recorded run were made, in a line."""
+    records = {id: pipeline.load_record(id, tier) for id in ids}
+    commits = [commit for commit, _ in Counter(record["commit"] for record in records.values()).most_common()]
+    cores = sorted({str(record["hardware"]["cores"]) for record in records.values()})
+    others = f" and {len(commits) - 1} other commits" if len(commits) > 1 else ""
+    date = tier.manifest.date if tier.manifest else ""
+    on = f" on {date}" if date else ""
+    older = [id for id in records if pipeline.older(id, tier)]
+    changed = f"; {len(older)} of {len(records)} experiments have changed since" if older else ""
+    if len(records) == 1 and older:
+        changed = "; of an older version of this experiment"
+    return f"recorded{on} at {_short(commits[0])}{others} on {' or '.join(cores)} cores{changed}"
+
+
+def _short(commit: str) -> str:
+    name, mark, _ = commit.partition(provenance.CHANGES)
+    return f"{name[:7]}{mark}"
 
 
 def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path, list[str]]:
@@ -57,23 +105,57 @@ def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path,
     for id in ids:
         names = [f"{name}.parquet" for name in pipeline.load(id, tier)[0]]
         files |= {f"{id}/{name}": (tier.results / id / name).read_bytes() for name in (*names, store.RECORD)}
-    manifest = Manifest(
+    manifest = manifest_of(ids, tier, files)
+    file = file or Path(f"reprise-{manifest.name}.zip")
+    store.write_files({file: partial(bundles.pack, manifest=manifest, files=files)})
+    return file, ids
+
+
+def small_bundle(tier: Tier) -> bytes:
+    """The bundle of a run that comes with the checkout: of each experiment the tables that `reduced` makes,
+    at most `SMALL` bytes in all. What does not fit is left out, the largest experiment first, and named on
+    stderr.
+
+    Raises:
+        RepriseError: if results are missing, damaged or out of date.
+    """
+    if tier.name == PUBLISHED:
+        return (tier.root / BUNDLE).read_bytes()
+    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
+    parts = {id: reduced(id, tier) for id in ids}
+    while True:
+        files = {f"{id}/{name}": content for id in ids for name, content in parts[id].items()}
+        with io.BytesIO() as file:
+            bundles.pack(file, manifest_of(ids, tier, files), files, small=True)
+            if file.tell() <= SMALL:
+                return file.getvalue()
+            with zipfile.ZipFile(file) as archive:
+                packed = Counter(
+                    {
+                        id: sum(archive.getinfo(f"{id}/{name}").compress_size for name in parts[id])
+                        for id in ids
+                    }
+                )
+        ((largest, size),) = packed.most_common(1)
+        print(f"{BUNDLE}: without {largest}, {size / 1e6:.1f} MB of it", file=sys.stderr)
+        ids.remove(largest)
+
+
+def manifest_of(ids: list[str], tier: Tier, files: Mapping[str, bytes]) -> Manifest:
+    """The manifest of a bundle.
+
+    Args:
+        files: path in the bundle -> content.
+    """
+    commits = {pipeline.load_record(id, tier)["commit"] for id in ids}
+    return Manifest(
         format=1,
-        tier=tier.name,
+        tier=tier.manifest.tier if tier.manifest else tier.name,
         experiments=ids,
         looked={id: text for id, text in tier.looked.items() if id in ids},
+        date=max(provenance.commit_date(commit, tier.root) for commit in commits),
         sha256={name: store.sha256(content) for name, content in sorted(files.items())},
     )
-    files = {MANIFEST: store.seal(manifest.model_dump()).encode(), **files}
-    file = file or Path(f"reprise-{manifest.name}.zip")
-
-    def pack(draft: Path) -> None:
-        with zipfile.ZipFile(draft, "w") as archive:  # not compressed: the tables are
-            for name, content in files.items():
-                archive.writestr(zipfile.ZipInfo(name, EPOCH), content)
-
-    store.write_files({file: pack})
-    return file, ids
 
 
 def merge(file: Path, root: Path) -> tuple[Tier, bool]:
@@ -94,9 +176,9 @@ def merge(file: Path, root: Path) -> tuple[Tier, bool]:
 
 
 def _merge(file: Path, root: Path) -> tuple[Tier, bool]:
-    manifest, files = unpacked(file)
+    manifest, files = bundles.unpacked(file)
     _check_known(file, manifest)
-    records(file, manifest, files)
+    bundles.records(file, manifest, files)
     for path in manifest.sha256:
         if not path.endswith(store.RECORD):
             foreign.observations(files[path], f"{file}: {path}")
@@ -109,33 +191,10 @@ def _merge(file: Path, root: Path) -> tuple[Tier, bool]:
                 return tiers.load_recorded(f"{RECORDED}/{name}", root), True
             except RepriseError as error:
                 damage = str(error)
-        draft, former = (folder.with_name(f"{store.DRAFT}{kind}{name}") for kind in ("", "former-"))
-        try:
-            with store.writing(folder):
-                for left in (draft, former):  # by a killed process
-                    _remove(left)
-                for path, content in files.items():
-                    (draft / path).parent.mkdir(parents=True, exist_ok=True)
-                    (draft / path).write_bytes(content)
-            _read_all(f"{RECORDED}/{draft.name}", root, file)
-            with store.writing(folder):
-                if was_here:
-                    os.rename(folder, former)
-                os.rename(draft, folder)
-        finally:
-            for left in (draft, former):
-                _remove(left)
+        bundles.unpack(files, folder, lambda draft: _read_all(f"{RECORDED}/{draft.name}", root, file))
     if damage:
         print(f"{damage}; merged again", file=sys.stderr)
     return tiers.load_recorded(f"{RECORDED}/{name}", root), False
-
-
-def _remove(path: Path) -> None:
-    """Removes a folder, or what stands in its place."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _read_all(name: str, root: Path, file: Path) -> None:
@@ -148,6 +207,14 @@ def _read_all(name: str, root: Path, file: Path) -> None:
 
     try:
         tier = tiers.load_recorded(name, root)
+        for id, changed in tier.older.items():
+            commit = pipeline.load_record(id, tier)["commit"]
+            raise RepriseError(
+                f"made by commit {commit[:8]}, where {id} had {changed}; read it with that commit"
+            )
+        for id, experiment in registry.experiments().items():
+            if pipeline.has_results(id, tier) and pipeline.older(id, tier) and experiment.claims:
+                pipeline.judge(id, tier)  # what `verdicts` would let pass
         verdicts(tier)
         for id, artifact in registry.artifacts().items():
             if pipeline.has_results(artifact.experiment, tier):
@@ -166,116 +233,22 @@ def verdicts(tier: Tier) -> pd.DataFrame:
         RepriseError: if its tables are damaged or not what this version's claims read.
     """
     ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
-    for key in dict.fromkeys(id.split("/")[0] for id in ids):
-        if key in registry.judged() and not pipeline.is_checked(key, tier):
-            evidence = pipeline.evidence(key, tier)
-            pipeline.save_claims(key, tier, pipeline.check(key, tier), evidence)
+    keep_judged(dict.fromkeys(id.split("/")[0] for id in ids), tier)
     own = {claim.id for id in ids for claim in registry.experiment(id).claims}
     claims = pipeline.join(tier)
     return claims[claims["claim"].isin(own)].reset_index(drop=True)
 
 
-def unpacked(file: Path) -> tuple[Manifest, dict[str, bytes]]:
-    """The manifest and the files of a bundle of any version, verified against each other.
+def keep_judged(keys: Iterable[str], tier: Tier) -> None:
+    """Judges papers in a recorded run, unless it holds the verdicts by the claims of this version.
 
     Raises:
-        RepriseError: if the file is no bundle, or is damaged.
+        RepriseError: as in `verdicts`.
     """
-    try:
-        if not stat.S_ISREG(os.stat(file).st_mode):
-            raise RepriseError(f"{file}: not a regular file, which a bundle is; save it as one")
-        with file.open("rb") as opened:
-            _require_short_directory(file, opened)
-            with zipfile.ZipFile(opened) as archive:
-                members = archive.infolist()
-                if sum(member.file_size for member in members) > MAX_BYTES:
-                    raise RepriseError(
-                        f"{file}: unpacks to more than {MAX_BYTES >> 20} MiB, which no bundle does"
-                    )
-                contents = {member.filename: _content(file, archive, member) for member in members}
-    except RepriseError:
-        raise
-    except OSError as error:
-        raise RepriseError(f"{file}: cannot be read ({error.strerror or error}); get it again") from None
-    except Exception as error:  # zipfile fails in many ways on what is no ZIP file
-        raise RepriseError(f"{file}: not a bundle, or damaged ({one_line(error)}); get it again") from None
-    if len(contents) < len(members):
-        raise RepriseError(f"{file}: damaged, holds two files of the same name; get it again")
-    if MANIFEST not in contents:
-        raise RepriseError(f"{file}: not a bundle, holds no {MANIFEST}; make one with: reprise bundle")
-    manifest = foreign.read(Manifest, contents[MANIFEST], f"{file}: {MANIFEST}")
-    if not NAME.fullmatch(manifest.tier):
-        raise RepriseError(f"{file}: {MANIFEST}: {manifest.tier!r} is not the name of a tier")
-    if set(contents) != {MANIFEST, *manifest.sha256}:
-        raise RepriseError(f"{file}: damaged, holds other files than its manifest lists; get it again")
-    for name, expected in manifest.sha256.items():
-        if store.sha256(contents[name]) != expected:
-            raise RepriseError(f"{file}: {name}: damaged, its SHA-256 is not the manifest's; get it again")
-    return manifest, contents
-
-
-def _require_short_directory(file: Path, opened: BinaryIO) -> None:
-    """`zipfile` reads the list of members at the end of a ZIP file as a whole, however long it says to be."""
-    if (size := opened.seek(0, os.SEEK_END)) > MAX_BYTES:
-        raise RepriseError(f"{file}: has {size >> 20:,} MiB; expected at most {MAX_BYTES >> 20}")
-    opened.seek(max(0, size - len(END) - 18 - 20))
-    locator, found, end = opened.read().rpartition(END)
-    if not found or len(end) != 18:
-        raise RepriseError(
-            f"{file}: not a bundle, or damaged (does not end as a ZIP file does); get it again"
-        )
-    length = int.from_bytes(end[8:12], "little")
-    if length > MAX_DIRECTORY or locator.startswith(END_OF_LONG):
-        raise RepriseError(
-            f"{file}: lists its files in more than {MAX_DIRECTORY >> 20} MiB, which no bundle does"
-        )
-
-
-def _content(file: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A file in a bundle: as long as it says to be, not as long as it unfolds to."""
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise RepriseError(
-            f"{file}: {_shown(member.filename)}: packed in a way that no bundle is; get it again"
-        )
-    with archive.open(member) as opened:
-        content = opened.read(member.file_size + 1)
-    if len(content) != member.file_size:
-        raise RepriseError(
-            f"{file}: {_shown(member.filename)}: damaged, not as long as it says; get it again"
-        )
-    return content
-
-
-def _shown(name: str) -> str:
-    """A name that a bundle gives, as a message shows it."""
-    return quoted(name)[1:-1]
-
-
-def records(file: Path, manifest: Manifest, contents: Mapping[str, bytes]) -> dict[str, Record]:
-    """The records of a bundle's experiments, which must list the same files as its manifest.
-
-    Raises:
-        RepriseError: if one is missing, lacks a field, or lists another file.
-    """
-    made: dict[str, Record] = {}
-    listed: dict[str, str] = {}
-    for id in manifest.experiments:
-        name = f"{id}/{store.RECORD}"
-        if name not in contents:
-            raise RepriseError(f"{file}: holds no {name}; get it again")
-        made[id] = record = foreign.read(Record, contents[name], f"{file}: {name}")
-        if record.experiment != id:
-            raise RepriseError(f"{file}: {name}: the record is of {record.experiment}, not of a run of {id}")
-        listed |= {name: manifest.sha256[name]}
-        listed |= {f"{id}/{table}": digest for table, digest in record.sha256.items()}
-    if different := sorted(name for name, _ in listed.items() ^ manifest.sha256.items()):
-        raise RepriseError(
-            f"{file}: {MANIFEST}: {_shown(different[0])}: not what the records of its experiments list; "
-            "get it again"
-        )
-    if unknown := sorted(set(manifest.looked) - set(manifest.experiments)):
-        raise RepriseError(f"{file}: {MANIFEST}: 'looked': {_shown(unknown[0])} is none of its experiments")
-    return made
+    for key in keys:
+        if tier.is_recorded and key in registry.judged() and not pipeline.is_checked(key, tier):
+            evidence = pipeline.evidence(key, tier)
+            pipeline.save_claims(key, tier, pipeline.check(key, tier), evidence)
 
 
 def _check_known(file: Path, manifest: Manifest) -> None:

@@ -1,5 +1,5 @@
 """Tiers: the YAML files in `configs/`, each of which overrides some parameters of the experiments. A recorded
-run, merged from a bundle, is read like a tier, but nothing is computed in it."""
+run, from a bundle, is read like a tier, but nothing is computed in it."""
 
 import hashlib
 import json
@@ -7,14 +7,15 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from reprise.errors import RepriseError, unknown
-from reprise.execute import foreign, registry
+from reprise.execute import bundles, foreign, registry
+from reprise.execute.bundles import MANIFEST, NAME
 from reprise.storage import store
 from reprise.study.settings import Settings, one_line, overridden, quoted, shortened
 
@@ -27,11 +28,13 @@ MOST_VALUES = 10_000
 LARGEST_INTEGER = 10**15
 KEYS = ("tier", "base", "device", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-"""Valid names of a tier, which appear in paths and commands."""
 RECORDED = "recorded"
 """The folder in results/ that holds recorded runs, and the first part of their names."""
-MANIFEST = "bundle.json"
+PUBLISHED = f"{RECORDED}/published"
+"""The recorded run that comes with a checkout, in the bundle `BUNDLE`."""
+BUNDLE = Path("docs") / "results" / "recorded.zip"
+UNPACKED_FROM = "bundle.sha256"
+"""The file in the folder of `PUBLISHED` that holds the SHA-256 of the bundle."""
 TAKEN = (store.CACHE.name, RECORDED)
 """Folders of results/ that are not a tier's."""
 
@@ -48,8 +51,10 @@ class Tier:
             been tried.
         params: experiment id -> its parameters in this tier.
         hash: 12 hexadecimal digits over all parameters.
-        is_recorded: whether it is a recorded run, `recorded/NAME`: its parameters are those of its records,
-            and nothing is computed in it.
+        manifest: of the bundle that a recorded run, `recorded/NAME`, came in; None for a tier. The parameters
+            of such a run are those of its records, and nothing is computed in it.
+        older: in a recorded run, experiment id -> how the parameters of its record differ from those that the
+            experiment has now.
     """
 
     name: str
@@ -59,7 +64,19 @@ class Tier:
     looked: Mapping[str, str]
     params: Mapping[str, Settings]
     hash: str
-    is_recorded: bool = False
+    manifest: foreign.Manifest | None = None
+    older: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it is a recorded run."""
+        return self.manifest is not None
+
+    @property
+    def in_commands(self) -> str:
+        """What follows `--tier` in a command that makes or reads results: of the run that comes with the
+        checkout, the tier that was run, since commands fall back on that run."""
+        return self.manifest.tier if self.manifest and self.name == PUBLISHED else self.name
 
     @property
     def results(self) -> Path:
@@ -91,10 +108,12 @@ def load_tier(name: str, root: Path | None = None) -> Tier:
 
 
 def _load_tier(name: str, root: Path) -> Tier:
+    if name == PUBLISHED and (root / BUNDLE).exists():
+        return load_published(root)
     if name.startswith(f"{RECORDED}/"):
-        if name not in recorded_names(root):
-            there = ", ".join(recorded_names(root)) or "none"
-            raise unknown("recorded run", name, recorded_names(root), f"there are: {there}")
+        known = [*recorded_names(root), *([PUBLISHED] if (root / BUNDLE).exists() else [])]
+        if name not in known:
+            raise unknown("recorded run", name, known, f"there are: {', '.join(known) or 'none'}")
         return load_recorded(name, root)
     content, where = _content(name, root)
     if base := content.get("base"):
@@ -210,25 +229,62 @@ def _digest(params: Mapping[str, Settings]) -> str:
 
 
 def recorded_names(root: Path | None = None) -> list[str]:
-    """The recorded runs in `results/recorded/`, each as `recorded/NAME`."""
+    """The recorded runs that were merged into `results/recorded/`, each as `recorded/NAME`."""
     folders = ((root or checkout()) / "results" / RECORDED).glob(f"*/{MANIFEST}")
-    return sorted(f"{RECORDED}/{file.parent.name}" for file in folders if NAME.fullmatch(file.parent.name))
+    names = {f"{RECORDED}/{file.parent.name}" for file in folders if NAME.fullmatch(file.parent.name)}
+    return sorted(names - {PUBLISHED})
+
+
+def recorded_damage(root: Path) -> dict[str, str]:
+    """Merged run -> what is damaged in it; empty if nothing is."""
+    damage = dict.fromkeys(recorded_names(root), "")
+    for name in damage:
+        try:
+            load_recorded(name, root)
+        except RepriseError as error:
+            damage[name] = str(error)
+    return damage
+
+
+def load_published(root: Path) -> Tier:
+    """The recorded run that comes with the checkout; unpacks it first, unless it was unpacked before.
+
+    Raises:
+        RepriseError: if its bundle is damaged.
+    """
+    file, folder = root / BUNDLE, root / "results" / PUBLISHED
+    with store.locked(folder.with_name(f".{folder.name}{store.LOCK}")):
+        try:
+            digest = store.sha256(file.read_bytes())
+            with suppress(OSError, RepriseError):  # not there, of another bundle, damaged
+                if (folder / UNPACKED_FROM).read_text(encoding="utf-8") == digest:
+                    return load_recorded(PUBLISHED, root)
+            manifest, files = bundles.unpacked(file)
+            bundles.records(file, manifest, files)
+        except (OSError, RepriseError) as error:
+            said = str(error).removesuffix("; get it again")
+            raise RepriseError(f"{said}; restore it with: git checkout HEAD {BUNDLE}") from None
+        bundles.unpack({**files, UNPACKED_FROM: digest.encode()}, folder, lambda draft: None)
+        return load_recorded(PUBLISHED, root)
 
 
 def load_recorded(name: str, root: Path) -> Tier:
     """Reads a recorded run. An experiment that it lacks has the published parameters.
 
     Raises:
-        RepriseError: if it is damaged, or the experiments have other parameters now.
+        RepriseError: if it is damaged.
     """
     folder = root / "results" / name
     manifest = _verified(folder)
     params = {id: experiment.params() for id, experiment in registry.experiments().items()}
-    for id in manifest.experiments:
+    older: dict[str, str] = {}
+    for id in set(manifest.experiments) & set(params):
         where = folder / id / store.RECORD
         record = foreign.read(foreign.Record, where.read_bytes(), str(where))
-        params[id] = _as_recorded(id, record.model_dump(), str(where))
-    return Tier(name, root, {}, (), manifest.looked, params, _digest(params), is_recorded=True)
+        params[id] = _as_recorded(id, record, str(where))
+        if changed := _changed(params[id], record.params):
+            older[id] = f"other parameters than now: {', '.join(changed)}"
+    return Tier(name, root, {}, (), manifest.looked, params, _digest(params), manifest, older)
 
 
 def _verified(folder: Path) -> foreign.Manifest:
@@ -236,8 +292,10 @@ def _verified(folder: Path) -> foreign.Manifest:
     again = "merge the bundle again: reprise merge FILE"
     try:
         where = folder / MANIFEST
+        if not where.is_file():
+            raise RepriseError(f"{where}: not a regular file; {again}")
         manifest = foreign.read(foreign.Manifest, where.read_bytes(), str(where))
-        if manifest.name != folder.name.removeprefix(store.DRAFT):
+        if manifest.name != folder.name.removeprefix(store.DRAFT) and folder.name != Path(PUBLISHED).name:
             raise RepriseError(f"{where}: not the manifest of a run of this name; {again}")
         for name, expected in manifest.sha256.items():
             if store.sha256((folder / name).read_bytes()) != expected:
@@ -250,20 +308,29 @@ def _verified(folder: Path) -> foreign.Manifest:
     return manifest
 
 
-def _as_recorded(id: str, record: Mapping[str, Any], where: str) -> Settings:
-    """The parameters of a record, which must be all that the experiment has now."""
-    if record["experiment"] != id:
-        raise RepriseError(f"{where}: the record is of {record['experiment']}, not of a run of {id}")
-    by = f"made by commit {str(record.get('commit'))[:8]}"
-    params = _params(registry.experiment(id).params, record["params"], f"{where}, {by}")
+def _as_recorded(id: str, record: foreign.Record, where: str) -> Settings:
+    """The parameters of a record. Those that the experiment no longer has, or no longer allows, are left out;
+    those that it did not have are the published ones."""
+    if record.experiment != id:
+        raise RepriseError(f"{where}: the record is of {record.experiment}, not of a run of {id}")
+    kind = registry.experiment(id).params
+    with suppress(RepriseError):
+        return _params(kind, record.params, where)
+    allowed: dict[str, Any] = {}
+    for key, value in record.params.items():
+        with suppress(RepriseError):
+            _params(kind, {**allowed, key: value}, where)
+            allowed[key] = value
+    return _params(kind, allowed, where)
+
+
+def _changed(params: Settings, recorded: Mapping[str, Any]) -> list[str]:
+    """The names of the parameters that are other ones than in a record, or not in both."""
     current = params.model_dump(mode="json")
-    if current != record["params"]:
-        changed = sorted(key for key in current if current[key] != record["params"].get(key))
-        raise RepriseError(
-            f"{where}: {by}, where {id} had other parameters than now: {', '.join(changed)}; "
-            "read it with that commit"
-        )
-    return params
+    names = set(current) | set(recorded)
+    return sorted(
+        name for name in names if name not in current or current[name] != recorded.get(name, _changed)
+    )
 
 
 def _placed(params: type[Settings], device: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from reprise.evidence.errata import Erratum as Found
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
 from reprise.execute import pipeline, registry
+from reprise.execute.recorded import described
 from reprise.execute.registry import Paper as Registered
 from reprise.execute.tiers import Tier
 from reprise.report.claims import Claims, Row
@@ -69,7 +70,8 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
     ]
     return Report(
         format=1,
-        tier=tier.name,
+        tier=tier.in_commands,
+        source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
         grounds=GROUNDS,
         papers=papers,
@@ -151,6 +153,7 @@ class _Builder:
             has_run=id in self.fresh,
             departures=[_setting(params, text) for text in departures(params)],
             assumptions=[_setting(params, text) for text in assumptions(params)],
+            older=pipeline.older(id, self.tier) if id in self.fresh else "",
             looked=self.tier.looked.get(id, ""),
         )
 
@@ -161,12 +164,11 @@ class _Builder:
     def _figure(self, artifact: Artifact) -> Figure:
         files = {ending: self.tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings}
         has_run = artifact.experiment in self.fresh
-        again = f"reprise draw {artifact.id} --tier {self.tier.name}"
+        again = f"reprise draw {artifact.id} --tier {self.tier.in_commands}"
         content: dict[str, Any] = {"width": 0, "height": 0, "columns": [], "rows": []}
         shown = ("svg", "png") if artifact.kind == "figure" else ("csv",)
-        drawn = has_run and all(files[ending].is_file() for ending in shown)
-        if drawn:
-            pipeline.keep_current(artifact.id, self.tier)
+        drawn = has_run and (self.tier.is_recorded or all(files[ending].is_file() for ending in shown))
+        drawn = drawn and self._is_kept_current(artifact)
         if drawn and artifact.kind == "figure":
             content |= _size(files["svg"], files["png"], again)
         elif drawn:
@@ -188,6 +190,17 @@ class _Builder:
             commands=[] if drawn else [*first, again],
             **content,
         )
+
+    def _is_kept_current(self, artifact: Artifact) -> bool:
+        """Draws a figure or table again unless its files are up to date; returns whether they are now, which
+        tables of an older version of the experiment may not allow."""
+        try:
+            pipeline.keep_current(artifact.id, self.tier)
+        except RepriseError:
+            if not pipeline.older(artifact.experiment, self.tier):
+                raise
+            return False
+        return True
 
 
 def _size(svg: Path, png: Path, again: str) -> dict[str, int]:

@@ -49,10 +49,28 @@ def card(id: str, tier: Tier, width: int = 100) -> str:
     if id in registry.claims():
         claim, experiment = registry.claims()[id]
         return _set(id, _claim_lines(claim, experiment, tier), width)
+    raise _unknown(id)
+
+
+def deciding(id: str) -> list[str]:
+    """The experiment that a claim, figure or table is from; none of a claim without one, or an unknown id."""
+    if id in registry.artifacts():
+        return [registry.artifact(id).experiment]
+    experiment = registry.claims()[id][1] if id in registry.claims() else None
+    return [experiment.id] if experiment else []
+
+
+def require_known(id: str) -> None:
+    """Raises RepriseError unless the id is a paper's, a claim's, a figure's or a table's."""
+    if id not in {*registry.papers(), *registry.claims(), *registry.artifacts()}:
+        raise _unknown(id)
+
+
+def _unknown(id: str) -> RepriseError:
     key = id.split("/")[0]
     known = [*registry.claims(), *registry.artifacts()]
     where = f" {key}" if key in registry.papers() else ""
-    raise unknown("claim, figure or table", id, known, f"list them with: reprise list{where} --claims")
+    return unknown("claim, figure or table", id, known, f"list them with: reprise list{where} --claims")
 
 
 def _set(title: str, lines: Iterable[Line], width: int) -> str:
@@ -105,7 +123,7 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
         yield "", "known to be false as printed"
     for artifact in map(paper.artifacts.__getitem__, claim.figures):
         yield artifact.kind, _drawn(artifact, tier)
-    yield from _labelled("table file", _files(definition, experiment, tables, tier))
+    yield from _labelled("table file", _files(definition, experiment, tables, tier, claim.verdict))
     if claim.code:
         yield "written in", f"{claim.code.file}:{claim.code.line}"
     if claim.counter_case:
@@ -128,18 +146,19 @@ def _judged(
     claim: Definition, experiment: Experiment | None, paper: Paper, tier: Tier
 ) -> tuple[Tables | None, Row]:
     """The tables that a claim reads, if they are here and fresh, and its row of the table of verdicts."""
-    tables, params, missing, looked = None, None, "", ""
     if experiment is None:
         tables = {"published": paper.published().assign(setting=BASE)} if claim in paper.printed else None
+        judged = judge_all([claim], tables, None)
     elif not pipeline.has_results(experiment.id, tier):
         missing = f"no results; compute them with: {pipeline.how_to_make(experiment.id, tier)}"
+        tables, judged = None, judge_all([claim], None, None, missing=missing)
     else:
-        looked = tier.looked.get(experiment.id, "")
         try:
-            tables, params = pipeline.load(experiment.id, tier)
+            tables = pipeline.load(experiment.id, tier)[0]
+            judged = pipeline.judge(experiment.id, tier, [claim], lenient=True)
         except RepriseError as error:
-            missing = str(error)
-    (row,) = judge_all([claim], tables, params, missing=missing, looked=looked).to_dict("records")
+            tables, judged = None, judge_all([claim], None, None, missing=str(error))
+    (row,) = judged.to_dict("records")
     return tables, {str(name): value for name, value in row.items()}
 
 
@@ -189,10 +208,10 @@ class _Read(dict[str, pd.DataFrame]):
 
 
 def _files(
-    claim: Definition, experiment: Experiment | None, tables: Tables | None, tier: Tier
+    claim: Definition, experiment: Experiment | None, tables: Tables | None, tier: Tier, verdict: str
 ) -> Iterator[str]:
     """The files of the tables that a claim reads."""
-    if experiment is None or tables is None:
+    if experiment is None or tables is None or verdict == "not run":
         return
     read = _Read(setting(tables, BASE))
     for cell in claim.cells.values() or [claim]:
@@ -209,7 +228,9 @@ def _drawn(artifact: Artifact, tier: Tier) -> str:
     """Where a figure or table lies, or the command that draws it."""
     file = tier.figures / f"{artifact.id}.{'pdf' if artifact.kind == 'figure' else 'csv'}"
     how = (
-        f"reprise draw {artifact.id} --tier {tier.name}" if _outdated(artifact, tier) else _shown(file, tier)
+        f"reprise draw {artifact.id} --tier {tier.in_commands}"
+        if _outdated(artifact, tier)
+        else _shown(file, tier)
     )
     return f"{artifact.number}, {artifact.id}: {how}"
 
@@ -252,4 +273,4 @@ def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
     yield "from", _shown(tier.results / artifact.experiment, tier)
     if place := Checkout(tier.root, tier.root).figure(artifact):
         yield "written in", f"{place.file}:{place.line}"
-    yield "draw it again", f"reprise draw {artifact.id} --tier {tier.name}"
+    yield "draw it again", f"reprise draw {artifact.id} --tier {tier.in_commands}"

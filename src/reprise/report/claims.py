@@ -15,7 +15,7 @@ from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.execute import pipeline, registry
 from reprise.execute.registry import Paper
-from reprise.execute.tiers import Tier
+from reprise.execute.tiers import RECORDED, Tier
 from reprise.report.contents import claims_about, mentions, mentions_of, same_item
 from reprise.report.numbers import finite, percent
 from reprise.report.places import Checkout
@@ -101,8 +101,8 @@ class Claims:
         )  # fmt: skip
 
     def _command(self, experiment: str) -> str:
-        judged = f"reprise check {self.paper.key} --tier {self.tier.name}"
-        if not experiment or self.tier.is_recorded:
+        judged = f"reprise check {self.paper.key} --tier {self.tier.in_commands}"
+        if not experiment or self.tier.in_commands.startswith(RECORDED):
             return judged
         return f"{pipeline.how_to_make(experiment, self.tier)} && {judged}"
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -17,23 +18,32 @@ from reprise.report.wording import measured
 COUNTED = VERDICTS[:-1]
 """The verdicts that the overview counts: all but `not run`."""
 NOT_JUDGED = "not judged"
+NOT_RUN = "-"
 
 
-def overview(tiers: Sequence[Tier]) -> Iterator[str]:
-    """A line an experiment: its state in each tier, and how many of its claims have each verdict there."""
-    columns = [(tier, _by_experiment(tier)) for tier in tiers]
+def overview(tiers: Sequence[Tier], recorded: Mapping[str, Tier] = MappingProxyType({})) -> Iterator[str]:
+    """A line an experiment: its state in each tier, and how many of its claims have each verdict there.
+
+    Args:
+        recorded: tier -> the recorded run to show of what has not run here.
+    """
+    columns = [_cells(tier) for tier in tiers]
+    for tier, cells in zip(tiers, columns, strict=True):
+        there = _cells(recorded[tier.name]) if tier.name in recorded else {}
+        for id, cell in cells.items():
+            if cell == NOT_RUN and there.get(id, NOT_RUN) != NOT_RUN:
+                cells[id] = there[id].replace("done", "recorded")
     ids = registry.experiments()
     width = max(map(len, ids))
-    cells = {id: [_cell(id, tier, verdicts) for tier, verdicts in columns] for id in ids}
+    rows = {id: [cells[id] for cells in columns] for id in ids}
     widths = [
-        max(len(tier.name), *(len(row[number]) for row in cells.values()))
-        for number, tier in enumerate(tiers)
+        max(len(tier.name), *(len(row[number]) for row in rows.values())) for number, tier in enumerate(tiers)
     ]
     names = [tier.name for tier in tiers]
     yield _row(f"{'experiment':{width}}", names, widths)
     for key, paper in registry.papers().items():
         yield f"{key}: {paper.title}"
-        yield from (_row(f"{id:{width}}", cells[id], widths) for id in paper.experiments)
+        yield from (_row(f"{id:{width}}", rows[id], widths) for id in paper.experiments)
     yield f"counts: {', '.join(COUNTED)}; more with: reprise list KEY, reprise list --claims"
 
 
@@ -53,19 +63,23 @@ def _by_experiment(tier: Tier) -> dict[str, Counter[str]]:
     return counts
 
 
-def _cell(id: str, tier: Tier, verdicts: dict[str, Counter[str]]) -> str:
-    state = state_of(id, tier)
-    if state != "done" or id not in verdicts:
-        return state
-    return f"done {'/'.join(str(verdicts[id][verdict]) for verdict in COUNTED)}"
+def _cells(tier: Tier) -> dict[str, str]:
+    """The state of each experiment in a tier, and how many of its claims have each verdict."""
+    verdicts = _by_experiment(tier)
+    cells = {id: state_of(id, tier) for id in registry.experiments()}
+    for id in verdicts:
+        if cells[id] == "done":
+            cells[id] = f"done {'/'.join(str(verdicts[id][verdict]) for verdict in COUNTED)}"
+    return cells
 
 
 def state_of(id: str, tier: Tier) -> str:
-    """Whether an experiment's results are there: `done`, `stale`, `damaged` or `-`."""
+    """Whether an experiment's results are there: `done`, `stale`, `damaged` or `NOT_RUN`."""
     if not pipeline.has_results(id, tier):
-        return "-"
+        return NOT_RUN
     try:
-        return "stale" if pipeline.staleness(id, tier) else "done"
+        reason = pipeline.staleness(id, tier)
+        return "stale" if reason else "done" if pipeline.is_whole(id, tier) else "damaged"
     except RepriseError:
         return "damaged"
 
@@ -75,18 +89,20 @@ def of_paper(key: str, tier: Tier) -> Iterator[str]:
     paper's figures, tables, statements and sections."""
     paper = registry.paper(key)
     verdicts = pipeline.saved_verdicts(key, tier)
-    yield f"{key}: {paper.title} (tier {tier.name})"
+    yield f"{key}: {paper.title} (tier {tier.in_commands})"
     yield "experiments"
     for id, experiment in paper.experiments.items():
         state = state_of(id, tier)
         how = "" if state == "done" else f"; {pipeline.how_to_make(id, tier)}"
-        state = "no results" if state == "-" else state
+        state = "no results" if state == NOT_RUN else state
         yield f"  {id}: {len(experiment.claims)} claims; {state}{how}"
     yield "figures and tables"
     for id, artifact in paper.artifacts.items():
         yield f"  {id}: {artifact.number}, from {artifact.experiment}"
     yield (
-        "verdicts" if verdicts else f"claims; judge them with: reprise check {key} --write --tier {tier.name}"
+        "verdicts"
+        if verdicts
+        else f"claims; judge them with: reprise check {key} --write --tier {tier.in_commands}"
     )
     claims = [claim for claim, _ in paper.claims.values()]
     for artifact_id in dict.fromkeys(claim.artifact for claim in claims):

@@ -1,5 +1,5 @@
 """A run's results as pages that a repository shows to those who run nothing: a page a paper with its
-drawings, the table of verdicts, and what the README says was found.
+drawings, the table of verdicts, what the README says was found, and the bundle of the run.
 
 They are made from the same structure as the report, and hold no date but those of the commits that they name,
 so that the same results give the same bytes.
@@ -16,8 +16,10 @@ import pandas as pd
 from PIL import Image
 
 from reprise.errors import RepriseError
+from reprise.execute import pipeline
 from reprise.execute.provenance import commit_date
-from reprise.execute.tiers import Tier
+from reprise.execute.recorded import small_bundle
+from reprise.execute.tiers import BUNDLE, Tier
 from reprise.report import numbers, wording
 from reprise.report.build import build
 from reprise.report.html import SYMBOLS, environment
@@ -52,11 +54,17 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     """
     report = build(tier, claims, [])
     drawings = [figure for paper in report.papers for figure in paper.figures]
-    required = [figure for figure in drawings if figure.experiment not in tier.on_request]
+    required = [
+        figure
+        for figure in drawings
+        if figure.experiment not in tier.on_request
+        and (not tier.is_recorded or pipeline.has_results(figure.experiment, tier))
+    ]
     if missing := [figure.id for figure in required if not figure.files]:
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
-    contents = pages(report, tier.root) | _drawings(report, tier.results) | {TABLE: verdicts(report).encode()}
+    contents = pages(report, tier.root) | _drawings(report, tier.results)
+    contents |= {TABLE: verdicts(report).encode(), BUNDLE.name: small_bundle(tier)}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
     files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()

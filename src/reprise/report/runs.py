@@ -50,7 +50,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, str]:
 
 def _arithmetic(record: Mapping[str, Any]) -> dict[str, str]:
     """The facts on which the last bits depend; empty for results of versions that did not record them."""
-    if "arithmetic" not in record:
+    if not record.get("arithmetic"):
         return {}
     libraries, variables = record["arithmetic"]["libraries"], record["arithmetic"]["variables"]
     kernels: dict[str, set[str]] = {}

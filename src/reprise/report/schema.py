@@ -52,6 +52,8 @@ class Experiment(Part):
     """From the published settings."""
     assumptions: list[Setting]
     """Our values of what the paper leaves open."""
+    older: str
+    """How the experiment of a recorded run differs from what it is now; empty if it does not."""
     looked: str
     """What was set after results had been seen."""
 
@@ -344,6 +346,8 @@ class Report(Part):
 
     format: Literal[1]
     tier: str
+    source: str
+    """When, where and at which commit a recorded run was made; empty of what was run here."""
     config: str
     """A hash over all parameters."""
     grounds: dict[str, str]

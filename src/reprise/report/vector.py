@@ -98,10 +98,10 @@ def parsed(file: Path) -> Element:
         raise Foreign("is not in UTF-8") from None
     if root.tag != f"{SPACE}svg":
         raise Foreign(f"is <{_name(root)}>, not an SVG")
-    if "viewBox" not in root.attrib:
-        raise Foreign("has no viewBox")
     _require_drawn(root)
     _require_flat(root)
+    if "viewBox" not in root.attrib:
+        raise Foreign("has no viewBox")
     return root
 
 

@@ -347,6 +347,14 @@ def load_results(folder: Path, how_to_make: str) -> tuple[dict[str, pd.DataFrame
     return {Path(name).stem: pd.read_parquet(io.BytesIO(data)) for name, data in contents.items()}, record
 
 
+def is_whole(folder: Path) -> bool:
+    """Whether the files of the results in a folder are those that their record lists."""
+    try:
+        return bool(_compare(folder, _record(folder / RECORD), RECORD))
+    except ValueError:
+        return False
+
+
 @contextmanager
 def _naming(how_to_make: str) -> Iterator[None]:
     """Adds to a message about damage the command that recomputes the results."""
@@ -510,6 +518,9 @@ def write_files(files: Mapping[Path, Callable[[Path], Any]]) -> None:
     Raises:
         RepriseError: if a folder cannot be written.
     """
+    for file in files:
+        if not file.name or (file.exists() and not file.is_file()):
+            raise RepriseError(f"{file}: not a regular file; name another one to write to")
     drafts = {file: file.with_name(f".{platform.node()}-{os.getpid()}.{file.name}") for file in files}
     try:
         for file, draft in drafts.items():
