@@ -107,7 +107,7 @@ class Manifest(_Read):
         tier: the tier that was run.
         experiments: their ids.
         looked: experiment id -> which of its parameters were set after results had been seen.
-        date: the day of the latest commit that made one of them, as in `2030-01-31`; empty if unknown.
+        date: the day of the commit that made most of them, as in `2030-01-31`; empty if unknown.
         sha256: path in the bundle, `KEY/NAME/FILE` -> SHA-256.
     """
 

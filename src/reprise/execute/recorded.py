@@ -147,13 +147,13 @@ def manifest_of(ids: list[str], tier: Tier, files: Mapping[str, bytes]) -> Manif
     Args:
         files: path in the bundle -> content.
     """
-    commits = {pipeline.load_record(id, tier)["commit"] for id in ids}
+    commits = Counter(pipeline.load_record(id, tier)["commit"] for id in ids)
     return Manifest(
         format=1,
         tier=tier.manifest.tier if tier.manifest else tier.name,
         experiments=ids,
         looked={id: text for id, text in tier.looked.items() if id in ids},
-        date=max(provenance.commit_date(commit, tier.root) for commit in commits),
+        date=next((provenance.commit_date(commit, tier.root) for commit, _ in commits.most_common(1)), ""),
         sha256={name: store.sha256(content) for name, content in sorted(files.items())},
     )
 
