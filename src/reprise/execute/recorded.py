@@ -23,7 +23,7 @@ from reprise.errors import RepriseError
 from reprise.execute import bundles, foreign, pipeline, provenance, registry, tiers
 from reprise.execute.foreign import Manifest
 from reprise.execute.reduced import reduced
-from reprise.execute.tiers import BUNDLE, RECORDED, Tier
+from reprise.execute.tiers import BUNDLE, PUBLISHED, RECORDED, Tier
 from reprise.storage import store
 from reprise.study.settings import shortened
 
