@@ -1,6 +1,7 @@
 """Makes a run's tables small enough for a repository, in ways that change no verdict and no drawing."""
 
 import io
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ FEW = 2000
 """Different values of a column up to which they are kept as they are: settings, steps, seeds."""
 CLOSE, TINY = 1e-4, 1e-9
 """How much an observation and its interval may move: this share, or this much. Pages show three digits."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 DPI = 100
 SHADES = 32
 """By how many of 255 a pixel of a drawing may differ: as when an edge moves by an eighth of a pixel."""
@@ -91,14 +93,17 @@ class _Seen:
         experiment = registry.experiment(id)
         looked = tier.looked.get(id, "")
         claims = judge_all(experiment.claims, tables, tier.params[id], looked=looked)
-        self._numbers = claims.select_dtypes("number").to_numpy(float)
-        self._texts = claims.select_dtypes(exclude="number").astype(str).to_numpy()
+        numbers = claims.select_dtypes("number").to_numpy(float).ravel()
+        words = claims.select_dtypes(exclude="number").astype(str).to_numpy().ravel()
+        self._words = [NUMBER.sub("#", text) for text in words]  # of lists of cells and settings, too
+        in_words = [float(number) for text in words for number in NUMBER.findall(text)]
+        self._numbers = np.concatenate([numbers, in_words])
         self._drawings = [_picture(pipeline.drawn(each, tables, tier)) for each in experiment.artifacts]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _Seen)
-            and np.array_equal(self._texts, other._texts)
+            and self._words == other._words
             and np.allclose(self._numbers, other._numbers, rtol=CLOSE, atol=TINY, equal_nan=True)
             and all(map(_is_same_picture, self._drawings, other._drawings))
         )
