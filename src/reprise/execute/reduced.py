@@ -17,10 +17,12 @@ from reprise.execute.tiers import Tier
 from reprise.storage import store
 from reprise.study.experiment import BASE, Tables
 
-LARGE = 100_000
+LARGE = 50_000
 """Size in bytes of a table's file from which on the table is reduced."""
-BITS = (16, 24, 32)
+BITS = (14, 18, 22, 26, 32)
 """Binary digits to which numbers are rounded: the fewest that change nothing. A number of 64 bits has 53."""
+AXES = ("step", "iteration", "epoch", "time")
+"""Columns along which a table follows a training."""
 FEW = 2000
 """Different values of a column up to which they are kept as they are: settings, steps, seeds."""
 CLOSE, TINY = 1e-4, 1e-9
@@ -36,8 +38,9 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 def reduced(id: str, tier: Tier) -> dict[str, bytes]:
     """File name -> content of an experiment's tables and their record, which says what was left out.
 
-    Of a table of more than `LARGE` bytes, the rows of other settings than the published one are left out, and
-    numbers are rounded: each unless a verdict, an observation or a drawing of the experiment would change.
+    Of a table of more than `LARGE` bytes, the rows of other settings than the published one are left out, or
+    at least those between the start and the end of training, and numbers are rounded: each unless a verdict,
+    an observation or a drawing of the experiment would change.
 
     Raises:
         RepriseError: if the results are missing, damaged or out of date.
@@ -49,10 +52,10 @@ def reduced(id: str, tier: Tier) -> dict[str, bytes]:
     notes: dict[str, str] = {}
     before = _Seen(id, tier, tables) if large else None
     for name in large:
-        for alternatives in (PUBLISHED_ALONE, ROUNDED):
+        for alternatives in (FEWER, ROUNDED):
             for note, change in alternatives.items():
                 tried = {**tables, name: change(tables[name])}
-                if len(tried[name]) and before == _seen(id, tier, tried):
+                if (note in ROUNDED or len(tried[name]) < len(tables[name])) and before == _seen(id, tier, tried):
                     tables, file = tried, f"{name}.parquet"
                     notes[file] = f"{notes[file]}, {note}" if file in notes else note
                     break
@@ -64,6 +67,15 @@ def reduced(id: str, tier: Tier) -> dict[str, bytes]:
 
 def _published_alone(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["setting"] == BASE].reset_index(drop=True)
+
+
+def _ends_of_others(table: pd.DataFrame) -> pd.DataFrame:
+    axis = next((name for name in AXES if name in table), None)
+    if axis is None:
+        return table
+    steps = table.groupby("setting")[axis]
+    is_end = (table[axis] == steps.transform("min")) | (table[axis] == steps.transform("max"))
+    return table[is_end | (table["setting"] == BASE)].reset_index(drop=True)
 
 
 def _rounded(table: pd.DataFrame, bits: int) -> pd.DataFrame:
@@ -80,7 +92,10 @@ def rounded(values: np.ndarray, bits: int) -> np.ndarray:
     return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits).astype(values.dtype)
 
 
-PUBLISHED_ALONE: dict[str, Change] = {"the published setting alone": _published_alone}
+FEWER: dict[str, Change] = {
+    "the published setting alone": _published_alone,
+    "of other settings the first and the last step alone": _ends_of_others,
+}
 ROUNDED: dict[str, Change] = {
     f"numbers rounded to {bits} binary digits": partial(_rounded, bits=bits) for bits in BITS
 }
