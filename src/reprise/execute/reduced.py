@@ -55,7 +55,8 @@ def reduced(id: str, tier: Tier) -> dict[str, bytes]:
         for alternatives in (FEWER, ROUNDED):
             for note, change in alternatives.items():
                 tried = {**tables, name: change(tables[name])}
-                if (note in ROUNDED or len(tried[name]) < len(tables[name])) and before == _seen(id, tier, tried):
+                has_fewer = len(tried[name]) < len(tables[name])
+                if (has_fewer or note in ROUNDED) and before == _seen(id, tier, tried):
                     tables, file = tried, f"{name}.parquet"
                     notes[file] = f"{notes[file]}, {note}" if file in notes else note
                     break

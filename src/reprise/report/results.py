@@ -142,7 +142,8 @@ def _facts(report: Report, root: Path) -> Mapping[str, str]:
     facts: dict[str, set[str]] = {}
     for run in report.runs:
         for name in ("commit", "Python", "versions", "hardware"):
-            facts.setdefault(name, set()).add(run.facts[name])
+            said = run.facts[name]
+            facts.setdefault(name, set()).update(said.split(", ") if name == "versions" else [said])
     dates = {commit: commit_date(commit, root) for commit in facts.get("commit", ())}
     if dates:
         facts["commit"] = {f"{commit} ({date})" if date else commit for commit, date in dates.items()}
