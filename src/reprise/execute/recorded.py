@@ -72,8 +72,11 @@ def described(tier: Tier, ids: Iterable[str]) -> str:
     on = f" on {date}" if date else ""
     older = [id for id in records if pipeline.older(id, tier)]
     changed = f"; {len(older)} of {len(records)} experiments have changed since" if older else ""
-    if len(records) == 1 and older:
-        changed = "; of an older version of this experiment"
+    if len(records) == 1:
+        changed = "; of an older version of this experiment" if older else ""
+        ((_, record),) = records.items()
+        if names := sorted(Path(file).stem for file in record.get("reduced", ())):
+            changed += f"; reduced tables: {', '.join(names)}"
     return f"recorded{on} at {_short(commits[0])}{others} on {' or '.join(cores)} cores{changed}"
 
 
