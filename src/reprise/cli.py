@@ -24,7 +24,19 @@ from threadpoolctl import threadpool_limits
 from reprise.diagnose import command as diagnose
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.execute import cache, costs, diff, drift, pipeline, plan, provenance, recorded, registry, tiers
+from reprise.execute import (
+    cache,
+    costs,
+    diff,
+    drift,
+    pipeline,
+    plan,
+    provenance,
+    recorded,
+    registry,
+    rules,
+    tiers,
+)
 from reprise.report import listing
 from reprise.trial import command as trial
 
@@ -167,13 +179,12 @@ def _parser() -> argparse.ArgumentParser:
     diff_parser = add(
         "diff",
         _diff,
-        f"say what moved between two runs, and why it may have; exit with {FOUND} if something did",
+        f"say what moved between two runs, or between the rules of a commit and those here on the recorded "
+        f"run, and why it may have; exit with {FOUND} if something did",
         has_tier=False,
     )
-    for name in ("A", "B"):
-        diff_parser.add_argument(
-            name.lower(), type=Path, metavar=name, help="a folder results/TIER, or a bundle"
-        )
+    diff_parser.add_argument("a", metavar="A", help="a folder results/TIER, or a bundle; alone, a commit")
+    diff_parser.add_argument("b", metavar="B", nargs="?", help="a folder results/TIER, or a bundle")
     bundle = add("bundle", _bundle, "pack a tier's results into one file, for others to merge")
     bundle.add_argument("paper", nargs="?", metavar="KEY")
     bundle.add_argument("--to", type=Path, metavar="FILE", help="default: reprise-NAME.zip")
@@ -254,7 +265,12 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _diff(options: argparse.Namespace) -> int:
-    comparison = diff.compare(options.a, options.b, tiers.checkout())
+    if options.b is None:
+        moved = rules.moved(options.a, tiers.checkout())
+        for line in rules.lines(options.a, moved):
+            print(line)
+        return FOUND if moved else 0
+    comparison = diff.compare(Path(options.a), Path(options.b), tiers.checkout())
     for line in diff.lines(comparison):
         print(line)
     return FOUND if comparison.has_moved else 0
