@@ -54,7 +54,7 @@ def test_a_mistake_is_one_message_and_exit_code_2(checkout, capsys, arguments, p
         (["chek"], "unknown command 'chek'; did you mean 'check'? there are: "),
         (["run"], "required: KEY/NAME"),
         (["draw"], "required: KEY/fig04"),
-        (["diff", "results/default"], "required: B"),
+        (["diff"], "required: A"),
         (["check", "--fail-on", "anything"], "unknown choice 'anything'; there are: contradicted, drift"),
     ],
 )

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import reprise
+from reprise import sources
+from reprise.execute import kept
 from reprise.storage import closure
 
 SOURCE = Path(reprise.__file__).parent
@@ -63,9 +65,17 @@ _tracing = []
 
 
 def _note_opened(event, arguments):
-    if event == "open" and isinstance(arguments[0], str):
+    if event == "open" and isinstance(arguments[0], str) and _tracing and not _is_fingerprint():
         for ran in _tracing:
             ran.opened.add(arguments[0])
+
+
+def _is_fingerprint():
+    """Whether every file of the package is read now to see if one was edited, which no step depends on."""
+    frame = sys._getframe(2)
+    while frame and frame.f_code not in (kept.fingerprint.__code__, sources._hash.__code__):
+        frame = frame.f_back
+    return frame is not None
 
 
 sys.addaudithook(_note_opened)

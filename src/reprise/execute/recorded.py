@@ -126,7 +126,7 @@ def small_bundle(tier: Tier) -> bytes:
         return (tier.root / BUNDLE).read_bytes()
     ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
     parts = {id: reduced(id, tier) for id in ids}
-    while True:
+    while ids:
         files = {f"{id}/{name}": content for id in ids for name, content in parts[id].items()}
         with io.BytesIO() as file:
             bundles.pack(file, manifest_of(ids, tier, files), files, small=True)
@@ -142,6 +142,7 @@ def small_bundle(tier: Tier) -> bytes:
         ((largest, size),) = packed.most_common(1)
         print(f"{BUNDLE}: without {largest}, {size / 1e6:.1f} MB of it", file=sys.stderr)
         ids.remove(largest)
+    raise RepriseError(f"{tier.results}: nothing of it fits into {SMALL / 1e6:g} MB")
 
 
 def manifest_of(ids: list[str], tier: Tier, files: Mapping[str, bytes]) -> Manifest:

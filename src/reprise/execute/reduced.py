@@ -88,9 +88,12 @@ def _rounded(table: pd.DataFrame, bits: int) -> pd.DataFrame:
 
 
 def rounded(values: np.ndarray, bits: int) -> np.ndarray:
-    """Numbers rounded to some significant binary digits, of the type that they had."""
+    """Numbers rounded to some significant binary digits, of the type that they had; those near its ends, and
+    what is not finite, as they are."""
     mantissa, exponent = np.frexp(values)  # a mantissa in [.5, 1)
-    return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits).astype(values.dtype)
+    is_within = np.isfinite(values) & (abs(exponent) < np.finfo(values.dtype).maxexp - 1)
+    near = np.ldexp(np.round(np.ldexp(mantissa, bits)), np.where(is_within, exponent, 0) - bits)
+    return np.where(is_within, near, values).astype(values.dtype)
 
 
 FEWER: dict[str, Change] = {

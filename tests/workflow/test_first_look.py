@@ -1,0 +1,76 @@
+"""What a fresh clone shows before anything has run: the recorded run that comes with it."""
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.slow
+EVERY_FIGURE = """
+import matplotlib.pyplot as plt
+from reprise.execute import pipeline, registry, tiers
+tier = tiers.load_tier("recorded/published")
+for id, artifact in registry.artifacts().items():
+    if pipeline.has_results(artifact.experiment, tier):
+        pipeline.draw(id, tier)
+        print(id)
+"""
+
+
+def git(clone, *words):
+    name = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "-C", clone.root, *name, *words], check=True, capture_output=True)
+
+
+def test_the_readmes_examples_run_in_a_fresh_clone_within_a_minute(clone, monkeypatch):
+    """Its commands for a first look and its lines for a notebook."""
+    monkeypatch.setenv("BROWSER", "echo %s")
+    readme = (clone.root / "README.md").read_text()
+    section = readme.split("## Look first\n")[1].split("\n## ")[0]
+    commands = [line.split("#")[0].split() for line in section.split("```")[1].strip().splitlines()]
+    assert [words[1] for words in commands] == ["open", "list", "show", "check", "draw"]
+    notebook = readme.split("In a notebook:\n\n```python\n")[1].split("```")[0]
+    assert notebook.count("reprise.load(") == 3
+    begin = time.monotonic()
+    for words in [*commands[1:], [sys.executable, "-c", notebook]]:
+        code, printed = clone.call(*words)
+        assert code == 0, printed
+        assert re.search(
+            r"^recorded on 20\d\d-\d\d-\d\d at [0-9a-f]{7}.*; not run here$", printed, re.MULTILINE
+        )
+    assert time.monotonic() - begin < 60
+    code, printed = clone.call(*commands[0])
+    assert code == 0, printed
+    assert "report.html" in printed
+    (report,) = clone.root.glob("results/recorded/*/report.html")
+    page = report.read_text()
+    assert "Results recorded on" in page
+    assert (clone.root / "docs/results/recorded.zip").stat().st_size <= 8_000_000
+
+
+def test_every_figure_of_five_papers_is_drawn_from_it(clone):
+    code, printed = clone.call(sys.executable, "-c", EVERY_FIGURE)
+    assert code == 0, printed
+    drawn = set(re.findall(r"^(\w+)/\w+$", printed, re.MULTILINE))
+    assert drawn == {"esser2024", "jing2022", "ren2023", "skean2024", "tian2023"}
+
+
+def test_a_change_of_a_rule_is_a_table_of_what_it_moves(clone):
+    git(clone, "add", "-A")
+    git(clone, "commit", "--quiet", "--allow-empty", "-m", "As it is")
+    code, printed = clone.call("reprise", "diff", "HEAD")
+    assert (code, printed) == (0, "no verdict on the recorded run is another one by the rules of HEAD\n")
+    clone.edit("src/reprise/evidence/judgement.py", "MIN_SEEDS = 3", "MIN_SEEDS = 99")
+    code, printed = clone.call("reprise", "diff", "HEAD")
+    assert code == 3
+    head, _, *rows = printed.splitlines()
+    assert head == "| claim | by the rules of HEAD | now | why |"
+    assert rows
+    assert all(
+        re.fullmatch(r"\| `\w+/[^|]+` \| \w+, [^|]+ \| inconclusive, [^|]+ \| [^|]+ \|", row) for row in rows
+    )
+    code, printed = clone.call("reprise", "diff", "nosuch")
+    assert code == 2
+    assert "nosuch: not a commit of" in printed
