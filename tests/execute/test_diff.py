@@ -273,3 +273,10 @@ def test_a_file_that_is_no_bundle_is_said(pair, tmp_path):
     (tmp_path / "no.zip").write_text("hello")
     with pytest.raises(RepriseError, match=r"no\.zip: not a bundle, or damaged"):
         diff.compare(pair[0], tmp_path / "no.zip", ROOT)
+
+
+def test_the_same_record_of_a_file_that_is_damaged_in_both_is_no_same_result(pair):
+    for folder in pair:
+        (folder / ID / "alignment.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RepriseError, match=r"alignment\.parquet: truncated or altered"):
+        diff.compare(*pair, ROOT)

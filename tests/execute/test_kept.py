@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from reprise import sources
 from reprise.execute import kept, registry
 from reprise.execute.kept import Kept
 from reprise.execute.tiers import load_tier
@@ -135,3 +136,18 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(load, package):
     (package / "__pycache__").write_text("no folder")
     put(load(), hash="1")
     assert not has(load(), "hash")
+
+
+def test_a_module_edited_between_its_import_and_the_first_look_is_seen(package, load):
+    """A process imports some hundred modules first; and an edit that is taken back counts no more."""
+    module = package / "inner" / "module.py"
+    sources._Loader("module", str(module)).get_code("module")
+    assert load().is_current()
+    module.write_text("2\n")
+    assert sources.edited(package) == [str(module)]
+    process = load()
+    assert not process.is_current()
+    put(process, found="by another code")
+    assert not has(load(), "found")
+    module.write_text("1\n")
+    assert load().is_current()

@@ -1,7 +1,9 @@
 """Readers take results for what they are: fresh, stale, damaged, or under way in another process."""
 
+import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -298,3 +300,46 @@ def test_numbers_that_are_not_finite_are_said_and_recorded(tier, monkeypatch, ca
     said = capsys.readouterr().err.splitlines()[-1]
     assert re.search(r"diverged: 25\.\d% of trajectory.imbalance, 50\.\d% of trajectory.norm_w1", said)
     assert pipeline._not_finite(tables, ("trajectory.*",)) == {}
+
+
+def test_nothing_is_saved_drawn_or_reported_by_code_that_was_edited_meanwhile(tier, monkeypatch):
+    claims, evidence = pipeline.check(KEY, tier), pipeline.evidence(KEY, tier)
+    made_from = pipeline.shown(tier)
+    monkeypatch.setattr(kept.of_package(), "is_current", lambda: False)
+    with pytest.raises(RepriseError, match="code changed while the claims were judged"):
+        pipeline.save_claims(KEY, tier, claims, evidence)
+    with pytest.raises(RepriseError, match="edited while this was drawn"):
+        pipeline.draw(f"{KEY}/fig04", tier)
+    with pytest.raises(RepriseError, match="code changed while the report was made"):
+        pipeline.save_report(tier, {}, made_from)
+    assert not (tier.results / KEY / store.RECORD).exists()
+
+
+def test_damaged_tables_are_damaged_in_the_list(tier, capsys):
+    table = tier.results / ID / "alignment.parquet"
+    content = bytearray(table.read_bytes())
+    content[100] ^= 1
+    table.write_bytes(content)
+    assert not pipeline.is_whole(ID, tier)
+    assert main(["list", "--tier", "tiny"]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(ID)]
+    assert row.split()[1] == "damaged"
+
+
+def test_a_folder_that_may_not_be_read_is_one_line(tier, monkeypatch, capsys):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied", "results/tiny")
+
+    monkeypatch.setattr(pipeline, "has_results", refuse)
+    for command in (["list"], ["check", KEY], ["show", f"{KEY}/fig04"], ["report"]):
+        assert main([*command, "--tier", "tiny"]) == 2
+        said = capsys.readouterr().err
+        assert said == "reprise: error: results/tiny: Permission denied; give yourself access to it\n"
+
+
+def test_a_bundle_takes_the_place_of_no_folder_and_no_device(tier, monkeypatch, capsys):
+    os.mkfifo("pipe")
+    for place in (".", "pipe"):
+        assert main(["bundle", KEY, "--tier", "tiny", "--to", place]) == 2
+        assert "not a regular file; name another one" in capsys.readouterr().err
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)

@@ -8,6 +8,7 @@ import random
 import resource
 import shutil
 import struct
+import sys
 import time
 import warnings
 import zipfile
@@ -656,3 +657,28 @@ def test_a_made_up_bundle_merges_or_is_refused_in_one_line(elsewhere, capsys, se
         assert left_in(root) == []
     assert time.process_time() - start < 20
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20  # in kB
+
+
+def test_a_record_without_its_libraries_is_reported(elsewhere):
+    root, file = elsewhere
+    remade(file, lambda manifest: None, record_with(arithmetic=None))
+    tier, _ = recorded.merge(file, root)
+    assert html.write(tier, pipeline.join(tier)).is_file()
+    default = tiers.load_tier("default")
+    assert html.write(default, pipeline.join(default)).is_file()
+
+
+def test_a_formula_from_a_table_that_cannot_be_set_is_refused_when_merged(elsewhere, monkeypatch):
+    root, file = elsewhere
+    artifact = registry.artifact(f"{KEY}/fig04")
+    drawing, module = artifact.draw, sys.modules[artifact.module]
+
+    def titled(tables, params):
+        figure = drawing(tables, params)
+        figure.suptitle(r"$\frac$")
+        return figure
+
+    monkeypatch.setattr(module, artifact.name, titled)
+    with pytest.raises(RepriseError, match="not what jing2022/fig04 draws in this version"):
+        recorded.merge(file, root)
+    assert left_in(root) == []
