@@ -350,8 +350,10 @@ def load_results(folder: Path, how_to_make: str) -> tuple[dict[str, pd.DataFrame
 def is_whole(folder: Path) -> bool:
     """Whether the files of the results in a folder are those that their record lists."""
     try:
+        with writing(folder):
+            _move_into_place(folder)
         return bool(_compare(folder, _record(folder / RECORD), RECORD))
-    except ValueError:
+    except (ValueError, RepriseError):
         return False
 
 
