@@ -337,7 +337,7 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _other_judges(before: Run, after: Run, id: str) -> Iterator[str]:
-    """That the saved verdicts of two runs are by other code, or rest on other results of the paper."""
+    """A line if the saved verdicts of two runs are by other code, or rest on other results of the paper."""
     paper = id.split("/")[0]
     keys = {run.judged[paper]["key"] for run in (before, after) if run.verdicts(paper) is not None}
     if len(keys) > 1:

@@ -97,7 +97,7 @@ class Record(_Read):
     key: str
     sha256: Annotated[dict[TableName, Digest], Field(min_length=1), AfterValidator(distinct)]
     reduced: dict[TableName, str] = {}
-    """What was left out of tables to make them smaller."""
+    """Table -> the rows and digits that were left out to make it smaller."""
 
 
 class Manifest(_Read):

@@ -296,7 +296,7 @@ def has_results(id: str, tier: Tier) -> bool:
 
 
 def is_whole(id: str, tier: Tier) -> bool:
-    """Whether the files of an experiment's results are those that were written."""
+    """Tells if the files of an experiment's results are those that were written."""
     return store.is_whole(tier.results / id)
 
 
@@ -674,7 +674,7 @@ def why_unchecked(key: str, tier: Tier) -> str:
 
 
 def is_checked(key: str, tier: Tier) -> bool:
-    """Whether a paper's saved verdicts are whole, of the very tables and by the code that are here now.
+    """Tells if a paper's saved verdicts are whole, of the very tables and by the code that are here now.
 
     Raises:
         RepriseError: if the record of a result is damaged.

@@ -38,9 +38,9 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 def reduced(id: str, tier: Tier) -> dict[str, bytes]:
     """File name -> content of an experiment's tables and their record, which says what was left out.
 
-    Of a table of more than `LARGE` bytes, the rows of other settings than the published one are left out, or
-    at least those between the start and the end of training, and numbers are rounded: each unless a verdict,
-    an observation or a drawing of the experiment would change.
+    Of a table of more than `LARGE` bytes, rows of other settings than the published one are left out, or
+    at least those between the start and the end of training, and numbers are rounded: each unless a verdict
+    would change, an observation by more than `CLOSE` or `TINY`, or a pixel by more than `SHADES`.
 
     Raises:
         RepriseError: if the results are missing, damaged or out of date.
@@ -55,7 +55,7 @@ def reduced(id: str, tier: Tier) -> dict[str, bytes]:
         for alternatives in (FEWER, ROUNDED):
             for note, change in alternatives.items():
                 tried = {**tables, name: change(tables[name])}
-                has_fewer = len(tried[name]) < len(tables[name])
+                has_fewer = 0 < len(tried[name]) < len(tables[name])
                 if (has_fewer or note in ROUNDED) and before == _seen(id, tier, tried):
                     tables, file = tried, f"{name}.parquet"
                     notes[file] = f"{notes[file]}, {note}" if file in notes else note
@@ -106,7 +106,7 @@ ROUNDED: dict[str, Change] = {
 
 
 class _Seen:
-    """What a reader sees of an experiment's tables: verdicts, observations and drawings."""
+    """The verdicts, observations and drawings that follow from an experiment's tables."""
 
     def __init__(self, id: str, tier: Tier, tables: Tables) -> None:
         experiment = registry.experiment(id)

@@ -18,6 +18,7 @@ import pandas as pd
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
 from reprise.execute import pipeline, registry, tiers
+from reprise.execute.provenance import REDIRECTING
 from reprise.execute.tiers import BUNDLE, PUBLISHED
 from reprise.study.settings import shortened
 
@@ -77,13 +78,14 @@ def lines(commit: str, found: list[Moved]) -> Iterator[str]:
 def _judged_by(commit: str, root: Path) -> list[Row]:
     """The verdicts on the recorded run by the code of a commit, in a folder of its own."""
     git = ["git", "-C", str(root)]
+    own = {name: value for name, value in os.environ.items() if name not in REDIRECTING}
     found = subprocess.run(
         [*git, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"],
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, env=own,
     )  # fmt: skip
     if found.returncode:
         raise RepriseError(f"{commit}: not a commit of {root}; see: git log")
-    packed = subprocess.run([*git, "archive", found.stdout.strip()], capture_output=True, check=True)
+    packed = subprocess.run([*git, "archive", found.stdout.strip()], capture_output=True, check=True, env=own)
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
             archive.extractall(folder, filter="data")
@@ -92,7 +94,7 @@ def _judged_by(commit: str, root: Path) -> list[Row]:
         judged = subprocess.run(
             [sys.executable, "-m", "reprise", "check", "--json", "--tier", PUBLISHED],
             cwd=folder, capture_output=True, text=True, check=False,
-            env={**os.environ, "PYTHONPATH": f"{folder}/src"},
+            env={**own, "PYTHONPATH": f"{folder}/src"},
         )  # fmt: skip
     try:
         return json.loads(judged.stdout)
@@ -111,7 +113,7 @@ def _verdict(row: Row | None) -> str:
 
 
 def _why(before: Row | None, now: Row | None) -> Iterator[str]:
-    """What differs between two rows of a claim, in words."""
+    """The differences between two rows of a claim, in words."""
     if before is None or now is None:
         return
     if before["statement"] != now["statement"]:

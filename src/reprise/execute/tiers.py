@@ -69,7 +69,7 @@ class Tier:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it is a recorded run."""
+        """True for a recorded run."""
         return self.manifest is not None
 
     @property

@@ -348,7 +348,7 @@ def load_results(folder: Path, how_to_make: str) -> tuple[dict[str, pd.DataFrame
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether the files of the results in a folder are those that their record lists."""
+    """Tells if the files of the results in a folder are those that their record lists."""
     try:
         with writing(folder):
             _move_into_place(folder)
