@@ -2,14 +2,23 @@
 
 import gc
 import shutil
+import sys
 from pathlib import Path
 
 import hypothesis
+import pandas as pd
 import pytest
+from filelock import FileLock
+
+from reprise.contract.experiment import Context, evaluate
+from reprise.engine import pipeline, registry, tiers
+from reprise.engine.tiers import load_tier
+from reprise.storage import store
 
 hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("reprise")
 ROOT = Path(__file__).parents[1]
+RAN = "jing2022/layer_alignment"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,3 +47,72 @@ def checkout(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "configs", root / "configs")
     monkeypatch.chdir(root)
     return root
+
+
+class Smoke:
+    """Experiment -> its tables and parameters at the smoke tier, computed when a test first asks for them,
+    once for all processes that test."""
+
+    def __init__(self, folder):
+        self.folder, self.params = folder, load_tier("smoke", ROOT).params
+        self.tables = {}
+
+    def __getitem__(self, id):
+        if id not in self.tables:
+            self.tables[id] = self._shared_tables(id)
+        return self.tables[id], self.params[id]
+
+    def _shared_tables(self, id):
+        file = self.folder / f"{id.replace('/', '_')}.pickle"
+        with FileLock(f"{file}.lock"):
+            if not file.exists():
+                experiment = registry.experiment(id)
+                settings = experiment.settings(self.params[id])
+                pd.to_pickle(evaluate(experiment.compute(), settings, Context(root=self.folder)), file)
+        return pd.read_pickle(file)
+
+
+@pytest.fixture(scope="session")
+def smoke(shared):
+    folder = shared / "smoke"
+    folder.mkdir(exist_ok=True)
+    return Smoke(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left_open():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="session")
+def ran(shared):
+    """A checkout in which one experiment, `RAN`, has run in a tier `tiny`, once for all processes that test;
+    not to be changed."""
+    root = shared / "ran"
+    done = root / ".whole"
+    with FileLock(f"{root}.lock"):
+        if not done.exists():
+            shutil.rmtree(root, ignore_errors=True)
+            shutil.copytree(ROOT / "configs", root / "configs")
+            smoke = tiers.load_tier("smoke", root).overrides[RAN]
+            settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
+            text = f"tier: tiny\nlooked:\n  {RAN}: its steps\nexperiments:\n  {RAN}: {{{settings}}}\n"
+            (root / "configs" / "tiny.yaml").write_text(text)
+            pipeline.run(RAN, tiers.load_tier("tiny", root))
+            done.touch()
+    return root
+
+
+@pytest.fixture
+def reseal():
+    """A function that gives `RAN` other tables under the same key, as a run on another machine may make."""
+
+    def moved(tier):
+        tables, record = store.load_results(tier.results / RAN, "")
+        for table in tables.values():
+            table[table.select_dtypes("float").columns] *= 1.01
+        store.save_tables(tier.results / RAN, tables, record.pop("key"), record)
+
+    return moved

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reprise.execute import registry
+from reprise.engine import registry
 
 UNCOVERED = ("illustration", "proof step")
 NUMBERED = (

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
+from reprise.engine import pipeline, registry, tiers
 from reprise.evidence import claims as c
 from reprise.evidence.verdicts import COLUMNS, judge_all
-from reprise.execute import pipeline, registry, tiers
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_ctrl_c_is_no_crash(monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reprise.execute.pipeline.run", interrupted)
+    monkeypatch.setattr("reprise.engine.pipeline.run", interrupted)
     assert main(["run", "jing2022/layer_alignment", "--tier", "smoke"]) == 130
     captured = capsys.readouterr()
     assert "reprise: interrupted; what was saved is kept" in captured.err

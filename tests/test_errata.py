@@ -2,8 +2,8 @@
 
 import pytest
 
+from reprise.engine import registry
 from reprise.evidence.verdicts import ground, judge_all
-from reprise.execute import registry
 
 FALSE = {
     "esser2024": {

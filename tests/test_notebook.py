@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 import reprise
+from reprise.engine import pipeline, tiers
 from reprise.errors import RepriseError
-from reprise.execute import pipeline, tiers
 
 ID = "jing2022/layer_alignment"
 
@@ -64,7 +64,7 @@ def test_a_table_of_a_paper_is_in_numbers(checkout, monkeypatch):
 
 def test_every_table_of_the_papers_can_be_asked_for(checkout):
     """Without results the message is how to make them."""
-    from reprise.execute import registry
+    from reprise.engine import registry
 
     for artifact in registry.artifacts().values():
         with pytest.raises(RepriseError, match="no finished results here; make them with: reprise run"):

@@ -14,12 +14,12 @@ import torch
 from tracing import BESIDE, SOURCE, forget_results, import_everything, traced
 
 from reprise import objectives
-from reprise.execute import pipeline, provenance, registry
-from reprise.execute.tiers import load_tier
+from reprise.contract.experiment import Context, evaluate
+from reprise.engine import pipeline, provenance, registry
+from reprise.engine.tiers import load_tier
 from reprise.networks.activations import ACTIVATIONS
 from reprise.report import html
 from reprise.storage import closure, store
-from reprise.study.experiment import Context, evaluate
 
 ROOT = Path(__file__).parents[1]
 Z = torch.eye(2)
@@ -28,7 +28,7 @@ Z = torch.eye(2)
 def unhashed(ran, symbols):
     """The functions of the package among the code that ran of which the hash of `symbols` sees nothing.
 
-    `reads` of a `params.py` is left out: what it names is in the key, so its code need not be."""
+    `reads` of a `experiment.py` is left out: what it names is in the key, so its code need not be."""
     hashed = set()
     for module, name in closure.closure(*symbols):
         file = closure._module(module).path
@@ -40,7 +40,7 @@ def unhashed(ran, symbols):
         for function in ran.functions
         if function.file != BESIDE
         and (SOURCE / function.file, function.line) not in hashed
-        and not (function.name == "reads" and Path(function.file).name == "params.py")
+        and not (function.name == "reads" and Path(function.file).name == "experiment.py")
     }
 
 

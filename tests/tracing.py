@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import reprise
 from reprise import sources
-from reprise.execute import kept
+from reprise.engine import memo
 from reprise.storage import closure
 
 SOURCE = Path(reprise.__file__).parent
-BESIDE = "execute/registry.py"
+BESIDE = "engine/registry.py"
 """Finds the functions that a hash is of, and computes nothing itself."""
 
 
@@ -73,7 +73,7 @@ def _note_opened(event, arguments):
 def _is_fingerprint():
     """Whether every file of the package is read now to see if one was edited, which no step depends on."""
     frame = sys._getframe(2)
-    while frame and frame.f_code not in (kept.fingerprint.__code__, sources._hash.__code__):
+    while frame and frame.f_code not in (memo.fingerprint.__code__, sources._hash.__code__):
         frame = frame.f_back
     return frame is not None
 

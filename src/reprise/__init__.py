@@ -25,10 +25,11 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     Raises:
         RepriseError: for an unknown id or setting, or if its results are missing, damaged or out of date.
     """
-    from reprise.execute import pipeline, recorded, registry, tiers
-    from reprise.study.tidy import in_numbers
+    from reprise.contract.tidy import in_numbers
+    from reprise.engine import pipeline, registry
+    from reprise.ledger import recorded
 
-    read, experiments, artifacts = tiers.load_tier(tier), registry.experiments(), registry.artifacts()
+    read, experiments, artifacts = recorded.load(tier), registry.experiments(), registry.artifacts()
     known = [*experiments, *artifacts]
     if id not in known:
         key = id.split("/")[0]
@@ -47,7 +48,8 @@ def draw(id: str, tier: str = "default") -> Any:
     Raises:
         RepriseError: as in `load`.
     """
-    from reprise.execute import pipeline, recorded, registry, tiers
+    from reprise.engine import pipeline, registry
+    from reprise.ledger import recorded
 
-    read = recorded.source(tiers.load_tier(tier), [registry.artifact(id).experiment])
+    read = recorded.source(recorded.load(tier), [registry.artifact(id).experiment])
     return pipeline.make(id, read)

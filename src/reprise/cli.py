@@ -21,24 +21,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from reprise.diagnose import command as diagnose
+from reprise.annex.diagnose import command as diagnose
+from reprise.annex.trial import command as trial
+from reprise.engine import cache, pipeline, provenance, registry, tiers
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.execute import (
-    cache,
-    costs,
-    diff,
-    drift,
-    pipeline,
-    plan,
-    provenance,
-    recorded,
-    registry,
-    rules,
-    tiers,
-)
-from reprise.report import listing
-from reprise.trial import command as trial
+from reprise.ledger import bundling, costs, diff, drift, plan, recorded, rules
+from reprise.report import listing, sealed
 
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
@@ -240,11 +229,11 @@ def _list(options: argparse.Namespace) -> None:
     if options.cost:
         if options.paper or options.claims:
             raise RepriseError("reprise list --cost is of all papers; leave out KEY and --claims")
-        _print_costs(tiers.load_tier(options.tier or "default"))
+        _print_costs(recorded.load(options.tier or "default"))
         return
     keys = [paper.key for paper in registry.chosen(options.paper)]
     if options.claims or options.paper:
-        tier = _source(tiers.load_tier(options.tier or "default"), keys)
+        tier = _source(recorded.load(options.tier or "default"), keys)
         recorded.keep_judged(keys, tier)
         lines = listing.of_claims(keys, tier) if options.claims else listing.of_paper(options.paper, tier)
     else:
@@ -252,7 +241,7 @@ def _list(options: argparse.Namespace) -> None:
         lines = listing.overview(shown, {tier.name: run for tier in shown if (run := _beside(tier))})
     for line in lines:
         print(line)
-    if not options.paper and (names := tiers.recorded_names()):
+    if not options.paper and (names := recorded.recorded_names()):
         print(f"recorded runs, each read with --tier: {', '.join(names)}")
 
 
@@ -260,7 +249,7 @@ def _show(options: argparse.Namespace) -> None:
     from reprise.report import card  # only here and for the report are the models of its page built
 
     width = min(Console().width, 110)
-    tier = recorded.source(tiers.load_tier(options.tier), card.deciding(options.id), judges=True)
+    tier = recorded.source(recorded.load(options.tier), card.deciding(options.id), judges=True)
     print(card.card(options.id, tier, width))
 
 
@@ -303,7 +292,7 @@ def _print_costs(tier: tiers.Tier) -> None:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    tier = tiers.load_tier(options.tier)
+    tier = recorded.load(options.tier)
     pipeline.require_computed(tier)
     minutes = plan.minutes_of_shares(options.share_minutes)
     papers = registry.chosen(options.paper)
@@ -346,7 +335,7 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    tier = tiers.load_tier(options.tier)
+    tier = recorded.load(options.tier)
     params = tier.params[registry.experiment(options.id).id].model_dump(mode="json")
     description = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
     print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
@@ -387,13 +376,13 @@ def _progress(id: str) -> Iterator[pipeline.Progress]:
 
 def _draw(options: argparse.Namespace) -> None:
     artifact = registry.artifact(options.id)
-    tier = recorded.source(tiers.load_tier(options.tier), [artifact.experiment])
+    tier = recorded.source(recorded.load(options.tier), [artifact.experiment])
     for file in pipeline.draw(options.id, tier):
         print(file)
 
 
 def _check(options: argparse.Namespace) -> int:
-    tier = tiers.load_tier(options.tier)
+    tier = recorded.load(options.tier)
     keys = [options.paper] if options.paper else list(registry.judged())
     if not options.write and "drift" not in options.fail_on:
         tier = _source(tier, keys)
@@ -432,7 +421,7 @@ def _finite(value: object) -> object:
 def _report(options: argparse.Namespace) -> None:
     from reprise.report import html  # only here is jinja2 needed
 
-    tier = _source(tiers.load_tier(options.tier), registry.papers())
+    tier = _source(recorded.load(options.tier), registry.papers())
     recorded.keep_judged(registry.papers(), tier)
     claims = pipeline.join(tier)
     file = html.write(tier, claims)
@@ -449,10 +438,10 @@ def _open(options: argparse.Namespace) -> None:
 
     if options.id is not None:
         card.require_known(options.id)
-    tier = _source(tiers.load_tier(options.tier), registry.papers())
+    tier = _source(recorded.load(options.tier), registry.papers())
     recorded.keep_judged(registry.papers(), tier)
-    file = tier.results / pipeline.REPORT[0]
-    if not pipeline.is_reported(tier):
+    file = tier.results / sealed.REPORT[0]
+    if not sealed.is_reported(tier):
         file = html.write(tier, pipeline.join(tier))
     address = file.as_uri() + (f"#{options.id}" if options.id else "")
     print(address, flush=True)
@@ -480,22 +469,22 @@ def _source(tier: tiers.Tier, keys: Iterable[str]) -> tiers.Tier:
 def _publish(options: argparse.Namespace) -> None:
     from reprise.report import results
 
-    tier = _source(tiers.load_tier(options.tier), registry.papers())
+    tier = _source(recorded.load(options.tier), registry.papers())
     recorded.keep_judged(registry.papers(), tier)
-    folder = (tier.root / tiers.BUNDLE).parent
+    folder = (tier.root / recorded.BUNDLE).parent
     files = results.publish(tier, pipeline.join(tier), folder, tier.root / "README.md")
     print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
 
 
 def _bundle(options: argparse.Namespace) -> None:
-    tier = tiers.load_tier(options.tier)
+    tier = recorded.load(options.tier)
     keys = [paper.key for paper in registry.chosen(options.paper)]
-    file, ids = recorded.bundle(keys, tier, options.to)
+    file, ids = bundling.bundle(keys, tier, options.to)
     print(f"{file}: {len(ids)} experiments, {file.stat().st_size / 1e6:.1f} MB: {', '.join(ids)}")
 
 
 def _merge(options: argparse.Namespace) -> None:
-    tier, was_here = recorded.merge(options.file, tiers.checkout())
+    tier, was_here = bundling.merge(options.file, tiers.checkout())
     _print_summary(recorded.verdicts(tier))
     print(f"{tier.name}: {'merged before' if was_here else 'merged'}; read it with --tier {tier.name}")
 

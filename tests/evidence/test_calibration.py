@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from reprise.contract.experiment import BASE
 from reprise.evidence import claims as c
 from reprise.evidence.calibration import FALSE, calibrated, fragility, rates, what_would_decide
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
-from reprise.study.experiment import BASE
 
 WORLDS = 1000
 ERROR = 3 * (FALSE * (1 - FALSE) / WORLDS) ** 0.5

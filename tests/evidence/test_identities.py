@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from reprise.contract.experiment import Context
 from reprise.evidence.identities import (
     Checked,
     as_printed,
@@ -15,7 +16,6 @@ from reprise.evidence.identities import (
     tried,
 )
 from reprise.evidence.judgement import judge
-from reprise.study.experiment import Context
 
 
 def square(rng, largest):

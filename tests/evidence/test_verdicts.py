@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from reprise.contract.settings import Settings, from_code, lost, ours, stated, unstated
 from reprise.evidence import claims as c
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting, split, summary
-from reprise.study.settings import Settings, from_code, lost, ours, stated, unstated
 
 
 def tables(values, reference=None, setting="published"):

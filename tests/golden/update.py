@@ -25,7 +25,8 @@ from tempfile import TemporaryDirectory
 import lock
 import pandas as pd
 
-from reprise.execute import drift, pipeline, registry, tiers
+from reprise.engine import pipeline, registry, tiers
+from reprise.ledger import drift
 
 CAPABILITIES = {"default": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
 """PyTorch's names of them, and OpenBLAS's of a processor that has no more."""

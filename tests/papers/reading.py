@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from reprise.execute import registry
+from reprise.contract.experiment import BASE
+from reprise.engine import registry
 from reprise.plotting.style import styled
-from reprise.study.experiment import BASE
 
 READS = {
     "ren2023/fig01": ("trajectory", "limit"),

@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 from reading import ARMS, RANGES, READS, draw, drawn, labels, panels_of, series, share_x, share_y
 from scipy import stats
 
+from reprise.contract.experiment import BASE
+from reprise.engine import registry
 from reprise.errors import RepriseError
-from reprise.execute import registry
 from reprise.plotting.style import band, legend_below
-from reprise.study.experiment import BASE
 
 FIGURES = [id for id, artifact in registry.artifacts().items() if artifact.kind == "figure"]
 EACH = pytest.mark.parametrize("id", FIGURES)

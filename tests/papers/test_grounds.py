@@ -3,7 +3,7 @@ the paper's."""
 
 import pytest
 
-from reprise.execute import registry
+from reprise.engine import registry
 
 BEYOND = (
     "esser2024/fig1/orthogonal-converges-z2",

@@ -13,11 +13,11 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from reading import draw
 
+from reprise.contract.experiment import BASE, Context, evaluate
+from reprise.contract.losses import TakesLosses
+from reprise.engine import registry
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all, setting, split
-from reprise.execute import registry
-from reprise.study.experiment import BASE, Context, evaluate
-from reprise.study.losses import TakesLosses
 
 ROOT = Path(__file__).parents[2]
 EXTENDING = (ROOT / "docs" / "extending.md").read_text()
@@ -123,7 +123,7 @@ def test_all_experiments_that_take_losses_are_tested_here():
 
 @pytest.mark.parametrize("id", list(registry.experiments()))
 def test_every_experiment_takes_losses_or_says_why_not(id):
-    """In the docstring of its params.py."""
+    """In the docstring of its experiment.py."""
     assert ("objective" in registry.experiment(id).params.model_fields) == takes_losses(id)
     assert bool(reason_against_losses(id)) == (not takes_losses(id))
 

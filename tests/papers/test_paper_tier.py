@@ -19,19 +19,19 @@ import pytest
 import torch
 import yaml
 
+from reprise.contract.settings import alterations, departures, replaced
 from reprise.datasets import photographs, shapes
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import checkout, load_tier
 from reprise.errors import RepriseError
-from reprise.execute import pipeline, registry
-from reprise.execute.tiers import checkout, load_tier
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_nets import published
 from reprise.papers.jing2022.projector_spectra.cells import cells
-from reprise.papers.ren2023.zero_shot import params as zero_shot
+from reprise.papers.ren2023.zero_shot import experiment as zero_shot
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.early_lead import params as early_lead
-from reprise.papers.skean2024.eigenvalue_saturation import params as eigenvalue_saturation
-from reprise.papers.skean2024.linear_probes import params as linear_probes
-from reprise.study.settings import alterations, departures, replaced
+from reprise.papers.skean2024.early_lead import experiment as early_lead
+from reprise.papers.skean2024.eigenvalue_saturation import experiment as eigenvalue_saturation
+from reprise.papers.skean2024.linear_probes import experiment as linear_probes
 from reprise.training.images import Data, train
 
 IMAGES_OF_JING = {

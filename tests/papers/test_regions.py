@@ -4,9 +4,9 @@ from itertools import combinations
 
 import pytest
 
-from reprise.execute import registry
-from reprise.execute.tiers import load_tier
-from reprise.study.settings import open_fields
+from reprise.contract.settings import open_fields
+from reprise.engine import registry
+from reprise.engine.tiers import load_tier
 
 DECIDING = [id for id, experiment in registry.experiments().items() if experiment.claims]
 

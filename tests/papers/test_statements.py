@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from reprise.execute import registry
+from reprise.engine import registry
 
 CLAIMS = {id: claim for paper in registry.papers().values() for id, (claim, _) in paper.claims.items()}
 POINTS_BACK = re.compile(

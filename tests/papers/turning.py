@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from reprise.execute import registry
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.numerics import streams
-from reprise.study.experiment import Context
 
 KEY = streams._key
 

@@ -13,9 +13,9 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from reprise.execute import registry
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.numerics import streams
-from reprise.study.experiment import Context
 
 EVERY = "index >= 0"
 """All rows of a table."""

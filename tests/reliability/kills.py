@@ -32,9 +32,9 @@ import torch
 
 import reprise.__main__ as start
 from reliability import document
+from reprise.engine import registry
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
-from reprise.execute import registry
-from reprise.execute.tiers import load_tier
 from reprise.plotting import style  # noqa: F401  matplotlib is imported once, too
 from reprise.storage import store
 from reprise.training import image_settings, kept_views  # noqa: F401

@@ -35,12 +35,12 @@ import grimp
 from tracing import BESIDE, SOURCE, Function, Ran, forget_results, import_everything, traced
 
 from reliability import constants, document
-from reprise.execute import kept, pipeline, provenance, registry
-from reprise.execute.tiers import Tier, load_tier
+from reprise.contract.experiment import Context, evaluate
+from reprise.engine import memo, pipeline, provenance, registry
+from reprise.engine.tiers import Tier, load_tier
 from reprise.report import html
 from reprise.storage import closure, store
 from reprise.storage.closure import Symbol
-from reprise.study.experiment import Context, evaluate
 
 ROOT = Path(__file__).parents[2]
 SWAPS = {
@@ -164,14 +164,14 @@ def serve() -> None:
     folder = Path(SOURCE)
 
     def keys() -> dict[str, str]:
-        kept.of_package.cache_clear()  # as in a new process
+        memo.of_package.cache_clear()  # as in a new process
         hashes = {id: e.key(tier.params[id]) for id, e in registry.experiments().items()}
         hashes |= {id: registry.artifact_code(id) for id in registry.artifacts()}
         judged = {verdicts(key): registry.claims_code(key) for key in registry.judged()}
         hashes |= judged
         # Its inputs are the verdicts: what makes one of them again, makes the report again.
         hashes[REPORT] = " ".join([registry.report_code(), *judged.values()])
-        atexit.unregister(kept.of_package().write)
+        atexit.unregister(memo.of_package().write)
         return hashes
 
     before = keys()

@@ -9,7 +9,7 @@ import pytest
 from tracing import SOURCE, Function
 
 from reliability import constants, mutations
-from reprise.execute.tiers import load_tier
+from reprise.engine.tiers import load_tier
 
 pytestmark = pytest.mark.slow
 

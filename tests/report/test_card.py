@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reprise.engine import pipeline, registry, tiers
 from reprise.errors import RepriseError
-from reprise.execute import pipeline, registry, tiers
 from reprise.report.card import card
 from reprise.storage import store
 

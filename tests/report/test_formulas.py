@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from reprise.engine import registry
 from reprise.errors import RepriseError
-from reprise.execute import registry
 from reprise.report.formulas import mathml
 
 PREFIX = "{http://www.w3.org/1998/Math/MathML}"

@@ -20,6 +20,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 from scipy import stats
 
+from reprise.contract.experiment import BASE, Artifact, Resources, Tables
+from reprise.contract.settings import Settings, ours, stated, unstated
+from reprise.engine import pipeline, registry
+from reprise.engine.registry import Experiment, Paper
+from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
 from reprise.evidence import errata
 from reprise.evidence.claims import (
@@ -35,14 +40,9 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, judge_all, summary
-from reprise.execute import pipeline, registry
-from reprise.execute.registry import Experiment, Paper
-from reprise.execute.tiers import Tier
 from reprise.papers import ORDER
-from reprise.report import build, contents, html, numbers, results, runs, schema
+from reprise.report import build, contents, html, numbers, results, runs, schema, sealed
 from reprise.storage import store
-from reprise.study.experiment import BASE, Artifact, Resources, Tables
-from reprise.study.settings import Settings, ours, stated, unstated
 
 ROOT = Path(__file__).parents[2]
 NASTY = "norms <script>alert('x')</script> & \"quotes\" | pipes stay text"
@@ -728,26 +728,26 @@ def test_a_picture_that_no_drawing_makes_is_refused_even_with_a_record_of_its_ow
     assert not (tier.root / "docs").exists()
 
 
-@pytest.mark.parametrize("name", pipeline.REPORT)
+@pytest.mark.parametrize("name", sealed.REPORT)
 def test_a_report_is_of_what_is_here_until_one_of_its_files_is_changed(
     tier: Tier, claims: pd.DataFrame, name: str
 ) -> None:
-    assert not pipeline.is_reported(tier)
+    assert not sealed.is_reported(tier)
     html.write(tier, claims)
-    assert pipeline.is_reported(tier)
+    assert sealed.is_reported(tier)
     with (tier.results / name).open("ab") as file:
         file.write(b" ")
-    assert not pipeline.is_reported(tier)
+    assert not sealed.is_reported(tier)
 
 
 def test_a_report_is_of_what_is_here_until_other_tables_come(tier: Tier, claims: pd.DataFrame) -> None:
     html.write(tier, claims)
     _write_run(tier, duration_seconds=1.0)
-    assert pipeline.is_reported(tier)  # the same tables, from another run
+    assert sealed.is_reported(tier)  # the same tables, from another run
     folder = tier.results / "new2030" / "toy"
     record = store.load_record(folder, "")
     store.save_tables(folder, {"numbers": numbers_table().iloc[:-1]}, record.pop("key"), record)
-    assert not pipeline.is_reported(tier)
+    assert not sealed.is_reported(tier)
 
 
 def test_a_report_during_which_results_change_is_not_written(
@@ -764,7 +764,7 @@ def test_a_report_during_which_results_change_is_not_written(
     monkeypatch.setattr(html, "page", made)
     with pytest.raises(RepriseError, match="changed while the report was made; write it again with: reprise"):
         html.write(tier, claims)
-    assert not [name for name in pipeline.REPORT if (tier.results / name).exists()]
+    assert not [name for name in sealed.REPORT if (tier.results / name).exists()]
 
 
 def test_same_results_same_bytes_whatever_the_run_took(tier: Tier, claims: pd.DataFrame) -> None:

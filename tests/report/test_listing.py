@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reprise.engine import pipeline, registry, tiers
 from reprise.evidence.claims import ordering
 from reprise.evidence.verdicts import COLUMNS
-from reprise.execute import pipeline, registry, tiers
 from reprise.report import listing
 
 ROOT = Path(__file__).parents[2]

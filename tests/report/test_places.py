@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.report import places
 from reprise.report.places import Checkout
 

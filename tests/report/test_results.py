@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reprise.engine import registry
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
-from reprise.execute import registry
-from reprise.execute.tiers import load_tier
 from reprise.report import results, wording
 from reprise.report.schema import Report, Run
 

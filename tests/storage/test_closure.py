@@ -330,7 +330,7 @@ def test_an_import_that_only_defines_names_does_not(demo, statement, file):
 
 ALLOWED = {
     "__init__.py": {"sources.verify"},
-    "execute/tiers.py": {"_Loader.add_constructor", "_Loader.add_implicit_resolver"},
+    "engine/tiers.py": {"_Loader.add_constructor", "_Loader.add_implicit_resolver"},
     "plotting/style.py": {"mpl.use"},
     "sources.py": {"verify", "sys.meta_path.insert"},
     "numerics/compiled.py": {"_kept"},
@@ -498,8 +498,8 @@ def test_an_unknown_symbol_is_an_error(demo, symbol):
 def test_the_verdicts_need_their_statistics_and_not_the_figures():
     needed = closure.closure(("reprise.evidence.verdicts", "judge_all"))
     assert ("reprise.evidence.statistics", "LEVEL") in needed
-    assert ("reprise.study.settings", "departures") in needed
-    assert ("reprise.study.experiment", "BASE") in needed
+    assert ("reprise.contract.settings", "departures") in needed
+    assert ("reprise.contract.experiment", "BASE") in needed
     assert not [symbol for symbol in needed if symbol[0].startswith(("reprise.report", "reprise.cli"))]
     assert ("reprise.evidence.verdicts", "summary") not in needed
 
@@ -512,7 +512,7 @@ def test_a_reformatted_copy_of_the_package_has_the_same_hashes_until_a_constant_
         code = (
             "from reprise.storage.closure import closure_hash as h; "
             "print(h(('reprise.evidence.verdicts', 'judge_all')),"
-            "h(('reprise.study.settings', 'departures')))"
+            "h(('reprise.contract.settings', 'departures')))"
         )
         environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(

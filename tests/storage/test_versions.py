@@ -5,7 +5,7 @@ from importlib import metadata
 
 import pytest
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.storage import closure, versions
 
 

@@ -14,13 +14,13 @@ import torch
 from PIL import Image
 
 from reprise import objectives
+from reprise.contract import losses
+from reprise.contract.settings import overridden
 from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.storage import closure, store, versions
-from reprise.study import losses
-from reprise.study.settings import overridden
 from reprise.training import models
 from reprise.training.images import BLOCK
 from reprise.training.models import Model, model_key, trained

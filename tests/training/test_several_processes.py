@@ -12,8 +12,8 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
+from reprise.contract.settings import replaced
 from reprise.networks.projectors import Linear
-from reprise.study.settings import replaced
 from reprise.training.models import trained
 from reprise.training.optimisers import SGD
 from reprise.training.processes import joined

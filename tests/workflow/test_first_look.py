@@ -10,8 +10,8 @@ import pytest
 pytestmark = pytest.mark.slow
 EVERY_FIGURE = """
 import matplotlib.pyplot as plt
-from reprise.execute import pipeline, registry, tiers
-tier = tiers.load_tier("recorded/published")
+from reprise.engine import pipeline, registry, tiers
+tier = recorded.load("recorded/published")
 for id, artifact in registry.artifacts().items():
     if pipeline.has_results(artifact.experiment, tier):
         pipeline.draw(id, tier)

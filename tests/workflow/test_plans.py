@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reprise.execute import plan, registry
-from reprise.execute.tiers import load_tier
+from reprise.contract.experiment import together
+from reprise.engine import registry
+from reprise.engine.tiers import load_tier
+from reprise.ledger import plan
 from reprise.storage import store
-from reprise.study.experiment import together
 
 ROOT = Path(__file__).parents[2]
 SMOKE = load_tier("smoke", ROOT)
@@ -214,7 +215,7 @@ def test_the_rules_name_no_paper_and_no_experiment():
 
 def test_a_plan_does_not_import_torch(blank):
     code = (
-        "import sys; from reprise.execute.tiers import load_tier;"
+        "import sys; from reprise.engine.tiers import load_tier;"
         "load_tier('smoke'); sys.exit('torch' in sys.modules)"
     )
     assert blank.call("python", "-c", code) == (0, "")

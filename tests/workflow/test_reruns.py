@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.storage import store
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ import slurm
 from filelock import FileLock
 from killing import kill_all
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.storage import store
 
 pytestmark = pytest.mark.slow

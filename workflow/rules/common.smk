@@ -10,11 +10,14 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from reprise.execute import command_line, pipeline, plan, registry
-from reprise.execute.tiers import load_tier, recorded_names
+from reprise.contract.experiment import together
+from reprise.engine import command_line, pipeline, registry
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
+from reprise.ledger import plan
+from reprise.ledger.recorded import recorded_names
+from reprise.report import sealed
 from reprise.storage.store import marker
-from reprise.study.experiment import together
 from reprise.training.costs import CORES_PER_GPU
 
 if unknown := set(config) - {"tier", "paper", "experiments", "share_minutes"}:

@@ -6,8 +6,8 @@ rule report:
         [outputs(item.id) for e in INCLUDED for item in (e, *e.artifacts)],
         [outputs(f"{paper.key}/claims") for paper in JUDGED],
     output:
-        [f"{RESULTS}/{name}" for name in pipeline.REPORT],
-        again("report", f"{RESULTS}/report.html", pipeline.is_reported),
+        [f"{RESULTS}/{name}" for name in sealed.REPORT],
+        again("report", f"{RESULTS}/report.html", sealed.is_reported),
     log:
         f"{LOGS}/report.log",
     benchmark:

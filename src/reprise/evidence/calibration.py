@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import MIN_RUNS, TOLERATED, Claim
 from reprise.evidence.judgement import (
     ABOUT_EACH,
@@ -40,7 +41,6 @@ from reprise.evidence.statistics import (
     share_interval,
     welch_error,
 )
-from reprise.study.experiment import Tables
 
 FALSE = 0.05
 """Largest rate of false verdicts at which a claim is decided."""

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.errata import ErratumKind
-from reprise.study.experiment import Tables
 
 Kind = Literal[
     "value", "ordering", "trend", "limit", "count", "always", "given", "identity", "inequality", "printed"

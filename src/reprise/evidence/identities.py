@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Context
 from reprise.evidence.claims import Claim, Measure, both_forms, identity, inequality, ours
 from reprise.evidence.measures import column
-from reprise.study.experiment import Context
 
 Array = np.ndarray
 Random = np.random.Generator

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import COARSEST, FORMULAS, LEARNED, MIN_RUNS, SHARE, TOLERATED, Claim, Relation
 from reprise.evidence.measures import once
 from reprise.evidence.statistics import (
@@ -24,7 +25,6 @@ from reprise.evidence.statistics import (
     share_interval,
     welch_interval,
 )
-from reprise.study.experiment import Tables
 
 Verdict = Literal["reproduced", "contradicted", "depends", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "depends", "inconclusive", "not run")

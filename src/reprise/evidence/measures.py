@@ -15,8 +15,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Measure
-from reprise.study.experiment import Tables
 
 Source = str | Callable[[Tables], pd.DataFrame]
 """A table of the experiment by its name, or a function that makes one of the experiment's tables."""

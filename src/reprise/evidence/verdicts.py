@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import BASE, Tables
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import Settings, alterations, assumptions, departures
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
 from reprise.evidence.claims import FORMULAS, Claim
 from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, few_of, judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.statistics import false_discovery_rate, simultaneous
-from reprise.study.experiment import BASE, Tables
-from reprise.study.losses import TakesLosses
-from reprise.study.settings import Settings, alterations, assumptions, departures
 
 GROUNDS = {
     "paper scale": "the published settings, none of them guessed",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from reprise.study.settings import Settings
+from reprise.contract.settings import Settings
 
 if TYPE_CHECKING:
     from torch import nn

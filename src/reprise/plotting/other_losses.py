@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import BASE, Tables
+from reprise.contract.losses import TakesLosses, labels
 from reprise.evidence.verdicts import setting
-from reprise.study.experiment import BASE, Tables
-from reprise.study.losses import TakesLosses, labels
 
 
 class OtherLoss(NamedTuple):

@@ -16,14 +16,16 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
+from reprise.contract.experiment import Artifact
+from reprise.contract.settings import Settings, assumptions, departures
+from reprise.engine import pipeline, registry
+from reprise.engine.registry import Paper as Registered
+from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.errata import Erratum as Found
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
-from reprise.execute import pipeline, registry
-from reprise.execute.recorded import described
-from reprise.execute.registry import Paper as Registered
-from reprise.execute.tiers import Tier
+from reprise.ledger.recorded import described
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
 from reprise.report.findings import findings, printed
@@ -47,8 +49,6 @@ from reprise.report.schema import (
     Setting,
 )
 from reprise.report.vector import Foreign, parsed
-from reprise.study.experiment import Artifact
-from reprise.study.settings import Settings, assumptions, departures
 
 
 def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Mapping[str, str]]]) -> Report:

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from reprise.contract.experiment import BASE, Artifact, Tables
+from reprise.engine import pipeline, registry
+from reprise.engine.registry import Experiment, Paper
+from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claims import FORMULAS
 from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.judgement import ABOUT_EACH, observe
 from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import judge_all, setting
-from reprise.execute import pipeline, registry
-from reprise.execute.registry import Experiment, Paper
-from reprise.execute.tiers import Tier
 from reprise.report import wording
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
@@ -24,7 +25,6 @@ from reprise.report.places import Checkout
 from reprise.report.runs import runs
 from reprise.report.schema import Claim, Reading
 from reprise.report.wording import measured, observed
-from reprise.study.experiment import BASE, Artifact, Tables
 
 LABEL = 16
 """Width of the labels."""

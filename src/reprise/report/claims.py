@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from reprise.contract.experiment import BASE
+from reprise.engine import pipeline, registry
+from reprise.engine.registry import Paper
+from reprise.engine.tiers import RECORDED, Tier
 from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.claims import Tables
 from reprise.evidence.errata import Erratum
 from reprise.evidence.judgement import ABOUT_EACH, Verdict, observe
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
-from reprise.execute import pipeline, registry
-from reprise.execute.registry import Paper
-from reprise.execute.tiers import RECORDED, Tier
 from reprise.report.contents import claims_about, mentions, mentions_of, same_item
 from reprise.report.numbers import finite, percent
 from reprise.report.places import Checkout
 from reprise.report.schema import Claim, Published, Quotation, Reading, Run
-from reprise.study.experiment import BASE
 
 Row = Mapping[str, Any]
 """Of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from reprise.engine.registry import Paper
 from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import Verdict
-from reprise.execute.registry import Paper
 from reprise.report.schema import Figure, Item, Quotation, Section
 
 Mention = tuple[str, str, str]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
-from reprise.execute import inputs, registry
-from reprise.execute.registry import Paper as Registered
+from reprise.engine import inputs, registry
+from reprise.engine.registry import Paper as Registered
 from reprise.report.schema import Claim, Findings, Paper, Printed
 from reprise.report.wording import DATA_SETS
 

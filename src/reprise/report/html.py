@@ -14,6 +14,8 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from reprise.engine import pipeline
+from reprise.engine.tiers import Tier
 from reprise.evidence.calibration import FALSE
 from reprise.evidence.claims import (
     COLLAPSED,
@@ -26,9 +28,7 @@ from reprise.evidence.claims import (
 )
 from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
 from reprise.evidence.statistics import LEVEL
-from reprise.execute import pipeline
-from reprise.execute.tiers import Tier
-from reprise.report import digest, drawings, numbers, recorded, wording
+from reprise.report import digest, drawings, numbers, recorded, sealed, wording
 from reprise.report.build import build
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Report
@@ -54,7 +54,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         RepriseError: if a result is damaged, a figure holds what matplotlib does not draw, or results or
             verdicts change meanwhile.
     """
-    made_from = pipeline.shown(tier)
+    made_from = sealed.shown(tier)
     others = [] if tier.is_recorded else recorded.gather(tier.root)
     report = build(tier, claims, others)
     files: dict[str, pipeline.Writer] = {
@@ -64,7 +64,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         "claims.parquet": lambda file: claims.to_parquet(file, index=False),
         "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
     }
-    pipeline.save_report(tier, files, made_from)
+    sealed.save_report(tier, files, made_from)
     return tier.results / "report.html"
 
 

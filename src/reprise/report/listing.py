@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import known_false
-from reprise.execute import pipeline, registry
-from reprise.execute.tiers import Tier
 from reprise.report.wording import measured
 
 COUNTED = VERDICTS[:-1]

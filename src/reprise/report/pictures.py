@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from reprise.execute.kept import code_and_versions
+from reprise.engine.memo import code_and_versions
 from reprise.storage import store
 
 WIDTH = 200

@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from reprise.contract.experiment import Artifact
 from reprise.evidence.claims import FORMULAS, Claim
 from reprise.report.schema import Place
-from reprise.study.experiment import Artifact
 
 PACKAGE = Path(str(files("reprise")))
 TESTS = "tests/papers"

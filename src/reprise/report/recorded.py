@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
-from reprise.execute import recorded, registry, tiers
+from reprise.ledger import recorded
 from reprise.report.build import counts
 from reprise.report.runs import runs, shared
 from reprise.report.schema import Recorded
@@ -16,12 +17,12 @@ from reprise.report.wording import measured
 def gather(root: Path) -> list[tuple[Recorded, Mapping[str, str]]]:
     """The recorded runs of a checkout, judged by the claims of this version, each with claim -> its verdict
     there in one line."""
-    return [_run(name, root) for name in tiers.recorded_names(root)]
+    return [_run(name, root) for name in recorded.recorded_names(root)]
 
 
 def _run(name: str, root: Path) -> tuple[Recorded, Mapping[str, str]]:
     try:
-        tier = tiers.load_tier(name, root)
+        tier = recorded.load(name, root)
         claims = recorded.verdicts(tier)
         made = runs(tier)
     except RepriseError as error:

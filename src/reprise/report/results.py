@@ -15,11 +15,12 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
+from reprise.engine import pipeline
+from reprise.engine.provenance import commit_date
+from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
-from reprise.execute import pipeline
-from reprise.execute.provenance import commit_date
-from reprise.execute.recorded import small_bundle
-from reprise.execute.tiers import BUNDLE, Tier
+from reprise.ledger.bundling import small_bundle
+from reprise.ledger.recorded import BUNDLE
 from reprise.report import numbers, wording
 from reprise.report.build import build
 from reprise.report.html import SYMBOLS, environment

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reprise.execute import costs, pipeline, registry
-from reprise.execute.tiers import Tier
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import Tier
+from reprise.ledger import costs
 from reprise.report.schema import Run
 
 

@@ -10,13 +10,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
+from reprise.contract.settings import replaced
 from reprise.datasets.augment import greyscale, unit_floats
 from reprise.datasets.folders import Images
 from reprise.datasets.reading import ahead
 from reprise.diagnostics.probes import CHUNK, nearest_neighbours
 from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
-from reprise.study.settings import replaced
 from reprise.training.costs import PIXEL_IMAGES, PIXEL_SIDE
 from reprise.training.image_settings import Probe, Source
 from reprise.training.image_tasks import probe

@@ -1,8 +1,8 @@
 """What training a network and probing it take, computed from the spec. Imports no torch, because a run's plan
 calls this."""
 
+from reprise.contract.experiment import Resources
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.study.experiment import Resources
 from reprise.training.image_settings import Probe, Source
 from reprise.training.spec import Spec
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from reprise.contract.settings import Settings, place
 from reprise.datasets.catalogue import load
 from reprise.networks.encoders import Encoder
-from reprise.study.settings import Settings, place
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Milestones, Schedule
 from reprise.training.spec import Spec

@@ -11,13 +11,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, no_grad
 
+from reprise.contract.experiment import Task
 from reprise.datasets.augment import Views, normalised
 from reprise.datasets.folders import Images
 from reprise.datasets.reading import ahead
 from reprise.datasets.recipes import CROPS_AND_FLIPS
 from reprise.diagnostics.probes import CHUNK, Accuracy, linear_probe, representations
 from reprise.numerics.streams import generator
-from reprise.study.experiment import Task
 from reprise.training.image_settings import Probe, Source
 from reprise.training.images import assemble
 from reprise.training.launch import train_on_all_gpus

@@ -16,13 +16,13 @@ import torch
 from pydantic import BaseModel
 from torch import Tensor
 
+from reprise.contract import losses
 from reprise.datasets.reading import workers
 from reprise.errors import RepriseError
 from reprise.notices import slower
 from reprise.storage import checkpoints, versions
 from reprise.storage.closure import Symbol, closure_hash, libraries
 from reprise.storage.store import CACHE, Entry, kept, key_of, write
-from reprise.study import losses
 from reprise.training import methods, processes
 from reprise.training.costs import CORES_PER_GPU
 from reprise.training.images import Data, Trained, assemble, train

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from reprise.study.settings import Settings
+from reprise.contract.settings import Settings
 
 if TYPE_CHECKING:
     from torch.optim.optimizer import Optimizer

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reprise.study.settings import Settings
+from reprise.contract.settings import Settings
 
 
 class Constant(Settings):

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from reprise.contract.settings import Settings
 from reprise.datasets.recipes import Normalisation, Recipe
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
-from reprise.study.settings import Settings
 from reprise.training.optimisers import OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import torch
 
+from reprise.contract.settings import replaced
 from reprise.diagnostics.probes import accuracy
 from reprise.errors import RepriseError
 from reprise.networks.projectors import Linear
-from reprise.study.settings import replaced
 from reprise.training.image_settings import Source
 from reprise.training.image_tasks import features, observed
 from reprise.training.methods import Supervised, name_of

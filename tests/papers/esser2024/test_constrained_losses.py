@@ -7,15 +7,15 @@ import pytest
 import torch
 from countering import unbroken
 
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.esser2024.constrained_losses import compute as constrained
 from reprise.papers.esser2024.constrained_losses.compute import PROBLEMS, descend
-from reprise.papers.esser2024.constrained_losses.params import Params, alternatives
+from reprise.papers.esser2024.constrained_losses.experiment import Params, alternatives
 from reprise.papers.esser2024.half_moons import draw
 from reprise.papers.esser2024.losses import contrastive, cross_moment, symmetric
-from reprise.study.experiment import Context
 
 TINY = Params(width=5, samples=20, steps=30, seeds=3, starts=2, records=8)
 NUMPY_NORMS = {

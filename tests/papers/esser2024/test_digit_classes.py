@@ -10,18 +10,18 @@ import torch
 from countering import unbroken
 from sklearn.svm import SVC
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import departures, overridden
+from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.papers.esser2024.digit_classes import compute as room
+from reprise.papers.esser2024.digit_classes import experiment as settings
 from reprise.papers.esser2024.digit_classes import linear, nonlinear, timing
-from reprise.papers.esser2024.digit_classes import params as settings
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
 from reprise.papers.esser2024.limiting_dynamics.dynamics import eigenpairs
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.study.experiment import Context
-from reprise.study.settings import departures, overridden
 
 ID = "esser2024/digit_classes"
 CLAIMS = {claim.id: claim for claim in registry.experiment(ID).claims}

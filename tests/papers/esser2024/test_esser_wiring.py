@@ -14,24 +14,24 @@ from scipy.integrate import solve_ivp
 from sklearn.svm import SVC
 from turning import assert_reaches, purposes, turned
 
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.evidence.claims import MIN_RUNS
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.esser2024 import half_moons
 from reprise.papers.esser2024.constrained_losses import compute as constrained
-from reprise.papers.esser2024.constrained_losses.params import Params as ConstrainedParams
+from reprise.papers.esser2024.constrained_losses.experiment import Params as ConstrainedParams
 from reprise.papers.esser2024.digit_classes import compute as digits
 from reprise.papers.esser2024.digit_classes import timing
-from reprise.papers.esser2024.digit_classes.params import Params as DigitParams
-from reprise.papers.esser2024.limiting_dynamics.params import WIDTHS
-from reprise.papers.esser2024.limiting_dynamics.params import Params as LimitingParams
+from reprise.papers.esser2024.digit_classes.experiment import Params as DigitParams
+from reprise.papers.esser2024.limiting_dynamics.experiment import WIDTHS
+from reprise.papers.esser2024.limiting_dynamics.experiment import Params as LimitingParams
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.papers.esser2024.wide_networks.params import ACTIVATIONS, ARMS, LOSSES
-from reprise.papers.esser2024.wide_networks.params import Params as WideParams
+from reprise.papers.esser2024.wide_networks.experiment import ACTIVATIONS, ARMS, LOSSES
+from reprise.papers.esser2024.wide_networks.experiment import Params as WideParams
 from reprise.papers.esser2024.width import compute as width
-from reprise.papers.esser2024.width.params import Params as WidthParams
-from reprise.study.experiment import Context
+from reprise.papers.esser2024.width.experiment import Params as WidthParams
 
 MOONS = {"moons_noise": 0.15, "positive_variance": 0.3}
 """Unlike each other; the published ones are both 0.1."""

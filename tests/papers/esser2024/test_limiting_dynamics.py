@@ -7,16 +7,16 @@ import pytest
 import scipy.linalg
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import departures, overridden
 from reprise.errors import RepriseError
 from reprise.evidence.claims import MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.esser2024.limiting_dynamics import compute as room
 from reprise.papers.esser2024.limiting_dynamics import dynamics
 from reprise.papers.esser2024.limiting_dynamics.claims import CLAIMS
-from reprise.papers.esser2024.limiting_dynamics.params import DIMS, WIDTHS, Params, alternatives
+from reprise.papers.esser2024.limiting_dynamics.experiment import DIMS, WIDTHS, Params, alternatives
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.study.experiment import Context
-from reprise.study.settings import departures, overridden
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SHORT = Params(steps=500, record_every=10, seeds=4, first_seed=0)

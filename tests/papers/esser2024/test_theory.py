@@ -6,6 +6,8 @@ import torch
 from scipy import stats
 from scipy.optimize import minimize
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import COLLAPSED as COLLAPSE
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
@@ -23,9 +25,7 @@ from reprise.papers.esser2024.theory import (
 from reprise.papers.esser2024.theory import compute as room
 from reprise.papers.esser2024.theory.claims import CLAIMS
 from reprise.papers.esser2024.theory.compute import compute
-from reprise.papers.esser2024.theory.params import Params
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
+from reprise.papers.esser2024.theory.experiment import Params
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 COUPLED = "esser2024/remark2/spectral"

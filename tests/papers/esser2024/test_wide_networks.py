@@ -8,12 +8,12 @@ import pytest
 import torch
 from countering import unbroken
 
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.papers.esser2024.two_layers import outputs
 from reprise.papers.esser2024.wide_networks import compute as room
-from reprise.papers.esser2024.wide_networks.params import ACTIVATIONS, ARMS, LOSSES, Params
-from reprise.study.experiment import Context
+from reprise.papers.esser2024.wide_networks.experiment import ACTIVATIONS, ARMS, LOSSES, Params
 
 CLAIMS = {claim.id: claim for claim in registry.experiment("esser2024/wide_networks").claims}
 TINY = Params(samples=6, width=12, steps=8, record_every=4, widths=(10, 12, 14), epochs=4, seeds=2)

@@ -11,18 +11,18 @@ import torch
 from countering import unbroken
 from scipy import stats
 
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.evidence.judgement import judge
 from reprise.evidence.statistics import mean_interval
-from reprise.execute import registry
 from reprise.networks.activations import ACTIVATIONS
 from reprise.papers.esser2024.hidden_layer import IN_PLACE
 from reprise.papers.esser2024.losses import contrastive, non_contrastive
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.width import compute as width
 from reprise.papers.esser2024.width.claims import COVERED
-from reprise.papers.esser2024.width.params import Params, alternatives
+from reprise.papers.esser2024.width.experiment import Params, alternatives
 from reprise.papers.esser2024.width.slopes import slope_of_means
-from reprise.study.experiment import Context
 
 LOSSES = {reduction: partial(contrastive, reduction=reduction) for reduction in ("mean", "sum")}
 TINY = Params(widths=(4, 9, 30), epochs=6, samples=8, seeds=3, records=3)

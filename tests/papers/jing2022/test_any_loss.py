@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
+from reprise.contract import losses
+from reprise.contract.experiment import BASE, Context
+from reprise.engine import registry
 from reprise.errors import RepriseError
-from reprise.execute import registry
-from reprise.study import losses
-from reprise.study.experiment import BASE, Context
 
 TOYS = {
     "jing2022/augmentation_threshold": {"steps": 8},
@@ -114,7 +114,7 @@ def test_users_losses_run_beside_the_published_one_without_an_edit_of_ours(check
 def test_what_is_no_loss_is_one_message_before_anything_is_computed(
     checkout, capsys, monkeypatch, objective, parts
 ):
-    monkeypatch.setattr("reprise.execute.pipeline.evaluate", pytest.fail)
+    monkeypatch.setattr("reprise.engine.pipeline.evaluate", pytest.fail)
     (checkout / "mine.py").write_text(MINE)
     a_tier_with(checkout, objective)
     assert main(["run", FIGURE_6, "--tier", "mine"]) == 2

@@ -11,15 +11,15 @@ import yaml
 from reading import assert_mean, drawn, labels, where
 
 from reprise.cli import main
+from reprise.contract.experiment import BASE, Context
+from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
-from reprise.execute import registry
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
-from reprise.papers.jing2022.colour_short_cut import params as settings
+from reprise.papers.jing2022.colour_short_cut import experiment as settings
 from reprise.papers.jing2022.colour_short_cut.claims import CLAIMS
-from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
-from reprise.study.experiment import BASE, Context
+from reprise.papers.jing2022.colour_short_cut.experiment import ARMS, Params
 from reprise.training.images import Data, assemble
 from reprise.training.optimisers import AdamW
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.jing2022 import theory
@@ -18,9 +20,7 @@ from reprise.papers.jing2022.gradient_flow import (
 )
 from reprise.papers.jing2022.gradient_flow.claims import CLAIMS
 from reprise.papers.jing2022.gradient_flow.compute import compute
-from reprise.papers.jing2022.gradient_flow.params import Params
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
+from reprise.papers.jing2022.gradient_flow.experiment import Params
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 KINDS = ("identity", "inequality", "always")

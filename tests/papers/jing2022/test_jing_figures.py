@@ -8,7 +8,7 @@ import pytest
 from reading import assert_mean, draw, drawn, labels, panels_of, series, where
 from scipy import stats
 
-from reprise.execute import registry
+from reprise.engine import registry
 
 
 def test_section_4(smoke):

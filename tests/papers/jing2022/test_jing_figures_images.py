@@ -7,9 +7,9 @@ from matplotlib.colors import to_rgb
 from reading import draw, drawn, labels, series, where
 from scipy import stats
 
-from reprise.execute import registry
+from reprise.contract.experiment import BASE
+from reprise.engine import registry
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, START, WITH, WITHOUT
-from reprise.study.experiment import BASE
 
 FACTOR = "value_of_factor"
 

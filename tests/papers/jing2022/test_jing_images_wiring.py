@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from reprise.execute.tiers import load_tier
+from reprise.contract.experiment import Context, Task
+from reprise.contract.settings import replaced
+from reprise.engine.tiers import load_tier
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank
 from reprise.papers.jing2022 import image_nets
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
-from reprise.papers.jing2022.colour_short_cut.params import Params as ShortCut
+from reprise.papers.jing2022.colour_short_cut.experiment import Params as ShortCut
 from reprise.papers.jing2022.image_nets import measured
 from reprise.papers.jing2022.projector_map import compute as the_map
 from reprise.papers.jing2022.projector_map.grid import networks
 from reprise.papers.jing2022.projector_spectra import compute as spectra
-from reprise.study.experiment import Context, Task
-from reprise.study.settings import replaced
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 

@@ -11,11 +11,11 @@ import torch
 from reading import where
 from turning import assert_reaches, purposes, turned
 
-from reprise.execute import registry
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.jing2022 import starts
 from reprise.papers.jing2022.bench import plain_infonce
-from reprise.study.experiment import Context
 
 TOY = {"batch_size": 24, "seeds": 2, "dim": 6, "learning_rate": 0.3}
 SMALL = {

@@ -2,9 +2,9 @@
 
 import pytest
 
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import load_tier
 from reprise.evidence.judgement import judge
-from reprise.execute import pipeline, registry
-from reprise.execute.tiers import load_tier
 from reprise.papers.jing2022.printed import CLAIMS
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS as IMAGES
 

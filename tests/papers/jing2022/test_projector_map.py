@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reprise.execute.tiers import load_tier
+from reprise.contract.experiment import Context
+from reprise.contract.settings import overridden, replaced
+from reprise.engine.tiers import load_tier
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_nets import published
 from reprise.papers.jing2022.image_settings import Training
 from reprise.papers.jing2022.projector_map import compute as computing
+from reprise.papers.jing2022.projector_map.experiment import Params
 from reprise.papers.jing2022.projector_map.grid import (
     BOTH,
     DIRECTCLR,
@@ -22,9 +25,6 @@ from reprise.papers.jing2022.projector_map.grid import (
     nets,
     points,
 )
-from reprise.papers.jing2022.projector_map.params import Params
-from reprise.study.experiment import Context
-from reprise.study.settings import overridden, replaced
 
 ROOT = Path(__file__).parents[3]
 SMALL = load_tier("smoke", ROOT).params["jing2022/projector_map"].model_copy(update={"base_seeds": 2})

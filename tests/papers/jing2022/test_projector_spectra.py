@@ -11,13 +11,15 @@ import torch
 from PIL import Image
 from torch.nn.functional import normalize
 
+from reprise.contract.experiment import BASE, Context
+from reprise.contract.settings import replaced
 from reprise.datasets.augment import normalised
 from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import DIRECTCLR, SHAPES, Normalisation
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
-from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
 from reprise.papers.jing2022 import image_nets, image_settings
 from reprise.papers.jing2022.image_nets import augmented, measured, published
@@ -25,10 +27,8 @@ from reprise.papers.jing2022.image_settings import NETS
 from reprise.papers.jing2022.projector_spectra.cells import STARTS, WITHOUT_SHORTCUT, cells
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
-from reprise.papers.jing2022.projector_spectra.params import Params, alternatives, check
+from reprise.papers.jing2022.projector_spectra.experiment import Params, alternatives, check
 from reprise.papers.jing2022.spectra import rank_of_covariance, relative
-from reprise.study.experiment import BASE, Context
-from reprise.study.settings import replaced
 from reprise.training import image_tasks
 from reprise.training.image_tasks import features, random_views
 from reprise.training.images import Data, assemble

@@ -11,9 +11,10 @@ import torch
 from countering import unbroken
 
 from reprise import objectives
+from reprise.contract.experiment import BASE, Context
+from reprise.engine import registry
 from reprise.evidence.judgement import VERDICTS, judge
 from reprise.evidence.verdicts import judge_all
-from reprise.execute import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.jing2022 import starts, theory, two_layers
 from reprise.papers.jing2022.augmentation_threshold import compute as threshold
@@ -24,7 +25,6 @@ from reprise.papers.jing2022.layer_alignment import compute as alignment
 from reprise.papers.jing2022.other_papers import compute as others
 from reprise.papers.jing2022.projector_alignment import compute as projector
 from reprise.papers.jing2022.two_layer_settings import CODE_SCALE, CODE_SPAN
-from reprise.study.experiment import BASE, Context
 from reprise.training.replicas import sgd
 
 SIMULATIONS = {

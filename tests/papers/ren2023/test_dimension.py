@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from reprise.contract.experiment import Context
 from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.dimension.claims import CLAIMS
 from reprise.papers.ren2023.dimension.compute import compute, final_condition, until_aligned, variances
-from reprise.papers.ren2023.dimension.params import Params, alternatives
+from reprise.papers.ren2023.dimension.experiment import Params, alternatives
 from reprise.papers.ren2023.infinite_width import InfiniteWidth
-from reprise.study.experiment import Context
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 DIMS = (10, 20, 40, 80)

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
 from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.finite_width import claims, compute
-from reprise.papers.ren2023.finite_width.params import Params, alternatives
+from reprise.papers.ren2023.finite_width.experiment import Params, alternatives
 from reprise.papers.ren2023.infinite_width import InfiniteWidth
 from reprise.papers.ren2023.learners import Learner
-from reprise.study.experiment import Context
 
 TINY = {
     "dim": 4, "signals": 2, "stage1_time": 1.6, "stage2_time": 1.6, "looks": 2, "widths": (20, 2000),

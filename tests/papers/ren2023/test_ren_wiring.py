@@ -20,7 +20,8 @@ from wiring import (
     assert_seeds_differ,
 )
 
-from reprise.execute import registry
+from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners
 from reprise.papers.ren2023.dimension.compute import variances
@@ -30,7 +31,6 @@ from reprise.papers.ren2023.spectra import signal_variances
 from reprise.papers.ren2023.zero_shot import compute as zero_shot
 from reprise.papers.ren2023.zero_shot import encoders, inputs, scenes
 from reprise.papers.ren2023.zero_shot.data import captioned
-from reprise.study.experiment import Context
 
 OF_FEATURES = "baseline != 'most frequent label'"
 

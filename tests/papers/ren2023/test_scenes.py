@@ -10,7 +10,7 @@ from reprise.datasets.shapes import COLOURS, HUES, SHAPES
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import coco, scenes
 from reprise.papers.ren2023.zero_shot.data import _rendered, captioned
-from reprise.papers.ren2023.zero_shot.params import Params
+from reprise.papers.ren2023.zero_shot.experiment import Params
 from reprise.papers.ren2023.zero_shot.scenes import CATEGORIES, SPLITS, lay_out, paint
 
 

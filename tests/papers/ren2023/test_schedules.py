@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from reprise.contract.experiment import Context
 from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Stage, solve
 from reprise.papers.ren2023.schedules.claims import CLAIMS
 from reprise.papers.ren2023.schedules.compute import CASES, compute
-from reprise.papers.ren2023.schedules.params import Params
+from reprise.papers.ren2023.schedules.experiment import Params
 from reprise.papers.ren2023.spectra import signal_variances
-from reprise.study.experiment import Context
 
 BY_ID = {claim.id.removeprefix("ren2023/"): claim for claim in CLAIMS}
 PARAMS = Params(

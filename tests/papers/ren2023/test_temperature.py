@@ -5,11 +5,11 @@ import pytest
 from pydantic import ValidationError
 from scipy.integrate import solve_ivp
 
+from reprise.contract.experiment import Context
 from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.temperature.claims import CLAIMS, both_stages, power, stages
 from reprise.papers.ren2023.temperature.compute import compute, looks, variances
-from reprise.papers.ren2023.temperature.params import Params, alternatives
-from reprise.study.experiment import Context
+from reprise.papers.ren2023.temperature.experiment import Params, alternatives
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = Params(

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.claims import CLAIMS
 from reprise.papers.ren2023.theory.compute import compute
-from reprise.papers.ren2023.theory.params import Params
+from reprise.papers.ren2023.theory.experiment import Params
 from reprise.papers.ren2023.theory.population import Learners, random_learners, random_limit, signs
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 NEEDED = "ren2023/lemma-44/needs-condition"

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
 from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023 import learners, model
 from reprise.papers.ren2023.spectra import signal_variances
 from reprise.papers.ren2023.two_stages import claims, compute
-from reprise.papers.ren2023.two_stages.params import Params, alternatives
-from reprise.study.experiment import Context
+from reprise.papers.ren2023.two_stages.experiment import Params, alternatives
 
 TINY = {
     "dim": 6, "signals": 3, "width": 40, "batch_size": 16, "negatives": 15.0, "stage1_steps": 8,

@@ -11,10 +11,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from reprise.contract.experiment import Context, together
 from reprise.datasets.folders import Files
+from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.papers.ren2023 import learners
 from reprise.papers.ren2023.zero_shot import (
     claims,
@@ -25,7 +26,7 @@ from reprise.papers.ren2023.zero_shot import (
     pretrained_files,
     scenes,
 )
-from reprise.papers.ren2023.zero_shot.params import (
+from reprise.papers.ren2023.zero_shot.experiment import (
     COCO_IMAGES,
     IN_SPLIT,
     LOSSES,
@@ -36,8 +37,7 @@ from reprise.papers.ren2023.zero_shot.params import (
     check,
     features_mb,
 )
-from reprise.papers.ren2023.zero_shot.params import published as published_images
-from reprise.study.experiment import Context, together
+from reprise.papers.ren2023.zero_shot.experiment import published as published_images
 
 TINY = {
     "data_set": "scenes", "encoders": "presence", "image_size": 32, "width": 8, "batch_size": 16, "epochs": 2,

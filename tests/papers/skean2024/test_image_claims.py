@@ -4,20 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reprise.contract.experiment import BASE
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.verdicts import judge_all
 from reprise.papers.skean2024.early_lead import claims as early_lead
-from reprise.papers.skean2024.early_lead.params import PAIR
+from reprise.papers.skean2024.early_lead.experiment import PAIR
 from reprise.papers.skean2024.eigenvalue_saturation import claims as saturation
+from reprise.papers.skean2024.eigenvalue_saturation.experiment import SHARED_RATE
 from reprise.papers.skean2024.eigenvalue_saturation.measures import TOP, half_rise
-from reprise.papers.skean2024.eigenvalue_saturation.params import SHARED_RATE
 from reprise.papers.skean2024.linear_probes import claims as linear_probes
-from reprise.papers.skean2024.linear_probes.params import Params
+from reprise.papers.skean2024.linear_probes.experiment import Params
 from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
 from reprise.papers.skean2024.projector_and_batch import claims as projector_and_batch
 from reprise.papers.skean2024.published import rows_of, slug
-from reprise.study.experiment import BASE
 
 SEEDS, START, PIXELS = range(6), 20.0, {"pixel_neighbours": 35.0, "pixel_probe": 18.0}
 noise = np.random.default_rng(0)

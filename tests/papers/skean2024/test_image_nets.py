@@ -8,22 +8,22 @@ import pytest
 import torch
 
 from reprise import objectives
+from reprise.contract.experiment import Context
+from reprise.engine import registry
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
-from reprise.execute import registry
-from reprise.execute.tiers import load_tier
 from reprise.networks.encoders import ResNet
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.eigenvalue_saturation.compute import compute as saturation
-from reprise.papers.skean2024.eigenvalue_saturation.params import Params as Saturation
+from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params as Saturation
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
 from reprise.papers.skean2024.linear_probes.compute import plans
-from reprise.papers.skean2024.linear_probes.params import Params as LinearProbes
+from reprise.papers.skean2024.linear_probes.experiment import Params as LinearProbes
 from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS
-from reprise.papers.skean2024.projector_and_batch.params import Params as ProjectorAndBatch
+from reprise.papers.skean2024.projector_and_batch.experiment import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import rows_of
 from reprise.storage.closure import closure
-from reprise.study.experiment import Context
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import Network, observed

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.errata import APPENDIX_D
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, compute, formulas, gradients, points
 from reprise.papers.skean2024.linear_dynamics.claims import CLAIMS
-from reprise.papers.skean2024.linear_dynamics.params import Params
+from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.papers.skean2024.linear_views import LOSSES
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind in ("identity", "inequality")]

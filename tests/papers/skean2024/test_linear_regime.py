@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import departures
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.linear_regime import claims, compute, problem
-from reprise.papers.skean2024.linear_regime.params import READ, SHOWN, VIEWS, Params, alternatives, check
+from reprise.papers.skean2024.linear_regime.experiment import READ, SHOWN, VIEWS, Params, alternatives, check
 from reprise.papers.skean2024.linear_views import LOSSES, closed_form
-from reprise.study.experiment import Context
-from reprise.study.settings import departures
 
 TINY = {
     "data_set": "photographs", "samples": 24, "horizon": 0.02, "records": 6, "seeds": 2,

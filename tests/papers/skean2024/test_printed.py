@@ -2,9 +2,9 @@
 
 import pytest
 
+from reprise.engine import registry
 from reprise.evidence.claims import MARGINS
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.printed import CLAIMS
 from reprise.papers.skean2024.published import DATA_SETS, slug

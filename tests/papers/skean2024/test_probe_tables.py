@@ -11,17 +11,17 @@ import pytest
 from scipy import stats
 
 import reprise.papers.skean2024 as paper
+from reprise.contract.experiment import BASE
 from reprise.evidence.statistics import Interval
 from reprise.papers.skean2024.linear_probes.agreement import kendall_tau, rank_agreement
+from reprise.papers.skean2024.linear_probes.experiment import Params
 from reprise.papers.skean2024.linear_probes.figures import (
     table2,
     table2_beside_print,
     table3,
     table3_beside_print,
 )
-from reprise.papers.skean2024.linear_probes.params import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
-from reprise.study.experiment import BASE
 
 with (Path(paper.__file__).parent / "published.csv").open() as file:
     PRINTED = list(csv.DictReader(file))

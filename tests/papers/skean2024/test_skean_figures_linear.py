@@ -8,7 +8,7 @@ from reading import assert_mean, drawn, labels, series, where
 from reprise.papers.skean2024.linear_dynamics.claims import distances
 from reprise.papers.skean2024.linear_dynamics.figures import LEAST
 from reprise.papers.skean2024.linear_regime import claims
-from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS
+from reprise.papers.skean2024.linear_regime.experiment import SHOWN, VIEWS
 
 COLUMNS = (("frossl", "same"), ("barlow", "same"), ("frossl", "strong"), ("barlow", "strong"))
 

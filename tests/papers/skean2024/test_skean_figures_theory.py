@@ -2,7 +2,7 @@
 
 from reading import assert_mean, drawn, labels, series, where
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.papers.skean2024.theory.figures import METHODS, READINGS, TERMS
 from reprise.papers.skean2024.theory.readings import COMPARED
 from reprise.plotting.style import styled

@@ -20,18 +20,18 @@ from wiring import (
     assert_seeds_differ,
 )
 
+from reprise.contract.experiment import BASE, Context
 from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import linear_probe, representations
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.networks.encoders import ResNet
 from reprise.numerics.streams import generator
 from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.linear_dynamics import compute as dynamics
 from reprise.papers.skean2024.linear_regime import problem
 from reprise.papers.skean2024.lineup import METHODS
-from reprise.papers.skean2024.projector_and_batch import params as appendix_c
+from reprise.papers.skean2024.projector_and_batch import experiment as appendix_c
 from reprise.papers.skean2024.theory import readings
-from reprise.study.experiment import BASE, Context
 from reprise.training import image_settings, methods
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.identities import tried
 from reprise.evidence.judgement import MIN_POINTS, judge
@@ -15,9 +17,7 @@ from reprise.papers.skean2024.errata import ERRATA
 from reprise.papers.skean2024.theory import cost, duality, entropy, losses, points, readings, table1
 from reprise.papers.skean2024.theory.claims import CLAIMS
 from reprise.papers.skean2024.theory.compute import BOUNDS, EQUATIONS, SIZES, compute
-from reprise.papers.skean2024.theory.params import Params
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
+from reprise.papers.skean2024.theory.experiment import Params
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [claim for claim in CLAIMS if claim.kind in ("identity", "inequality")]

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from reading import assert_mean, drawn, labels, where
 
+from reprise.contract.settings import departures
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.objectives import frossl
 from reprise.papers.skean2024 import lineup, nets
 from reprise.papers.skean2024.trade_off.claims import CLAIMS
-from reprise.papers.skean2024.trade_off.params import OTHERS, Params
-from reprise.study.settings import departures
+from reprise.papers.skean2024.trade_off.experiment import OTHERS, Params
 from reprise.training.methods import build
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023 import contrastive
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, points, roughness, two_layers
 from reprise.papers.tian2023.dynamics.claims import CLAIMS
 from reprise.papers.tian2023.dynamics.compute import compute
-from reprise.papers.tian2023.dynamics.params import Params
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
+from reprise.papers.tian2023.dynamics.experiment import Params
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 FORMULAS = [claim.id for claim in CLAIMS if claim.kind in ("identity", "inequality")]

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
 from reprise.papers.tian2023.global_modulation.claims import CLAIMS
 from reprise.papers.tian2023.global_modulation.compute import compute
-from reprise.papers.tian2023.global_modulation.params import Params
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures
+from reprise.papers.tian2023.global_modulation.experiment import Params
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind in ("identity", "inequality")]

@@ -9,19 +9,19 @@ import pytest
 import torch
 from torch.nn import functional
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import overridden
 from reprise.datasets.catalogue import load
+from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
-from reprise.execute import registry
 from reprise.networks.dense import default_init
 from reprise.numerics.streams import Streams
 from reprise.papers.tian2023.image_filters import compute as experiment
+from reprise.papers.tian2023.image_filters import experiment as settings
 from reprise.papers.tian2023.image_filters import measures
-from reprise.papers.tian2023.image_filters import params as settings
 from reprise.papers.tian2023.receptive_fields import Minibatch, Net
 from reprise.papers.tian2023.sequences import Arm
-from reprise.study.experiment import Context
-from reprise.study.settings import overridden
 from reprise.training.replicas import left_of_start
 
 ID = "tian2023/image_filters"

@@ -12,6 +12,8 @@ import pytest
 import torch
 from scipy import integrate
 
+from reprise.contract.experiment import BASE, Context, evaluate
+from reprise.contract.settings import assumptions, departures, overridden
 from reprise.errors import RepriseError
 from reprise.evidence.claims import MIN_RUNS
 from reprise.evidence.judgement import judge
@@ -21,9 +23,7 @@ from reprise.papers.tian2023.local_optima import circle
 from reprise.papers.tian2023.local_optima.circle import Unit, optima
 from reprise.papers.tian2023.local_optima.claims import CLAIMS
 from reprise.papers.tian2023.local_optima.compute import compute
-from reprise.papers.tian2023.local_optima.params import Params, alternatives
-from reprise.study.experiment import BASE, Context, evaluate
-from reprise.study.settings import assumptions, departures, overridden
+from reprise.papers.tian2023.local_optima.experiment import Params, alternatives
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = {"grid": 1000, "repeats": 3, "data_sets": MIN_RUNS, "rotations": (0.0, 30.0, 180.0)}

@@ -9,13 +9,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from reprise.contract.experiment import BASE, Context, evaluate
+from reprise.contract.tidy import in_numbers
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import judge_all
-from reprise.execute import pipeline, registry
-from reprise.execute.tiers import load_tier
 from reprise.papers.tian2023 import printed
 from reprise.papers.tian2023.batch_normalization import agreement
 from reprise.papers.tian2023.batch_normalization import compute as normalization
@@ -31,8 +33,6 @@ from reprise.papers.tian2023.published import CELL
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
 from reprise.storage import store
-from reprise.study.experiment import BASE, Context, evaluate
-from reprise.study.tidy import in_numbers
 
 MATCHING, NORMALIZATION = "tian2023/matching_scores", "tian2023/batch_normalization"
 COMPUTE = {MATCHING: matching, NORMALIZATION: normalization}

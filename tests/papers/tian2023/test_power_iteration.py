@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate
 
+from reprise.contract.experiment import Context
+from reprise.contract.settings import assumptions, departures, overridden
 from reprise.errors import RepriseError
 from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.identities import tried
@@ -16,10 +18,8 @@ from reprise.papers.tian2023.power_iteration import checks, irregularity
 from reprise.papers.tian2023.power_iteration import compute as room
 from reprise.papers.tian2023.power_iteration.claims import CLAIMS
 from reprise.papers.tian2023.power_iteration.compute import compute
-from reprise.papers.tian2023.power_iteration.params import Params, alternatives
+from reprise.papers.tian2023.power_iteration.experiment import Params, alternatives
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
-from reprise.study.experiment import Context
-from reprise.study.settings import assumptions, departures, overridden
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SMALL = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reading import assert_mean, drawn, labels, series, where
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.plotting.style import styled
 
 

@@ -20,7 +20,7 @@ from wiring import (
     assert_seeds_differ,
 )
 
-from reprise.execute import registry
+from reprise.engine import registry
 from reprise.papers.tian2023.global_modulation import compute as modulation
 from reprise.papers.tian2023.image_filters import compute as images
 from reprise.papers.tian2023.power_iteration import compute as iteration

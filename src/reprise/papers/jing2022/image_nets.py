@@ -8,11 +8,11 @@ from pathlib import Path
 
 from torch import Tensor, no_grad
 
+from reprise.contract.experiment import Task
+from reprise.contract.settings import replaced
 from reprise.diagnostics.spectra import normalised_log_spectrum
 from reprise.objectives import infonce_other_view
 from reprise.papers.jing2022.image_settings import PARTS, Training, spec, start_spec
-from reprise.study.experiment import Task
-from reprise.study.settings import replaced
 from reprise.training.image_tasks import Network, features, observed, probe, random_views, task
 from reprise.training.images import Data
 from reprise.training.methods import DirectCLR, Student, name_of

@@ -4,13 +4,13 @@ they need. Imports no torch."""
 from dataclasses import replace
 from typing import Literal
 
+from reprise.contract.experiment import Resources
+from reprise.contract.settings import from_code, ours, place, replaced, stated, unstated
 from reprise.datasets.catalogue import DATA_SETS, DataSetName
 from reprise.datasets.catalogue import check as check_files
 from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
-from reprise.study.experiment import Resources
-from reprise.study.settings import from_code, ours, place, replaced, stated, unstated
 from reprise.training import costs
 from reprise.training.image_settings import ImageTraining, Probe, Source
 from reprise.training.optimisers import LARS, SGD, OptimiserSpec

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import MARGINS, Claim, Measure, printed
-from reprise.study.experiment import Tables
 
 UNIT = "percentage points"
 

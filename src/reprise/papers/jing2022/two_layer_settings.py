@@ -4,8 +4,8 @@ and singular values that start non-degenerate."""
 import math
 from typing import Self
 
-from reprise.study.losses import TakesLosses
-from reprise.study.settings import from_code, ours, stated, unstated
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import from_code, ours, stated, unstated
 
 CODE_DECAY, CODE_DIM = 0.35, 16
 CODE_SPAN = math.exp(CODE_DECAY * (CODE_DIM - 1))

@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance, resolve
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
-from reprise.study.experiment import Context
 from reprise.training.replicas import sgd
 
 

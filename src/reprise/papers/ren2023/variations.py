@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, TypeVar
 
-from reprise.study.settings import Settings, replaced
+from reprise.contract.settings import Settings, replaced
 
 S = TypeVar("S", bound=Settings)
 Values = Mapping[str, tuple[str, float, float]]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from reprise.study.losses import labels
+from reprise.contract.losses import labels
 
 Family = Literal["sample-contrastive", "asymmetric network", "dimension-contrastive", "another loss"]
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
+from reprise.contract.experiment import Resources
+from reprise.contract.settings import replaced
 from reprise.datasets import recipes
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.networks.encoders import ResNet
@@ -12,8 +14,6 @@ from reprise.networks.projectors import MLP
 from reprise.papers.skean2024 import lineup
 from reprise.papers.skean2024.lineup import narrowed
 from reprise.papers.skean2024.training import PRETRAINED_ON, OneDataSet, Training, check_data
-from reprise.study.experiment import Resources
-from reprise.study.settings import replaced
 from reprise.training import costs
 from reprise.training.image_settings import Source
 from reprise.training.pilots import PILOT_SEED

@@ -11,6 +11,8 @@ from jaxtyping import Float
 from scipy import special
 
 from reprise import objectives
+from reprise.contract.experiment import Context, Task
+from reprise.contract.settings import replaced
 from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import Accuracy
 from reprise.errors import RepriseError
@@ -33,8 +35,6 @@ from reprise.papers.skean2024.nets import (
     task_name,
 )  # fmt: skip
 from reprise.papers.skean2024.training import Training
-from reprise.study.experiment import Context, Task
-from reprise.study.settings import replaced
 from reprise.training import methods
 from reprise.training.baselines import pixel_baselines
 from reprise.training.batches import batch_indices

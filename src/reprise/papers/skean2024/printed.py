@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import MARGINS, Claim, Measure, ours, printed
 from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, accuracies
-from reprise.study.experiment import Tables
 
 UNIT = "percentage points"
 ROUNDING = 0.05 + 1e-9

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from reprise.contract.settings import from_code, ours, place, stated
 from reprise.datasets import catalogue
 from reprise.datasets.catalogue import DataSetName
 from reprise.networks.encoders import Encoder, ResNet
 from reprise.papers.skean2024.lineup import METHODS
-from reprise.study.settings import from_code, ours, place, stated
 from reprise.training.image_settings import ImageTraining, Probe
 from reprise.training.optimisers import LARS, OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine

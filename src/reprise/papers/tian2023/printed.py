@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Claim, ours, printed
 from reprise.papers.tian2023.published import CELL
-from reprise.study.experiment import Tables
 
 UNIT = "matching score"
 

@@ -5,9 +5,9 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.study.experiment import Resources
-from reprise.study.losses import TakesLosses
-from reprise.study.settings import from_code, stated
+from reprise.contract.experiment import Resources
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import from_code, stated
 
 
 class TokenSequences(TakesLosses):

@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import Axes, tidy
 from reprise.numerics.streams import Streams
-from reprise.papers.esser2024.constrained_losses.params import TABLES, Params
+from reprise.papers.esser2024.constrained_losses.experiment import TABLES, Params
 from reprise.papers.esser2024.half_moons import draw
 from reprise.papers.esser2024.losses import cross_moment, symmetric
-from reprise.study.experiment import Context
-from reprise.study.tidy import Axes, tidy
 
 Weights = Sequence[Float[Tensor, "run h columns"]]
 Norm = Callable[[Tensor], tuple[Tensor, Tensor]]

@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
-from reprise.papers.esser2024.constrained_losses.params import Params
+from reprise.papers.esser2024.constrained_losses.experiment import Params
 from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_below, legend_entries, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
     "unconstrained": r"$L$, unconstrained",

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import PERCENT, SHARE, Claim, Measure, for_all, ordering, ours, trend, value
 from reprise.evidence.measures import column, rows
-from reprise.papers.esser2024.digit_classes.params import DIMS
+from reprise.papers.esser2024.digit_classes.experiment import DIMS
 from reprise.papers.esser2024.digit_classes.scaling import slopes
-from reprise.study.experiment import Tables
 
 LEFT = "Figure 4 left, 'Runtime and downstream task'"
 

@@ -13,11 +13,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from reprise.contract.experiment import Context, Task
 from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
 from reprise.objectives import resolve
 from reprise.papers.esser2024.digit_classes import linear, nonlinear
-from reprise.papers.esser2024.digit_classes.params import PAIRS, Params, check, task_name
+from reprise.papers.esser2024.digit_classes.experiment import PAIRS, Params, check, task_name
 from reprise.papers.esser2024.digit_classes.timing import step_times
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
@@ -25,7 +26,6 @@ from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     eigenpairs,
 )
 from reprise.papers.esser2024.losses import cross_moment, symmetric
-from reprise.study.experiment import Context, Task
 
 Array = np.ndarray
 

@@ -9,13 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.statistics import Interval, mean_interval
 from reprise.evidence.verdicts import setting
-from reprise.papers.esser2024.digit_classes.params import Params
+from reprise.papers.esser2024.digit_classes.experiment import Params
 from reprise.papers.esser2024.digit_classes.scaling import slopes, wide
 from reprise.plotting.other_losses import OtherLoss, other_losses
 from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, bounds, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 METHODS = {
     "descent": "descent (11)",

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from reprise.networks.dense import Weights
 from reprise.objectives import Objective
-from reprise.papers.esser2024.digit_classes.params import Params
+from reprise.papers.esser2024.digit_classes.experiment import Params
 from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, euler_step, gradient_step
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start

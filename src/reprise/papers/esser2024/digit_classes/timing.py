@@ -10,8 +10,8 @@ from torch import Tensor
 
 from reprise.bench.timing import seconds
 from reprise.papers.esser2024.digit_classes import nonlinear
+from reprise.papers.esser2024.digit_classes.experiment import Params
 from reprise.papers.esser2024.digit_classes.nonlinear import Triplets
-from reprise.papers.esser2024.digit_classes.params import Params
 from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, euler_step, gradient_step
 from reprise.papers.esser2024.two_layers import orthonormal_start
 

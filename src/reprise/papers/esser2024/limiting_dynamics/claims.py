@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, Measure, always, for_all, ordering, ours, value
 from reprise.evidence.measures import applied, column, difference
-from reprise.papers.esser2024.limiting_dynamics.params import WIDTHS
+from reprise.papers.esser2024.limiting_dynamics.experiment import WIDTHS
 from reprise.papers.esser2024.limits import beyond
 
 SOURCE = "Figure 3 and the text after Eq. 12"

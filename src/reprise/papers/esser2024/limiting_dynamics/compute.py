@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import Axes, tidy
 from reprise.papers.esser2024 import half_moons
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
@@ -18,11 +20,9 @@ from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     gradient_step,
     loss,
 )
-from reprise.papers.esser2024.limiting_dynamics.params import Params
+from reprise.papers.esser2024.limiting_dynamics.experiment import Params
 from reprise.papers.esser2024.losses import cross_moment, symmetric
 from reprise.papers.esser2024.two_layers import Weights, orthonormal_start
-from reprise.study.experiment import Context
-from reprise.study.tidy import Axes, tidy
 
 METHODS = ("descent", *(f"{ode}_{solver}" for solver in ("euler", "flow") for ode in ODES))
 """Projected gradient descent, and each ODE solved by Euler's method with the same step and by solve_ivp."""

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.esser2024.limiting_dynamics.params import DIMS, WIDTHS, Params
+from reprise.papers.esser2024.limiting_dynamics.experiment import DIMS, WIDTHS, Params
 from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "corrected ODE"}
 STYLES: tuple[dict[str, Any], ...] = (

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Context
 from reprise.evidence.identities import tried
 from reprise.papers.esser2024.theory import (
     collapse,
@@ -11,8 +12,7 @@ from reprise.papers.esser2024.theory import (
     trace_loss,
     wide_networks,
 )
-from reprise.papers.esser2024.theory.params import Params
-from reprise.study.experiment import Context
+from reprise.papers.esser2024.theory.experiment import Params
 
 CHECKS = (
     *outputs.CHECKS,

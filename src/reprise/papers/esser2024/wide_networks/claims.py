@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import COLLAPSED, MARGINS, SHARE, Claim, Measure, for_all, ordering, ours
 from reprise.evidence.measures import applied, column, last, log_log_slope, wide
-from reprise.papers.esser2024.wide_networks.params import ACTIVATIONS, LOSSES
-from reprise.study.experiment import Tables
+from reprise.papers.esser2024.wide_networks.experiment import ACTIVATIONS, LOSSES
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
 

@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import tidy
 from reprise.networks.activations import ACTIVATIONS as ACTIVATION
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
@@ -17,7 +19,7 @@ from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.losses import contrastive, non_contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.papers.esser2024.wide_networks.params import (
+from reprise.papers.esser2024.wide_networks.experiment import (
     ACTIVATIONS,
     ARMS,
     LOSSES,
@@ -25,8 +27,6 @@ from reprise.papers.esser2024.wide_networks.params import (
     collapse_task,
     kernel_task,
 )
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import tidy
 from reprise.training.replicas import sgd
 
 Progress = Callable[[float], None]

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Claim, Measure, for_all, ordering, ours
 from reprise.evidence.measures import Source, applied, last, rows, wide
 from reprise.papers.esser2024.width.slopes import slope_of_means
-from reprise.study.experiment import Tables
 
 UNIT = "slope of log difference over log width"
 WHEN = {"init": "at initialisation", "end": "after the last epoch"}

@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import tidy
 from reprise.networks.dense import Weights
 from reprise.objectives import resolve
 from reprise.papers.esser2024 import two_layers
@@ -18,9 +20,7 @@ from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.losses import contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.papers.esser2024.width.params import OWN, Params, task_name
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import tidy
+from reprise.papers.esser2024.width.experiment import OWN, Params, task_name
 from reprise.training.replicas import sgd
 
 UNITS_AT_ONCE = 4000

@@ -11,15 +11,15 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.errors import RepriseError
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.width.claims import COVERED
-from reprise.papers.esser2024.width.params import Params
+from reprise.papers.esser2024.width.experiment import Params
 from reprise.papers.esser2024.width.slopes import slope_of_means
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import WIDTH, colors, drawable, legend_below, legend_entries
-from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
     "tanh": "tanh",

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, ordering, ours
 from reprise.evidence.measures import applied, interned, rows, wide
-from reprise.study.experiment import Tables
 
 SMALLEST = 1e-12
 """Share of the largest singular value, under what single precision tells from 0."""

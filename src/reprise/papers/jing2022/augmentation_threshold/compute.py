@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import Axes, tidy
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams, spread
 from reprise.objectives import infonce_distance, resolve
-from reprise.papers.jing2022.augmentation_threshold.params import Params
+from reprise.papers.jing2022.augmentation_threshold.experiment import Params
 from reprise.papers.jing2022.theory import x_matrix
-from reprise.study.experiment import Context
-from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
 
 X_SAMPLES = 8

@@ -9,9 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.verdicts import setting
-from reprise.papers.jing2022.augmentation_threshold.params import Params
+from reprise.papers.jing2022.augmentation_threshold.experiment import Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import (
     LINES,
@@ -23,7 +24,6 @@ from reprise.plotting.style import (
     legend_entries,
     steps_axis,
 )
-from reprise.study.experiment import BASE, Tables, figure
 
 CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
 

@@ -6,8 +6,10 @@ from math import nan
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
+from reprise.contract.settings import replaced
 from reprise.objectives import nt_xent
-from reprise.papers.jing2022.colour_short_cut.params import (
+from reprise.papers.jing2022.colour_short_cut.experiment import (
     ARMS,
     Params,
     check,
@@ -16,8 +18,6 @@ from reprise.papers.jing2022.colour_short_cut.params import (
     spec,
     task_name,
 )
-from reprise.study.experiment import Context, Task
-from reprise.study.settings import replaced
 from reprise.training.image_tasks import Network, features, observed, probe, task
 from reprise.training.images import Data
 from reprise.training.methods import Student, name_of

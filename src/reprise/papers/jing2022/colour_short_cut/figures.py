@@ -4,8 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.jing2022.colour_short_cut.params import ARMS, Params
+from reprise.papers.jing2022.colour_short_cut.experiment import ARMS, Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import (
     LINES,
@@ -18,7 +19,6 @@ from reprise.plotting.style import (
     legend_below,
     legend_entries,
 )
-from reprise.study.experiment import BASE, Tables, figure
 
 LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, hues kept"}
 

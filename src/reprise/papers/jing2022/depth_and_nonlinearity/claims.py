@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, ours
 from reprise.evidence.measures import column, difference, each_seed, interned, largest, selected
-from reprise.study.experiment import Tables
 
 UNIT = "collapsed values of 16"
 AT_START = "than at the start"

@@ -11,14 +11,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import Axes, tidy
 from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.networks.dense import Weights, linear, relu
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance, resolve
-from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
+from reprise.papers.jing2022.depth_and_nonlinearity.experiment import Params
 from reprise.papers.jing2022.starts import layers
-from reprise.study.experiment import Context
-from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
 
 

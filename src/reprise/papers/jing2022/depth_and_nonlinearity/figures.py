@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.claims import COLLAPSED, collapsed
 from reprise.evidence.verdicts import setting
-from reprise.papers.jing2022.depth_and_nonlinearity.params import Params
+from reprise.papers.jing2022.depth_and_nonlinearity.experiment import Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors, legend_below, legend_entries
-from reprise.study.experiment import BASE, Tables, figure
 
 FILLS = ("full", "none", "left", "right", "top", "bottom")
 """Fills of the markers, one a depth, where colour tells something else."""

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import SHARE, Claim, Measure, collapsed, count, for_all, limit, ordering, ours
 from reprise.evidence.measures import applied, column, difference, each_seed, last, ratio, rows, wide
 from reprise.papers.jing2022.limits import off_diagonal_error, still_moving
-from reprise.study.experiment import Tables
 
 
 def at_end(arm: str, name: str) -> Measure:

@@ -10,16 +10,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import Axes, tidy
 from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diagonal_mass
 from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
 from reprise.objectives import infonce_distance
-from reprise.papers.jing2022.layer_alignment.params import Params
+from reprise.papers.jing2022.layer_alignment.experiment import Params
 from reprise.papers.jing2022.starts import layers
 from reprise.papers.jing2022.two_layers import Pairs, checkpoints_of, free, pairs_of, train
-from reprise.study.experiment import Context
-from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import sgd
 
 

@@ -5,11 +5,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.jing2022.layer_alignment.params import Params
+from reprise.papers.jing2022.layer_alignment.experiment import Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, NOT_NEGATIVE, SHARE, WIDTH, band, colors, drawable, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 STARTS = ("independent", "balanced")
 ARMS = (*STARTS, "degenerate")

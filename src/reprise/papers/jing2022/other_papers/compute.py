@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.diagnostics.balance import alignment_score, covariance_eigenvalues, stable_rank
 from reprise.diagnostics.matching import matching_score, token_matches
 from reprise.diagnostics.ranks import collapsed_dimensions
@@ -16,11 +18,9 @@ from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.networks.dense import Weights, decaying_spectrum, linear, random_orthogonal, relu
 from reprise.numerics.streams import Streams
 from reprise.objectives import Objective, infonce_distance, resolve
-from reprise.papers.jing2022.other_papers.params import Params
+from reprise.papers.jing2022.other_papers.experiment import Params
 from reprise.papers.jing2022.starts import layers
 from reprise.papers.jing2022.two_layers import checkpoints_of, pairs_of
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
 from reprise.training.replicas import sgd
 
 Network = Callable[[list[Weights], Float[Tensor, "1 replica batch in"]], Float[Tensor, "1 replica batch out"]]

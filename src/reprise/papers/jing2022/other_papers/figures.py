@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.jing2022.other_papers.params import Params
+from reprise.papers.jing2022.other_papers.experiment import Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import AT_LEAST_1, COSINE, LINES, SHARE, WIDTH, Range, band, colors, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 Curve = tuple[str, str]
 """An arm and a column."""

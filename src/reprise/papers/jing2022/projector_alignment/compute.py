@@ -3,15 +3,15 @@
 import pandas as pd
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.diagnostics.alignment import alignment_matrix, off_diagonal_mass, subspace_mass_outside
 from reprise.networks.dense import decaying_spectrum, random_orthogonal
 from reprise.numerics.streams import Streams
-from reprise.papers.jing2022.projector_alignment.params import Params
+from reprise.papers.jing2022.projector_alignment.experiment import Params
 from reprise.papers.jing2022.starts import layers
 from reprise.papers.jing2022.two_layer_settings import CODE_DECAY
 from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, train
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -3,11 +3,11 @@
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.jing2022.projector_alignment.params import Params
+from reprise.papers.jing2022.projector_alignment.experiment import Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

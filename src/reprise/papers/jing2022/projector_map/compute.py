@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.papers.jing2022.image_nets import start, trained
 from reprise.papers.jing2022.image_settings import OTHER_LABELS
+from reprise.papers.jing2022.projector_map.experiment import Params
 from reprise.papers.jing2022.projector_map.grid import START, Network, networks
-from reprise.papers.jing2022.projector_map.params import Params
-from reprise.study.experiment import Context, Task
 from reprise.training.image_settings import Source
 
 

@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.errors import RepriseError
 from reprise.evidence.claims import COLLAPSED, LEARNED
 from reprise.evidence.verdicts import setting
+from reprise.papers.jing2022.projector_map.experiment import Params
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
-from reprise.papers.jing2022.projector_map.params import Params
 from reprise.papers.jing2022.spectra import collapsed_values, rank_of_covariance, relative
 from reprise.plotting.style import PERCENT, WIDTH, bounds, colors, drawable, legend_entries
-from reprise.study.experiment import BASE, Tables, figure
 
 STYLES: dict[str, dict[str, Any]] = {
     WITH: {"label": "SimCLR with projector", "marker": "o", "color": colors(4)[1]},

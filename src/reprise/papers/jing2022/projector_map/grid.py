@@ -4,11 +4,11 @@ torch."""
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reprise.contract.settings import replaced
 from reprise.papers.jing2022.image_settings import Training
-from reprise.study.settings import replaced
 
 if TYPE_CHECKING:
-    from reprise.papers.jing2022.projector_map.params import Params
+    from reprise.papers.jing2022.projector_map.experiment import Params
 
 WITH, WITHOUT, DIRECTCLR = "nonlinear", "none", "directclr"
 """The networks: SimCLR with and without a projector, and DirectCLR."""

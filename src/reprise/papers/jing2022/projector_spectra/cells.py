@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from reprise.contract.settings import replaced
 from reprise.papers.jing2022.image_settings import PARTS, Shortcut, Training
-from reprise.study.settings import replaced
 
 if TYPE_CHECKING:
-    from reprise.papers.jing2022.projector_spectra.params import Params
+    from reprise.papers.jing2022.projector_spectra.experiment import Params
 
 START = "start"
 STARTS: dict[Shortcut, str] = {"identity": START, "none": "start, no shortcut"}

@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.evidence.claims import Claim, Measure, Premise, for_all, ordering, value
 from reprise.evidence.learning import ELSEWHERE, gain
 from reprise.evidence.measures import applied, column, difference, each_seed, selected
 from reprise.papers.jing2022.projector_spectra.cells import OWN, START, WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import collapsed_values, has_collapse, rank_of_covariance
-from reprise.study.experiment import Tables
 
 NEEDS = (
     "a run without departures: ImageNet at its root, and GPUs; compute it with: "

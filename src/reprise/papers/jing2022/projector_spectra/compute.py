@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.evidence.learning import PIXELS
 from reprise.papers.jing2022.image_nets import published, start, trained
 from reprise.papers.jing2022.image_settings import spec
 from reprise.papers.jing2022.projector_spectra.cells import PIXELS_TASK, STARTS, SUPERVISED_TASK, Cell, cells
-from reprise.papers.jing2022.projector_spectra.params import Params
-from reprise.study.experiment import Context, Task
+from reprise.papers.jing2022.projector_spectra.experiment import Params
 from reprise.training.baselines import pixel_baselines
 from reprise.training.supervised import supervised_accuracy
 

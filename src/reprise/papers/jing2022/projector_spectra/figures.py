@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure, table
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.evidence.claims import COLLAPSED
 from reprise.evidence.learning import PIXELS, gain
@@ -17,7 +18,7 @@ from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.cells import few
-from reprise.papers.jing2022.projector_spectra.params import Params
+from reprise.papers.jing2022.projector_spectra.experiment import Params
 from reprise.papers.jing2022.spectra import collapsed_values, relative
 from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import other_losses
@@ -32,7 +33,6 @@ from reprise.plotting.style import (
     drawable,
     legend_entries,
 )
-from reprise.study.experiment import BASE, Tables, figure, table
 
 NAMES = {
     "nonlinear": "SimCLR, 2-layer nonlinear projector",

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from reprise.papers.ren2023.dimension.params import Params
+from reprise.contract.experiment import Context
+from reprise.papers.ren2023.dimension.experiment import Params
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Path, Stage, solve
-from reprise.study.experiment import Context
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -5,11 +5,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.ren2023.dimension.params import Params
+from reprise.papers.ren2023.dimension.experiment import Params
 from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import LINES, MARKERS, WIDTH, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 MOMENTS = ("without negatives", "stage 1", "stage 2", "start")
 LABELS = ("no negatives, at rest", "end of Stage 1", "end of Stage 2", "start")

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Claim, Measure, always, for_all, ordering, trend
 from reprise.evidence.measures import largest, last, log_log_slope, rows
-from reprise.papers.ren2023.finite_width.params import Params
+from reprise.papers.ren2023.finite_width.experiment import Params
 from reprise.papers.ren2023.words import STAGE_NAMES
-from reprise.study.experiment import Tables
 
 STEPS, BATCHES = (Params.model_fields[name].default for name in ("step_sizes", "batch_sizes"))
 KINDS = {

@@ -10,8 +10,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.numerics.streams import Streams
-from reprise.papers.ren2023.finite_width.params import Params
+from reprise.papers.ren2023.finite_width.experiment import Params
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Stage, solve
 from reprise.papers.ren2023.learners import (
     Learner,
@@ -26,8 +28,6 @@ from reprise.papers.ren2023.learners import (
 )
 from reprise.papers.ren2023.model import positive_pairs, scales
 from reprise.papers.ren2023.spectra import signal_variances
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
 from reprise.training.replicas import keep_freed_memory
 
 

@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.finite_width.claims import KINDS, at_end
-from reprise.papers.ren2023.finite_width.params import Params
+from reprise.papers.ren2023.finite_width.experiment import Params
 from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import MARKERS, SHARE, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 ARMS = (
     ("end of Stage 1", 1, "contrastive"),

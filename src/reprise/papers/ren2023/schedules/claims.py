@@ -5,11 +5,11 @@ from itertools import product
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import MARGINS, Measure, always, for_all, for_some, given, ours, value
 from reprise.evidence.measures import column, rows
-from reprise.papers.ren2023.schedules.params import SCHEDULE, Params, words
+from reprise.papers.ren2023.schedules.experiment import SCHEDULE, Params, words
 from reprise.papers.ren2023.spectra import EVERY_SPECTRUM, SPECTRA
-from reprise.study.experiment import Tables
 
 GRID = {name: Params.model_fields[name].default for name in SCHEDULE}
 """A run with fewer schedules has no observations of the others."""

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import torch
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.diagnostics.balance import stable_rank
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Path, Stage, solve
 from reprise.papers.ren2023.learners import Learner, contrastive, descended, gram_root, initial
 from reprise.papers.ren2023.model import positive_pairs, scales
-from reprise.papers.ren2023.schedules.params import SCHEDULE, Params, words
+from reprise.papers.ren2023.schedules.experiment import SCHEDULE, Params, words
 from reprise.papers.ren2023.spectra import EVERY_SPECTRUM, signal_variances
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
 
 CASES = tuple(product(EVERY_SPECTRUM, (True, False)))
 """Each case is a spectrum of A, and whether there is noise."""

@@ -3,12 +3,12 @@
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.schedules.claims import BALANCED
-from reprise.papers.ren2023.schedules.params import Params
+from reprise.papers.ren2023.schedules.experiment import Params
 from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import WIDTH, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

@@ -4,10 +4,10 @@ import math
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import MARGINS, Measure, count, for_some, ours, trend
 from reprise.evidence.measures import applied, column, log_log_slope, rows, wide
-from reprise.papers.ren2023.temperature.params import SMALL, Params
-from reprise.study.experiment import Tables
+from reprise.papers.ren2023.temperature.experiment import SMALL, Params
 
 PLAINLY = 1 + MARGINS["singular value"]
 """A condition number has risen when it is this many times the first, and is about 1 when under this."""

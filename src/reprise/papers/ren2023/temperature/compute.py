@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.papers.ren2023.infinite_width import Array, InfiniteWidth, Moment, Stage, solve
-from reprise.papers.ren2023.temperature.params import Params
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
+from reprise.papers.ren2023.temperature.experiment import Params
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

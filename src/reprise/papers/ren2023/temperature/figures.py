@@ -6,12 +6,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.ren2023.temperature.claims import stages
-from reprise.papers.ren2023.temperature.params import Params
+from reprise.papers.ren2023.temperature.experiment import Params
 from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import AT_LEAST_1, LINES, MARKERS, WIDTH, band, colors, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 CURVES = 5
 """Number of temperatures in the first panel, spread over the grid, including its ends."""

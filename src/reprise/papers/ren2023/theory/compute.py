@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Context
 from reprise.evidence.identities import tried
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
-from reprise.papers.ren2023.theory.params import Params
-from reprise.study.experiment import Context
+from reprise.papers.ren2023.theory.experiment import Params
 
 EQUATIONS = (*gradients.CHECKS, *limit.EQUATIONS, *stages.EQUATIONS)
 BOUNDS = (*limit.BOUNDS, *scores.CHECKS, *stages.BOUNDS)

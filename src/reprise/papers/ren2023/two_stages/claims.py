@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import (
     MARGINS,
     SHARE,
@@ -21,9 +22,8 @@ from reprise.evidence.claims import (
     value,
 )
 from reprise.evidence.measures import Wide, applied, column, each_seed, interned, once, rows, selected
-from reprise.papers.ren2023.two_stages.params import TIME_SCALE
+from reprise.papers.ren2023.two_stages.experiment import TIME_SCALE
 from reprise.papers.ren2023.words import STAGE_NAMES
-from reprise.study.experiment import Tables
 
 When = Literal["start", "aligned", "stage 1", "stage 2"]
 """Before the first step; at the first measurement at which the modalities are aligned; at the end of Stage 1;

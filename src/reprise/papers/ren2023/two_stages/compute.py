@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import tidy
 from reprise.diagnostics.balance import alignment_score, intrinsic_dimension, stable_rank
 from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Path, Stage, solve
@@ -22,9 +24,7 @@ from reprise.papers.ren2023.learners import (
 )
 from reprise.papers.ren2023.model import Latents, positive_pairs, scales
 from reprise.papers.ren2023.spectra import SPECTRA, signal_variances
-from reprise.papers.ren2023.two_stages.params import Params, task_name
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import tidy
+from reprise.papers.ren2023.two_stages.experiment import Params, task_name
 from reprise.training.replicas import keep_freed_memory
 
 LOSSES = ("contrastive", "non-contrastive")

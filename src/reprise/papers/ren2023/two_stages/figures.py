@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.ren2023.two_stages.params import Params
+from reprise.papers.ren2023.two_stages.experiment import Params
 from reprise.papers.ren2023.words import ASSUMED
 from reprise.plotting.style import AT_LEAST_1, SHARE, UNBOUNDED, WIDTH, band, colors, drawable, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = (
     ("alignment", "alignment score"),

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import PERCENT, SHARE, Claim, Measure, for_all, ordering, ours, value
 from reprise.evidence.measures import applied, interned, last, once, rows, selected
-from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES
-from reprise.study.experiment import Tables
+from reprise.papers.ren2023.zero_shot.experiment import LOSSES, MODALITIES
 
 BASELINES = ("most frequent label", "frozen features")
 """What contrastive heads must beat, beside random heads. The linear map is trained on the same pairs: it is

@@ -28,10 +28,10 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy import ndarray as Array
 
+from reprise.contract.settings import quoted, shortened
 from reprise.datasets.data_set import files_named
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import extras
-from reprise.study.settings import quoted, shortened
 
 Fields = Mapping[str, type]
 """What is read of an entry of an annotation file, and the type that it must have."""

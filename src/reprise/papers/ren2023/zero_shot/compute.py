@@ -9,6 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from reprise.contract.experiment import Context, Task
 from reprise.diagnostics.balance import (
     alignment_score,
     condition_number,
@@ -19,6 +20,7 @@ from reprise.diagnostics.balance import (
 from reprise.diagnostics.zero_shot import most_frequent_accuracy, zero_shot_accuracy
 from reprise.papers.ren2023.zero_shot.data import captioned
 from reprise.papers.ren2023.zero_shot.encoders import require_weights
+from reprise.papers.ren2023.zero_shot.experiment import MODALITIES, SPLITS, Params, features_task, heads_task
 from reprise.papers.ren2023.zero_shot.heads import Heads, trained
 from reprise.papers.ren2023.zero_shot.inputs import (
     Inputs,
@@ -29,8 +31,6 @@ from reprise.papers.ren2023.zero_shot.inputs import (
     read,
     text_features,
 )
-from reprise.papers.ren2023.zero_shot.params import MODALITIES, SPLITS, Params, features_task, heads_task
-from reprise.study.experiment import Context, Task
 
 Progress = Callable[[float], None]
 PERCENT = 100

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from reprise.papers.ren2023.zero_shot import coco, scenes
 from reprise.papers.ren2023.zero_shot.coco import Captioned
+from reprise.papers.ren2023.zero_shot.experiment import Params
 from reprise.papers.ren2023.zero_shot.features import code_of
-from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.storage.store import kept, key_of
 
 SEED = 0

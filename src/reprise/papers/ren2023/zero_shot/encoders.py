@@ -25,8 +25,8 @@ from reprise.datasets.shapes import SHAPES_10
 from reprise.networks.encoders import RESNET10_W16
 from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
 from reprise.papers.ren2023.zero_shot.data import captioned, data_key
+from reprise.papers.ren2023.zero_shot.experiment import Params
 from reprise.papers.ren2023.zero_shot.features import code_of, kept_tensors
-from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
 from reprise.papers.ren2023.zero_shot.scenes import attributes
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU

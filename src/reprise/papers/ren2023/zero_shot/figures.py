@@ -5,11 +5,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.ren2023.zero_shot.params import LOSSES, MODALITIES, Params
+from reprise.papers.ren2023.zero_shot.experiment import LOSSES, MODALITIES, Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import AT_LEAST_1, PERCENT, SHARE, WIDTH, band, colors, drawable, steps_axis
-from reprise.study.experiment import BASE, Tables, figure
 
 PANELS = {
     "accuracy": "zero-shot accuracy (%)",

@@ -19,8 +19,8 @@ from torch.optim.swa_utils import update_bn
 from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
 from reprise.objectives import infonce_dot, resolve
+from reprise.papers.ren2023.zero_shot.experiment import LOSSES, Params
 from reprise.papers.ren2023.zero_shot.inputs import Inputs
-from reprise.papers.ren2023.zero_shot.params import LOSSES, Params
 
 Embeddings = Float[Tensor, "sample dim"]
 Loss = Callable[[Embeddings, Embeddings], Float[Tensor, ""]]

@@ -14,8 +14,8 @@ from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.encoders import Encoder, Progress, image_encoder, text_encoder
+from reprise.papers.ren2023.zero_shot.experiment import Params
 from reprise.papers.ren2023.zero_shot.features import code_of, features
-from reprise.papers.ren2023.zero_shot.params import Params
 from reprise.storage.store import key_of
 
 CHUNK = 256

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from reprise.contract.settings import one_line
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.pretrained_files import (
     INDEX,
@@ -21,7 +22,6 @@ from reprise.papers.ren2023.zero_shot.pretrained_files import (
     not_roberta,
     weight_files,
 )
-from reprise.study.settings import one_line
 
 RESERVED = 2
 """RoBERTa's position embeddings that no token uses."""

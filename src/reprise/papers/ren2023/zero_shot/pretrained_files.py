@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from reprise.contract.settings import quoted
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import extras
-from reprise.study.settings import quoted
 
 RESNET101 = "torchvision's ResNet101_Weights.IMAGENET1K_V1"
 ROBERTA = "Hugging Face's roberta-base"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
 from reprise.evidence.measures import Wide, column, interned
-from reprise.papers.skean2024.early_lead.params import EPOCHS, LOOKS, PAIR, SHOWN
+from reprise.papers.skean2024.early_lead.experiment import EPOCHS, LOOKS, PAIR, SHOWN
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.published import NEEDS, rows_of, slug
-from reprise.study.experiment import Tables
 
 K = {"top1": "top-1", "top5": "top-5"}
 

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.early_lead.params import (
+from reprise.papers.skean2024.early_lead.experiment import (
     EPOCHS,
     Params,
     epochs_between_looks,
@@ -11,7 +12,6 @@ from reprise.papers.skean2024.early_lead.params import (
     runs,
     source,
 )
-from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -6,8 +6,9 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.skean2024.early_lead.params import PAIR, SHOWN, Params
+from reprise.papers.skean2024.early_lead.experiment import PAIR, SHOWN, Params
 from reprise.papers.skean2024.lineup import METHODS
 from reprise.papers.skean2024.published import accuracies, numbers
 from reprise.papers.skean2024.references import CAPTION, reference_lines
@@ -23,7 +24,6 @@ from reprise.plotting.style import (
     legend_below,
     legend_entries,
 )
-from reprise.study.experiment import BASE, Tables, figure
 
 SECTION = "Section 6.2 text"
 PROBED: dict[str, Any] = {"marker": "*", "ms": 8, "ls": "", "clip_on": False}

@@ -9,15 +9,15 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.evidence.claims import MARGINS, Claim, Measure, for_all, ordering
 from reprise.evidence.learning import ELSEWHERE
 from reprise.evidence.measures import applied, column, difference, once, rows
+from reprise.papers.skean2024.eigenvalue_saturation.experiment import SHARED_RATE
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, TOP, half_rise, summary
-from reprise.papers.skean2024.eigenvalue_saturation.params import SHARED_RATE
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, METHODS
-from reprise.study.experiment import Tables
 
 METRICS = {
     "condition": ("condition number λ1/λ14", "smaller", "log10 of λ1/λ14"),

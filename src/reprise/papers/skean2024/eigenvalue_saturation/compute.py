@@ -3,8 +3,9 @@ spectra."""
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.eigenvalue_saturation.params import (
+from reprise.papers.skean2024.eigenvalue_saturation.experiment import (
     Params,
     further,
     further_plan,
@@ -14,7 +15,6 @@ from reprise.papers.skean2024.eigenvalue_saturation.params import (
     source,
 )  # fmt: skip
 from reprise.papers.skean2024.nets import Run
-from reprise.study.experiment import Context, Task
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 """Unscaled, and with columns of unit variance; the paper does not say which it shows."""

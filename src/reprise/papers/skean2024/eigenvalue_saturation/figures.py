@@ -9,15 +9,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import Tables, figure, table
 from reprise.evidence.measures import rows
 from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
+from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
-from reprise.papers.skean2024.eigenvalue_saturation.params import Params
 from reprise.papers.skean2024.learned import gains
 from reprise.papers.skean2024.lineup import TOP, method
 from reprise.plotting.other_losses import other_losses, with_other_losses
 from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
-from reprise.study.experiment import Tables, figure, table
 
 SCALE_NAMES = {"raw": "unscaled", "normalised": "unit variance"}
 SATURATION: dict[str, Any] = {"color": "black", "ls": ":"}

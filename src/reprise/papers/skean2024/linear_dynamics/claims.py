@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence import identities
 from reprise.evidence.claims import Measure, for_all, inequality, limit, ordering, ours
 from reprise.evidence.measures import applied, first, largest, rows
-from reprise.study.experiment import Tables
 
 holds = partial(identities.holds, "skean2024")
 remark = partial(identities.remark, "skean2024")

@@ -7,12 +7,12 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.evidence.identities import orthonormal, tried
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, formulas, gradients, rates
-from reprise.papers.skean2024.linear_dynamics.params import Params
+from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
 
 BOUNDS = (gradients.layers,)
 """The checks of bounds and signs, which need more points than equations."""

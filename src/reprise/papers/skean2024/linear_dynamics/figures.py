@@ -6,11 +6,11 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.linear_dynamics.claims import distances
-from reprise.papers.skean2024.linear_dynamics.params import Params
+from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.plotting.style import MARKERS, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 TITLES = {"frossl": "FroSSL (Eq. 10)", "barlow": "Barlow Twins"}
 LEAST = 1e-3

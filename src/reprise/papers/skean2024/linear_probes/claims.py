@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import LEARNED, MARGINS, PERCENT, Claim, Measure, for_all, ordering, value
 from reprise.evidence.measures import applied, column, difference, once, rows, wide
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, rows_of, slug
-from reprise.study.experiment import Tables
 
 POINTS = "percentage points"
 TEN_CLASSES, MANY_CLASSES = 0, 1

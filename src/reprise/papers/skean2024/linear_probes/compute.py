@@ -2,11 +2,11 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.linear_probes.params import Params, plans, runs, source
+from reprise.papers.skean2024.linear_probes.experiment import Params, plans, runs, source
 from reprise.papers.skean2024.lineup import EPOCHS
 from reprise.papers.skean2024.training import SAME_IMAGES
-from reprise.study.experiment import Context, Task
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

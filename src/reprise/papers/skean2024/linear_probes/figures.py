@@ -10,17 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from reprise.contract.experiment import Tables, figure, table
 from reprise.evidence.measures import first, mean, rows
 from reprise.papers.skean2024.learned import gains
 from reprise.papers.skean2024.linear_probes.agreement import FEWEST, rank_agreement
-from reprise.papers.skean2024.linear_probes.params import Params
+from reprise.papers.skean2024.linear_probes.experiment import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, Method, method
 from reprise.papers.skean2024.published import DATA_SETS, accuracies, numbers
 from reprise.papers.skean2024.references import references
 from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable, legend_entries
-from reprise.study.experiment import Tables, figure, table
 
 RULE = """Each method uses its own learning rate: of a grid that all methods share, the one whose pilot, a
     run of another seed, has the best linear probe on a held-out fifth of the training images; test images

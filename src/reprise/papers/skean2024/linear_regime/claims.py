@@ -6,11 +6,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import Measure, count, for_all, ordering, ours, value
 from reprise.evidence.measures import applied, column, each_seed, interned, ratio, rows, selected
-from reprise.papers.skean2024.linear_regime.params import READ, SHOWN
+from reprise.papers.skean2024.linear_regime.experiment import READ, SHOWN
 from reprise.papers.skean2024.linear_views import closed_form
-from reprise.study.experiment import Tables
 
 Run = Literal["frossl", "barlow", "barlow-own"]
 

@@ -9,14 +9,14 @@ import pandas as pd
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import tidy
 from reprise.datasets import catalogue
 from reprise.datasets.catalogue import load
 from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.linear_regime import problem
-from reprise.papers.skean2024.linear_regime.params import SHOWN, Params, task_name
+from reprise.papers.skean2024.linear_regime.experiment import SHOWN, Params, task_name
 from reprise.papers.skean2024.linear_views import LOSSES, descent
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import tidy
 
 RUNS = {"frossl": ("frossl", "frossl"), "barlow": ("barlow", "frossl"), "barlow-own": ("barlow", "barlow")}
 """The loss of each run, and the loss whose largest stable learning rate scales its rate (that of Eq. 8 is

@@ -6,9 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.linear_regime.claims import THRESHOLD, Run, eigenvalues, rise, risen
-from reprise.papers.skean2024.linear_regime.params import SHOWN, VIEWS, Params
+from reprise.papers.skean2024.linear_regime.experiment import SHOWN, VIEWS, Params
 from reprise.plotting.style import (
     LINES,
     MARKERS,
@@ -20,7 +21,6 @@ from reprise.plotting.style import (
     legend_below,
     legend_entries,
 )
-from reprise.study.experiment import BASE, Tables, figure
 
 PANELS: tuple[tuple[Run, str], ...] = (
     ("frossl", "same"),

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import MARGINS, Claim, ordering
 from reprise.evidence.measures import column, difference, first, last, rows
 from reprise.papers.skean2024.learned import learned
-from reprise.study.experiment import Tables
 
 
 def varied(tables: Tables) -> pd.DataFrame:

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.projector_and_batch.params import Params, plan, runs, source
-from reprise.study.experiment import Context, Task
+from reprise.papers.skean2024.projector_and_batch.experiment import Params, plan, runs, source
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

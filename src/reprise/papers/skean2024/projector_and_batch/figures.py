@@ -4,12 +4,12 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, ScalarFormatter
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.lineup import METHODS
-from reprise.papers.skean2024.projector_and_batch.params import Params
+from reprise.papers.skean2024.projector_and_batch.experiment import Params
 from reprise.papers.skean2024.references import CAPTION, reference_lines
 from reprise.plotting.style import PERCENT, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

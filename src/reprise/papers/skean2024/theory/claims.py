@@ -6,8 +6,8 @@ from typing import Any
 
 from reprise.evidence.claims import Claim, Measure, for_all, given, ordering, ours, trend
 from reprise.evidence.measures import applied, column, each_seed, first, last, log_log_slope, ratio, rows
+from reprise.papers.skean2024.theory.experiment import CORRELATIONS, DECAYS
 from reprise.papers.skean2024.theory.formulas import FORMULAS
-from reprise.papers.skean2024.theory.params import CORRELATIONS, DECAYS
 
 NEGLIGIBLE = 0.05
 """A term whose gradient is under this share of the other's is all but ignored."""

@@ -3,10 +3,10 @@ operations of its terms."""
 
 import pandas as pd
 
+from reprise.contract.experiment import Context
 from reprise.evidence.identities import tried
 from reprise.papers.skean2024.theory import cost, duality, entropy, losses, readings, table1
-from reprise.papers.skean2024.theory.params import Params
-from reprise.study.experiment import Context
+from reprise.papers.skean2024.theory.experiment import Params
 
 BOUNDS = (duality.proposition33, entropy.collision_entropy, entropy.spread, table1.rotations)
 """The checks of bounds, signs and changes, which need more points than equations."""

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from reprise.bench.timing import seconds
 from reprise.evidence.identities import Checked, Random, as_printed, size
 from reprise.numerics.streams import Streams
-from reprise.papers.skean2024.theory.params import Params
+from reprise.papers.skean2024.theory.experiment import Params
 from reprise.papers.skean2024.theory.points import embeddings, sizes
 
 EPSILON = 1e-6

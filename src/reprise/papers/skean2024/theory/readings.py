@@ -15,7 +15,7 @@ from reprise.evidence.identities import Checked, Random, as_printed, relative_er
 from reprise.numerics.streams import Streams
 from reprise.objectives import frossl, gram_energy
 from reprise.objectives.embeddings import centred, unit_columns
-from reprise.papers.skean2024.theory.params import Params
+from reprise.papers.skean2024.theory.experiment import Params
 from reprise.papers.skean2024.theory.points import Views, gradient, random_embeddings, sizes
 
 Terms = tuple[Tensor, Tensor]

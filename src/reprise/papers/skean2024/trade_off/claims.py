@@ -3,7 +3,7 @@
 from reprise.evidence.claims import PERCENT, Claim, Measure, for_all, ordering
 from reprise.evidence.measures import column
 from reprise.papers.skean2024.learned import learned
-from reprise.papers.skean2024.trade_off.params import OTHERS
+from reprise.papers.skean2024.trade_off.experiment import OTHERS
 
 
 def at_weight(weight: float) -> Measure:

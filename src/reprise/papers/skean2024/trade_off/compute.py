@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from reprise.contract.experiment import Context, Task
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.trade_off.params import Params, plan, runs, source, weights
-from reprise.study.experiment import Context, Task
+from reprise.papers.skean2024.trade_off.experiment import Params, plan, runs, source, weights
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -7,12 +7,12 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.references import CAPTION, reference_lines
-from reprise.papers.skean2024.trade_off.params import Params
+from reprise.papers.skean2024.trade_off.experiment import Params
 from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 
 @figure(

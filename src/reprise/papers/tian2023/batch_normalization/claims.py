@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import (
     COSINE,
     MARGINS,
@@ -30,7 +31,6 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
     unexplained,
 )
 from reprise.papers.tian2023.published import CELL, REPETITIONS, table1
-from reprise.study.experiment import Tables
 
 UNIT = "matching score"
 OVER_PARAMETERISED = [(beta, candidates) for beta in (2, 5, 10) for candidates in (3, 5, 10)]

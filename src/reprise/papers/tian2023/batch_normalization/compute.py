@@ -5,10 +5,10 @@ from functools import partial
 
 import pandas as pd
 
-from reprise.papers.tian2023.batch_normalization.params import Block, Params, blocks
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import tidy
+from reprise.papers.tian2023.batch_normalization.experiment import Block, Params, blocks
 from reprise.papers.tian2023.two_layers import train
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

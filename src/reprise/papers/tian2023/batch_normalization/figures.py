@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure, table
 from reprise.evidence.claims import MARGINS
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import judge_all, setting
@@ -24,11 +25,10 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
     unexplained,
 )
 from reprise.papers.tian2023.batch_normalization.claims import cell_claim, table_cells
-from reprise.papers.tian2023.batch_normalization.params import Params
+from reprise.papers.tian2023.batch_normalization.experiment import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import COSINE, MARKS, WIDTH, band, colors, drawable, key_of_marks
-from reprise.study.experiment import BASE, Tables, figure, table
 
 PRINTED: dict[str, Any] = {
     "marker": "x", "ls": "", "color": "black", "capsize": 2, "elinewidth": 0.8, "mew": 1.0,

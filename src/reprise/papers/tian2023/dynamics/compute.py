@@ -5,10 +5,10 @@ import zlib
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Context
 from reprise.evidence.identities import tried
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, roughness, two_layers
-from reprise.papers.tian2023.dynamics.params import Params
-from reprise.study.experiment import Context
+from reprise.papers.tian2023.dynamics.experiment import Params
 
 CHECKS = (*kernels.CHECKS, *one_layer.CHECKS, *roughness.CHECKS, *two_layers.CHECKS, *batchnorm.CHECKS)
 BOUNDS = (

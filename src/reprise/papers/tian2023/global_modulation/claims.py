@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from reprise.evidence import identities
 from reprise.evidence.claims import COARSEST, SHARE, Claim, Measure, for_all, inequality, limit, ordering
 from reprise.evidence.measures import column
-from reprise.papers.tian2023.global_modulation.params import CLAIMED_DIMS, CLAIMED_MODULATIONS
+from reprise.papers.tian2023.global_modulation.experiment import CLAIMED_DIMS, CLAIMED_MODULATIONS
 
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")

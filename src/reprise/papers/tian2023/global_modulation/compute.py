@@ -6,11 +6,11 @@ import zlib
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Context
 from reprise.evidence.identities import Random, tried
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
+from reprise.papers.tian2023.global_modulation.experiment import Params
 from reprise.papers.tian2023.global_modulation.formulas import BOUNDS, CHECKS, climb, closed_form
-from reprise.papers.tian2023.global_modulation.params import Params
-from reprise.study.experiment import Context
 
 BLOW_UP = 8.0
 """y/b at which an exploding solution leaves the figure."""

@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.tian2023.global_modulation.params import Params
+from reprise.papers.tian2023.global_modulation.experiment import Params
 from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 CROSSES: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
 

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
-from reprise.papers.tian2023.global_modulation.params import Params
+from reprise.papers.tian2023.global_modulation.experiment import Params
 
 STARTS = 200
 

@@ -5,7 +5,7 @@ Filters that still are their random start, and dead ones, are not counted (`meas
 
 from reprise.evidence.claims import SHARE, Measure, for_all, ordering, ours
 from reprise.evidence.measures import column, each_seed, last, mean
-from reprise.papers.tian2023.image_filters.params import UNTRAINED
+from reprise.papers.tian2023.image_filters.experiment import UNTRAINED
 
 POWER = "share of a filter's power"
 

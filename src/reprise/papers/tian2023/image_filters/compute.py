@@ -10,13 +10,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import Axes, tidy
 from reprise.datasets.catalogue import load
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
 from reprise.papers.tian2023.descent import descend
 from reprise.papers.tian2023.image_filters import measures
-from reprise.papers.tian2023.image_filters.params import (
+from reprise.papers.tian2023.image_filters.experiment import (
     ARMS,
     FIELDS,
     WITH_UNTRAINED,
@@ -25,8 +27,6 @@ from reprise.papers.tian2023.image_filters.params import (
 )
 from reprise.papers.tian2023.receptive_fields import Block, Net
 from reprise.papers.tian2023.sequences import Arm
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import Axes, tidy
 from reprise.training.replicas import left_of_start
 
 SPLIT = {"mnist": "train", "strokes": "train", "digits": "train+test"}

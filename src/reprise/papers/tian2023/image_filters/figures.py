@@ -10,11 +10,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.tian2023.image_filters.params import FIELDS, UNTRAINED, Params
+from reprise.papers.tian2023.image_filters.experiment import FIELDS, UNTRAINED, Params
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, Range, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 GREYS = "gray"
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.claims import (
     IDENTITY_TOLERANCE,
     SHARE,
@@ -24,8 +25,7 @@ from reprise.evidence.claims import (
     ours,
 )
 from reprise.evidence.measures import column, each_seed, ratio, rows
-from reprise.papers.tian2023.local_optima.params import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
-from reprise.study.experiment import Tables
+from reprise.papers.tian2023.local_optima.experiment import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
 
 
 def by_seed(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from reprise.contract.experiment import Context
 from reprise.papers.tian2023.local_optima.circle import (
     Importance,
     Unit,
@@ -19,8 +20,7 @@ from reprise.papers.tian2023.local_optima.circle import (
     reached,
     uniform,
 )
-from reprise.papers.tian2023.local_optima.params import Params
-from reprise.study.experiment import Context
+from reprise.papers.tian2023.local_optima.experiment import Params
 
 Array = np.ndarray
 

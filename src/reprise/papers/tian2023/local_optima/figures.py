@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.claims import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import setting
-from reprise.papers.tian2023.local_optima.params import Params
+from reprise.papers.tian2023.local_optima.experiment import Params
 from reprise.plotting.style import NOT_NEGATIVE, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 ACTIVATIONS = {"relu": ("ReLU", "-"), "linear": ("linear", "--")}
 POINTS: dict[str, Any] = {"color": "0.55", "lw": 0.7, "ls": ":"}

@@ -5,7 +5,9 @@ from functools import partial
 
 import pandas as pd
 
-from reprise.papers.tian2023.matching_scores.params import (
+from reprise.contract.experiment import Context, Task
+from reprise.contract.tidy import tidy
+from reprise.papers.tian2023.matching_scores.experiment import (
     FILTERS,
     LOSSES,
     SHOWN,
@@ -16,8 +18,6 @@ from reprise.papers.tian2023.matching_scores.params import (
 )
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
-from reprise.study.experiment import Context, Task
-from reprise.study.tidy import tidy
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

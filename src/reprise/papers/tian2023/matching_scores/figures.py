@@ -10,12 +10,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.tian2023.matching_scores.params import Params
+from reprise.papers.tian2023.matching_scores.experiment import Params
 from reprise.papers.tian2023.panels import score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import COSINE, LINES, MARKERS, SHARE, WIDTH, band, colors, drawable
-from reprise.study.experiment import BASE, Tables, figure
 
 NAMES = {
     "linear": "linear",

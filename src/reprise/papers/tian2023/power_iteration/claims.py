@@ -6,11 +6,11 @@ from functools import partial
 
 import pandas as pd
 
+from reprise.contract.experiment import Tables
 from reprise.evidence import identities
 from reprise.evidence.claims import Claim, Measure, always, count, for_all, identity, ours
 from reprise.evidence.measures import applied, column
-from reprise.papers.tian2023.power_iteration.params import CLAIMED_SMALL
-from reprise.study.experiment import Tables
+from reprise.papers.tian2023.power_iteration.experiment import CLAIMED_SMALL
 
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")

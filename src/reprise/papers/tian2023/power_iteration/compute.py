@@ -7,13 +7,13 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.optimize import brentq
 
+from reprise.contract.experiment import Context
+from reprise.contract.tidy import tidy
 from reprise.evidence.identities import orthonormal, size, tried
 from reprise.papers.tian2023.power_iteration import irregularity
 from reprise.papers.tian2023.power_iteration.checks import BOUNDS, CHECKS
-from reprise.papers.tian2023.power_iteration.params import Params
+from reprise.papers.tian2023.power_iteration.experiment import Params
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
-from reprise.study.experiment import Context
-from reprise.study.tidy import tidy
 
 Array = np.ndarray
 

@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
-from reprise.papers.tian2023.power_iteration.params import Params
+from reprise.papers.tian2023.power_iteration.experiment import Params
 from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, drawable, legend_entries
-from reprise.study.experiment import BASE, Tables, figure
 
 FLOOR = 1e-17
 """Shorter steps, including those of length 0, are drawn at this length."""

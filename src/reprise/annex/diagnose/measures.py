@@ -1,0 +1,326 @@
+"""Every diagnostic: how it follows from the sums, what it means, and where it is from."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from reprise.annex.diagnose.moments import GROUPS, Sample, Sums, leave_one_out, whole
+from reprise.diagnostics.ranks import (
+    alpha_req,
+    collapsed_dimensions,
+    effective_rank,
+    intrinsic_dimension,
+    rank_of_entropy,
+    spectral_entropy,
+    stable_rank,
+)
+from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.statistics import LEVEL, quantile
+
+Scale = Literal["plain", "rank", "entropy"]
+"""What makes values of networks of other dimensions comparable: `rank` is divided by the highest rank that is
+possible, `entropy` by its logarithm."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A diagnostic of embeddings.
+
+    Attributes:
+        name: as in the table.
+        value: of a view of a sample, or of both views.
+        views: whether it is of each view, or of both together.
+        range: lowest and highest value; the interval is cut there.
+        scale: as in `Scale`.
+        logarithmic: whether its interval is symmetric on a logarithmic scale.
+        meaning: one sentence.
+        equation: with λ the eigenvalues of the covariance and σ = √λ the singular values of the centred
+            embeddings, over √samples; largest first.
+        source: the paper that it is from.
+    """
+
+    name: str
+    value: Callable[[Sample, int], float]
+    meaning: str
+    equation: str
+    source: str
+    views: Literal["each", "both"] = "each"
+    range: tuple[float, float] = (0.0, math.inf)
+    scale: Scale = "plain"
+    logarithmic: bool = False
+
+
+class Observed(NamedTuple):
+    """The value of a diagnostic.
+
+    Attributes:
+        view: `1`, `2` or `both`.
+        low, high: ends of the interval; NaN where it has none.
+        limit: by which `scale` divides.
+    """
+
+    measure: Measure
+    view: str
+    value: float
+    low: float
+    high: float
+    limit: float
+
+
+def observe(sums: Sums) -> list[Observed]:
+    """All diagnostics that the views allow, with their intervals.
+
+    The interval is value ± t s: s² = (g - 1) / g Σ (v_k - mean v)² over the values v_k without group k
+    (the delete-a-group jackknife: Kott 2001, "The Delete-a-Group Jackknife"), t Student's with g - 1 degrees
+    of freedom. It says how much the value would vary with other samples, as many of them; not how it would
+    change with more samples, with which ranks grow.
+    """
+    sample = whole(sums)
+    applicable = _applicable(sample)
+    estimates = np.array([measure.value(sample, view) for measure, view in applicable])
+    # One sample at a time: each holds matrices of dim² numbers.
+    without = np.array([[m.value(part, view) for m, view in applicable] for part in leave_one_out(sums)])
+    return [
+        _observed(sample, measure, view, float(value), interval(value, others, measure))
+        for (measure, view), value, others in zip(applicable, estimates, without.T, strict=True)
+    ]
+
+
+def values(sums: Sums) -> list[Observed]:
+    """All diagnostics that the views allow, without intervals, as they take ten further spectra."""
+    sample = whole(sums)
+    return [
+        _observed(sample, measure, view, measure.value(sample, view), (math.nan, math.nan))
+        for measure, view in _applicable(sample)
+    ]
+
+
+def _applicable(sample: Sample) -> list[tuple[Measure, int]]:
+    """The diagnostics that the views allow, each with its view; those of both views with the first."""
+    return [
+        (measure, view)
+        for measure in MEASURES
+        for view in (range(sample.views) if measure.views == "each" else range(1))
+        if measure.views == "each" or sample.views == 2
+    ]
+
+
+def _observed(
+    sample: Sample, measure: Measure, view: int, value: float, ends: tuple[float, float]
+) -> Observed:
+    limit = {"plain": 1.0, "rank": sample.limit, "entropy": math.log(sample.limit)}[measure.scale]
+    name = str(view + 1) if measure.views == "each" else "both"
+    return Observed(measure, name, value, *ends, limit)
+
+
+def interval(value: float, without: np.ndarray, measure: Measure) -> tuple[float, float]:
+    """The ends of the jackknife's interval; NaN if a value is not finite.
+
+    Args:
+        without: the value without each of the groups, [group].
+    """
+    if measure.logarithmic:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value, without = np.log(value), np.log(without)
+    if not np.isfinite([value, *without]).all():
+        return math.nan, math.nan
+    error = math.sqrt((GROUPS - 1) / GROUPS * np.square(without - without.mean()).sum())
+    margin = float(quantile(GROUPS - 1, LEVEL)) * error
+    ends = np.array([value - margin, value + margin])
+    low, high = np.clip(np.exp(ends) if measure.logarithmic else ends, *measure.range)
+    return float(low), float(high)
+
+
+def _spread(sample: Sample, view: int) -> float:
+    variance = sample.eigenvalues[view].sum()
+    square = variance + sample.mean[view].square().sum()
+    return float((variance / square).sqrt()) if square > 0 else 0.0
+
+
+def _condition(sample: Sample, view: int) -> float:
+    values = sample.singular_values[view]
+    return float(values[0] / values[-1]) if values[0] > 0 else math.nan
+
+
+def _off_diagonal(sample: Sample, view: int) -> float:
+    c, dim = sample.correlation, len(sample.correlation)
+    return float(((c.square().sum() - c.diagonal().square().sum()) / (dim * (dim - 1))).clamp_min(0).sqrt())
+
+
+JING = "Jing et al. 2022, Understanding Dimensional Collapse in Contrastive SSL"
+WANG = "Wang and Isola 2020, Alignment and Uniformity on the Hypersphere"
+REN = "Ren and Li 2023, On the Importance of Contrastive Loss in Multimodal Learning"
+ZBONTAR = "Zbontar et al. 2021, Barlow Twins"
+
+MEASURES = (
+    Measure(
+        "spread",
+        _spread,
+        "Root-mean-square distance of the embeddings from their mean, over their root-mean-square length: "
+        "0 if all samples have the same embedding.",
+        "√(Σ λ / (Σ λ + |mean z|²))",
+        "Chen and He 2021, Exploring Simple Siamese Representation Learning, Section 4.1, of embeddings at "
+        "any length",
+        range=(0.0, 1.0),
+    ),
+    Measure(
+        "largest singular value",
+        lambda sample, view: float(sample.singular_values[view, 0]),
+        "Standard deviation of the embeddings along their first principal direction; the whole spectrum is "
+        "the figure.",
+        "σ_1",
+        f"{JING}, Eq. 1, whose singular values are λ",
+    ),
+    Measure(
+        "collapsed dimensions",
+        lambda sample, view: float(collapsed_dimensions(sample.singular_values[view], threshold=COLLAPSED)),
+        f"Singular values of the centred embeddings of at most {COLLAPSED:g} times the largest: directions "
+        "in which they hardly vary.",
+        f"number of k with σ_k ≤ {COLLAPSED:g} σ_1",
+        f"{JING}, Section 3, counted",
+        scale="rank",
+    ),
+    Measure(
+        "effective rank",
+        lambda sample, view: float(effective_rank(sample.singular_values[view])),
+        "How many dimensions the embeddings use, by the entropy of their singular values, centred.",
+        "exp(-Σ p log p), p_k = σ_k / Σ σ",
+        "Roy and Vetterli 2007, The effective rank, Definition 1",
+        range=(1.0, math.inf),
+        scale="rank",
+    ),
+    Measure(
+        "RankMe",
+        lambda sample, view: float(rank_of_entropy(sample.uncentred_singular_values[view])),
+        "The same of embeddings that are not centred: the higher, the better its networks' probes, in its "
+        "paper's comparisons of one method's settings.",
+        "exp(-Σ p log p), p_k = s_k / Σ s + 1e-7, s the singular values without centring",
+        "Garrido et al. 2023, RankMe, its definition of the rank",
+        range=(1.0, math.inf),
+        scale="rank",
+    ),
+    Measure(
+        "stable rank",
+        lambda sample, view: float(intrinsic_dimension(sample.eigenvalues[view])),
+        "Total variance over that of the first direction: a few strong directions make it small, whatever "
+        "the tail.",
+        "Σ λ / λ_1",
+        "Rudelson and Vershynin 2007, Sampling from Large Matrices, its numerical rank",
+        range=(1.0, math.inf),
+        scale="rank",
+    ),
+    Measure(
+        "balance",
+        lambda sample, view: float(stable_rank(sample.eigenvalues[view])),
+        "Stable rank of the covariance: how evenly the strongest directions are used.",
+        "Σ λ² / λ_1²",
+        f"{REN}, Definition 4.2",
+        range=(1.0, math.inf),
+        scale="rank",
+    ),
+    Measure(
+        "condition number",
+        _condition,
+        "Largest over smallest singular value; infinite if a direction is not used at all.",
+        "σ_1 / σ_last",
+        f"{REN}, below Definition 4.2",
+        range=(1.0, math.inf),
+        logarithmic=True,
+    ),
+    Measure(
+        "entropy",
+        lambda sample, view: float(spectral_entropy(sample.eigenvalues[view])),
+        "Von Neumann entropy of the covariance in nats: 0 for one direction, log of the dimension for an "
+        "even spectrum.",
+        "-Σ p log p, p_k = λ_k / Σ λ",
+        "Giraldo et al. 2015, Measures of Entropy From Data Using Infinitely Divisible Kernels, at α → 1",
+        scale="entropy",
+    ),
+    Measure(
+        "alpha-ReQ",
+        lambda sample, view: float(alpha_req(sample.eigenvalues[view])),
+        "Exponent with which the covariance's eigenvalues decay, ranks 6 to 100: its paper finds the best "
+        "networks near 1; much larger is a collapsed tail.",
+        "minus the slope of log λ_j on log j, weights 1/j, j = 6 to 100",
+        "Agrawal et al. 2022, α-ReQ, its decay coefficient",
+        range=(-math.inf, math.inf),
+    ),
+    Measure(
+        "uniformity",
+        lambda sample, view: float(sample.potential[view].log()),
+        "Log of the mean potential of pairs on the unit sphere: -4 if pairs are orthogonal, 0 if all are "
+        "one point; lower is more uniform.",
+        "log mean exp(-2 |u_i - u_j|²), u = z / |z|",
+        f"{WANG}, Section 4.1, t = 2",
+        range=(-8.0, 0.0),
+    ),
+    Measure(
+        "alignment",
+        lambda sample, view: float(sample.distance2 or 0.0),
+        "Mean squared distance of a sample's two views on the unit sphere: 0 if they coincide, 2 if they "
+        "have nothing in common.",
+        "mean |u1_i - u2_i|², u = z / |z|",
+        f"{WANG}, Section 4.1, α = 2",
+        views="both",
+        range=(0.0, 4.0),
+    ),
+    Measure(
+        "alignment score, 1 to 2",
+        lambda sample, view: float(sample.closer[0]) if sample.closer is not None else math.nan,
+        "Share of samples of the first view that lie closer to their own second view than to another "
+        "sample's; 0 for constant embeddings, a half by chance.",
+        "P(|a - b| < |a - b'|), b' another sample's",
+        f"{REN}, Definition 4.1",
+        views="both",
+        range=(0.0, 1.0),
+    ),
+    Measure(
+        "alignment score, 2 to 1",
+        lambda sample, view: float(sample.closer[1]) if sample.closer is not None else math.nan,
+        "The same with the views exchanged.",
+        "P(|a - b| < |a - b'|), b' another sample's",
+        f"{REN}, Definition 4.1",
+        views="both",
+        range=(0.0, 1.0),
+    ),
+    Measure(
+        "cross-view correlation",
+        lambda sample, view: float(sample.correlation.diagonal().mean()),
+        "Correlation of a dimension with itself in the other view, averaged: 1 if the views' differences "
+        "leave it unchanged.",
+        "mean C_ii",
+        f"{ZBONTAR}, Eq. 2",
+        views="both",
+        range=(-1.0, 1.0),
+    ),
+    Measure(
+        "redundancy",
+        _off_diagonal,
+        "Correlation of different dimensions across the views, root mean square: 0 if each says something "
+        "else.",
+        "√(mean C_ij²), i ≠ j",
+        f"{ZBONTAR}, Eq. 2",
+        views="both",
+        range=(0.0, 1.0),
+    ),
+    Measure(
+        "LiDAR",
+        lambda sample, view: float(rank_of_entropy(sample.discriminant)),
+        "How many dimensions tell samples apart in spite of their views; of two views only, where its "
+        "paper has 50.",
+        "exp(-Σ p log p), p_k = l_k / Σ l + 1e-7, l the eigenvalues of Σ_w^-½ Σ_b Σ_w^-½",
+        "Thilak et al. 2023, LiDAR, its definition of the rank",
+        views="both",
+        range=(1.0, math.inf),
+        scale="rank",
+    ),
+)
+
+LEFT_OUT = {
+    "matching score χ": "Tian 2023's χ compares a layer's filters with the patterns that its inputs are "
+    "made of; embeddings have neither.",
+}
+"""Diagnostics that do not apply to embeddings, and why."""

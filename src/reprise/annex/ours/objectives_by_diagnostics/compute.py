@@ -1,0 +1,196 @@
+"""Trains every objective on every task, at the learning rate that its pilots choose, and measures it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+
+import pandas as pd
+
+from reprise import objectives
+from reprise.annex.diagnose.trained import LAYERS, held_out_accuracy, of_student, probe_of_images
+from reprise.annex.ours.objectives_by_diagnostics import toy as toys
+from reprise.annex.ours.objectives_by_diagnostics.experiment import (
+    Params,
+    Run,
+    ToyRun,
+    pilot_name,
+    piloted,
+    runs,
+    spec,
+    task_name,
+    toy_runs,
+)
+from reprise.annex.ours.objectives_by_diagnostics.images import rendered, views_of
+from reprise.annex.ours.objectives_by_diagnostics.lineup import TOYS, UNTRAINED, Place, method
+from reprise.contract.experiment import Context, Task
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.training import methods
+from reprise.training.images import Data, assemble
+from reprise.training.methods import Student
+from reprise.training.models import model
+from reprise.training.pilots import PILOT_SEED, chosen
+
+OBJECTIVES: Mapping[str, type[methods.Method] | methods.Loss] = {
+    "nt_xent": objectives.nt_xent,
+    "infonce_other_view": objectives.infonce_other_view,
+    "directclr": methods.DirectCLR,
+    "infonce_cosine": objectives.infonce_cosine,
+    "quadratic_cosine": objectives.quadratic_cosine,
+    "infonce_distance": objectives.infonce_distance,
+    "infonce_dot": objectives.infonce_dot,
+    "moco": methods.MoCo,
+    "swav": methods.SwAV,
+    "simsiam": methods.SimSiam,
+    "byol": methods.BYOL,
+    "dino": methods.DINO,
+    "vicreg": objectives.vicreg,
+    "barlow_twins": objectives.barlow_twins,
+    "w_mse": objectives.w_mse,
+    "corinfomax": methods.CorInfoMax,
+    "frossl": objectives.frossl,
+    "frossl_as_given": objectives.frossl_as_given,
+    "frossl_no_logs": objectives.frossl_no_logs,
+    "frossl_no_logs_unit_trace": objectives.frossl_no_logs_unit_trace,
+    "contrastive": toys.contrastive,
+    "non_contrastive": toys.non_contrastive,
+}
+"""The objectives named in `lineup`, so that an edit of one of them reruns the experiment."""
+
+Progress = Callable[[float], None]
+
+
+def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
+    """Tables:
+
+    `diagnostics`: for each `task` (a data set, or a toy network), `objective`, `place` (its first or other
+    setting), `layer`, `diagnostic` and seed, the `estimate` and the `share`, the estimate over what the
+    diagnostic's scale divides by. Of a network that diverged there is the linear probe alone, which is NaN.
+    `probes`: for each data set, objective, place and seed, the `accuracy` in % of a linear probe of images
+    without augmentation; NaN for a network that diverged.
+    `pilots`: for each task, objective, place and learning rate, the accuracy that chose, NaN where the pilot
+    diverged.
+    """
+    rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    pilots, probes, nets = (rows[rows["what"] == what] for what in ("pilot", "probe", "diagnostic"))
+    columns = ["task", "objective", "place", "learning_rate"]
+    measured = nets.rename(columns={"value": "estimate"}).astype({"seed": int})
+    return {
+        "diagnostics": measured[[*columns, "layer", "diagnostic", "seed", "estimate", "share"]],
+        "probes": probes.rename(columns={"value": "accuracy"}).astype({"seed": int})[
+            [*columns, "seed", "accuracy"]
+        ],
+        "pilots": pilots.rename(columns={"value": "accuracy"})[[*columns, "accuracy"]],
+    }
+
+
+def tasks(params: Params, context: Context) -> list[Task]:
+    """One task per pilot, per network on images, and per objective with each toy network."""
+    pilots = {
+        (name, place, rate): _pilot(params, context, name, place, rate)
+        for (name, place), rate in product(piloted(params, context.objective), params.learning_rates)
+    }
+
+    def rate_of(run: Run) -> float:
+        if run.method == UNTRAINED:
+            return params.learning_rates[0]
+        tables = {
+            rate: context.result(task)
+            for (*key, rate), task in pilots.items()
+            if key == [run.method, run.place]
+        }
+        return chosen({rate: float(table["value"].iloc[0]) for rate, table in tables.items()})
+
+    return [
+        *pilots.values(),
+        *(_network(params, context, run, rate_of) for run in runs(params, context.objective)),
+        *(_toy(params, run) for run in toy_runs(params, context.objective)),
+    ]
+
+
+def _pilot(params: Params, context: Context, name: str, place: Place, rate: float) -> Task:
+    run = Run(params.data_sets[0], name, place, PILOT_SEED)
+
+    def make(progress: Progress) -> pd.DataFrame:
+        student, data = _student(params, context, run, rate, params.pilot_steps, progress)
+        normalisation = DATA_SETS[run.images].normalisation
+        accuracy = math.nan if student is None else held_out_accuracy(student, data, normalisation)
+        return pd.DataFrame([{**_columns(run.images, name, place, rate), "what": "pilot", "value": accuracy}])
+
+    return Task(pilot_name(name, place, rate), make)
+
+
+def _network(params: Params, context: Context, run: Run, rate_of: Callable[[Run], float]) -> Task:
+    def make(progress: Progress) -> pd.DataFrame:
+        rate = rate_of(run)
+        student, data = _student(params, context, run, rate, params.steps, progress)
+        views = views_of(run.images, params.size, params.images, params.test_images)
+        rows = _diverged() if student is None else of_student(student, views, data.test_labels)
+        normalisation = DATA_SETS[run.images].normalisation
+        accuracy = math.nan if student is None else 100 * probe_of_images(student, data, normalisation)
+        columns = {
+            **_columns(run.images, run.method, run.place, rate),
+            "what": "diagnostic",
+            "seed": run.seed,
+        }
+        probe = {**columns, "what": "probe", "value": accuracy}
+        return pd.DataFrame([probe, *({**columns, **row} for row in rows)])
+
+    return Task(task_name(run), make)
+
+
+def _student(
+    params: Params, context: Context, run: Run, rate: float, steps: int, progress: Progress
+) -> tuple[Student | None, Data]:
+    """A network in evaluation mode, from the cache or trained now; None if it diverged."""
+    data = rendered(run.images, params.size, params.images, params.test_images)
+    net_spec = spec(params, run, rate, steps)
+    if not net_spec.steps:
+        return assemble(net_spec, data.channels).student.eval(), data
+    trained = model(net_spec, data, context.root, progress)
+    return (None if trained.diverged is not None else trained.method.student), data
+
+
+def _toy(params: Params, run: ToyRun) -> Task:
+    def make(progress: Progress) -> pd.DataFrame:
+        columns, rows = _columns(run.toy, run.method, run.place, math.nan), []
+        seeds, orthonormal = list(range(params.seeds)), run.method in TOYS
+        loss: objectives.Objective = toys.non_contrastive
+        rate, steps = params.toy_rates[0], 0
+        if run.method != UNTRAINED:
+            loss, steps = _loss(run), params.toy_steps
+            accuracies = {
+                each: toys.pilot(params, run.toy, loss, each, orthonormal) for each in params.toy_rates
+            }
+            rows += [
+                {**columns, "what": "pilot", "learning_rate": each, "value": accuracy}
+                for each, accuracy in accuracies.items()
+            ]
+            rate = chosen(accuracies)
+        weights = toys.descended(params, run.toy, loss, seeds, rate, steps, orthonormal)
+        measured = (
+            toys.measured(params, run.toy, weights)
+            if weights is not None
+            else ({"seed": seed, **row} for seed in seeds for row in _diverged())
+        )
+        columns |= {"what": "diagnostic", "learning_rate": rate}
+        return pd.DataFrame([*rows, *({**columns, **row} for row in measured)])
+
+    return Task(task_name(run), make)
+
+
+def _loss(run: ToyRun) -> objectives.Objective:
+    """The objective in its setting; another loss by its name."""
+    row = method(run.method)
+    known = OBJECTIVES.get(row.objective) or objectives.resolve(row.objective)
+    hyperparameters = row.hyperparameters(run.place)
+    return lambda z1, z2: known(z1, z2, **hyperparameters)
+
+
+def _columns(task: str, name: str, place: Place, rate: float) -> dict[str, object]:
+    return {"task": task, "objective": name, "place": place, "learning_rate": rate}
+
+
+def _diverged() -> Iterator[dict[str, object]]:
+    """The rows of a network that diverged."""
+    for layer in LAYERS:
+        yield {"layer": layer, "diagnostic": "linear probe", "value": math.nan, "share": math.nan}

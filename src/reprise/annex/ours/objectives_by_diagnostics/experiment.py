@@ -1,0 +1,191 @@
+"""Settings of the comparison. All of them are ours: no paper has it."""
+
+from itertools import product
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from reprise.annex.ours.objectives_by_diagnostics.lineup import (
+    FIRST,
+    METHODS,
+    TOYS,
+    UNTRAINED,
+    Method,
+    Place,
+    method,
+)
+from reprise.contract.experiment import Resources
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import ours
+from reprise.datasets.catalogue import DATA_SETS
+from reprise.datasets.recipes import SHAPES
+from reprise.networks.encoders import Conv4
+from reprise.networks.projectors import MLP, Identity
+from reprise.training import costs
+from reprise.training.optimisers import AdamW
+from reprise.training.schedules import Constant
+from reprise.training.spec import Spec
+
+TABLES = ("diagnostics", "probes", "pilots")
+GAPS = ("diagnostics.*", "*.accuracy")
+"""A network that diverged has no values, and a condition number may be infinite."""
+
+Count = Annotated[int, Field(ge=1)]
+Rate = Annotated[float, Field(gt=0)]
+Toy = Literal["linear", "relu"]
+
+STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.002, 1.2, 0.002
+"""Of one core: what a step costs besides its products, and what measuring a network does."""
+
+
+class Params(TakesLosses):
+    """Every objective trains the same encoder from the same weights, on the same views in the same order."""
+
+    methods: tuple[str, ...] = ours(tuple(METHODS), "every objective of the image pipeline", min_length=2)
+    data_sets: tuple[Literal["textures", "shapes"], ...] = ours(
+        ("textures", "shapes"), "rendered at `size` pixels", min_length=1
+    )
+    size: int = ours(
+        16,
+        "pixels a side: a quarter of the time of 32, after a look at what one seed learns of either",
+        ge=16,
+    )
+    images: int = ours(5000, "training images", ge=80)
+    test_images: int = ours(2000, "on which diagnostics are measured", ge=80)
+    encoder: Conv4 = ours(
+        Conv4(widths=(16, 16, 32, 64)),
+        "a third of the time of ResNet10, after a look at what one seed learns with either",
+    )
+    hidden: int = ours(256, "units of the projector's two hidden layers", ge=2)
+    optimiser: AdamW = ours(
+        AdamW(weight_decay=1e-6),
+        "its steps do not depend on the loss's scale, which differs by a thousand between objectives",
+    )
+    learning_rates: tuple[Rate, ...] = ours(
+        (0.002, 0.005, 0.015), "each objective has the one whose pilot is best", min_length=1
+    )
+    batch: int = ours(64, "images a step", ge=34)
+    steps: int = ours(600, "as many as 40 minutes of one core allow; 400 at first, which take less", ge=1)
+    pilot_steps: int = ours(150, "of the pilots, whose seed no compared network has", ge=1)
+    precision: Literal["float32", "bfloat16"] = ours("bfloat16", "of the encoder and the projector")
+    seeds: int = ours(5, "independent weights, orders of the images and views", ge=2)
+    toys: tuple[Toy, ...] = ours(
+        ("linear", "relu"), "two-layer networks, as Jing's and Esser's, and as Tian's", min_length=1
+    )
+    toy_dim: int = ours(32, "inputs and hidden units of the toy networks; half as many outputs", ge=8)
+    toy_batch: int = ours(128, "pairs a step", ge=2)
+    toy_steps: int = ours(500, "of plain gradient descent", ge=1)
+    toy_rates: tuple[Rate, ...] = ours(
+        (0.003, 0.03, 0.3), "each objective has the one whose pilot is best", min_length=1
+    )
+    toy_samples: int = ours(2000, "on which diagnostics are measured", ge=80)
+
+    @model_validator(mode="after")
+    def _methods_are_known(self) -> Self:
+        if unknown := [name for name in self.methods if name not in METHODS]:
+            raise ValueError(f"unknown method '{unknown[0]}'; allowed: {', '.join(METHODS)}")
+        return self
+
+
+class Run(NamedTuple):
+    """A network on images. A pilot has the number of its steps; an untrained network is of no objective."""
+
+    images: str
+    method: str
+    place: Place
+    seed: int
+
+
+class ToyRun(NamedTuple):
+    """The toy networks of all seeds."""
+
+    toy: Toy
+    method: str
+    place: Place
+
+
+def compared(params: Params, objective: str | None) -> list[str]:
+    """The objectives that are trained, or another loss alone."""
+    return [objective] if objective else list(params.methods)
+
+
+def runs(params: Params, objective: str | None = None) -> list[Run]:
+    """Each objective in each of its settings on each data set, and the untrained networks."""
+    names = compared(params, objective) if objective else [UNTRAINED, *params.methods]
+    return [
+        Run(images, name, place, seed)
+        for name in names
+        for images, place, seed in product(params.data_sets, places(name), range(params.seeds))
+    ]
+
+
+def places(name: str) -> tuple[Place, ...]:
+    """The settings of an objective; untrained networks have one."""
+    return (FIRST,) if name == UNTRAINED else method(name).places
+
+
+def piloted(params: Params, objective: str | None = None) -> list[tuple[str, Place]]:
+    """The settings that choose a learning rate, on the first data set for all of them."""
+    return [(name, place) for name in compared(params, objective) for place in method(name).places]
+
+
+def toy_runs(params: Params, objective: str | None = None) -> list[ToyRun]:
+    """Each objective without state in each of its settings with each toy network, and untrained networks."""
+    stateless = [name for name in compared(params, objective) if method(name).is_stateless]
+    names = stateless if objective else [UNTRAINED, *stateless, *TOYS]
+    return [ToyRun(toy, name, place) for toy, name in product(params.toys, names) for place in places(name)]
+
+
+def task_name(run: tuple[object, ...]) -> str:
+    """The name of a run's task."""
+    return "/".join(map(str, run))
+
+
+def pilot_name(name: str, place: Place, rate: float) -> str:
+    """The name of a pilot's task."""
+    return f"pilot/{name}/{place}/{rate:g}"
+
+
+def spec(params: Params, run: Run, rate: float, steps: int) -> Spec:
+    """The spec of a network; an untrained one has no steps and the projector of `lineup.DIM`."""
+    chosen: Method = method("frossl" if run.method == UNTRAINED else run.method)
+    head = MLP(dims=(params.hidden, params.hidden, chosen.dim)) if chosen.dim else Identity()
+    return Spec(
+        objective=chosen.objective,
+        hyperparameters=chosen.hyperparameters(run.place),
+        augmentation=SHAPES,
+        normalisation=DATA_SETS[run.images].normalisation,
+        encoder=params.encoder,
+        projector=head,
+        optimiser=params.optimiser.model_copy(update={"learning_rate": rate}),
+        schedule=Constant(),
+        batch=params.batch,
+        steps=0 if run.method == UNTRAINED else steps,
+        seed=run.seed,
+        precision=params.precision,
+    )
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    work = params.encoder.work(3, params.size)
+
+    def network(steps: int) -> Resources:
+        products = costs.PASSES * 2 * params.batch * work.flops / costs.CPU_FLOPS
+        seconds = steps * (STEP_SECONDS + products) + MEASURED_SECONDS
+        return Resources(seconds / 60, disk_mb=costs.WEIGHT_BYTES * work.weights / 1e6 if steps else 0.0)
+
+    toy_steps = params.toy_steps * (1 + len(params.toy_rates) / 2)
+    toy = Resources((toy_steps * TOY_STEP_SECONDS + params.seeds * MEASURED_SECONDS / 4) / 60)
+    pilots = [
+        pilot_name(name, place, rate)
+        for (name, place), rate in product(piloted(params, objective), params.learning_rates)
+    ]
+    return (
+        dict.fromkeys(pilots, network(params.pilot_steps))
+        | {
+            task_name(run): network(0 if run.method == UNTRAINED else params.steps)
+            for run in runs(params, objective)
+        }
+        | {task_name(run): toy for run in toy_runs(params, objective)}
+    )

@@ -1,0 +1,122 @@
+"""Tries a user's loss before a run, in a process of its own: a loss that ends Python ends that one alone.
+
+The trial also looks at what the loss reads besides its own file and the modules that it imports by name: the
+digests of these files are in a result's key, as those of data sets are.
+"""
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from reprise.contract import losses
+from reprise.contract.losses import Seen
+from reprise.engine import loss_watch, memo
+from reprise.engine.loss_watch import Watch
+from reprise.errors import RepriseError
+from reprise.storage import versions
+from reprise.storage.closure import imported
+from reprise.storage.store import sha256
+
+OBJECTIVES = "reprise.objectives"
+"""Needs torch, and so is imported only when it runs."""
+
+
+def seen(name: str) -> Seen:
+    """What a user's loss, `path/mine.py:my_loss`, reads. It is tried unless a process has tried it in the
+    state in which everything is now.
+
+    Raises:
+        RepriseError: from `try_loss`.
+    """
+    loss = losses.foreign(name)
+    origin = [
+        os.path.abspath(name),
+        os.getcwd(),
+        _search_path(),
+        loss.content.hex(),
+        versions.of(loss.libraries),
+    ]
+    known, found = Seen(), None
+    while True:
+        # A trial counts as long as what it read is as it was; there may be one for each state.
+        state = sha256(json.dumps([origin, losses.states(known.files)]).encode())
+
+        def listed() -> list[list[str]]:
+            nonlocal found
+            found = found or try_loss(name)
+            return [sorted(found.files), sorted(found.libraries)]
+
+        files, libraries = memo.of_package().value(f"loss {state}", listed)
+        now = Seen(frozenset(files), frozenset(libraries))
+        if now.files <= known.files:
+            losses.note(name, now)
+            return now
+        known = Seen(known.files | now.files)
+
+
+@cache
+def _search_path() -> tuple[str, ...]:
+    """`sys.path` when a loss is first tried. Later a library may add to it, such as a compiler that a loss
+    runs; a loss's own additions follow from its code."""
+    return tuple(sys.path)
+
+
+def guarded(names: Iterable[str]) -> AbstractContextManager[None]:
+    """Refuses within the context what these losses read and did not read when they were tried."""
+    known = {str(file) for name in names for file in losses.foreign(name).files}
+    return loss_watch.guarded(known.union(*(seen(name).files for name in names)))
+
+
+def try_loss(name: str) -> Seen:
+    """Tries a user's loss, `path/mine.py:my_loss`; returns what it read.
+
+    Raises:
+        RepriseError: if it is no loss, ends Python, or depends on what no result's key can cover, such as an
+            environment variable.
+    """
+    importlib.import_module(OBJECTIVES)  # before the fork, which then notes no file of torch's
+    fork = get_context("fork")
+    ours, theirs = fork.Pipe(duplex=False)
+    trial = fork.Process(target=_try, args=(name, theirs), daemon=True)
+    trial.start()
+    theirs.close()
+    try:
+        refusal, files, libraries = ours.recv()
+    except EOFError:
+        trial.join()
+        raise RepriseError(
+            f"objective '{name}': ended Python (exit code {trial.exitcode}) when it was tried; a loss must "
+            "return, or raise an exception"
+        ) from None
+    trial.join()
+    if refusal:
+        raise RepriseError(refusal)
+    code = losses.foreign(name)
+    outside = frozenset(files) - {str(file) for file in code.files}
+    modules = {Path(file) for file in outside if file.endswith(".py") and os.path.isfile(file)}
+    return Seen(outside, imported(code.files | modules) | libraries)
+
+
+def _try(name: str, answer: Connection) -> None:
+    """What the process of the trial does: sends the refusal, if any, and what was read."""
+    importlib.import_module("torch").set_num_threads(1)  # those that the fork left behind answer no more
+    watch = Watch()
+    watch.start()
+    refusal = ""
+    try:
+        importlib.import_module(OBJECTIVES).resolve(name)
+    except RepriseError as error:
+        refusal = str(error)
+    except KeyboardInterrupt:
+        os._exit(1)  # said by the process that waits
+    watch.stop()
+    if watch.refusal and not refusal:  # the loss went on
+        refusal = f"objective '{name}': {watch.refusal}"
+    answer.send((refusal, watch.files, watch.libraries))

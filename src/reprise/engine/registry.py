@@ -1,0 +1,426 @@
+"""The registry of papers and experiments, discovered in `reprise.papers`: a folder is a paper, a folder in it
+an experiment."""
+
+import csv
+import importlib
+import importlib.util
+import io
+import pkgutil
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.resources import files as package_files
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+from reprise.contract import losses
+from reprise.contract.experiment import BASE, Artifact, Resources, all_resources
+from reprise.contract.settings import Settings, open_fields
+from reprise.engine import inputs, loss_trial, memo
+from reprise.engine.memo import closure_hash, code_and_versions
+from reprise.errors import unknown
+from reprise.evidence.claims import Claim
+from reprise.evidence.errata import Erratum
+from reprise.storage import versions
+from reprise.storage.closure import Symbol
+from reprise.storage.store import key_of
+
+ROOM = "reprise.papers"
+OURS = "reprise.annex.ours"
+"""Experiments of our own, which are read like a paper's."""
+OBJECTIVES = "reprise.objectives"
+PAGE = ("report.css", "report.js")
+"""The report's files besides its templates."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A folder `papers/KEY/NAME/`. Its computation needs torch, and so is imported only when it runs.
+
+    Attributes:
+        excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
+            are changed `together`.
+        reads: the files that the experiment reads besides those of the data sets that its settings name.
+        published: checks that these are the published ones.
+        gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
+    """
+
+    id: str
+    module: str
+    params: type[Settings]
+    alternatives: Callable[[Any], dict[str, Settings]] | None
+    excused: Mapping[str, str]
+    tables: tuple[str, ...]
+    artifacts: tuple[Artifact, ...]
+    claims: tuple[Claim, ...]
+    inputs: Callable[[Any], None] | None
+    resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
+    gaps: tuple[str, ...] = ()
+    reads: Callable[[Any], list[Path]] | None = None
+    published: Callable[[Any], None] | None = None
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/")[0]
+
+    def compute(self) -> Callable:
+        return importlib.import_module(f"{self.module}.compute").compute
+
+    def tasks(self) -> Callable:
+        """The function that splits the computation into tasks, if it `has_tasks`."""
+        return importlib.import_module(f"{self.module}.compute").tasks
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether the computation is split into tasks."""
+        return not isinstance(self.resources, Resources)
+
+    def needs(self, params: Settings) -> dict[str, Resources]:
+        """What each task needs, by its name, in all settings and with all losses; what the computation needs,
+        under the experiment's id, if it is in one piece. Imports no torch."""
+        if isinstance(self.resources, Resources):
+            return {self.id: self.resources}
+        return all_resources(self.resources, self.settings(params))
+
+    def settings(self, params: Settings) -> dict[str, Settings]:
+        """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
+        return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
+
+    def varied(self, params: Settings) -> dict[str, frozenset[str]]:
+        """The fields that the paper leaves open and that an alternative varies, by the alternative's name."""
+        values = open_fields(params)
+        return {
+            name: frozenset(path for path, value in open_fields(other).items() if value != values.get(path))
+            for name, other in self.settings(params).items()
+            if name != BASE
+        }
+
+    def symbols(self, params: Settings) -> list[Symbol]:
+        """The package's symbols that the tables depend on, apart from a user's loss."""
+        symbols = [(f"{self.module}.compute", "compute"), ("reprise.contract.experiment", "evaluate")]
+        if self.alternatives:
+            symbols.append((f"{self.module}.experiment", "alternatives"))
+        return symbols + [(OBJECTIVES, name) for name in self._losses(params) if ":" not in name]
+
+    def code(self, params: Settings) -> str:
+        """Hash of everything that the tables depend on except the parameters' values: our code, and a user's
+        loss with the modules that it imports.
+
+        Raises:
+            RepriseError: if the file of a user's loss is missing or is not Python.
+        """
+        own = [losses.foreign(name) for name in self._own_losses(params)]
+        symbols = [*self.symbols(params), *(symbol for loss in own for symbol in loss.symbols)]
+        return closure_hash(*symbols, extra=b"".join(loss.content for loss in own))
+
+    def versions(self, params: Settings) -> dict[str, str]:
+        """The versions of Python and of the libraries that the tables depend on, by name.
+
+        Raises:
+            RepriseError: if a user's loss is none.
+        """
+        libraries = set(memo.libraries(*self.symbols(params)))
+        for name in self._own_losses(params):
+            libraries |= loss_trial.seen(name).libraries
+            libraries |= set(memo.libraries(*losses.foreign(name).symbols))
+        return versions.of(libraries)
+
+    def files(self, params: Settings) -> dict[str, str]:
+        """Digests of the files and folders that the tables depend on and that may change, by path. Those of
+        data sets that are not here are left out.
+
+        Raises:
+            RepriseError: if a user's loss is none, or depends on what no key can cover.
+        """
+        places = [*inputs.changeable(params), *(self.reads(params) if self.reads else [])]
+        files = {str(place): inputs.digest(place) for place in places if place.exists()}
+        for name in self._own_losses(params):
+            files |= losses.states(loss_trial.seen(name).files)
+        return files
+
+    def key(self, params: Settings, files: Mapping[str, str] | None = None) -> str:
+        """16 hexadecimal digits over everything that the tables depend on: the code, the parameters (which
+        include the kind of device), the files read, and the versions of the libraries used.
+
+        Args:
+            files: from `files`, by default as they are now.
+        """
+        files = self.files(params) if files is None else files
+        return key_of(self.code(params), self.versions(params), params.model_dump(mode="json"), files)[:16]
+
+    def trying_losses(self, params: Settings) -> AbstractContextManager[None]:
+        """Tries the users' losses that the parameters name, before anything is computed with another one; in
+        the context they may read what they then read, and no more.
+
+        Raises:
+            RepriseError: if one of them is no loss, or depends on what no key can cover.
+        """
+        return loss_trial.guarded(self._own_losses(params))
+
+    def _own_losses(self, params: Settings) -> list[str]:
+        """The users' losses named by the parameters."""
+        return [name for name in self._losses(params) if ":" in name]
+
+    @staticmethod
+    def _losses(params: Settings) -> list[str]:
+        """The losses named by the parameters."""
+        return list(params.objective) if isinstance(params, losses.TakesLosses) else []
+
+    def check(self, params: Settings) -> None:
+        """Checks that the experiment's inputs exist, by the `check` function of its `experiment.py`, if any.
+
+        Raises:
+            RepriseError: naming what is missing, where, and what to do.
+        """
+        if self.inputs:
+            self.inputs(params)
+
+    def require_published(self, params: Settings) -> None:
+        """Checks, at the start of a run, what takes too long for a plan: that the inputs are the published
+        ones, also by the `published` function of its `experiment.py`, if any.
+
+        Raises:
+            RepriseError: naming what is not, where, and what to do.
+        """
+        self.check(params)
+        inputs.require_published(params)
+        if self.published:
+            self.published(params)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A folder `papers/KEY/`.
+
+    Attributes:
+        bibtex: its citation; empty for experiments of our own, which are no paper's.
+        pending: claims that no experiment can decide yet.
+        printed: claims about the paper's own numbers, which need no experiment.
+        headlines: what the abstract and the list of contributions claim, quoted in the paper's order -> the
+            claim that decides it.
+    """
+
+    key: str
+    title: str
+    bibtex: str
+    experiments: Mapping[str, Experiment]
+    pending: tuple[Claim, ...]
+    printed: tuple[Claim, ...]
+    errata: tuple[Erratum, ...]
+    coverage: tuple[dict[str, str], ...]
+    headlines: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its experiments are our own, so that it does not count among the papers."""
+        return not self.bibtex
+
+    @property
+    def claims(self) -> dict[str, tuple[Claim, Experiment | None]]:
+        """Every claim of the paper by id, with the experiment that decides it, or None."""
+        decided = {claim.id: (claim, e) for e in self.experiments.values() for claim in e.claims}
+        return {**decided, **{claim.id: (claim, None) for claim in (*self.pending, *self.printed)}}
+
+    @property
+    def artifacts(self) -> dict[str, Artifact]:
+        return {a.id: a for e in self.experiments.values() for a in e.artifacts}
+
+    def published(self) -> pd.DataFrame:
+        """The numbers printed in the paper's tables and text; none without a `published.csv`."""
+        content = _published(self.key)
+        return pd.read_csv(io.BytesIO(content)) if content else pd.DataFrame()
+
+
+@cache
+def packages() -> dict[str, str]:
+    """The package of each paper, by key."""
+    found = {key: f"{ROOM}.{key}" for key in _folders(ROOM)} | {OURS.rpartition(".")[2]: OURS}
+    return dict(sorted(found.items()))
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """All papers by key."""
+    return {key: _paper(key) for key in packages()}
+
+
+def judged() -> dict[str, Paper]:
+    """The papers with claims, which have verdicts."""
+    return {key: paper for key, paper in papers().items() if paper.claims}
+
+
+def in_order() -> list[Paper]:
+    """All papers, in the order in which they are shown: that of `papers.ORDER`, then others by key."""
+    first = [key for key in importlib.import_module(ROOM).ORDER if key in papers()]
+    return [papers()[key] for key in (*first, *(key for key in papers() if key not in first))]
+
+
+def paper(key: str) -> Paper:
+    """Looks up a paper; raises RepriseError for an unknown key, naming the known ones."""
+    return _known("paper", key, papers())
+
+
+def chosen(key: str | None) -> list[Paper]:
+    """The paper of this key, or without one all papers."""
+    return [paper(key)] if key else list(papers().values())
+
+
+def experiments() -> dict[str, Experiment]:
+    """All experiments by id, `KEY/NAME`."""
+    return {id: e for paper in papers().values() for id, e in paper.experiments.items()}
+
+
+def artifacts() -> dict[str, Artifact]:
+    """All figures and tables by id, `KEY/fig04`."""
+    return {id: a for paper in papers().values() for id, a in paper.artifacts.items()}
+
+
+def claims() -> dict[str, tuple[Claim, Experiment | None]]:
+    """All claims by id, each with the experiment that decides it, or None."""
+    return {id: claim for paper in papers().values() for id, claim in paper.claims.items()}
+
+
+def experiment(id: str) -> Experiment:
+    """Looks up an experiment; raises RepriseError for an unknown id, naming the known ones."""
+    return _known("experiment", id, experiments())
+
+
+def artifact(id: str) -> Artifact:
+    """Looks up a figure or table; raises RepriseError for an unknown id, naming the known ones."""
+    return _known("figure or table", id, artifacts())
+
+
+def _known(what: str, name: str, known: Mapping[str, Any]) -> Any:
+    if name not in known:
+        raise unknown(what, name, known, f"there are: {', '.join(known)}")
+    return known[name]
+
+
+def benches() -> list[ModuleType]:
+    """The papers' `bench.py`, each with a function `measure() -> list[Loop]`."""
+    names = (f"{package}.bench" for package in packages().values())
+    return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
+
+
+def artifact_symbols(id: str) -> list[Symbol]:
+    """The package's symbols that drawing the artifact depends on."""
+    return [artifact(id).symbol, ("reprise.engine.pipeline", "draw")]
+
+
+def artifact_code(id: str) -> str:
+    """Hash of everything that drawing the artifact depends on, libraries included, except the tables."""
+    return code_and_versions(*artifact_symbols(id))
+
+
+def claims_symbols(key: str) -> list[Symbol]:
+    """The package's symbols that a paper's verdicts depend on."""
+    symbols = [(f"{e.module}.claims", "CLAIMS") for e in paper(key).experiments.values() if e.claims]
+    for name in ("pending", "printed"):
+        if getattr(paper(key), name):
+            symbols.append((f"{packages()[key]}.{name}", "CLAIMS"))
+    return [*symbols, ("reprise.engine.pipeline", "check")]
+
+
+def claims_code(key: str) -> str:
+    """Hash of everything that a paper's verdicts depend on, libraries included, except the tables."""
+    return code_and_versions(*claims_symbols(key), extra=_published(key))
+
+
+def report_symbols() -> list[Symbol]:
+    """The package's symbols that the report depends on."""
+    symbols = [("reprise.report.html", "write"), ("reprise.engine.pipeline", "join"), (ROOM, "ORDER")]
+    for key, paper in papers().items():
+        package = packages()[key]
+        symbols += [(package, "TITLE")]
+        symbols += [] if paper.is_ours else [(package, "BIBTEX")]
+        symbols += [(package, "HEADLINES")] if paper.headlines else []
+        symbols += [(f"{package}.errata", "ERRATA")] if paper.errata else []
+        symbols += claims_symbols(key)  # it shows the observations of each seed
+    return symbols
+
+
+def report_code() -> str:
+    """Hash of everything that the report depends on, libraries included, except verdicts and figures."""
+    contents = [_data(key, "artifacts.csv") for key in papers()]
+    return code_and_versions(*report_symbols(), extra=b"".join(contents + [_page(name) for name in PAGE]))
+
+
+def _page(name: str) -> bytes:
+    return (package_files("reprise.report") / name).read_bytes()
+
+
+def _data(key: str, name: str) -> bytes:
+    return (package_files(packages()[key]) / name).read_bytes()
+
+
+def _published(key: str) -> bytes:
+    return (
+        _data(key, "published.csv") if (package_files(packages()[key]) / "published.csv").is_file() else b""
+    )
+
+
+def _folders(package: str) -> list[str]:
+    path = importlib.import_module(package).__path__
+    return [info.name for info in pkgutil.iter_modules(path) if info.ispkg]
+
+
+def _paper(key: str) -> Paper:
+    package = packages()[key]
+    module = importlib.import_module(package)
+    modules = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
+    rows = _data(key, "artifacts.csv").decode().splitlines()
+    return Paper(
+        key=key,
+        title=module.TITLE,
+        bibtex=getattr(module, "BIBTEX", ""),
+        experiments={id: _experiment(id, name) for id, name in modules.items()},
+        pending=tuple(_module_if_any(package, "pending").get("CLAIMS", ())),
+        printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
+        errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
+        coverage=tuple(csv.DictReader(rows)),
+        headlines=getattr(module, "HEADLINES", {}),
+    )
+
+
+def _experiment(id: str, module: str) -> Experiment:
+    """An experiment's folder must hold `experiment.py` and `compute.py`, and may hold `figures.py` and
+    `claims.py`."""
+    params = importlib.import_module(f"{module}.experiment")
+    key = id.split("/")[0]
+    return Experiment(
+        id=id,
+        module=module,
+        params=params.Params,
+        alternatives=getattr(params, "alternatives", None),
+        excused=getattr(params, "EXCUSED", {}),
+        gaps=getattr(params, "GAPS", ()),
+        inputs=getattr(params, "check", None),
+        reads=getattr(params, "reads", None),
+        published=getattr(params, "published", None),
+        resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
+        tables=params.TABLES,
+        artifacts=tuple(
+            Artifact(id=f"{key}/{drawn['name']}", experiment=id, module=f"{module}.figures", **drawn)
+            for drawn in memo.of_package().value(f"{module}.figures", partial(_drawn, module))
+        ),
+        claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
+    )
+
+
+def _drawn(module: str) -> list[dict[str, str]]:
+    """The figures and tables that an experiment's `figures.py` draws."""
+    return [
+        {"name": draw.__name__, **draw.artifact}
+        for draw in _module_if_any(module, "figures").values()
+        if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
+    ]
+
+
+def _module_if_any(package: str, name: str) -> dict[str, Any]:
+    if importlib.util.find_spec(f"{package}.{name}") is None:
+        return {}
+    return vars(importlib.import_module(f"{package}.{name}"))

@@ -1,0 +1,188 @@
+"""Packs a run's results into a bundle, and merges a bundle as a recorded run, which anyone can judge.
+
+A bundle is a ZIP file with the tables and records of finished experiments and a sealed manifest, which holds
+the SHA-256 of each file. Merging verifies it and unpacks it into `results/recorded/NAME/`.
+"""
+
+import io
+import os
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from reprise.contract.settings import shortened
+from reprise.engine import foreign, pipeline, provenance, registry
+from reprise.engine.foreign import Manifest
+from reprise.engine.tiers import PUBLISHED, RECORDED, Tier
+from reprise.errors import RepriseError
+from reprise.ledger import bundles
+from reprise.ledger.recorded import BUNDLE, load_recorded, verdicts
+from reprise.ledger.reduced import reduced
+from reprise.storage import store
+
+SMALL = 8_000_000
+"""Largest size of the bundle that comes with the checkout."""
+
+
+def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path, list[str]]:
+    """Writes the results of a tier's finished experiments into one file.
+
+    Args:
+        keys: the papers.
+        file: default: `reprise-NAME.zip` in the working directory.
+
+    Returns:
+        The file, and the ids of the experiments in it.
+
+    Raises:
+        RepriseError: if nothing has run, results are damaged or out of date, or the tier is itself a recorded
+            run.
+    """
+    if tier.is_recorded:
+        raise RepriseError(f"{tier.name} is a recorded run: it came as a bundle; pass that on")
+    ids = [id for key in keys for id in registry.paper(key).experiments if pipeline.has_results(id, tier)]
+    if not ids:
+        raise RepriseError(f"{tier.results}: no finished results of {', '.join(keys)} to bundle")
+    files: dict[str, bytes] = {}
+    for id in ids:
+        names = [f"{name}.parquet" for name in pipeline.load(id, tier)[0]]
+        files |= {f"{id}/{name}": (tier.results / id / name).read_bytes() for name in (*names, store.RECORD)}
+    manifest = manifest_of(ids, tier, files)
+    file = file or Path(f"reprise-{manifest.name}.zip")
+    store.write_files({file: partial(bundles.pack, manifest=manifest, files=files)})
+    return file, ids
+
+
+def small_bundle(tier: Tier) -> bytes:
+    """The bundle of a run that comes with the checkout: of each experiment the tables that `reduced` makes,
+    at most `SMALL` bytes in all. What does not fit is left out, the largest experiment first, and named on
+    stderr.
+
+    Raises:
+        RepriseError: if results are missing, damaged or out of date.
+    """
+    if tier.name == PUBLISHED:
+        return (tier.root / BUNDLE).read_bytes()
+    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
+    parts = {id: reduced(id, tier) for id in ids}
+    while ids:
+        files = {f"{id}/{name}": content for id in ids for name, content in parts[id].items()}
+        with io.BytesIO() as file:
+            bundles.pack(file, manifest_of(ids, tier, files), files, small=True)
+            if file.tell() <= SMALL:
+                return file.getvalue()
+            with zipfile.ZipFile(file) as archive:
+                packed = Counter(
+                    {
+                        id: sum(archive.getinfo(f"{id}/{name}").compress_size for name in parts[id])
+                        for id in ids
+                    }
+                )
+        ((largest, size),) = packed.most_common(1)
+        print(f"{BUNDLE}: without {largest}, {size / 1e6:.1f} MB of it", file=sys.stderr)
+        ids.remove(largest)
+    raise RepriseError(f"{tier.results}: nothing of it fits into {SMALL / 1e6:g} MB")
+
+
+def manifest_of(ids: list[str], tier: Tier, files: Mapping[str, bytes]) -> Manifest:
+    """The manifest of a bundle.
+
+    Args:
+        files: path in the bundle -> content.
+    """
+    commits = Counter(pipeline.load_record(id, tier)["commit"] for id in ids)
+    return Manifest(
+        format=1,
+        tier=tier.manifest.tier if tier.manifest else tier.name,
+        experiments=ids,
+        looked={id: text for id, text in tier.looked.items() if id in ids},
+        date=next((provenance.commit_date(commit, tier.root) for commit, _ in commits.most_common(1)), ""),
+        sha256={name: store.sha256(content) for name, content in sorted(files.items())},
+    )
+
+
+def merge(file: Path, root: Path) -> tuple[Tier, bool]:
+    """Verifies a bundle, judges its claims, draws its figures, and unpacks it into `results/recorded/NAME/`.
+    A folder of that name that has changed since it was merged is replaced, which a line on stderr says.
+
+    Returns:
+        The recorded run, and whether it was there before.
+
+    Raises:
+        RepriseError: if the file is no bundle, is damaged, or holds experiments, parameters or tables that
+            this version does not know; then nothing is merged.
+    """
+    try:
+        return _merge(file, root)
+    except RepriseError as error:
+        raise RepriseError(shortened("; ".join(str(error).splitlines()))) from None
+
+
+def _merge(file: Path, root: Path) -> tuple[Tier, bool]:
+    manifest, files = bundles.unpacked(file)
+    _check_known(file, manifest)
+    bundles.records(file, manifest, files)
+    for path in manifest.sha256:
+        if not path.endswith(store.RECORD):
+            foreign.observations(files[path], f"{file}: {path}")
+    name = manifest.name
+    folder = root / "results" / RECORDED / name
+    with store.locked(folder.with_name(f".{name}{store.LOCK}")):
+        was_here, damage = os.path.lexists(folder), ""
+        if was_here:
+            try:
+                return load_recorded(f"{RECORDED}/{name}", root), True
+            except RepriseError as error:
+                damage = str(error)
+        bundles.unpack(files, folder, lambda draft: _read_all(f"{RECORDED}/{draft.name}", root, file))
+    if damage:
+        print(f"{damage}; merged again", file=sys.stderr)
+    return load_recorded(f"{RECORDED}/{name}", root), False
+
+
+def _read_all(name: str, root: Path, file: Path) -> None:
+    """Judges the claims and draws the figures of what was unpacked: its tables have what these read.
+
+    Raises:
+        RepriseError: naming the bundle, and what cannot be judged or drawn.
+    """
+    import matplotlib.pyplot as plt
+
+    try:
+        tier = load_recorded(name, root)
+        for id, changed in tier.older.items():
+            commit = pipeline.load_record(id, tier)["commit"]
+            raise RepriseError(
+                f"made by commit {commit[:8]}, where {id} had {changed}; read it with that commit"
+            )
+        for id, experiment in registry.experiments().items():
+            if pipeline.has_results(id, tier) and pipeline.older(id, tier) and experiment.claims:
+                pipeline.judge(id, tier)  # what `verdicts` would let pass
+        verdicts(tier)
+        for id, artifact in registry.artifacts().items():
+            if pipeline.has_results(artifact.experiment, tier):
+                pipeline.make(id, tier)
+                plt.close("all")
+    except RepriseError as error:
+        text = str(error).replace(f"{root}/results/{name}/", "").removeprefix(f"{name}: ")
+        raise RepriseError(f"{file}: {text}") from error
+
+
+def _check_known(file: Path, manifest: Manifest) -> None:
+    """Checks that a bundle's files are tables of experiments that this version knows."""
+    known = registry.experiments()
+    if unknown := sorted(set(manifest.experiments) - set(known)):
+        raise RepriseError(f"{file}: holds {', '.join(unknown)}, which this version does not know")
+    expected = {
+        f"{id}/{name}"
+        for id in manifest.experiments
+        for name in (store.RECORD, *(f"{table}.parquet" for table in known[id].tables))
+    }
+    if different := sorted(expected ^ set(manifest.sha256)):
+        raise RepriseError(
+            f"{file}: its tables are not those that this version makes: {', '.join(different)}; "
+            "read it with the commit that made it"
+        )

@@ -1,0 +1,176 @@
+"""What a tier has cost: CPU seconds of its jobs, from the benchmark files that Snakemake writes.
+
+Each file is about a job's last run. What that run took from the cache is not in it, so that an experiment
+whose tasks were kept looks cheap. Snakemake samples the CPU time of a job twice a second for 15 seconds, then
+every 30 seconds: what it used after the last sample is missing, and the wall time, which is exact, is the
+most that a job on one core can have used.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import Tier
+from reprise.errors import RepriseError
+from reprise.evidence.verdicts import DECIDED
+from reprise.storage import store
+
+BENCHMARKS = "benchmarks"
+"""The folder in a tier's results that holds the benchmark files."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some jobs have cost.
+
+    Attributes:
+        jobs: how many have a measured CPU time.
+        cpu_seconds: the sum of their CPU times.
+        wall_seconds: the sum of the durations of all that have a benchmark.
+        unmeasured: the jobs that have no benchmark, or one without a CPU time.
+    """
+
+    jobs: int = 0
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    unmeasured: tuple[str, ...] = ()
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.jobs + other.jobs,
+            self.cpu_seconds + other.cpu_seconds,
+            self.wall_seconds + other.wall_seconds,
+            self.unmeasured + other.unmeasured,
+        )
+
+
+@dataclass(frozen=True)
+class ExperimentCost:
+    """What an experiment has cost, and what it decides.
+
+    Attributes:
+        cost: of its own job and its shares.
+        claims: the number of claims that it can decide.
+        decided: how many of them have a verdict for or against; None if they are not checked on the results
+            that are here now.
+    """
+
+    id: str
+    cost: Cost
+    claims: int
+    decided: int | None
+
+    @property
+    def cpu_seconds_per_verdict(self) -> float:
+        """CPU seconds per decided claim; NaN if none is decided, or nothing was measured."""
+        return self.cost.cpu_seconds / self.decided if self.decided and self.cost.jobs else math.nan
+
+
+def of_experiments(tier: Tier) -> list[ExperimentCost]:
+    """The cost of each experiment.
+
+    Raises:
+        RepriseError: if a benchmark file or a paper's verdicts are damaged.
+    """
+    costs = []
+    for key, paper in registry.papers().items():
+        decided = _decided(key, tier)
+        for id, experiment in paper.experiments.items():
+            own = {claim.id for claim in experiment.claims}
+            number = None if decided is None else len(own & decided)
+            costs.append(ExperimentCost(id, of_experiment(tier, id), len(own), number))
+    return costs
+
+
+def of_experiment(tier: Tier, id: str) -> Cost:
+    """The cost of an experiment's own job and its shares.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    return _total(tier, [id, *_shares(tier, id)])
+
+
+def seconds_of_run(tier: Tier, id: str) -> float:
+    """How long the jobs took that made an experiment's results; 0 without a benchmark, or if the results were
+    made again since without Snakemake, which writes a job's benchmark after its results.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    measured = of_experiment(tier, id).wall_seconds
+    files = _file(tier, id), tier.results / id / store.RECORD
+    if not all(file.is_file() for file in files):
+        return 0.0
+    benchmark, record = (file.stat().st_mtime_ns for file in files)
+    return measured if benchmark >= record else 0.0
+
+
+def of_reading(tier: Tier, key: str) -> Cost:
+    """The cost of what reads a paper's results: its drawings and verdicts.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    paper = registry.paper(key)
+    return _total(tier, [*paper.artifacts, *([f"{key}/{pipeline.CLAIMS}"] if paper.claims else [])])
+
+
+def of_stages(tier: Tier) -> dict[str, Cost]:
+    """The cost of what reads the results: drawing, checking, reporting.
+
+    Raises:
+        RepriseError: if a benchmark file is damaged.
+    """
+    return {
+        "drawing": _total(tier, registry.artifacts()),
+        "checking": _total(tier, [f"{key}/{pipeline.CLAIMS}" for key in registry.judged()]),
+        "report": _total(tier, ["report"]),
+    }
+
+
+def _total(tier: Tier, jobs: Iterable[str]) -> Cost:
+    return sum((_cost(tier, job) for job in jobs), Cost())
+
+
+def _cost(tier: Tier, job: str) -> Cost:
+    """What a job has cost, by the last row of its benchmark."""
+    file = _file(tier, job)
+    try:
+        row = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t"))[-1]
+        cpu, wall = row["cpu_time"], row["s"]
+        if cpu in ("NA", "-"):  # it ended before the first sample
+            return Cost(wall_seconds=float(wall), unmeasured=(job,))
+        return Cost(1, float(cpu), float(wall))
+    except FileNotFoundError:
+        return Cost(unmeasured=(job,))
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        raise RepriseError(
+            f"{file}: not a benchmark of Snakemake, which has the columns s and cpu_time; remove it, and run "
+            "the job again"
+        ) from None
+
+
+def _shares(tier: Tier, id: str) -> list[str]:
+    """An experiment's shares that have a benchmark or should have one: those of the last run, which may have
+    been cut differently from earlier ones."""
+    own = _file(tier, id)
+    files = own.parent.glob(f"{own.stem}.*-of-*.tsv")
+    if not (newest := max(files, key=lambda file: file.stat().st_mtime, default=None)):
+        return []
+    count = int(re.findall(r"-of-(\d+)", newest.stem)[0])
+    return [f"{id}.{number}-of-{count}" for number in range(1, count + 1)]
+
+
+def _file(tier: Tier, job: str) -> Path:
+    return tier.results / BENCHMARKS / f"{job}.tsv"
+
+
+def _decided(key: str, tier: Tier) -> set[str] | None:
+    """The paper's claims that are decided; None if it is not checked on the results that are here now."""
+    verdicts = pipeline.saved_verdicts(key, tier)
+    return {claim for claim, verdict in verdicts.items() if verdict in DECIDED} if verdicts else None

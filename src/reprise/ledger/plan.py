@@ -1,0 +1,168 @@
+"""The jobs of a tier: what they need and what they decide, for Snakemake's rules and for `reprise plan`."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from reprise.contract.experiment import Resources, share_of, together
+from reprise.contract.settings import Settings
+from reprise.engine import pipeline, registry
+from reprise.engine.registry import Experiment
+from reprise.engine.tiers import Tier
+from reprise.errors import RepriseError
+from reprise.evidence.claims import Claim
+
+SHARE_MINUTES = 5.0
+"""Expected duration of a share on one machine: short, so that all cores are busy to the end, but long beside
+the seconds in which a process starts."""
+
+
+def minutes_of_shares(text: str) -> float:
+    """A configured duration of shares.
+
+    Raises:
+        RepriseError: if it is not a positive number.
+    """
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < math.inf:
+        raise RepriseError(f"share_minutes is {text!r}; write a positive number of minutes")
+    return minutes
+
+
+def shares(needs: Mapping[str, Resources], minutes: float = SHARE_MINUTES) -> int:
+    """The number of shares in which tasks run: each takes about this long, or is one longer task."""
+    total = together(needs.values()).minutes
+    return min(len(needs), max(1, math.ceil(total / minutes)))
+
+
+def share_needs(needs: Mapping[str, Resources], number: int, count: int) -> Resources:
+    """What one of several shares needs.
+
+    Args:
+        number: index of the share, from 1.
+    """
+    return together(needs[name] for name in share_of(needs, number, count))
+
+
+def priority(needs: Mapping[str, Resources]) -> int:
+    """Snakemake's priority of an experiment's jobs: those of the longest run first."""
+    return math.ceil(together(needs.values()).minutes)
+
+
+def limits(needs: Resources, attempt: int = 1) -> dict[str, int]:
+    """A job's limits, as Snakemake's resources: thrice the expected time and ten minutes. Each further
+    attempt gets more time and memory."""
+    return {
+        "runtime": attempt * math.ceil(3 * needs.minutes + 10),
+        "mem_mb": attempt * needs.memory_mb,
+    }
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What running an experiment takes.
+
+    Attributes:
+        state: `to run`, `done`, or `on request`.
+        jobs: its shares, or 1.
+        longest: the resources of the longest job.
+        cpu_hours: of all jobs without GPUs, on one core.
+        gpu_hours: of all other jobs.
+        claims: the claims that it decides.
+        missing: why it cannot run here, with the remedy; empty if it can.
+    """
+
+    id: str
+    state: str
+    jobs: int
+    longest: Resources
+    cpu_hours: float
+    gpu_hours: float
+    disk_gb: float
+    claims: tuple[Claim, ...]
+    missing: str
+
+
+def estimate(id: str, tier: Tier, minutes: float = SHARE_MINUTES) -> Estimate:
+    """What an experiment takes in a tier, whatever of it is in the cache.
+
+    Args:
+        minutes: expected duration of a share.
+    """
+    experiment, params = registry.experiment(id), tier.params[id]
+    needs = experiment.needs(params)
+    jobs = shares(needs, minutes)
+    cpu = [each.minutes for each in needs.values() if not each.gpus]
+    gpu = [each.minutes * each.gpus for each in needs.values()]
+    longest = max(
+        (share_needs(needs, number, jobs) for number in range(1, jobs + 1)), key=lambda share: share.minutes
+    )
+    return Estimate(
+        id=id,
+        state=_state(id, tier),
+        jobs=jobs,
+        longest=longest,
+        cpu_hours=sum(cpu) / 60,
+        gpu_hours=sum(gpu) / 60,
+        disk_gb=together(needs.values()).disk_mb / 1e3,
+        claims=experiment.claims,
+        missing=missing(experiment, params),
+    )
+
+
+def _state(id: str, tier: Tier) -> str:
+    try:
+        if pipeline.has_results(id, tier) and not pipeline.staleness(id, tier):
+            return "done"
+    except RepriseError:  # a damaged record, which whoever reads it reports
+        return "to run"
+    return "on request" if id in tier.on_request else "to run"
+
+
+def missing(experiment: Experiment, params: Settings) -> str:
+    """Why an experiment cannot run here, with the remedy; empty if it can."""
+    try:
+        experiment.check(params)
+    except RepriseError as error:
+        return str(error)
+    return ""
+
+
+def missing_lines(reasons: Mapping[str, str]) -> list[str]:
+    """One line for each reason, with the experiments that it concerns.
+
+    Args:
+        reasons: why each experiment cannot run, by id; empty if it can.
+    """
+    distinct = dict.fromkeys(reason for reason in reasons.values() if reason)
+    return [
+        f"missing for {', '.join(id for id in reasons if reasons[id] == reason)}: {reason}"
+        for reason in distinct
+    ]
+
+
+def summary(estimates: Iterable[Estimate]) -> str:
+    """One sentence on what remains to be run."""
+    remaining = [each for each in estimates if each.state == "to run"]
+    jobs = sum(each.jobs for each in remaining)
+    cpu, gpu, disk = (
+        sum(getattr(each, name) for each in remaining) for name in ("cpu_hours", "gpu_hours", "disk_gb")
+    )
+    gpus = f", {hours(gpu)} hours of one GPU" if gpu else ""
+    return (
+        f"{_number(len(remaining), 'experiment')} to run, in {_number(jobs, 'job')}: "
+        f"about {cpu:.1f} hours of one core{gpus}, and "
+        f"{disk:.1f} GB of cache"
+    )
+
+
+def hours(number: float) -> str:
+    """With a decimal if there are few."""
+    return f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"

@@ -1,0 +1,236 @@
+"""Recorded runs: results of another tier or machine, which are read like a tier.
+
+A bundle (`bundling`) that was merged lies in `results/recorded/NAME/`, whose NAME depends on the contents
+(`--tier recorded/NAME`). Its verdicts stand beside those of what was run here, and are never counted among
+them.
+
+One recorded run comes with the checkout, `recorded/published`. It is shown of what has not run here.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reprise.contract.settings import Settings, shortened
+from reprise.engine import foreign, pipeline, provenance, registry, tiers
+from reprise.engine.tiers import NAME, PUBLISHED, RECORDED, Tier, digest_of, with_overrides
+from reprise.errors import RepriseError, unknown
+from reprise.ledger import bundles
+from reprise.ledger.bundles import MANIFEST
+from reprise.storage import store
+
+BUNDLE = Path("docs") / "results" / "recorded.zip"
+"""The bundle of `PUBLISHED`."""
+UNPACKED_FROM = "bundle.sha256"
+"""The file in the folder of `PUBLISHED` that holds the SHA-256 of the bundle."""
+
+
+def load(name: str, root: Path | None = None) -> Tier:
+    """Reads a tier (`load_tier`), or a recorded run, `recorded/NAME`.
+
+    Raises:
+        RepriseError: from `load_tier`; for a recorded run that is missing or damaged.
+    """
+    if not name.startswith(f"{RECORDED}/"):
+        return tiers.load_tier(name, root)
+    root = root or tiers.checkout()
+    try:
+        is_there = (root / BUNDLE).exists()
+        if name == PUBLISHED and is_there:
+            return load_published(root)
+        known = [*recorded_names(root), *([PUBLISHED] if is_there else [])]
+        if name not in known:
+            raise unknown("recorded run", name, known, f"there are: {', '.join(known) or 'none'}")
+        return load_recorded(name, root)
+    except RepriseError as error:
+        raise RepriseError(shortened(str(error))) from None
+
+
+def source(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier:
+    """Where results are read from: the tier, if any of some experiments has run here; else the recorded run
+    of this tier that comes with the checkout, if it has one of them, which a line on stderr then says.
+
+    Args:
+        ids: of the experiments.
+        judges: whether claims are judged, so that the line also names the commit of the rules.
+
+    Raises:
+        RepriseError: if the recorded run is damaged.
+    """
+    ids = list(ids)
+    if any(pipeline.has_results(id, tier) for id in ids):
+        return tier
+    return beside(tier, ids, judges=judges) or tier
+
+
+def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | None:
+    """The recorded run of a tier that comes with the checkout, if it has one of some experiments, which a
+    line on stderr then says. Arguments and errors are those of `source`."""
+    if tier.is_recorded or not (tier.root / BUNDLE).exists():
+        return None
+    published = load_published(tier.root)
+    there = [id for id in ids if pipeline.has_results(id, published)]
+    if not published.manifest or published.manifest.tier != tier.name or not there:
+        return None
+    rules = f"; judged by the rules of {_short(provenance.commit(tier.root)['commit'])}" if judges else ""
+    print(f"{described(published, there)}{rules}; not run here", file=sys.stderr, flush=True)
+    return published
+
+
+def described(tier: Tier, ids: Iterable[str]) -> str:
+    """When, at which commit and on how many cores experiments of a recorded run were made, in a line."""
+    records = {id: pipeline.load_record(id, tier) for id in ids}
+    commits = [commit for commit, _ in Counter(record["commit"] for record in records.values()).most_common()]
+    cores = sorted({str(record["hardware"]["cores"]) for record in records.values()})
+    others = f" and {len(commits) - 1} other commits" if len(commits) > 1 else ""
+    date = tier.manifest.date if tier.manifest else ""
+    on = f" on {date}" if date else ""
+    older = [id for id in records if pipeline.older(id, tier)]
+    changed = f"; {len(older)} of {len(records)} experiments have changed since" if older else ""
+    if len(records) == 1:
+        changed = "; of an older version of this experiment" if older else ""
+        ((_, record),) = records.items()
+        if names := sorted(Path(file).stem for file in record.get("reduced", ())):
+            changed += f"; reduced tables: {', '.join(names)}"
+    return f"recorded{on} at {_short(commits[0])}{others} on {' or '.join(cores)} cores{changed}"
+
+
+def _short(commit: str) -> str:
+    name, mark, _ = commit.partition(provenance.CHANGES)
+    return f"{name[:7]}{mark}"
+
+
+def verdicts(tier: Tier) -> pd.DataFrame:
+    """A recorded run's verdicts on the claims of its experiments; judged again where the claims have changed
+    since they were saved.
+
+    Raises:
+        RepriseError: if its tables are damaged or not what this version's claims read.
+    """
+    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
+    keep_judged(dict.fromkeys(id.split("/")[0] for id in ids), tier)
+    own = {claim.id for id in ids for claim in registry.experiment(id).claims}
+    claims = pipeline.join(tier)
+    return claims[claims["claim"].isin(own)].reset_index(drop=True)
+
+
+def keep_judged(keys: Iterable[str], tier: Tier) -> None:
+    """Judges papers in a recorded run, unless it holds the verdicts by the claims of this version.
+
+    Raises:
+        RepriseError: as in `verdicts`.
+    """
+    for key in keys:
+        if tier.is_recorded and key in registry.judged() and not pipeline.is_checked(key, tier):
+            evidence = pipeline.evidence(key, tier)
+            pipeline.save_claims(key, tier, pipeline.check(key, tier), evidence)
+
+
+def recorded_names(root: Path | None = None) -> list[str]:
+    """The recorded runs that were merged into `results/recorded/`, each as `recorded/NAME`."""
+    folders = ((root or tiers.checkout()) / "results" / RECORDED).glob(f"*/{MANIFEST}")
+    names = {f"{RECORDED}/{file.parent.name}" for file in folders if NAME.fullmatch(file.parent.name)}
+    return sorted(names - {PUBLISHED})
+
+
+def recorded_damage(root: Path) -> dict[str, str]:
+    """Merged run -> what is damaged in it; empty if nothing is."""
+    damage = dict.fromkeys(recorded_names(root), "")
+    for name in damage:
+        try:
+            load_recorded(name, root)
+        except RepriseError as error:
+            damage[name] = str(error)
+    return damage
+
+
+def load_published(root: Path) -> Tier:
+    """The recorded run that comes with the checkout; unpacks it first, unless it was unpacked before.
+
+    Raises:
+        RepriseError: if its bundle is damaged.
+    """
+    file, folder = root / BUNDLE, root / "results" / PUBLISHED
+    with store.locked(folder.with_name(f".{folder.name}{store.LOCK}")):
+        try:
+            digest = store.sha256(file.read_bytes())
+            with suppress(OSError, RepriseError):  # not there, of another bundle, damaged
+                if (folder / UNPACKED_FROM).read_text(encoding="utf-8") == digest:
+                    return load_recorded(PUBLISHED, root)
+            manifest, files = bundles.unpacked(file)
+            bundles.records(file, manifest, files)
+        except (OSError, RepriseError) as error:
+            said = str(error).removesuffix("; get it again")
+            raise RepriseError(f"{said}; restore it with: git checkout HEAD {BUNDLE}") from None
+        bundles.unpack({**files, UNPACKED_FROM: digest.encode()}, folder, lambda draft: None)
+        return load_recorded(PUBLISHED, root)
+
+
+def load_recorded(name: str, root: Path) -> Tier:
+    """Reads a recorded run. An experiment that it lacks has the published parameters.
+
+    Raises:
+        RepriseError: if it is damaged.
+    """
+    folder = root / "results" / name
+    manifest = _verified(folder)
+    params = {id: experiment.params() for id, experiment in registry.experiments().items()}
+    older: dict[str, str] = {}
+    for id in set(manifest.experiments) & set(params):
+        where = folder / id / store.RECORD
+        record = foreign.read(foreign.Record, where.read_bytes(), str(where))
+        params[id] = _as_recorded(id, record, str(where))
+        if changed := _changed(params[id], record.params):
+            older[id] = f"other parameters than now: {', '.join(changed)}"
+    return Tier(name, root, {}, (), manifest.looked, params, digest_of(params), manifest, older)
+
+
+def _verified(folder: Path) -> foreign.Manifest:
+    """The manifest of a recorded run, after comparing it with the folder's name and the files in it."""
+    again = "merge the bundle again: reprise merge FILE"
+    try:
+        where = folder / MANIFEST
+        if not where.is_file():
+            raise RepriseError(f"{where}: not a regular file; {again}")
+        manifest = foreign.read(foreign.Manifest, where.read_bytes(), str(where))
+        if manifest.name != folder.name.removeprefix(store.DRAFT) and folder.name != Path(PUBLISHED).name:
+            raise RepriseError(f"{where}: not the manifest of a run of this name; {again}")
+        for name, expected in manifest.sha256.items():
+            if store.sha256((folder / name).read_bytes()) != expected:
+                raise RepriseError(f"{folder / name}: truncated or altered since it was merged; {again}")
+    except OSError as error:
+        raise RepriseError(f"{error.filename}: cannot be read ({error.strerror}); {again}") from None
+    for id in set(registry.experiments()) - set(manifest.experiments):
+        if (folder / id / store.RECORD).exists():
+            raise RepriseError(f"{folder / id}: is not in the bundle that was merged; remove it")
+    return manifest
+
+
+def _as_recorded(id: str, record: foreign.Record, where: str) -> Settings:
+    """The parameters of a record. Those that the experiment no longer has, or no longer allows, are left out;
+    those that it did not have are the published ones."""
+    if record.experiment != id:
+        raise RepriseError(f"{where}: the record is of {record.experiment}, not of a run of {id}")
+    kind = registry.experiment(id).params
+    with suppress(RepriseError):
+        return with_overrides(kind, record.params, where)
+    allowed: dict[str, Any] = {}
+    for key, value in record.params.items():
+        with suppress(RepriseError):
+            with_overrides(kind, {**allowed, key: value}, where)
+            allowed[key] = value
+    return with_overrides(kind, allowed, where)
+
+
+def _changed(params: Settings, recorded: Mapping[str, Any]) -> list[str]:
+    """The names of the parameters that are other ones than in a record, or not in both."""
+    current = params.model_dump(mode="json")
+    names = set(current) | set(recorded)
+    return sorted(
+        name for name in names if name not in current or current[name] != recorded.get(name, _changed)
+    )

@@ -1,0 +1,169 @@
+"""Makes a run's tables small enough for a repository, in ways that change no verdict and no drawing."""
+
+import io
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reprise.contract.experiment import BASE, Tables
+from reprise.engine import pipeline, registry
+from reprise.engine.tiers import Tier
+from reprise.evidence.verdicts import judge_all
+from reprise.storage import store
+
+LARGE = 50_000
+"""Size in bytes of a table's file from which on the table is reduced."""
+BITS = (14, 18, 22, 26, 32)
+"""Binary digits to which numbers are rounded: the fewest that change nothing. A number of 64 bits has 53."""
+AXES = ("step", "iteration", "epoch", "time")
+"""Columns along which a table follows a training."""
+FEW = 2000
+"""Different values of a column up to which they are kept as they are: settings, steps, seeds."""
+CLOSE, TINY = 1e-4, 1e-9
+"""How much an observation and its interval may move: this share, or this much. Pages show three digits."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+DPI = 100
+SHADES = 32
+"""By how many of 255 a pixel of a drawing may differ: as when an edge moves by an eighth of a pixel."""
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def reduced(id: str, tier: Tier) -> dict[str, bytes]:
+    """File name -> content of an experiment's tables and their record, which says what was left out.
+
+    Of a table of more than `LARGE` bytes, rows of other settings than the published one are left out, or
+    at least those between the start and the end of training, and numbers are rounded: each unless a verdict
+    would change, an observation by more than `CLOSE` or `TINY`, or a pixel by more than `SHADES`.
+
+    Raises:
+        RepriseError: if the results are missing, damaged or out of date.
+    """
+    experiment = registry.experiment(id)
+    tables = dict(pipeline.load(id, tier)[0])
+    sizes = {name: (tier.results / id / f"{name}.parquet").stat().st_size for name in tables}
+    large = sorted((name for name in tables if sizes[name] >= LARGE), key=lambda name: -sizes[name])
+    notes: dict[str, str] = {}
+    before = _Seen(id, tier, tables) if large else None
+    for name in large:
+        for alternatives in (FEWER, ROUNDED):
+            for note, change in alternatives.items():
+                tried = {**tables, name: change(tables[name])}
+                has_fewer = 0 < len(tried[name]) < len(tables[name])
+                if (has_fewer or note in ROUNDED) and before == _seen(id, tier, tried):
+                    tables, file = tried, f"{name}.parquet"
+                    notes[file] = f"{notes[file]}, {note}" if file in notes else note
+                    break
+    files = {f"{name}.parquet": _encoded(tables[name]) for name in experiment.tables if name in tables}
+    sums = {name: store.sha256(content) for name, content in files.items()}
+    record = {**pipeline.load_record(id, tier), "sha256": sums, "reduced": notes}
+    return {**files, store.RECORD: store.seal(record).encode()}
+
+
+def _published_alone(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["setting"] == BASE].reset_index(drop=True)
+
+
+def _ends_of_others(table: pd.DataFrame) -> pd.DataFrame:
+    axis = next((name for name in AXES if name in table), None)
+    if axis is None:
+        return table
+    steps = table.groupby("setting")[axis]
+    is_end = (table[axis] == steps.transform("min")) | (table[axis] == steps.transform("max"))
+    return table[is_end | (table["setting"] == BASE)].reset_index(drop=True)
+
+
+def _rounded(table: pd.DataFrame, bits: int) -> pd.DataFrame:
+    def column(values: pd.Series) -> Any:
+        is_measured = pd.api.types.is_float_dtype(values) and values.nunique() > FEW
+        return rounded(values.to_numpy(), bits) if is_measured else values
+
+    return table.apply(column)
+
+
+def rounded(values: np.ndarray, bits: int) -> np.ndarray:
+    """Numbers rounded to some significant binary digits, of the type that they had; those near its ends, and
+    what is not finite, as they are."""
+    mantissa, exponent = np.frexp(values)  # a mantissa in [.5, 1)
+    is_within = np.isfinite(values) & (abs(exponent) < np.finfo(values.dtype).maxexp - 1)
+    near = np.ldexp(np.round(np.ldexp(mantissa, bits)), np.where(is_within, exponent, 0) - bits)
+    return np.where(is_within, near, values).astype(values.dtype)
+
+
+FEWER: dict[str, Change] = {
+    "the published setting alone": _published_alone,
+    "of other settings the first and the last step alone": _ends_of_others,
+}
+ROUNDED: dict[str, Change] = {
+    f"numbers rounded to {bits} binary digits": partial(_rounded, bits=bits) for bits in BITS
+}
+
+
+class _Seen:
+    """The verdicts, observations and drawings that follow from an experiment's tables."""
+
+    def __init__(self, id: str, tier: Tier, tables: Tables) -> None:
+        experiment = registry.experiment(id)
+        looked = tier.looked.get(id, "")
+        claims = judge_all(experiment.claims, tables, tier.params[id], looked=looked)
+        numbers = claims.select_dtypes("number").to_numpy(float).ravel()
+        words = claims.select_dtypes(exclude="number").astype(str).to_numpy().ravel()
+        self._words = [NUMBER.sub("#", text) for text in words]  # of lists of cells and settings, too
+        in_words = [float(number) for text in words for number in NUMBER.findall(text)]
+        self._numbers = np.concatenate([numbers, in_words])
+        self._drawings = [_picture(pipeline.drawn(each, tables, tier)) for each in experiment.artifacts]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Seen)
+            and self._words == other._words
+            and np.allclose(self._numbers, other._numbers, rtol=CLOSE, atol=TINY, equal_nan=True)
+            and all(map(_is_same_picture, self._drawings, other._drawings))
+        )
+
+
+def _seen(id: str, tier: Tier, tables: Tables) -> _Seen | None:
+    """None if a claim or a figure does not find what it reads."""
+    try:
+        return _Seen(id, tier, tables)
+    except Exception:  # in any way
+        return None
+
+
+def _picture(drawn: Any) -> Any:
+    """A figure's pixels, or a table's text."""
+    if isinstance(drawn, pd.DataFrame):
+        return drawn.to_csv()
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    with io.BytesIO() as file:
+        drawn.savefig(file, format="png", dpi=DPI)
+        plt.close(drawn)
+        return np.asarray(Image.open(file).convert("RGB")).astype(int)
+
+
+def _is_same_picture(one: Any, other: Any) -> bool:
+    if isinstance(one, str):
+        return one == other
+    return one.shape == other.shape and np.abs(one - other).max() <= SHADES
+
+
+def _encoded(table: pd.DataFrame) -> bytes:
+    """A table as Parquet that shrinks well: not compressed yet, and the bytes of a column's numbers sorted by
+    their places."""
+    content = pa.Table.from_pandas(table, preserve_index=False)
+    numbers = [field.name for field in content.schema if pa.types.is_floating(field.type)]
+    file = io.BytesIO()
+    pq.write_table(
+        content, file, compression="NONE",
+        use_dictionary=[name for name in content.schema.names if name not in numbers],
+        column_encoding=dict.fromkeys(numbers, "BYTE_STREAM_SPLIT") or None,
+    )  # fmt: skip
+    return file.getvalue()

@@ -1,0 +1,20 @@
+"""Settings of the checks of the theory: number and sizes of the random points.
+
+No other loss can be shown: the formulas are about the gradients of InfoNCE (Eq. 2), and nothing is trained.
+"""
+
+from reprise.contract.experiment import Resources
+from reprise.contract.settings import Settings, ours
+
+TABLES = ("identities",)
+RESOURCES = Resources(minutes=0.1)
+
+
+class Params(Settings):
+    """No value here is the paper's: a formula holds at every point and size, or not at all."""
+
+    points: int = ours(
+        150, "random points and sizes at which each formula is tested, of which a bound needs many", ge=1
+    )
+    largest: int = ours(6, "largest width; tall matrices and numbers of samples go beyond", ge=4)
+    first_point: int = ours(0, "number of the first point", ge=0)

@@ -1,0 +1,94 @@
+"""Settings of the image experiments; the text states the encoder, the data set and the epochs; the rest is
+from the public code."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from reprise.contract.experiment import Resources
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import ours
+from reprise.datasets.catalogue import DataSetName
+from reprise.datasets.catalogue import check as check_files
+from reprise.papers.jing2022 import image_settings
+from reprise.papers.jing2022.image_settings import NETS, Training
+from reprise.papers.jing2022.projector_spectra.cells import (
+    PIXELS_TASK,
+    SUPERVISED_TASK,
+    WITHOUT_SHORTCUT,
+    cells,
+    few,
+)
+from reprise.training import costs
+from reprise.training.optimisers import OptimiserSpec
+
+TABLES = ("spectra", "probes")
+
+EXCUSED = {"precision": "the rounding of products alone, and a training of every net for each"}
+
+
+def _known(net: str) -> str:
+    if net not in (*NETS, WITHOUT_SHORTCUT):
+        raise ValueError(f"unknown network; allowed: {', '.join((*NETS, WITHOUT_SHORTCUT))}")
+    return net
+
+
+Name = Annotated[str, AfterValidator(_known)]
+
+
+class Params(Training, TakesLosses):
+    """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR whose last block has no
+    shortcut. On further data sets and at other settings, the networks of
+    `OF_SPECTRA` alone."""
+
+    nets: tuple[Name, ...] = ours((*NETS, WITHOUT_SHORTCUT), "the networks that are trained", min_length=1)
+    further_sets: tuple[DataSetName, ...] = ours((), "data sets on which spectra are looked at too")
+    further_seeds: int = ours(
+        3, "there, at other temperatures and optimisers, and of the networks outside Table 1", ge=1
+    )
+    other_temperatures: tuple[Annotated[float, Field(gt=0)], ...] = ours((), "at which claims are judged too")
+    other_optimisers: tuple[OptimiserSpec, ...] = ours((), "with which claims are judged too")
+
+
+def check(params: Params) -> None:
+    """Checks that the data sets exist.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    for name in (params.data_set, *params.further_sets):
+        check_files(name, params.root)
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    nets = {
+        cell.task: image_settings.resources(cell.settings(params), cell.trained, probes=len(cell.parts))
+        for cell in cells(params, objective)
+    }
+    if objective:
+        return nets
+    return nets | {
+        PIXELS_TASK: costs.pixel_resources(params.source, params.probe, device=params.device),
+        SUPERVISED_TASK: image_settings.resources(params, "none", probes=0),
+    }
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """The networks of Figure 7b and DirectCLR's at other temperatures and with other optimisers; and probed
+    by two random crops and flips of each image, if the run's probes see the images alone."""
+    changes: dict[str, dict[str, Any]] = {
+        f"temperature {temperature:g}": {"temperature": temperature}
+        for temperature in params.other_temperatures
+    }
+    changes |= {
+        f"{optimiser.kind}, rate {optimiser.learning_rate:g}": {"optimiser": optimiser}
+        for optimiser in params.other_optimisers
+    }
+    if not params.probe_views:
+        changes["probe of two crops and flips"] = {"probe_views": 2}
+    own = {
+        "nets": few(params.nets), "further_sets": (), "seeds": min(params.seeds, params.further_seeds),
+        "other_temperatures": (), "other_optimisers": (),
+    }  # fmt: skip
+    return {name: params.model_copy(update={**own, **other}) for name, other in changes.items()}

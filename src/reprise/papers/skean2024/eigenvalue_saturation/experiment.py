@@ -1,0 +1,119 @@
+"""Settings of Figure 3."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reprise.contract.experiment import Resources
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import ours, stated, unstated
+from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
+from reprise.papers.skean2024.lineup import FIGURE3
+from reprise.papers.skean2024.training import (
+    PER_RUN,
+    SAME_IMAGES,
+    OneDataSet,
+    Rate,
+    check_data,
+    check_methods,
+)
+from reprise.training.image_settings import Source
+from reprise.training.optimisers import SGD, OptimiserSpec
+from reprise.training.schedules import Constant, Schedule
+
+TABLES = ("eigenvalues", "traces", "probes", "pilots")
+
+plan = nets.own_plan
+
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
+    "a training of every network for each value",
+)
+"""Why these fields are in no alternative."""
+SHARED_RATE = 0.1
+"""Section 5.2: 'best for all objectives'."""
+
+
+class Params(OneDataSet, TakesLosses):
+    """Figure 3's methods on one data set; the last step is the horizon on which saturation depends."""
+
+    data_set: DataSetName = stated("stl10", "Section 5.2")
+    steps: int = stated(2050, "5 epochs, 'roughly 2000 steps', of STL-10 with its unlabelled images", ge=4)
+    optimiser: OptimiserSpec = stated(
+        SGD(weight_decay=1e-6),
+        "Section 5.2",
+        unstated={"momentum": "solo-learn's default", "weight_decay": "that of Section 6.1"},
+        unused=PER_RUN,
+    )
+    schedule: Schedule = unstated(Constant(), "5 epochs are the beginning of a longer schedule")
+    learning_rates: tuple[Rate, ...] = stated((1e-4, 1e-3, 1e-2, SHARED_RATE), "Section 5.2", min_length=1)
+    methods: tuple[str, ...] = ours(
+        FIGURE3, "the methods of Figure 3, plus the other variance weight and the other λ"
+    )
+    trace_every: int = unstated(10, "steps between traces of the spectrum, each of one batch", ge=1)
+
+    further_sets: tuple[DataSetName, ...] = ours(
+        (), "data sets on which spectra are looked at too, at the methods' own rates"
+    )
+    further_seeds: int = ours(3, "there", ge=1)
+
+    @model_validator(mode="after")
+    def _claims_have_their_numbers(self) -> Self:
+        check_methods(self.methods)
+        return self
+
+
+def source(params: Params) -> Source:
+    """The images on which networks are trained."""
+    return nets.source(params, _images(params))
+
+
+def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
+    """Each method, or the other loss, at the shared learning rate and at its own."""
+    methods = [objective] if objective else params.methods
+    return nets.runs(params, methods, _images(params), (SHARED_RATE, nets.OWN))
+
+
+def _images(params: Params) -> str:
+    return SAME_IMAGES.get(params.data_set, params.data_set)
+
+
+def further(params: Params, objective: str | None = None) -> list[tuple[nets.Run, Source]]:
+    """The runs on further data sets, of which spectra alone are observed, each with its images; none with
+    another loss."""
+    names = () if objective else params.further_sets
+    return [
+        (run, nets.source(params, name))
+        for name in names
+        for run in nets.runs(params, params.methods, name)
+        if run.seed < params.further_seeds
+    ]
+
+
+def further_plan(params: Params) -> nets.Plan:
+    """What they need from each training."""
+    return nets.Plan(params.steps, params.trace_every)
+
+
+def on_own_images(params: Params, run: nets.Run) -> nets.Run:
+    """A run whose pilots choose the learning rate of one on a further data set."""
+    return run._replace(images=_images(params))
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    own = nets.resources(params, plan(params), runs(params, objective), source(params))
+    return own | {
+        nets.task_name(run): nets.network(params, further_plan(params), run, images)
+        for run, images in further(params, objective)
+    }
+
+
+def check(params: Params) -> None:
+    """Checks that the data set exists.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    check_data([params.data_set, *params.further_sets], params.root)

@@ -1,0 +1,96 @@
+"""Settings of Tables 2 and 3."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from reprise.contract.experiment import Resources
+from reprise.contract.losses import TakesLosses
+from reprise.contract.settings import ours, stated
+from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
+from reprise.papers.skean2024.lineup import EPOCHS, METHODS
+from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
+from reprise.training.image_settings import Source
+
+TABLES = ("probes", "online", "pilots")
+
+EXCUSED = {"optimiser.momentum": "a training of every network for each value"}
+"""Why this field is in no alternative."""
+
+Steps = Annotated[int, Field(ge=1)]
+
+
+class Params(Training, TakesLosses):
+    """All methods on each data set; `place` in the tables is the data set's position in this list."""
+
+    data_sets: tuple[DataSetName, ...] = stated(("cifar10", "cifar100", "stl10"), "Table 2", min_length=2)
+    steps: tuple[Steps, ...] = stated(
+        (195_000, 195_000, 205_000), "1000 epochs of CIFAR, 500 of STL-10 with its unlabelled images"
+    )
+    learning_rates: tuple[Rate, ...] = stated((0.3,), "Section 6.1", min_length=1)
+    methods: tuple[str, ...] = ours(tuple(METHODS), "the methods of Table 2, plus variants of three of them")
+    online: DataSetName = stated("stl10", "Table 3")
+    looks: tuple[Steps, ...] = stated(
+        (1230, 4100, 12_300, 20_500, 41_000), "Table 3: epochs 3, 10, 30, 50 and 100, of 410 steps"
+    )
+    probe_every: int = ours(410, "steps between tests of the online probe, on `online` only", ge=1)
+
+    @model_validator(mode="after")
+    def _tables_have_their_numbers(self) -> Self:
+        check_methods(self.methods)
+        if len(self.steps) != len(self.data_sets):
+            raise ValueError(f"steps must have {len(self.data_sets)} values, one for each of data_sets")
+        if self.online not in self.data_sets:
+            raise ValueError(f"online must be one of {', '.join(self.data_sets)}")
+        last = self.steps[self.data_sets.index(self.online)]
+        if len(self.looks) != len(EPOCHS) or list(self.looks) != sorted(set(self.looks)):
+            raise ValueError(f"looks must be {len(EPOCHS)} increasing steps")
+        if any(look % self.probe_every for look in self.looks):
+            raise ValueError(f"looks must be multiples of probe_every, {self.probe_every}")
+        if self.looks[-1] > last:
+            raise ValueError(f"looks must not go beyond the {last} steps on {self.online}")
+        return self
+
+
+def plans(params: Params) -> dict[str, nets.Plan]:
+    """The plan of the trainings on each set of images."""
+    plans_by_images: dict[str, nets.Plan] = {}
+    for name, steps in zip(params.data_sets, params.steps, strict=True):
+        images = SAME_IMAGES.get(name, name)
+        probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)
+        plan = nets.plan(params, steps, *probed)
+        online = images == SAME_IMAGES.get(params.online, params.online)
+        interval = params.probe_every if online else 0
+        plans_by_images[images] = plan._replace(probe_every=interval, supervised=True)
+    return plans_by_images
+
+
+def runs(params: Params, images: str, objective: str | None = None) -> list[nets.Run]:
+    """Each method, or the other loss, on a set of images."""
+    return nets.runs(params, [objective] if objective else params.methods, images)
+
+
+def source(params: Params, images: str) -> Source:
+    """A set of images on which networks are trained."""
+    return nets.source(params, images)
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return {
+        task: needs
+        for images, plan in plans(params).items()
+        for task, needs in nets.resources(
+            params, plan, runs(params, images, objective), source(params, images)
+        ).items()
+    }
+
+
+def check(params: Params) -> None:
+    """Checks that the data sets exist.
+
+    Raises:
+        RepriseError: naming what is missing, where, and what to do.
+    """
+    check_data(params.data_sets, params.root)

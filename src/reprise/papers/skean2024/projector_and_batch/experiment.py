@@ -1,0 +1,50 @@
+"""Settings of Appendix C: two graphs whose captions and numbers our copy of the paper lacks.
+
+No other loss can be shown: both graphs show FroSSL only.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from reprise.contract.experiment import Resources
+from reprise.contract.settings import lost
+from reprise.datasets.catalogue import DataSetName
+from reprise.papers.skean2024 import nets
+from reprise.papers.skean2024.training import OneDataSet, Rate
+
+TABLES = ("probes",)
+
+plan, source, check = nets.own_plan, nets.own_source, nets.check
+
+EXCUSED = dict.fromkeys(
+    ("optimiser.momentum", "data_set", "steps", "learning_rates", "batches"),
+    "a training of every network for each value",
+) | {"dims": "the claim reads the networks of one dimension, at each batch size"}
+"""Why these fields are in no alternative."""
+
+Size = Annotated[int, Field(ge=8)]
+
+
+class Params(OneDataSet):
+    """FroSSL, varying one factor at a time around the settings of Table 2; every batch size sees the same
+    number of images."""
+
+    data_set: DataSetName = lost("stl10", "Table 3's")
+    steps: int = lost(41_000, "100 epochs of STL-10 with its unlabelled images, at the first batch", ge=1)
+    learning_rates: tuple[Rate, ...] = lost((0.3,), "Section 6.1's", min_length=1)
+    dims: tuple[Size, ...] = lost((256, 512, 1024, 2048), "embedding dimensions", min_length=2)
+    batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
+
+
+def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
+    """Each embedding dimension at the base's batch size, and each batch size at the base's dimension."""
+    base = nets.runs(params, ["frossl"], params.data_set)
+    varied = [run._replace(dim=dim) for dim in params.dims for run in base]
+    varied += [run._replace(batch=batch) for batch in params.batches for run in base]
+    return list(dict.fromkeys([*base, *varied]))
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    return nets.resources(params, plan(params), runs(params, objective), source(params))

@@ -1,0 +1,104 @@
+"""Settings of Figures 4, 5, 9 and 10."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Literal, NamedTuple
+
+from reprise.contract.experiment import Resources
+from reprise.contract.settings import ours, stated, unstated
+from reprise.papers.tian2023 import sequences
+from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
+
+TABLES = ("matching", "filters")
+
+LOSSES = ("infonce_cosine", "quadratic_cosine")
+"""InfoNCE and the quadratic loss of the author's code: the outputs in the text's Eq. 1 are not normalised."""
+SHOWN = ("relu", "linear")
+"""The activations whose filters Figure 5 draws, and that most sentences of the text compare."""
+FILTERS = "filters"
+"""The name of the task for Figure 5."""
+Activation = Literal["linear", "relu", "leaky_relu", "quadratic", "sigmoid"]
+
+
+class Params(TokenSequences):
+    """Activations compared on tokens of equal length, with each loss of `LOSSES`."""
+
+    activations: tuple[Activation, ...] = stated(
+        ("linear", "relu", "leaky_relu", "quadratic", "sigmoid"), "Figure 9", min_length=1
+    )
+    batch_norm: bool = unstated(True, "so in the command in the code's README")
+    variance_gradient: bool = unstated(
+        False, "mean-backprop BatchNorm, as in Definition 5 and in that command"
+    )
+    seeds: int = ours(5, "pools, data and initial weights", ge=1)
+    seeds_compared: int = ours(10, "of the activations that most sentences of the text compare", ge=1)
+    compared_losses: tuple[Literal["infonce_cosine", "quadratic_cosine"], ...] = ours(
+        LOSSES, "the losses of Figures 9 and 10", min_length=1
+    )
+    shown_over_parameterisation: int = stated(5, "Figure 5: beta", ge=1)
+    shown_candidates: int = stated(3, "Figure 5: P", ge=1)
+
+
+class Block(NamedTuple):
+    """Networks that are trained at once."""
+
+    name: str
+    cell: Cell
+    arms: list[Arm]
+    seeds: range
+
+
+def shown_cell(params: Params) -> Cell:
+    """The setting of Figure 5."""
+    return Cell(params.shown_over_parameterisation, params.shown_candidates, params.batch_norm)
+
+
+def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
+    """The networks of Figures 4, 9 and 10, with the published losses or another one."""
+    losses = (objective,) if objective else params.compared_losses
+    arms = [
+        Arm(activation, objective, variance=params.variance_gradient)
+        for objective, activation in product(losses, params.activations)
+    ]
+    for beta, candidates in product(params.over_parameterisation, params.candidates):
+        cell = Cell(beta, candidates, params.batch_norm)
+        by_seeds: dict[int, list[Arm]] = {}
+        for arm in arms:
+            seeds = params.seeds_compared if arm.activation in SHOWN else params.seeds
+            by_seeds.setdefault(seeds, []).append(arm)
+        for seeds, group in by_seeds.items():
+            yield Block(f"{cell}, {seeds} seeds", cell, group, range(seeds))
+
+
+def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+    """What each task needs, by its name."""
+    scores = {
+        block.name: sequences.resources(params, block.cell, len(block.arms) * len(block.seeds))
+        for block in blocks(params, objective)
+    }
+    return {**scores, FILTERS: sequences.resources(params, shown_cell(params), len(SHOWN))}
+
+
+EXCUSED = {"together": "a net without BatchNorm has no variance for a gradient to flow through"}
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Other plausible values, of InfoNCE and for the activations that the text compares: two variants of
+    BatchNorm in all cells; a second temperature and BatchNorm over both views in four cells, which can refute
+    a sentence about all but not show it."""
+    common = {
+        "activations": tuple(name for name in params.activations if name in SHOWN),
+        "compared_losses": LOSSES[:1],
+        "seeds_compared": params.seeds,
+    }
+    few = {
+        "over_parameterisation": (1, params.shown_over_parameterisation),
+        "candidates": (1, params.shown_candidates),
+    }
+    grid: dict[str, dict[str, object]] = {
+        "no BatchNorm": {"batch_norm": False},
+        "usual BatchNorm": {"variance_gradient": True},
+        "temperature 0.2": {"temperature": 0.2, **few},
+        "BatchNorm over both views": {"pooled_statistics": True, **few},
+    }
+    return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}

@@ -1,0 +1,76 @@
+"""Binds a tier's report to the results and verdicts that it was made from."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from reprise.engine import memo, pipeline, registry
+from reprise.engine.tiers import Tier
+from reprise.errors import RepriseError
+from reprise.ledger.recorded import recorded_damage
+from reprise.storage import store
+
+Writer = Callable[[Path], Any]
+
+REPORT = ("report.html", "report.json", "summary.md", "claims.parquet", "claims.csv")
+"""The files of a tier's report."""
+REPORT_RECORD = ".report.json"
+"""The sealed record of what they were made from."""
+
+
+def shown(tier: Tier) -> dict[str, dict[str, Any]]:
+    """What a tier's report is made from: the SHA-256 of the tables of each experiment whose results are up to
+    date, and of the verdicts on each paper that count, and what is damaged in each recorded run.
+
+    Raises:
+        RepriseError: if a record is damaged.
+    """
+    fresh = [
+        id
+        for id in registry.experiments()
+        if pipeline.has_results(id, tier) and not pipeline.staleness(id, tier)
+    ]
+    checked = [key for key in registry.judged() if pipeline.is_checked(key, tier)]
+    return {
+        "results": {id: pipeline.load_record(id, tier)["sha256"] for id in fresh},
+        "verdicts": {
+            key: store.load_record(tier.results / key, pipeline.check_again(key, tier))["sha256"]
+            for key in checked
+        },
+        "recorded": {} if tier.is_recorded else recorded_damage(tier.root),
+    }
+
+
+def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str, Any]) -> None:
+    """Writes the files of a tier's report, all or none, with a sealed record of what they were made from.
+
+    Args:
+        files: each of `REPORT`.
+        made_from: `shown(tier)` as it was before they were made.
+
+    Raises:
+        RepriseError: if results or verdicts have changed since, or the folder cannot be written.
+    """
+    if shown(tier) != made_from or not memo.of_package().is_current():
+        raise RepriseError(
+            f"{tier.results}: results, verdicts or code changed while the report was made; write it again "
+            f"with: reprise report --tier {tier.name}"
+        )
+    store.write_sealed(
+        tier.results / REPORT_RECORD, {tier.results / name: files[name] for name in REPORT}, made_from
+    )
+
+
+def is_reported(tier: Tier) -> bool:
+    """Whether the files of a tier's report are those that were made from the results and verdicts that are
+    here now.
+
+    Raises:
+        RepriseError: if a record of results or verdicts is damaged.
+    """
+    now = shown(tier)
+    try:
+        record = store.load_sealed(tier.results / REPORT_RECORD, REPORT)
+    except ValueError:
+        return False
+    return all(record.get(name) == now[name] for name in now)

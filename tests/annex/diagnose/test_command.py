@@ -1,0 +1,345 @@
+"""`reprise diagnose` from files and models to the page, the table and the verdict; a mistake is one line."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+from torchvision.models import resnet18
+
+from reprise.annex.diagnose.page import number
+from reprise.annex.diagnose.reference import reference
+from reprise.annex.diagnose.trained import LAYERS
+from reprise.cli import main
+
+MODEL = """
+import torch
+from torch import nn
+from beside import SCALE
+
+class Net(nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        torch.manual_seed(0)
+        self.pool, self.layer = nn.AdaptiveAvgPool2d(8), nn.Linear(192, dims)
+
+    def forward(self, images):
+        return self.layer(self.pool(images).flatten(1)) * SCALE
+
+class Narrow(nn.Module):
+    def __init__(self, used):
+        super().__init__()
+        self.net, self.scale = Net(20), torch.ones(20)
+        self.scale[used:] = 1e-7
+
+    def forward(self, images):
+        return self.net(images) * self.scale
+
+def healthy():
+    return Net(20)
+
+def half():
+    return Narrow(10)
+
+def fallen():
+    return Narrow(1)
+
+def constant():
+    net = Net(20)
+    nn.init.zeros_(net.layer.weight)
+    return net
+
+def pair():
+    class Pair(Net):
+        def forward(self, images):
+            return super().forward(images), images
+    return Pair(4)
+
+def maps():
+    return nn.Conv2d(3, 4, 3)
+
+def small():
+    return nn.Linear(4, 2)
+
+def broken():
+    return undefined_name
+
+number = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def z():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=(120, 8)).astype(np.float32)
+    return first, first + 0.1 * rng.normal(size=(120, 8)).astype(np.float32)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, z):
+    """An empty folder but for `a.npy` and `b.npy`, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    for name, view in zip("ab", z, strict=True):
+        np.save(f"{name}.npy", view)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A folder with a model's file, a module beside it, and images of two classes."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "model.py").write_text(MODEL)
+    (folder / "beside.py").write_text("SCALE = 2.0\n")
+    rng = np.random.default_rng(0)
+    for index in range(60):
+        pixels = rng.integers(0, 255, (12, 14, 3)) * (0.4 if index % 2 else 1.0)
+        file = folder / "images" / f"class{index % 2}" / f"{index}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels.astype(np.uint8)).save(file)
+    return folder
+
+
+def table():
+    rows = pd.read_csv("diagnosis/diagnosis.csv")
+    return rows.set_index(rows["diagnostic"] + ", view " + rows["view"].astype(str))
+
+
+def test_two_views_with_labels(here, capsys, z):
+    np.save("classes.npy", (z[0][:, 0] > 0).astype(int))
+    assert main(["diagnose", "a.npy", "b.npy", "--labels", "classes.npy"]) == 0
+    printed = capsys.readouterr().out
+    assert "healthy: 0 of 8 dimensions collapsed" in printed
+    rows = table()
+    p = np.linalg.svd(z[0] - z[0].mean(0), compute_uv=False)
+    p = p / p.sum()
+    assert rows.loc["effective rank, view 1", "value"] == pytest.approx(
+        np.exp(-(p * np.log(p)).sum()), rel=1e-5
+    )
+    correlation = np.diagonal(np.corrcoef(*z, rowvar=False)[:8, 8:]).mean()
+    assert rows.loc["cross-view correlation, view both", "value"] == pytest.approx(correlation, rel=1e-5)
+    assert rows.loc["linear probe, view 1", "value"] > 0.8 > rows.loc["most frequent class, view 1", "value"]
+    assert (rows["low"].dropna() <= rows["value"][rows["low"].notna()] + 1e-9).all()
+    page = (here / "diagnosis" / "diagnosis.html").read_text()
+    assert not re.search(r'(src|href)="(?!data:|#)', page), "the page opens without a network"
+    assert page.count("<tr>") == len(rows) + 1
+    for name in rows["diagnostic"]:
+        assert f">{name}</th>" in page
+        assert name in printed
+    assert "<svg" in page
+
+
+def test_one_view_has_no_row_of_two(here):
+    assert main(["diagnose", "a.npy", "--to", "elsewhere/deep"]) == 0
+    rows = pd.read_csv("elsewhere/deep/diagnosis.csv")["diagnostic"]
+    assert "RankMe" in set(rows)
+    assert not {"LiDAR", "alignment", "linear probe"} & set(rows)
+
+
+def test_the_reference_is_that_of_the_layer_on_the_scale_of_the_dimensions(here):
+    shown = {}
+    for layer in LAYERS:
+        assert main(["diagnose", "a.npy", "--layer", layer]) == 0
+        shown[layer] = table().loc["RankMe, view 1"]
+        shares = reference().set_index(["layer", "diagnostic", "state"])["share"]
+        trained = shares.loc[(layer, "RankMe", "trained")]
+        assert shown[layer]["trained, lowest"] == pytest.approx(8 * trained.min(), rel=1e-3)
+        assert shown[layer]["trained, highest"] == pytest.approx(8 * trained.max(), rel=1e-3)
+    assert shown["embedding"]["trained, lowest"] != shown["representation"]["trained, lowest"]
+
+
+def test_every_kind_of_file_gives_the_same_table(here, z):
+    tensors = {"one": torch.from_numpy(z[0]), "two": torch.from_numpy(z[1])}
+    np.savez("x.npz", **{key: value.numpy() for key, value in tensors.items()})
+    save_file(tensors, "x.safetensors")
+    torch.save(tensors, "x.pt")
+    torch.save(tensors["one"].double(), "alone.pt")
+    main(["diagnose", "a.npy", "b.npy"])
+    expected = table()
+    for name in ("x.npz", "x.safetensors", "x.pt"):
+        assert main(["diagnose", f"{name}:one", f"{name}:two"]) == 0
+        pd.testing.assert_frame_equal(table(), expected)
+    assert main(["diagnose", "alone.pt"]) == 0
+    assert table().loc["RankMe, view 1", "value"] == pytest.approx(expected.loc["RankMe, view 1", "value"])
+
+
+@pytest.mark.parametrize(
+    ("build", "verdict"),
+    [
+        ("healthy", "healthy"),
+        ("half", "partly collapsed"),
+        ("fallen", "collapsed"),
+        ("constant", "collapsed"),
+    ],
+)
+def test_networks_are_told_apart(here, project, capsys, build, verdict):
+    arguments = ["--images", str(project / "images"), "--size", "16", "--recipe", "shapes"]
+    assert main(["diagnose", f"{project}/model.py:{build}", *arguments]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith(f"{verdict}: ")
+    assert "linear probe, view 1" in table().index  # the folders are the classes
+
+
+def test_weights_are_loaded(here, project):
+    scale = {"layer.weight": torch.randn(20, 192), "layer.bias": torch.zeros(20)}
+    torch.save({"state_dict": scale, "epoch": 3}, "weights.pt")
+    arguments = ["--images", str(project / "images"), "--size", "16"]
+    values = []
+    for weights in ([], ["--weights", "weights.pt"]):
+        assert main(["diagnose", f"{project}/model.py:healthy", *arguments, *weights]) == 0
+        values.append(table().loc["largest singular value, view 1", "value"])
+    assert values[1] > 5 * values[0]
+
+
+def test_a_model_of_torchvision(here, project):
+    arguments = ["--images", str(project / "images"), "--size", "32", "--samples", "48"]
+    assert main(["diagnose", "torchvision:resnet18", *arguments]) == 0
+    page = (here / "diagnosis" / "diagnosis.html").read_text()
+    assert "48 samples, 512 dimensions" in " ".join(page.split())
+
+
+def test_weights_of_a_library_may_have_its_classifier(here, project):
+    torch.save(resnet18(num_classes=10).state_dict(), "weights.pt")
+    arguments = ["--images", str(project / "images"), "--size", "32", "--samples", "48"]
+    assert main(["diagnose", "torchvision:resnet18", *arguments, "--weights", "weights.pt"]) == 0
+
+
+def stopped(capsys, *arguments):
+    """The message of a command that fails, after which nothing is written."""
+    assert main(["diagnose", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    return line
+
+
+FILES = [
+    (["absent.npy"], ["absent.npy: no such file"]),
+    (["a.csv"], ["'.csv'", ".safetensors"]),
+    (["pickled.npy"], ["pickled.npy: cannot be read", "pickled objects are refused"]),
+    (["pickled.pt"], ["pickled.pt: cannot be read", "pickled objects are refused"]),
+    (["plain_pickle.pt"], ["plain_pickle.pt: cannot be read", "pickled objects are refused"]),
+    (["damaged.safetensors"], ["damaged.safetensors: cannot be read"]),
+    (["vector.npy"], ["shape [120]", "[samples, dimensions]"]),
+    (["maps.npy"], ["shape [50, 4, 3, 3]", "average feature maps"]),
+    (["words.npy"], ["expected real numbers"]),
+    (["nan.npy"], ["NaN or infinity in row 7 "]),
+    (["sparse.pt"], ["sparse.pt: this tensor (torch.float32, torch.sparse_coo, on cpu) is no array"]),
+    (["huge.npy"], ["up to 1e+200", "scale"]),
+    (["a.npy", "wide.npy"], ["wide.npy: shape [120, 9], but a.npy has [120, 8]"]),
+    (["few.npy"], ["10 samples", "40"]),
+    (["both.npz"], ["holds 2 arrays: one [120, 8], two [120, 8]", "both.npz:KEY"]),
+    (["both.npz:three"], ["no array 'three'", "one [120, 8]"]),
+    (["a.npy:one"], ["no keys"]),
+    (["a.npy", "b.npy", "a.npy"], ["3 files"]),
+    (["a.npy", "--labels", "vector.npy:x"], ["no keys"]),
+    (["a.npy", "--labels", "few.npy"], ["labels of shape [10, 8] for 120 samples"]),
+    (["a.npy", "--labels", "short.npy"], ["labels of shape [7] for 120 samples"]),
+    (["a.npy", "--labels", "same.npy"], ["all 120 labels are 1"]),
+    (["a.npy", "--images", "."], ["--images: only for a model"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "parts"), FILES, ids=lambda value: " ".join(value))
+def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
+    np.save("pickled.npy", np.array([{}]), allow_pickle=True)
+    torch.save({"z": print}, "pickled.pt")
+    torch.save(torch.eye(50).to_sparse(), "sparse.pt")
+    (here / "plain_pickle.pt").write_bytes(pickle.dumps(z[0]))
+    (here / "damaged.safetensors").write_bytes(b"nothing")
+    (here / "a.csv").write_text("1,2\n")
+    bad = z[0].copy()
+    bad[7, 1] = np.nan
+    arrays = {
+        "vector": z[0][:, 0],
+        "maps": np.zeros((50, 4, 3, 3)),
+        "words": np.full((50, 4), "a"),
+        "huge": np.full((50, 4), 1e200),
+        "nan": bad,
+        "wide": np.zeros((120, 9)),
+        "few": z[0][:10],
+        "short": np.arange(7),
+        "same": np.ones(120, int),
+    }
+    for name, array in arrays.items():
+        np.save(f"{name}.npy", array)
+    np.savez("both.npz", one=z[0], two=z[1])
+    line = stopped(capsys, *arguments)
+    for part in parts:
+        assert part in line
+    assert not (here / "diagnosis").exists()
+
+
+MODELS = [
+    ("model.py", [], ["model.py:build"]),
+    ("nothing.py:build", [], ["no file"]),
+    ("model.py:absent", [], ["defines no function 'absent'"]),
+    ("model.py:number", [], ["defines no function 'number'"]),
+    ("model.py:broken", [], ["model.py:51: NameError", "undefined_name"]),
+    ("raises.py:build", [], ["raises.py:2: ZeroDivisionError"]),
+    ("syntax.py:build", [], ["syntax.py:1: SyntaxError"]),
+    ("model.py:pair", [], ["returns a tuple", "one tensor [image, features]"]),
+    ("model.py:maps", [], ["returns shape [60, 4, 14, 14]", "average it over pixels"]),
+    ("model.py:small", [], ["the model fails on images of shape [60, 3, 16, 16]"]),
+    ("torchvision:resnet19", [], ["builds no such model"]),
+    ("model.py:healthy", ["--weights", "absent.pt"], ["absent.pt: no such file"]),
+    ("model.py:healthy", ["--weights", "empty.safetensors"], ["holds no weights"]),
+    (
+        "model.py:healthy",
+        ["--weights", "other.pt"],
+        ["lacks layer.weight, layer.bias", "has fc.0, fc.1, fc.2 and 2"],
+    ),
+    ("model.py:healthy", ["--weights", "narrow.pt"], ["layer.weight has shape [3, 192]", "[20, 192]"]),
+    ("model.py:healthy", ["--weights", "a.npy"], ["weights end in"]),
+    ("model.py:healthy", ["--images", "absent"], ["absent: no such folder"]),
+    ("model.py:healthy", ["--images", "empty"], ["no image in it"]),
+    ("model.py:healthy", ["--images", "broken"], ["bad.png: not an image"]),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "parts"), MODELS, ids=lambda value: "".join(value))
+def test_models_that_cannot_be_used(here, project, capsys, name, options, parts):
+    (project / "raises.py").write_text("\n1 / 0\n")
+    (project / "syntax.py").write_text("def (\n")
+    save_file({}, "empty.safetensors")
+    torch.save({f"fc.{index}": torch.zeros(1) for index in range(5)}, "other.pt")
+    torch.save({"layer.weight": torch.zeros(3, 192), "layer.bias": torch.zeros(3)}, "narrow.pt")
+    (here / "empty").mkdir()
+    (here / "broken").mkdir()
+    (here / "broken" / "bad.png").write_bytes(b"no image")
+    file = name if name.startswith("torchvision") else f"{project}/{name}"
+    line = stopped(capsys, file, "--images", str(project / "images"), "--size", "16", *options)
+    for part in parts:
+        assert part in line
+    assert not (here / "diagnosis").exists()
+
+
+def test_a_model_needs_images_and_stands_alone(here, project, capsys):
+    assert "add --images FOLDER" in stopped(capsys, f"{project}/model.py:healthy")
+    assert "one file too many" in stopped(capsys, f"{project}/model.py:healthy", "a.npy")
+
+
+def test_modules_beside_a_model_are_unloaded(here, project):
+    import sys
+
+    arguments = ["--images", str(project / "images"), "--size", "16", "--samples", "40"]
+    assert main(["diagnose", f"{project}/model.py:healthy", *arguments]) == 0
+    assert "beside" not in sys.modules
+    assert str(project) not in sys.path
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (0.01234, "0.012"),
+        (12.345, "12.3"),
+        (1234.5, "1,234"),
+        (3e-7, "3e-07"),
+        (float("inf"), "∞"),
+    ],
+)
+def test_numbers_are_short(value, shown):
+    assert number(value) == shown

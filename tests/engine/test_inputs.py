@@ -1,0 +1,173 @@
+"""The files that an experiment reads: published ones alone, or in the key of its results."""
+
+import json
+import os
+
+import official_formats
+import pytest
+
+from reprise.datasets import catalogue
+from reprise.datasets.data_set import DataSet
+from reprise.engine import cache, inputs, pipeline, registry, tiers
+from reprise.errors import RepriseError
+from reprise.ledger import diff
+from reprise.papers.ren2023.zero_shot.experiment import Params as ZeroShot
+from reprise.papers.ren2023.zero_shot.experiment import reads
+from reprise.papers.tian2023.image_filters.experiment import Params as Filters
+from reprise.storage import store
+
+ID = "jing2022/layer_alignment"
+
+
+def test_the_data_sets_of_an_experiment_are_those_that_its_check_looks_for(monkeypatch):
+    """Of every experiment, with its published settings; a stand-in has no files."""
+    looked = set()
+    monkeypatch.setattr(DataSet, "check", lambda self, root: looked.add(self.name))
+    for data_set in catalogue.DATA_SETS.values():
+        monkeypatch.setattr(type(data_set), "check", lambda self, root: looked.add(self.name))
+    seen = set()
+    for id, experiment in registry.experiments().items():
+        if id in ("ren2023/zero_shot", "jing2022/colour_short_cut"):  # COCO's is no DataSet; a stand-in alone
+            continue
+        looked.clear()
+        params = experiment.params()
+        experiment.check(params)
+        assert looked == set(inputs.data_sets(params)), id
+        assert inputs.data_sets(params) == inputs.published_data_sets(experiment.params), id
+        seen |= looked
+    assert {"mnist", "cifar10", "stl10", "imagenet"} <= seen
+
+
+@pytest.mark.parametrize("count", [50, 60_000])
+def test_an_mnist_that_is_not_the_published_one_is_refused_by_a_run(tmp_path, count):
+    official_formats.mnist(tmp_path, train=count)
+    file = tmp_path / "MNIST" / "raw" / "train-images-idx3-ubyte"
+    with pytest.raises(RepriseError, match=f"^data set 'mnist': {file}: its MD5 sum differs"):
+        registry.experiment("tian2023/image_filters").require_published(Filters(root=str(tmp_path)))
+
+
+def test_one_changed_label_of_mnist_is_found(tmp_path, monkeypatch):
+    official_formats.mnist(tmp_path, patch=monkeypatch)
+    experiment, params = registry.experiment("tian2023/image_filters"), Filters(root=str(tmp_path))
+    experiment.require_published(params)
+    file = tmp_path / "MNIST" / "raw" / "t10k-labels-idx1-ubyte"
+    content = bytearray(file.read_bytes())
+    content[-1] = (content[-1] + 1) % 10
+    file.write_bytes(content)
+    with pytest.raises(RepriseError, match=f"{file}: its MD5 sum"):
+        experiment.require_published(params)
+
+
+def test_files_that_torchvision_would_read_instead_of_mnists_are_refused(tmp_path, monkeypatch):
+    official_formats.mnist(tmp_path, patch=monkeypatch)
+    (tmp_path / "MNIST" / "processed").mkdir()
+    (tmp_path / "MNIST" / "processed" / "training.pt").touch()
+    with pytest.raises(RepriseError, match="of an older torchvision would be read"):
+        registry.experiment("tian2023/image_filters").require_published(Filters(root=str(tmp_path)))
+
+
+def test_generated_data_are_no_files_in_the_key():
+    experiment = registry.experiment(ID)
+    params = experiment.params()
+    assert experiment.files(params) == {}
+    used = experiment.versions(params)
+    what = experiment.code(params), used, params.model_dump(mode="json"), {}
+    assert experiment.key(params) == store.key_of(*what)[:16]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two images in a folder each."""
+    for name in ("a/1.jpg", "b/2.jpg"):
+        (tmp_path / "images" / name).parent.mkdir(parents=True)
+        (tmp_path / "images" / name).write_bytes(b"12")
+    return tmp_path / "images"
+
+
+def test_a_folder_is_its_files_names_and_sizes(folder):
+    before = inputs.digest(folder)
+    os.utime(folder / "a", ns=(0, 0))
+    assert inputs.digest(folder) == before
+    (folder / "b" / "2.jpg").rename(folder / "b" / "3.jpg")
+    renamed = inputs.digest(folder)
+    (folder / "a" / "4.jpg").write_bytes(b"")
+    added = inputs.digest(folder)
+    (folder / "a" / "4.jpg").unlink()
+    (folder / "b" / "3.jpg").rename(folder / "b" / "2.jpg")
+    assert len({before, renamed, added}) == 3
+    assert inputs.digest(folder) == before
+
+
+def test_a_file_is_its_content(tmp_path):
+    file = tmp_path / "weights"
+    digests = []
+    for content in (b"1", b"2"):
+        file.write_bytes(content)
+        os.utime(file, ns=(0, int(content)))
+        digests.append(inputs.digest(file))
+    assert digests == [store.sha256(b"1"), store.sha256(b"2")]
+
+
+def test_the_captions_images_and_weights_of_figure_2_are_read(tmp_path):
+    names = ("config.json", "model.safetensors", "vocab.json", "merges.txt")
+    (tmp_path / "roberta").mkdir()
+    for name in (*names, "tf_model.h5", "README.md", ".gitattributes", "pytorch_model.bin"):
+        (tmp_path / "roberta" / name).touch()
+    params = ZeroShot(root="coco", resnet101="resnet.pth", roberta=str(tmp_path / "roberta"))
+    found = {str(path) for path in reads(params)}
+    annotations = {f"coco/annotations/{kind}_{split}2014.json" for kind in ("captions", "instances")
+                   for split in ("train", "val")}  # fmt: skip
+    weights = {"resnet.pth", *(str(tmp_path / "roberta" / name) for name in names)}
+    assert found == annotations | {"coco/train2014", "coco/val2014"} | weights
+    assert reads(ZeroShot(data_set="scenes", encoders="presence")) == []
+
+
+@pytest.fixture
+def run(checkout, folder, monkeypatch):
+    """An experiment that reads the folder, run at a tiny size; and its tier."""
+    monkeypatch.setattr(registry.Experiment, "files", lambda *_: _there(folder))
+    smoke = tiers.load_tier("smoke").overrides[ID]
+    settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
+    (checkout / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments: {{{ID}: {{{settings}}}}}\n")
+    tier = tiers.load_tier("tiny")
+    pipeline.run(ID, tier)
+    return tier
+
+
+def _there(folder):
+    return {"images": inputs.digest(folder)} if folder.exists() else {}
+
+
+def test_results_of_other_files_are_refused_and_the_file_is_named(run, folder):
+    record = json.loads((run.results / ID / store.RECORD).read_text())
+    assert record["files"] == {"images": inputs.digest(folder)}
+    assert pipeline.load(ID, run)[0]
+    asker, key = cache.asker(ID, run), registry.experiment(ID).key(run.params[ID])
+    (folder / "b" / "2.jpg").rename(folder / "b" / "3.jpg")
+    with pytest.raises(RepriseError, match=r"made from another images than is here now; make it again"):
+        pipeline.load(ID, run)
+    assert cache.asker(ID, run) != asker
+    assert registry.experiment(ID).key(run.params[ID]) != key  # what Snakemake compares
+    pipeline.run(ID, run)
+    new = json.loads((run.results / ID / store.RECORD).read_text())
+    assert pipeline.load(ID, run)[0]
+    assert any(cause.startswith("file images: ") for cause in diff._causes(record, new))
+
+
+def test_results_stay_when_the_data_set_is_no_longer_here(run, folder):
+    folder.rename(folder.with_name("elsewhere"))
+    assert pipeline.load(ID, run)[0]
+
+
+def test_a_data_set_that_changes_during_a_run_stops_it(run, folder, monkeypatch):
+    compute = registry.experiment(ID).compute()
+
+    def edited(*arguments):
+        (folder / "b" / "3.jpg").touch()
+        return compute(*arguments)
+
+    monkeypatch.setattr(registry.Experiment, "compute", lambda self: edited)
+    record = (run.results / ID / store.RECORD).read_text()
+    with pytest.raises(RepriseError, match=r"a file of the data was edited while this ran; nothing"):
+        pipeline.run(ID, run)
+    assert (run.results / ID / store.RECORD).read_text() == record

@@ -1,0 +1,242 @@
+"""The tasks of an experiment, in one process and in shares: each is done once, the tables are the same."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from reprise.contract.experiment import (
+    BASE,
+    Context,
+    Resources,
+    Task,
+    all_resources,
+    all_tasks,
+    evaluate,
+    share_of,
+)
+from reprise.contract.losses import TakesLosses
+from reprise.engine import pipeline, registry, tiers
+from reprise.errors import RepriseError
+from reprise.storage import store
+
+CUT = [pytest.param(id, id=id) for id, e in registry.experiments().items() if e.has_tasks]
+ID = "tian2023/batch_normalization"
+ROOT = Path(__file__).parents[2]
+
+
+def squares(n, progress):
+    progress(0.5)
+    return pd.DataFrame({"square": [n**2]})
+
+
+def tasks(count, context):
+    return [Task(f"task {n}", partial(squares, n)) for n in range(1, count + 1)]
+
+
+def resources(count, objective):
+    return {f"task {n}": Resources(minutes=n) for n in range(1, count + 1)}
+
+
+def compute(count, context):
+    return {"squares": pd.concat(context.results(tasks(count, context)))}
+
+
+SETTINGS = {BASE: 1, "two": 2, "none": 3}
+
+
+def test_tables_come_in_the_order_of_the_settings_and_tasks():
+    table = evaluate(compute, SETTINGS, Context())["squares"]
+    assert table["square"].tolist() == [1, 1, 4, 1, 4, 9]
+    assert table["setting"].tolist() == [BASE, "two", "two", "none", "none", "none"]
+
+
+def test_what_a_computation_asks_for_are_the_tasks_that_it_declares():
+    asked = []
+
+    def keep(task):
+        asked.append(task.name)
+        return task.make(lambda share: None)
+
+    evaluate(compute, SETTINGS, Context(keep=keep))
+    assert asked == [task.name for task in all_tasks(tasks, SETTINGS, Context())]
+    assert asked == list(all_resources(resources, SETTINGS))
+    assert len(set(asked)) == 6
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3, 7, 40])
+def test_shares_hold_every_task_once_and_take_about_as_long(shares):
+    needs = resources(20, None)
+    parts = [share_of(needs, number, shares) for number in range(1, shares + 1)]
+    assert sorted(name for part in parts for name in part) == sorted(needs)
+    loads = [sum(needs[name].minutes for name in part) for part in parts]
+    assert max(loads) - min(loads) <= max(each.minutes for each in needs.values())
+
+
+@pytest.mark.parametrize("name", ["smoke", "default"])
+@pytest.mark.parametrize("id", CUT)
+def test_an_experiment_says_what_each_of_its_tasks_needs(id, name):
+    """The tasks are declared in `compute.py`, which imports torch, what they need in `experiment.py`."""
+    experiment, params = registry.experiment(id), tiers.load_tier(name).params[id]
+    declared = all_tasks(experiment.tasks(), experiment.settings(params), Context())
+    assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
+
+
+@pytest.mark.parametrize("id", CUT)
+def test_with_another_loss_too(id, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    experiment = registry.experiment(id)
+    if not issubclass(experiment.params, TakesLosses):
+        pytest.skip("no other loss")
+    Path("mine.py").write_text("def my_loss(a, b):\n    return -(a * b).sum(-1).mean(-1)\n")
+    params = tiers.load_tier("smoke", ROOT).params[id].model_copy(update={"objective": ("mine.py:my_loss",)})
+    declared = all_tasks(experiment.tasks(), experiment.settings(params), Context())
+    assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
+
+
+def test_what_tasks_need_is_known_without_torch():
+    program = """
+import sys
+from reprise.engine import registry, tiers
+for name in tiers.names():
+    params = tiers.load_tier(name).params
+    needs = [needs for id, e in registry.experiments().items() for needs in e.needs(params[id]).values()]
+    assert all(each.minutes > 0 and each.memory_mb > 0 for each in needs), name
+print("torch" in sys.modules)
+"""
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "False\n"
+
+
+@pytest.fixture
+def tier(checkout):
+    """The smoke tier in a checkout without results."""
+    return tiers.load_tier("smoke")
+
+
+def tables(tier, id=ID):
+    return {file.name: file.read_bytes() for file in (tier.results / id).glob("*.parquet")}
+
+
+def tasks_kept(tier):
+    return store.entries(tier.root, store.TASKS)
+
+
+def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
+    pipeline.run(ID, tier)
+    whole = tables(tier)
+    steps = []
+    for number in (3, 1, 2):
+        pipeline.run_share(ID, tier, number, 3, lambda *news: steps.append(news))
+    assert {done <= total for done, total, _ in steps} == {True}
+    kept = len(tasks_kept(tier))
+    experiment = registry.experiment(ID)
+    settings = experiment.settings(tier.params[ID])
+    assert kept == len(all_tasks(experiment.tasks(), settings, Context()))
+    pipeline.run(ID, tier)
+    assert tables(tier) == whole
+    assert tasks_kept(tier) == []
+
+
+def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
+    """And counts the time that they took."""
+    registry.experiment(ID).compute()  # imports torch, which is no time of the tasks
+    start = time.perf_counter()
+    pipeline.run_share(ID, tier, 1, 1)
+    lasted = time.perf_counter() - start
+
+    def never(root, key, name, make):
+        def forbidden():
+            raise AssertionError(f"{name} is computed again")
+
+        return kept_table(root, key, name, forbidden)
+
+    kept_table = store.kept_table
+    monkeypatch.setattr(store, "kept_table", never)
+    start = time.perf_counter()
+    pipeline.run(ID, tier)
+    collecting = time.perf_counter() - start
+    seconds = store.load_record(tier.results / ID, "again")["duration_seconds"]
+    assert lasted / 2 < seconds < lasted + collecting
+
+
+def test_an_experiment_in_one_piece_has_no_shares(tier):
+    with pytest.raises(RepriseError, match=r"jing2022/gradient_flow: is in one piece .* reprise run"):
+        pipeline.run_share("jing2022/gradient_flow", tier, 1, 2)
+
+
+def test_of_two_processes_that_want_a_task_one_does_it(tmp_path):
+    program = """
+import sys, time
+from pathlib import Path
+import pandas as pd
+from reprise.storage import store
+
+def make():
+    print("computed", flush=True)
+    time.sleep(1)
+    return pd.DataFrame({"x": [1.5]})
+
+table = store.kept_table(Path(sys.argv[1]), "key", "task", make)
+assert table["x"].tolist() == [1.5]
+"""
+    command = [sys.executable, "-c", program, tmp_path]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert sorted(each.communicate(timeout=60)[0] for each in both) == ["", "computed\n"]
+    assert [each.returncode for each in both] == [0, 0]
+
+
+def test_a_run_waits_for_the_shares_that_are_under_way(tier):
+    """As after a kill of Snakemake alone, whose jobs go on."""
+    command = [sys.executable, "-m", "reprise.cli", "run", ID, "--tier", "smoke"]
+    with store.locked(tier.results / ID / store.LOCK, shared=True):
+        whole = subprocess.Popen(command, cwd=tier.root, stderr=subprocess.PIPE, text=True)
+        for line in whole.stderr:
+            if "waiting for another process" in line:
+                break
+        time.sleep(0.2)
+        assert whole.poll() is None
+    whole.communicate(timeout=300)
+    assert whole.returncode == 0
+    assert tables(tier)
+
+
+@pytest.mark.parametrize("text", ["3", "0/2", "3/2", "a/b", "1/", "1/2/3"])
+def test_a_share_is_written_as_a_fraction(text, capsys):
+    from reprise.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["run", ID, "--share", text])
+    assert "is not a share such as 3/16" in capsys.readouterr().err
+
+
+def test_a_run_that_begins_again_after_an_edit_says_so_once(tier, capsys):
+    """What its earlier tasks were made with is changed as an edit would: the key is another."""
+    pipeline.run_share(ID, tier, 1, 3)
+    done = len(tasks_kept(tier))
+    pipeline.run_share(ID, tier, 2, 3)
+    assert "slower" not in capsys.readouterr().err
+    for entry in tasks_kept(tier)[done:]:
+        store.remove(entry)
+    other = tier.params[ID].model_copy(update={"steps": tier.params[ID].steps + 1})
+    edited = replace(tier, params={**tier.params, ID: other})
+    for number in (1, 2):
+        pipeline.run_share(ID, edited, number, 3)
+    pipeline.run(ID, edited)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("reprise: slower: ")]
+    assert len(told) == 1
+    assert f": {done} finished tasks of an interrupted run of {ID} do not count" in told[0]
+
+
+@pytest.mark.parametrize(("value", "told"), [("1", 1), ("0", 0)])
+def test_loops_that_are_not_compiled_are_told(tier, value, told):
+    command = [sys.executable, "-m", "reprise.cli", "run", "ren2023/theory", "--tier", "smoke"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": value}
+    done = subprocess.run(command, cwd=tier.root, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.count("reprise: slower: NUMBA_DISABLE_JIT is set") == told
