@@ -28,7 +28,7 @@ def package(tmp_path):
 @pytest.fixture
 def load(package):
     """A function that makes what a new process has."""
-    return lambda: Memo(package, package / "__pycache__" / "memo.json")
+    return lambda: Memo([package], package / "__pycache__" / "memo.json")
 
 
 def put(process, **values):

@@ -346,7 +346,7 @@ WITHOUT_EFFECT = {
 
 def disallowed(file, tree):
     """What is wrong with a module's effects, in words."""
-    for node in effects(tree, "reprise"):
+    for node in effects(tree, {"reprise"}):
         call = node.value if isinstance(node, ast.Expr) else node
         name = ast.unparse(call.func if isinstance(call, ast.Call) else call).splitlines()[0]
         if name not in ALLOWED.get(file, set()) | WITHOUT_EFFECT:

@@ -12,13 +12,14 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
 from reprise import sources
+from reprise.engine import elsewhere
 from reprise.storage import closure, versions
 from reprise.storage.closure import Symbol
 
@@ -30,13 +31,13 @@ class Memo:
     """Values that follow from the files of a package and from their own names, by name.
 
     Args:
-        package: the package's folder.
+        packages: the folders of this package and of papers elsewhere.
         file: where they are kept.
     """
 
-    def __init__(self, package: Path, file: Path) -> None:
-        self._package, self._file = package, file
-        self._state = fingerprint(package)
+    def __init__(self, packages: Sequence[Path], file: Path) -> None:
+        self._packages, self._file = packages, file
+        self._state = fingerprint(*packages)
         self._values = self._read()
         self._has_new = False
 
@@ -65,7 +66,7 @@ class Memo:
     def is_current(self) -> bool:
         """Tells if the package's files are as they were when this process imported them, or first looked at
         them."""
-        return fingerprint(self._package) == self._state and not sources.edited(self._package)
+        return fingerprint(*self._packages) == self._state and not any(map(sources.edited, self._packages))
 
     def _read(self) -> dict:
         """The values that other processes wrote for the same package."""
@@ -76,23 +77,25 @@ class Memo:
             return {}
 
 
-def fingerprint(package: Path) -> str:
-    """Hash over Python's version and the names and content of a package's files."""
+def fingerprint(*packages: Path) -> str:
+    """Hash over Python's version and the names and content of the packages' files."""
     digest = hashlib.sha256(sys.version.encode())
-    for folder, folders, names in os.walk(package):
-        folders[:] = sorted(set(folders) - {"__pycache__"})
-        for name in sorted(names):
-            file = Path(folder, name)
-            content = hashlib.sha256(file.read_bytes()).hexdigest()
-            digest.update(f"{file.relative_to(package)} {content}\n".encode())
+    for package in packages:
+        for folder, folders, names in os.walk(package):
+            folders[:] = sorted(set(folders) - {"__pycache__"})
+            for name in sorted(names):
+                file = Path(folder, name)
+                content = hashlib.sha256(file.read_bytes()).hexdigest()
+                digest.update(f"{file.relative_to(package.parent)} {content}\n".encode())
     return digest.hexdigest()
 
 
 @cache
 def of_package() -> Memo:
     """What is kept of this package; new values are written when the process ends."""
-    package = Path(sys.modules[closure.PACKAGE].__path__[0])
-    memo = Memo(package, package / "__pycache__" / "memo.json")
+    elsewhere.packages()
+    packages = sources.folders()
+    memo = Memo(packages, packages[0] / "__pycache__" / "memo.json")
     atexit.register(memo.write)
     return memo
 

@@ -20,9 +20,9 @@ import pandas as pd
 from reprise.contract import losses
 from reprise.contract.experiment import BASE, Artifact, Resources, all_resources
 from reprise.contract.settings import Settings, open_fields
-from reprise.engine import inputs, loss_trial, memo
+from reprise.engine import elsewhere, inputs, loss_trial, memo
 from reprise.engine.memo import closure_hash, code_and_versions
-from reprise.errors import unknown
+from reprise.errors import RepriseError, unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
 from reprise.storage import versions
@@ -238,8 +238,11 @@ class Paper:
 @cache
 def packages() -> dict[str, str]:
     """The package of each paper, by key."""
-    found = {key: f"{ROOM}.{key}" for key in _folders(ROOM)} | {OURS.rpartition(".")[2]: OURS}
-    return dict(sorted(found.items()))
+    own = {key: f"{ROOM}.{key}" for key in _folders(ROOM)} | {OURS.rpartition(".")[2]: OURS}
+    others = elsewhere.packages()
+    for key in own.keys() & others.keys():
+        raise RepriseError(f"two papers have the key '{key}': {own[key]} and {others[key]}; rename one")
+    return dict(sorted((own | others).items()))
 
 
 @cache

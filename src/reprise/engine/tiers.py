@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from reprise.contract.settings import Settings, one_line, overridden, quoted, shortened
-from reprise.engine import foreign, registry
+from reprise.engine import elsewhere, foreign, registry
 from reprise.errors import RepriseError, unknown
 from reprise.storage import store
 
@@ -27,7 +27,7 @@ DEEPEST = 20
 MOST_VALUES = 10_000
 """Keys, values, mappings and lists in a config, at most, each alias counted as what it stands for."""
 LARGEST_INTEGER = 10**15
-KEYS = ("tier", "base", "device", "on_request", "looked", "experiments")
+KEYS = ("tier", "base", "device", "papers", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
 RECORDED = "recorded"
 """The folder in results/ that holds recorded runs, and the first part of their names."""
@@ -118,6 +118,11 @@ def _load_tier(name: str, root: Path) -> Tier:
     if not isinstance(on_request, list):
         raise RepriseError(
             f"{where}: key 'on_request' has the value {quoted(on_request)}; write a list of experiments"
+        )
+    papers = content.get(elsewhere.SETTING) or []
+    if not isinstance(papers, list) or not all(isinstance(path, str) for path in papers):
+        raise RepriseError(
+            f"{where}: key '{elsewhere.SETTING}' has the value {quoted(papers)}; write a list of folders"
         )
     looked = _mapping(content, "looked", where)
     for key, text in looked.items():
@@ -334,9 +339,8 @@ def checkout() -> Path:
             f"{os.fsencode(start)!r}: the path has letters that this locale lacks; set LC_ALL=C.UTF-8 or "
             "PYTHONUTF8=1, or move the checkout"
         ) from None
-    for folder in (start, *start.parents):
-        if (folder / "configs" / "default.yaml").is_file():
-            return folder
+    if folder := elsewhere.checkout_above(start):
+        return folder
     raise RepriseError(
         f"{start}: no configs/default.yaml here or above; run this inside a checkout of Reprise"
     )

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from reprise import sources
 from reprise.contract.experiment import Artifact
 from reprise.evidence.claims import FORMULAS, Claim
 from reprise.report.schema import Place
@@ -67,7 +68,9 @@ class Checkout:
             module: `reprise.papers.KEY.NAME.claims`.
         """
         key, rest = id.split("/", 1)
-        for path, texts in ((_file(module), _of_file), (PACKAGE / "papers" / key, _of_folder)):
+        file = _file(module)
+        folder = next((each for each in file.parents if each.name == key), file.parent)
+        for path, texts in ((file, _of_file), (folder, _of_folder)):
             for words in (id, rest, statement, rest.rpartition("/")[2]):
                 if where := texts(path).source(words):
                     return self._place(*where)
@@ -107,7 +110,7 @@ class Checkout:
 
     def _place(self, file: Path, line: int, name: str) -> Place:
         inside = PACKAGE in file.parents
-        shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else str(file.relative_to(self.root))
+        shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else os.path.relpath(file, self.root)
         own = not inside or (self.root / "src" / "reprise").resolve() == PACKAGE.resolve()
         there = own and (self.root / shown).is_file()
         path = os.path.relpath(self.root / shown, self.folder) if there else ""
@@ -115,7 +118,11 @@ class Checkout:
 
 
 def _file(module: str) -> Path:
-    return PACKAGE.parent / f"{module.replace('.', '/')}.py"
+    top = module.partition(".")[0]
+    beside = next((each.parent for each in sources.folders() if each.name == top), PACKAGE.parent)
+    if top == PACKAGE.name:
+        beside = PACKAGE.parent
+    return beside / f"{module.replace('.', '/')}.py"
 
 
 @cache

@@ -1,4 +1,5 @@
-"""Hashes everything in this package that a function's result depends on, and nothing else.
+"""Hashes everything in our packages, this one and those of papers elsewhere, that a function's result depends
+on, and nothing else.
 
 The hash covers the syntax trees, without comments and docstrings, of the function and of all top-level names
 that it uses directly or indirectly, across modules, and the package's data files (`published.csv`, a
@@ -25,6 +26,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from reprise import sources
 from reprise.storage.effects import effects, run_at_import
 
 PACKAGE = "reprise"
@@ -262,7 +264,7 @@ def _from_libraries(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, st
         else:
             path, bound = node.module, alias.asname or alias.name
         library = path.split(".")[0]
-        if library != PACKAGE and library not in sys.stdlib_module_names:
+        if not _is_ours(library) and library not in sys.stdlib_module_names:
             yield bound, library
 
 
@@ -378,7 +380,7 @@ class _Module:
 
     @cached_property
     def effects(self) -> list[ast.AST]:
-        return effects(self.tree, PACKAGE)
+        return effects(self.tree, {PACKAGE, *sources.PACKAGES})
 
     @cached_property
     def runs(self) -> set[str]:
@@ -401,7 +403,8 @@ class _Module:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_ours(alias.name):
-                    yield (alias.asname, (alias.name, "")) if alias.asname else (PACKAGE, (PACKAGE, ""))
+                    top = alias.name.partition(".")[0]
+                    yield (alias.asname, (alias.name, "")) if alias.asname else (top, (top, ""))
             return
         if node.level and not self.package:  # beside a user's file
             return
@@ -425,7 +428,7 @@ def _module(name: str) -> _Module:
 
 
 def _is_ours(module: str) -> bool:
-    return module.split(".")[0] == PACKAGE
+    return module.split(".")[0] in (PACKAGE, *sources.PACKAGES)
 
 
 def _is_module(name: str) -> bool:

@@ -6,7 +6,7 @@ change what any other module computes.
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 PURE = {
     "collections", "contextlib", "contextvars", "dataclasses", "datetime", "enum", "functools", "itertools",
@@ -23,16 +23,16 @@ BUILTIN = {
 TABLES = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 
 
-def effects(tree: ast.Module, package: str) -> list[ast.AST]:
+def effects(tree: ast.Module, packages: Collection[str]) -> list[ast.AST]:
     """The statements, and calls within definitions, that may do more than define names of the module.
 
     In doubt, a call has an effect. A definition may call a function of the package, unless it is one of the
     same module that calls what may have an effect. A statement that changes a table of the module has none.
 
     Args:
-        package: imports from it are followed by the use of their names.
+        packages: imports from them are followed by the use of their names.
     """
-    found = _Effects(tree, package)
+    found = _Effects(tree, packages)
     return [effect for statement in tree.body for effect in found.of(statement)]
 
 
@@ -51,7 +51,7 @@ def run_at_import(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 class _Effects:
-    def __init__(self, tree: ast.Module, package: str) -> None:
+    def __init__(self, tree: ast.Module, packages: Collection[str]) -> None:
         self._foreign: dict[str, str] = {}
         self._own: dict[str, ast.stmt] = {}
         self._looked_into: list[str] = []
@@ -61,7 +61,7 @@ class _Effects:
                 for alias in node.names:
                     self._foreign[alias.asname or alias.name.split(".")[0]] = alias.name.split(".")[0]
             elif isinstance(node, ast.ImportFrom):
-                origin = package if node.level else (node.module or "").split(".")[0]
+                origin = "" if node.level else (node.module or "").split(".")[0]
                 self._foreign.update((alias.asname or alias.name, origin) for alias in node.names)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self._own[node.name] = node
@@ -69,7 +69,7 @@ class _Effects:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Name):
                         self._values.setdefault(target.id, []).append(node.value)
-        self._package = package
+        self._followed = {"", *PURE, *packages}
 
     def of(self, node: ast.stmt) -> Iterator[ast.AST]:
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.Pass)):
@@ -122,7 +122,7 @@ class _Effects:
         if not isinstance(root, ast.Name):  # a string's method, or an expression
             return not isinstance(root, (ast.Constant, ast.JoinedStr, *TABLES))
         if root.id in self._foreign:
-            return self._foreign[root.id] not in {*PURE, self._package}
+            return self._foreign[root.id] not in self._followed
         if root.id in self._own:
             return self._acts(root.id)
         return root.id not in {*BUILTIN, *self._values} and root.id in dir(builtins)
