@@ -1,0 +1,41 @@
+"""Pages for people: their links lead somewhere, and the index names every page."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def anchors(page):
+    """The anchors that GitHub gives to a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_a_heading(page):
+    for name, anchor in LINK.findall(FENCE.sub("", page.read_text())):
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{page.name} links to {name}, which does not exist"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{page.name} links to #{anchor}, which {target.name} lacks"
+
+
+def test_the_index_names_every_page():
+    named = {name for name, _ in LINK.findall((ROOT / "docs" / "README.md").read_text())}
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+
+
+@pytest.mark.parametrize("file", ["dispute", "bug", "paper"])
+def test_a_template_asks_for_something(file):
+    form = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / f"{file}.yml").read_text())
+    fields = [field for field in form["body"] if field["type"] != "markdown"]
+    assert {"name", "description"} < form.keys()
+    assert all({"id", "attributes"} <= field.keys() and field["attributes"]["label"] for field in fields)
+    assert any(field.get("validations", {}).get("required") for field in fields)
