@@ -92,7 +92,7 @@ def test_the_hash_changes_with_a_value_and_not_with_how_it_is_written(write):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("tier: mine\nexperiment: {}\n", ["unknown key 'experiment'", "tier, base, device, papers, on_request"]),
+        ("tier: mine\nexperiment: {}\n", ["unknown key 'experiment'", "tier, base, device, papers"]),
         ("tier: other\n", ["key 'tier'", "'other'", "must be 'mine'"]),
         ("experiments: {}\n", ["key 'tier'", "None", "must be 'mine'"]),
         (
