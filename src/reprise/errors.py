@@ -22,6 +22,11 @@ def unknown(what: str, name: str, known: Iterable[str], rest: str) -> RepriseErr
         what: the kind of name: `paper`.
         rest: what else to say: which names there are.
     """
-    close = get_close_matches(str(name), list(known), n=1, cutoff=LEAST_ALIKE)
-    guess = f"did you mean '{close[0]}'? " if close else ""
+    near = alike(str(name), known)
+    guess = f"did you mean '{near}'? " if near else ""
     return RepriseError(f"unknown {what} '{name}'; {guess}{rest}")
+
+
+def alike(name: str, known: Iterable[str]) -> str:
+    """The known name that may have been meant; empty if none is like it."""
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=LEAST_ALIKE)), "")

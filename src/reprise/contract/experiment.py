@@ -2,15 +2,20 @@
 declare."""
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import pandas as pd
 
-from reprise.contract.settings import Settings
-from reprise.errors import RepriseError
+from reprise.contract.settings import Settings, field_paths, origin
+from reprise.errors import RepriseError, unknown
+
+P = TypeVar("P", bound=Settings)
+T = TypeVar("T", bound=Hashable)
 
 Tables = Mapping[str, pd.DataFrame]
 """An experiment's result tables by name: tidy, one observation per row."""
@@ -21,8 +26,7 @@ BASE = "published"
 
 @dataclass(frozen=True)
 class Resources:
-    """What a computation needs, as its `experiment.py` declares: `RESOURCES` for an experiment in one piece,
-    or `resources(params, objective)`, which returns them by task's name.
+    """What a computation needs: an experiment in one piece, or a task.
 
     Attributes:
         minutes: expected time on one core, or on `gpus` GPUs, of the machines in docs/performance.md.
@@ -48,17 +52,106 @@ def together(resources: Iterable[Resources]) -> Resources:
     )
 
 
+TOGETHER = "together"
+"""In `Experiment.excused`: why not all pairs of fields are varied together."""
+
+
 @dataclass(frozen=True)
-class Task:
-    """An independent piece of a long computation, declared by `tasks(params, context)` in its `compute.py`.
+class Plan(Generic[P, T]):
+    """The tasks of a long computation, and what each of them needs.
+
+    A task is a hashable value of the experiment's own type, such as a NamedTuple. Its `str` is its name,
+    unique among the tasks and the same in every run. `compute.py` performs it: see `Context.results`.
+
+    `tasks` and `needs` are two functions so that results depend on the tasks, which the computation asks for,
+    and not on how long they are expected to take.
 
     Attributes:
-        name: unique among the experiment's tasks, and the same in every run.
-        make: computes the table; calls its argument from time to time with the fraction done, 0 to 1.
+        tasks: the tasks with these parameters, and with another loss by its name or None.
+        needs: what one of them needs.
     """
 
-    name: str
-    make: Callable[[Callable[[float], None]], pd.DataFrame]
+    tasks: Callable[[P, str | None], Iterable[T]]
+    needs: Callable[[P, T, str | None], Resources]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Generic[P]):
+    """The declaration of an experiment, `EXPERIMENT` in its `experiment.py`.
+
+    Attributes:
+        params: the settings, whose defaults are those of the published run.
+        tables: the names of the tables that its `compute` returns.
+        plan: its tasks, or what it needs if it is in one piece.
+        alternatives: the settings with other plausible values of what the paper leaves open, by name.
+        excused: why an open field, by `name` or `name.inner`, is in no alternative, or under `together` why
+            not all pairs are changed together.
+        gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
+        reads: the files that the experiment reads besides those of the data sets that its settings name.
+        check: checks that the inputs exist; raises RepriseError naming what is missing, where, and what to
+            do.
+        published: the same for what takes too long for a plan: that the inputs are the published ones.
+
+    Raises:
+        RepriseError: if a value is not what it must be.
+    """
+
+    params: type[P]
+    tables: tuple[str, ...]
+    plan: Resources | Plan[P, Any] = Resources()
+    alternatives: Callable[[P], Mapping[str, P]] | None = None
+    excused: Mapping[str, str] = field(default_factory=dict)
+    gaps: tuple[str, ...] = ()
+    reads: Callable[[P], list[Path]] | None = None
+    check: Callable[[P], None] | None = None
+    published: Callable[[P], None] | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.params, type) and issubclass(self.params, Settings)):
+            raise RepriseError(f"params is {self.params!r}; it must be a class derived from Settings")
+        for name, each in self.params.model_fields.items():
+            try:
+                origin(each)
+            except TypeError as error:
+                raise RepriseError(f"params: field '{name}' has no origin: {error}") from None
+        for name, names in (("tables", self.tables), ("gaps", self.gaps)):
+            if not isinstance(names, tuple) or not all(isinstance(each, str) for each in names):
+                raise RepriseError(f"{name} is {names!r}; it must be a tuple of strings")
+        if not self.tables or not all(map(str.isidentifier, self.tables)):
+            raise RepriseError(f"tables is {self.tables!r}; it must name a table or more, in words like a_b")
+        if len(set(self.tables)) < len(self.tables):
+            raise RepriseError(f"tables names a table twice: {', '.join(self.tables)}")
+        for gap in self.gaps:
+            table, _, column = gap.partition(".")
+            if not column:
+                raise RepriseError(f"gaps has '{gap}'; write table.column")
+            if not any(fnmatchcase(each, table) for each in self.tables):
+                raise unknown("table", table, self.tables, f"gaps may name {', '.join(self.tables)}")
+        known = [*field_paths(self.params), TOGETHER]
+        for path, why in self.excused.items():
+            if path not in known:
+                raise unknown("field", path, known, f"excused may name {', '.join(known)}")
+            if not isinstance(why, str) or len(why.split()) < 3:
+                raise RepriseError(f"excused: '{path}' has the reason {why!r}; write a sentence")
+        if not isinstance(self.plan, Resources | Plan):
+            raise RepriseError(f"plan is {self.plan!r}; it must be Plan(tasks, needs) or Resources(...)")
+        for name in ("alternatives", "reads", "check", "published"):
+            given = getattr(self, name)
+            # By whose name the hash of the code finds it.
+            if given is not None and not getattr(given, "__qualname__", "").isidentifier():
+                raise RepriseError(
+                    f"{name} is {given!r}; it must be a function that a module defines by name"
+                )
+
+    def settings(self, params: P) -> dict[str, P]:
+        """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
+        return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
+
+
+Progress = Callable[[float], None]
+"""Called from time to time with the fraction done, 0 to 1."""
+Make = Callable[[Progress], pd.DataFrame]
+"""Computes a task's table."""
 
 
 @dataclass(frozen=True)
@@ -67,26 +160,35 @@ class Context:
 
     Attributes:
         progress: called with (steps done, total steps, description of the current step).
-        keep: returns a task's table, which is computed only once, by this process or another, even if that
-            one was interrupted later.
+        keep: returns the table of this name, which the function computes only once, in this process or
+            another, even if that one was interrupted later.
         root: the checkout, which holds the cache of trained models (`training.models`).
         setting: name of the experiment's setting to compute.
         objective: another loss to train with instead of the published one, or None.
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
-    keep: Callable[[Task], pd.DataFrame] = lambda task: task.make(lambda share: None)
+    keep: Callable[[str, Make], pd.DataFrame] = lambda name, make: make(lambda share: None)
     root: Path = Path()
     setting: str = BASE
     objective: str | None = None
 
-    def result(self, task: Task) -> pd.DataFrame:
-        """The table of a task in this setting."""
-        return self.keep(replace(task, name=f"{self.setting}/{task.name}"))
+    def result(
+        self, perform: Callable[[P, T, "Context", Progress], pd.DataFrame], params: P, task: T
+    ) -> pd.DataFrame:
+        """The table of a task in this setting.
 
-    def results(self, tasks: Iterable[Task]) -> list[pd.DataFrame]:
+        Args:
+            perform: computes the table of any task, `(params, task, context, progress)`. It may ask for those
+                of other tasks.
+        """
+        return self.keep(f"{self.setting}/{task}", partial(perform, params, task, self))
+
+    def results(
+        self, perform: Callable[[P, T, "Context", Progress], pd.DataFrame], params: P, tasks: Iterable[T]
+    ) -> dict[T, pd.DataFrame]:
         """The table of each task."""
-        return [self.result(task) for task in tasks]
+        return {task: self.result(perform, params, task) for task in tasks}
 
 
 @dataclass(frozen=True)
@@ -176,29 +278,32 @@ def _other_losses(settings: Mapping[str, Settings], context: Context) -> dict[st
     return {name: replace(context, setting=name, objective=name) for name in names}
 
 
-def all_tasks(
-    tasks: Callable[[Any, Context], list[Task]], settings: Mapping[str, Settings], context: Context
-) -> list[Task]:
-    """The tasks of all settings and losses, under the names that `Context.result` gives them."""
-    return [
-        replace(task, name=f"{named.setting}/{task.name}")
-        for params, named in _runs(settings, context)
-        for task in tasks(params, named)
-    ]
+class Assignment(NamedTuple):
+    """A task in one of an experiment's settings, or with another loss: what to perform it with."""
+
+    params: Any
+    task: Any
+    context: Context
 
 
-def all_resources(
-    resources: Callable[[Any, str | None], dict[str, Resources]], settings: Mapping[str, Settings]
-) -> dict[str, Resources]:
-    """What each of `all_tasks` needs, by its name."""
+def all_tasks(plan: Plan[P, Any], settings: Mapping[str, P], context: Context) -> dict[str, Assignment]:
+    """The tasks of all settings and losses, by the names that `Context.result` gives them."""
     return {
-        f"{named.setting}/{task}": needs
-        for params, named in _runs(settings, Context())
-        for task, needs in resources(params, named.objective).items()
+        f"{named.setting}/{task}": Assignment(params, task, named)
+        for params, named in _runs(settings, context)
+        for task in plan.tasks(params, named.objective)
     }
 
 
-def _runs(settings: Mapping[str, Settings], context: Context) -> list[tuple[Settings, Context]]:
+def all_needs(plan: Plan[P, Any], settings: Mapping[str, P]) -> dict[str, Resources]:
+    """What each of `all_tasks` needs, by its name."""
+    return {
+        name: plan.needs(params, task, context.objective)
+        for name, (params, task, context) in all_tasks(plan, settings, Context()).items()
+    }
+
+
+def _runs(settings: Mapping[str, P], context: Context) -> list[tuple[P, Context]]:
     """The parameters and the context of each setting and each other loss."""
     runs = [(params, replace(context, setting=name)) for name, params in settings.items()]
     return runs + [(settings[BASE], other) for other in _other_losses(settings, context).values()]

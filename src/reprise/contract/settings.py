@@ -198,6 +198,17 @@ def _inner(field: FieldInfo) -> Mapping[str, str]:
     return field.json_schema_extra["inner"]  # type: ignore[index,return-value]
 
 
+def field_paths(kind: type[Settings]) -> list[str]:
+    """The fields of a kind of settings, by `name`, and of the settings that are their defaults or that differ
+    in origin, by `name.inner`."""
+    paths = []
+    for name, field in kind.model_fields.items():
+        default = field.default
+        nested = type(default).model_fields if isinstance(default, Settings) else {}
+        paths += [name, *(f"{name}.{inner}" for inner in dict.fromkeys([*nested, *_inner(field)]))]
+    return paths
+
+
 def open_fields(params: Settings) -> dict[str, Any]:
     """The values that the paper leaves unstated or that our copy of its text lacks, by `name` or
     `name.inner`."""

@@ -20,10 +20,9 @@ from reprise.contract.experiment import (
     BASE,
     Artifact,
     Context,
+    Make,
     Resources,
     Tables,
-    Task,
-    all_tasks,
     evaluate,
     share_of,
 )
@@ -92,7 +91,7 @@ def run(id: str, tier: Tier, progress: Progress = lambda done, total, what: None
         _require_unchanged(id, tier, key)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
-                f"{id}: compute returned {sorted(tables)}, params.TABLES declares {sorted(experiment.tables)}"
+                f"{id}: compute returned {sorted(tables)}, experiment.py declares {sorted(experiment.tables)}"
             )
         if lacking := _not_finite(tables, experiment.gaps):
             shares = ", ".join(f"{share:.1%} of {column}" for column, share in lacking.items())
@@ -140,11 +139,11 @@ def run_share(
         unchanged = partial(_require_unchanged, id, tier, key)
         keeper = _Keeper(tier.root, asker, expected, progress, unchanged)
         context = Context(root=tier.root, keep=keeper)
-        declared = all_tasks(experiment.tasks(), experiment.settings(params), context)
-        tasks = {task.name: task for task in declared}
+        tasks, perform = experiment.tasks(params, context), experiment.perform()
         with _blamed_on_settings(id, tier):
             for name in expected:
-                keeper(tasks[name])
+                settings, task, asking = tasks[name]
+                asking.result(perform, settings, task)
 
 
 def _say_what_slows(id: str, tier: Tier) -> None:
@@ -269,21 +268,21 @@ class _Keeper:
         self._expected = expected
         self._done = dict.fromkeys(expected, 0.0)
 
-    def __call__(self, task: Task) -> pd.DataFrame:
-        table = self._keep(task.name, partial(self._made, task))
+    def __call__(self, task: str, make: Make) -> pd.DataFrame:
+        table = self._keep(task, partial(self._made, task, make))
         self._report(task, 1.0)
         return table
 
-    def _made(self, task: Task) -> pd.DataFrame:
-        table = task.make(partial(self._report, task))
+    def _made(self, task: str, make: Make) -> pd.DataFrame:
+        table = make(partial(self._report, task))
         self._unchanged()
         return table
 
-    def _report(self, task: Task, share: float) -> None:
-        if task.name in self._done:
-            self._done[task.name] = share * self._expected[task.name].minutes
+    def _report(self, task: str, share: float) -> None:
+        if task in self._done:
+            self._done[task] = share * self._expected[task].minutes
             total = sum(needs.minutes for needs in self._expected.values())
-            self._progress(round(1000 * sum(self._done.values()) / total), 1000, task.name)
+            self._progress(round(1000 * sum(self._done.values()) / total), 1000, task)
 
 
 def has_results(id: str, tier: Tier) -> bool:

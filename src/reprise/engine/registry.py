@@ -1,14 +1,16 @@
 """The registry of papers and experiments, discovered in `reprise.papers`: a folder is a paper, a folder in it
 an experiment."""
 
+import ast
 import csv
 import importlib
 import importlib.util
 import io
 import pkgutil
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -17,12 +19,22 @@ from typing import Any
 
 import pandas as pd
 
+from reprise.contract import experiment as contract
 from reprise.contract import losses
-from reprise.contract.experiment import BASE, Artifact, Resources, all_resources
+from reprise.contract.experiment import (
+    BASE,
+    Artifact,
+    Assignment,
+    Context,
+    Plan,
+    Resources,
+    all_needs,
+    all_tasks,
+)
 from reprise.contract.settings import Settings, open_fields
 from reprise.engine import elsewhere, inputs, loss_trial, memo
 from reprise.engine.memo import closure_hash, code_and_versions
-from reprise.errors import RepriseError, unknown
+from reprise.errors import RepriseError, alike, unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
 from reprise.storage import versions
@@ -39,29 +51,30 @@ PAGE = ("report.css", "report.js")
 
 @dataclass(frozen=True)
 class Experiment:
-    """A folder `papers/KEY/NAME/`. Its computation needs torch, and so is imported only when it runs.
-
-    Attributes:
-        excused: why a field that the paper leaves open is in no alternative, or why not all pairs of fields
-            are changed `together`.
-        reads: the files that the experiment reads besides those of the data sets that its settings name.
-        published: checks that these are the published ones.
-        gaps: patterns of the columns, as `table.column`, in which a number that is not finite is a result.
-    """
+    """A folder `papers/KEY/NAME/`, with what it declares. Its computation needs torch, and so is imported
+    only when it runs."""
 
     id: str
     module: str
-    params: type[Settings]
-    alternatives: Callable[[Any], dict[str, Settings]] | None
-    excused: Mapping[str, str]
-    tables: tuple[str, ...]
+    declaration: contract.Experiment[Any]
     artifacts: tuple[Artifact, ...]
     claims: tuple[Claim, ...]
-    inputs: Callable[[Any], None] | None
-    resources: Resources | Callable[[Any, str | None], dict[str, Resources]]
-    gaps: tuple[str, ...] = ()
-    reads: Callable[[Any], list[Path]] | None = None
-    published: Callable[[Any], None] | None = None
+
+    @property
+    def params(self) -> type[Settings]:
+        return self.declaration.params
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return self.declaration.tables
+
+    @property
+    def excused(self) -> Mapping[str, str]:
+        return self.declaration.excused
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        return self.declaration.gaps
 
     @property
     def paper(self) -> str:
@@ -70,25 +83,31 @@ class Experiment:
     def compute(self) -> Callable:
         return importlib.import_module(f"{self.module}.compute").compute
 
-    def tasks(self) -> Callable:
-        """The function that splits the computation into tasks, if it `has_tasks`."""
-        return importlib.import_module(f"{self.module}.compute").tasks
+    def perform(self) -> Callable:
+        """The function that computes the table of a task, if the experiment `has_tasks`."""
+        return importlib.import_module(f"{self.module}.compute").perform
 
     @property
     def has_tasks(self) -> bool:
         """Whether the computation is split into tasks."""
-        return not isinstance(self.resources, Resources)
+        return isinstance(self.declaration.plan, Plan)
 
     def needs(self, params: Settings) -> dict[str, Resources]:
         """What each task needs, by its name, in all settings and with all losses; what the computation needs,
         under the experiment's id, if it is in one piece. Imports no torch."""
-        if isinstance(self.resources, Resources):
-            return {self.id: self.resources}
-        return all_resources(self.resources, self.settings(params))
+        plan = self.declaration.plan
+        if isinstance(plan, Resources):
+            return {self.id: plan}
+        return all_needs(plan, self.settings(params))
+
+    def tasks(self, params: Settings, context: Context) -> dict[str, Assignment]:
+        """The tasks in all settings and with all losses, by their names; none if it is in one piece."""
+        plan = self.declaration.plan
+        return {} if isinstance(plan, Resources) else all_tasks(plan, self.settings(params), context)
 
     def settings(self, params: Settings) -> dict[str, Settings]:
         """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
-        return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
+        return self.declaration.settings(params)
 
     def varied(self, params: Settings) -> dict[str, frozenset[str]]:
         """The fields that the paper leaves open and that an alternative varies, by the alternative's name."""
@@ -102,8 +121,8 @@ class Experiment:
     def symbols(self, params: Settings) -> list[Symbol]:
         """The package's symbols that the tables depend on, apart from a user's loss."""
         symbols = [(f"{self.module}.compute", "compute"), ("reprise.contract.experiment", "evaluate")]
-        if self.alternatives:
-            symbols.append((f"{self.module}.experiment", "alternatives"))
+        if alternatives := self.declaration.alternatives:
+            symbols.append((alternatives.__module__, alternatives.__name__))
         return symbols + [(OBJECTIVES, name) for name in self._losses(params) if ":" not in name]
 
     def code(self, params: Settings) -> str:
@@ -136,7 +155,8 @@ class Experiment:
         Raises:
             RepriseError: if a user's loss is none, or depends on what no key can cover.
         """
-        places = [*inputs.changeable(params), *(self.reads(params) if self.reads else [])]
+        reads = self.declaration.reads
+        places = [*inputs.changeable(params), *(reads(params) if reads else [])]
         files = {str(place): inputs.digest(place) for place in places if place.exists()}
         for name in self._own_losses(params):
             files |= losses.states(loss_trial.seen(name).files)
@@ -171,25 +191,25 @@ class Experiment:
         return list(params.objective) if isinstance(params, losses.TakesLosses) else []
 
     def check(self, params: Settings) -> None:
-        """Checks that the experiment's inputs exist, by the `check` function of its `experiment.py`, if any.
+        """Checks that the experiment's inputs exist, by the `check` that it declares, if any.
 
         Raises:
             RepriseError: naming what is missing, where, and what to do.
         """
-        if self.inputs:
-            self.inputs(params)
+        if self.declaration.check:
+            self.declaration.check(params)
 
     def require_published(self, params: Settings) -> None:
         """Checks, at the start of a run, what takes too long for a plan: that the inputs are the published
-        ones, also by the `published` function of its `experiment.py`, if any.
+        ones, also by the `published` that it declares, if any.
 
         Raises:
             RepriseError: naming what is not, where, and what to do.
         """
         self.check(params)
         inputs.require_published(params)
-        if self.published:
-            self.published(params)
+        if self.declaration.published:
+            self.declaration.published(params)
 
 
 @dataclass(frozen=True)
@@ -392,26 +412,87 @@ def _paper(key: str) -> Paper:
 def _experiment(id: str, module: str) -> Experiment:
     """An experiment's folder must hold `experiment.py` and `compute.py`, and may hold `figures.py` and
     `claims.py`."""
-    params = importlib.import_module(f"{module}.experiment")
     key = id.split("/")[0]
     return Experiment(
         id=id,
         module=module,
-        params=params.Params,
-        alternatives=getattr(params, "alternatives", None),
-        excused=getattr(params, "EXCUSED", {}),
-        gaps=getattr(params, "GAPS", ()),
-        inputs=getattr(params, "check", None),
-        reads=getattr(params, "reads", None),
-        published=getattr(params, "published", None),
-        resources=getattr(params, "resources", getattr(params, "RESOURCES", Resources())),
-        tables=params.TABLES,
+        declaration=declared(f"{module}.experiment"),
         artifacts=tuple(
             Artifact(id=f"{key}/{drawn['name']}", experiment=id, module=f"{module}.figures", **drawn)
             for drawn in memo.of_package().value(f"{module}.figures", partial(_drawn, module))
         ),
         claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
     )
+
+
+DECLARATION = "EXPERIMENT"
+"""The name under which an `experiment.py` declares its experiment."""
+DECLARABLE = [each.name for each in fields(contract.Experiment)]
+"""What it may declare."""
+UNDECLARED = re.compile(r"Experiment\.__init__\(\) (.+)")
+
+
+def declared(name: str) -> contract.Experiment[Any]:
+    """The declaration of the module `experiment.py` of this name.
+
+    Raises:
+        RepriseError: if it declares no experiment, or something that no experiment has, or defines what looks
+            like a declaration and is none.
+    """
+    try:
+        module = importlib.import_module(name)
+    except TypeError as error:
+        if not (wrong := UNDECLARED.fullmatch(str(error).partition(". Did you mean")[0])):
+            raise
+        raise RepriseError(f"{name}: {_explained(wrong[1])}") from error
+    except RepriseError as error:
+        raise RepriseError(f"{name}: {error}") from error
+    found = getattr(module, DECLARATION, None)
+    if not isinstance(found, contract.Experiment):
+        example = f"{DECLARATION} = Experiment(params=Params, tables=(...))"
+        near = alike(DECLARATION, [each for each in vars(module) if each != DECLARATION])
+        instead = f"; '{near}' is not read" if near else ""
+        raise RepriseError(f"{name}: declares no experiment{instead}; end it with {example}")
+    for stray, meant in _strays(module, found):
+        raise RepriseError(
+            f"{name}: '{stray}' looks like the experiment's '{meant}', and nothing reads it; write "
+            f"Experiment({meant}={stray}), or give it another name"
+        )
+    return found
+
+
+def _explained(wrong: str) -> str:
+    """What is wrong with the arguments of an `Experiment`, given Python's words."""
+    if given := re.fullmatch(r"got an unexpected keyword argument '(\w+)'", wrong):
+        return str(
+            unknown("argument of Experiment", given[1], DECLARABLE, f"allowed: {', '.join(DECLARABLE)}")
+        )
+    return f"Experiment {wrong}; allowed: {', '.join(DECLARABLE)}"
+
+
+def _strays(module: ModuleType, found: contract.Experiment[Any]) -> Iterator[tuple[str, str]]:
+    """The names that a module defines, does not use and that are like those of what it may declare; each with
+    the one that may be meant."""
+    words = {word: word for word in DECLARABLE} | {"resources": "plan", "tasks": "plan", "needs": "plan"}
+    plan = found.plan
+    used = [getattr(found, name) for name in DECLARABLE]
+    used += [plan.tasks, plan.needs] if isinstance(plan, Plan) else []
+    beginnings = {word[:2] for word in words}
+    for name, value in vars(module).items():
+        if name[:2].lower() not in beginnings or isinstance(value, (type, ModuleType)):
+            continue
+        if any(value is each for each in used) or not (near := alike(name.lower(), words)):
+            continue
+        if name not in _loaded(module):
+            yield name, words[near]
+
+
+def _loaded(module: ModuleType) -> set[str]:
+    """The names that a module's code reads."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    return {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
 
 
 def _drawn(module: str) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Networks as tasks of an experiment: each is trained, or read from the cache, and then observed."""
+"""What the tasks of an experiment do with a network: it is trained, or read from the cache, and observed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, no_grad
 
-from reprise.contract.experiment import Task
+from reprise.contract.experiment import Progress
 from reprise.datasets.augment import Views, normalised
 from reprise.datasets.folders import Images
 from reprise.datasets.reading import ahead
@@ -42,30 +42,24 @@ class Network(NamedTuple):
     diverged: int | None
 
 
-def task(
-    name: str,
-    spec: Callable[[], Spec],
+def table(
+    spec: Spec,
     source: Source,
     observe: Callable[[Network], Iterable[Mapping[str, object]]],
     *,
     columns: Mapping[str, object],
     root: Path,
     device: str = "cpu",
-) -> Task:
-    """The task whose table holds the rows that `observe` returns for a network.
+    progress: Progress,
+) -> pd.DataFrame:
+    """The rows that `observe` returns for a network.
 
     Args:
-        name: unique in the experiment.
-        spec: returns the network's spec; called when the task runs.
         columns: constant columns that identify this network's rows.
         root: the checkout.
     """
-
-    def make(progress: Callable[[float], None]) -> pd.DataFrame:
-        network = observed(spec(), source, root, device=device, progress=progress)
-        return pd.DataFrame([{**row, **columns} for row in observe(network)])
-
-    return Task(name, make)
+    network = observed(spec, source, root, device=device, progress=progress)
+    return pd.DataFrame([{**row, **columns} for row in observe(network)])
 
 
 def observed(
@@ -74,7 +68,7 @@ def observed(
     root: Path,
     *,
     device: str = "cpu",
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = lambda share: None,
 ) -> Network:
     """A network from the cache, or trained now; on CUDA, all GPUs train it together.
 
