@@ -9,11 +9,10 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours, stated, unstated
 
 TABLES = ("trajectory", "runs")
-GAPS = ("trajectory.*", "runs.*")
-"""Unconstrained losses diverge, which is the result."""
 
 
 class Params(Settings):
@@ -78,3 +77,12 @@ def alternatives(params: Params) -> dict[str, Params]:
         name = ", ".join(f"{NAMES[field]} {round(value, 3)}" for field, value in changes.items())
         settings[name] = params.model_copy(update=changes)
     return settings
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=TABLES,
+    alternatives=alternatives,
+    # Unconstrained losses diverge, which is the result.
+    gaps=("trajectory.*", "runs.*"),
+)

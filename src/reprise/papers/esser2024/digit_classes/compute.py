@@ -1,9 +1,8 @@
 """Chooses two classes, trains on them, classifies the embeddings, and times the steps."""
 
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -13,12 +12,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
 from reprise.objectives import resolve
 from reprise.papers.esser2024.digit_classes import linear, nonlinear
-from reprise.papers.esser2024.digit_classes.experiment import PAIRS, Params, check, task_name
+from reprise.papers.esser2024.digit_classes.experiment import Pairs, Params, Task, check, embeddings
 from reprise.papers.esser2024.digit_classes.timing import step_times
 from reprise.papers.esser2024.limiting_dynamics.dynamics import (
     ODES,
@@ -62,11 +61,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     With another loss than the published one only `accuracy`, after projected gradient descent on it.
     """
-    pairs, *embedding_accuracies = context.results(tasks(params, context))
-    accuracy = pd.concat(embedding_accuracies, ignore_index=True)
+    pairs = context.result(perform, params, Pairs())
+    results = context.results(perform, params, embeddings(params))
+    accuracy = pd.concat(results.values(), ignore_index=True)
     if context.objective:
         return {"accuracy": accuracy}
-    pair = _choose_pair(_images(params), pairs, params)
+    pair = _chosen_pair(params, context)
     pixels = {
         "seed": range(params.seeds),
         "first": pair.first,
@@ -83,23 +83,17 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """A task for raw pixels, which chooses the two classes, and one for each embedding dimension, which uses
-    them."""
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
     check(params)
-    images = _images(params)
-    pairs = Task(PAIRS, lambda _: _pairs(images, params))
-
-    @cache
-    def chosen_pair() -> Pair:
-        return _choose_pair(images, context.result(pairs), params)
-
-    accuracies = partial(_embedding_accuracies, params, chosen_pair, context.objective)
-    return [pairs, *(Task(task_name(z), partial(accuracies, z)) for z in params.embedding_dims)]
+    if isinstance(task, Pairs):
+        return _pairs(_images(params.data_set, params.root), params)
+    return _embedding_accuracies(params, _chosen_pair(params, context), context.objective, task.z, progress)
 
 
-def _images(params: Params) -> Images:
-    images, labels = load(params.data_set, params.root, SPLIT[params.data_set])
+@lru_cache(maxsize=1)
+def _images(data_set: str, root: str) -> Images:
+    images, labels = load(data_set, root, SPLIT[data_set])
     brightness = torch.as_tensor(images).flatten(1).double()
     return Images((brightness / brightness.max()).numpy(), labels.numpy())
 
@@ -126,8 +120,11 @@ class Pair(NamedTuple):
     separating: Float[Tensor, "seed pixel"]
 
 
-def _choose_pair(images: Images, pairs: pd.DataFrame, params: Params) -> Pair:
-    first, second = least_separable(pairs)
+@lru_cache(maxsize=1)
+def _chosen_pair(params: Params, context: Context) -> Pair:
+    """The chosen pair, which all embedding dimensions share."""
+    images = _images(params.data_set, params.root)
+    first, second = least_separable(context.result(perform, params, Pairs()))
     samples = [
         _sample(images, (first, second), params.per_class, _stream(seed, "images"))
         for seed in range(params.seeds)
@@ -164,13 +161,9 @@ def _accuracies(embeddings: Float[Tensor, "seed sample z"], pair: Pair, params: 
 
 
 def _embedding_accuracies(
-    params: Params,
-    choose: Callable[[], Pair],
-    objective: str | None,
-    z: int,
-    progress: Callable[[float], None],
+    params: Params, pair: Pair, objective: str | None, z: int, progress: Progress
 ) -> pd.DataFrame:
-    pair, parts = choose(), 1 + len(params.activations)
+    parts = 1 + len(params.activations)
     if objective:
         maps = {
             "descent": linear.descended(
@@ -211,7 +204,7 @@ def _embedding_accuracies(
     return pd.DataFrame(rows)
 
 
-def _report(progress: Callable[[float], None], done: int, parts: int, share: float) -> None:
+def _report(progress: Progress, done: int, parts: int, share: float) -> None:
     progress((done + share) / parts)
 
 

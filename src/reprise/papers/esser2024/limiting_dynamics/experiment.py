@@ -8,9 +8,8 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours, stated, unstated
-
-TABLES = ("ends", "trajectory", "outputs")
 
 WIDTHS = (10, 100, 1000)
 DIMS = (1, 2)
@@ -53,12 +52,6 @@ class Params(Settings):
         return self
 
 
-EXCUSED = {
-    "embedding_dims": "claims read one output and two, each from its own runs",
-    "reduction": "with a sum, Euler's method (12) is unstable at the stated step",
-}
-
-
 def alternatives(params: Params) -> dict[str, Params]:
     """The unstated settings lower and higher, all together: each pair of values of each two settings once."""
     every = params.record_every
@@ -77,3 +70,14 @@ def alternatives(params: Params) -> dict[str, Params]:
         )
         for changes in grid
     }
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("ends", "trajectory", "outputs"),
+    alternatives=alternatives,
+    excused={
+        "embedding_dims": "claims read one output and two, each from its own runs",
+        "reduction": "with a sum, Euler's method (12) is unstable at the stated step",
+    },
+)

@@ -3,9 +3,8 @@
 No other loss can be shown: the formulas concern the losses of Eqs. 1 and 2, and nothing is trained.
 """
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours
-
-TABLES = ("identities",)
 
 
 class Params(Settings):
@@ -15,3 +14,6 @@ class Params(Settings):
     many_points: int = ours(150, "points at which each bound or sign is checked", ge=1)
     largest: int = ours(5, "largest number of inputs or outputs; widths and samples may be larger", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities",))

@@ -1,15 +1,13 @@
 """Trains wide networks until their outputs have collapsed, and beside their tangent kernels."""
 
-from collections.abc import Callable
-from functools import partial
-from itertools import product
+from collections.abc import Sequence
 
 import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import tidy
 from reprise.networks.activations import ACTIVATIONS as ACTIVATION
 from reprise.networks.dense import Weights
@@ -20,16 +18,15 @@ from reprise.papers.esser2024.losses import contrastive, non_contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
 from reprise.papers.esser2024.wide_networks.experiment import (
-    ACTIVATIONS,
     ARMS,
-    LOSSES,
+    Collapse,
     Params,
-    collapse_task,
-    kernel_task,
+    Task,
+    collapses,
+    kernels,
 )
 from reprise.training.replicas import sgd
 
-Progress = Callable[[float], None]
 Outputs = Float[Tensor, "seed point z"]
 """Of the anchors, then the positives, then the negatives."""
 
@@ -38,23 +35,18 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `collapse`, the anchors' second singular value over the first, and how large their outputs have
     grown, during training without constraints; `distances` of a network's outputs from those of its tangent
     kernel after as many epochs, relative to the larger of the two."""
-    results = context.results(tasks(params, context))
-    collapse = len(LOSSES) * len(ACTIVATIONS)
+    asked: dict[str, Sequence[Task]] = {"collapse": collapses(), "distances": kernels(params)}
     return {
-        "collapse": pd.concat(results[:collapse], ignore_index=True),
-        "distances": pd.concat(results[collapse:], ignore_index=True),
+        name: pd.concat(context.results(perform, params, tasks).values(), ignore_index=True)
+        for name, tasks in asked.items()
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """A task for each loss and activation, and one for each width beside its kernel."""
-    return [
-        *(
-            Task(collapse_task(loss, activation), partial(_collapse, params, loss, activation))
-            for loss, activation in product(LOSSES, ACTIVATIONS)
-        ),
-        *(Task(kernel_task(width), partial(_distances, params, width)) for width in params.widths),
-    ]
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
+    if isinstance(task, Collapse):
+        return _collapse(params, task.loss, task.activation, progress)
+    return _distances(params, task.width, progress)
 
 
 def _data(params: Params) -> HalfMoons:

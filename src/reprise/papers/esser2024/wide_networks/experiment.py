@@ -3,12 +3,11 @@
 No other loss can be shown: the sentences are about the losses (1) and (2) and the squared loss.
 """
 
-from typing import Literal
+from itertools import product
+from typing import Literal, NamedTuple
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import Settings, ours, stated
-
-TABLES = ("collapse", "distances")
 
 ACTIVATIONS = ("relu", "tanh")
 LOSSES = ("contrastive", "non-contrastive")
@@ -41,25 +40,52 @@ class Params(Settings):
     seeds: int = ours(10, "independent data and starts", ge=1)
 
 
-def collapse_task(loss: str, activation: str) -> str:
-    """The name of a task."""
-    return f"{loss}, {activation}"
+class Collapse(NamedTuple):
+    """The task of networks that collapse."""
+
+    loss: str
+    activation: str
+
+    def __str__(self) -> str:
+        return f"{self.loss}, {self.activation}"
 
 
-def kernel_task(width: int) -> str:
-    """The name of a task."""
-    return f"kernel, width {width}"
+class Kernel(NamedTuple):
+    """The task of networks of one width beside their kernels."""
+
+    width: int
+
+    def __str__(self) -> str:
+        return f"kernel, width {self.width}"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time is a rough estimate."""
-    collapse = Resources(minutes=1.5e-9 * params.seeds * params.steps * params.samples * params.width)
-    return {
-        **{collapse_task(loss, activation): collapse for loss in LOSSES for activation in ACTIVATIONS},
-        **{
-            kernel_task(width): Resources(
-                minutes=2e-9 * params.seeds * params.epochs * params.samples * (width + 500)
-            )
-            for width in params.widths
-        },
-    }
+Task = Collapse | Kernel
+
+
+def collapses() -> list[Collapse]:
+    """A task for each loss and activation."""
+    return [Collapse(loss, activation) for loss, activation in product(LOSSES, ACTIVATIONS)]
+
+
+def kernels(params: Params) -> list[Kernel]:
+    """A task for each width beside its kernel."""
+    return [Kernel(width) for width in params.widths]
+
+
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """All tasks."""
+    return [*collapses(), *kernels(params)]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs; its time is a rough estimate."""
+    if isinstance(task, Collapse):
+        return Resources(minutes=1.5e-9 * params.seeds * params.steps * params.samples * params.width)
+    return Resources(minutes=2e-9 * params.seeds * params.epochs * params.samples * (task.width + 500))
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("collapse", "distances"),
+    plan=Plan(tasks, needs),
+)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import product
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import tidy
 from reprise.networks.dense import Weights
 from reprise.objectives import resolve
@@ -20,7 +20,7 @@ from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.losses import contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.papers.esser2024.width.experiment import OWN, Params, task_name
+from reprise.papers.esser2024.width.experiment import OWN, Params, Reduction, Task, tasks
 from reprise.training.replicas import sgd
 
 UNITS_AT_ONCE = 4000
@@ -35,23 +35,47 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `differences` of each network's outputs from its linear twin's at the recorded epochs; `bounds`
     on them at the start, by Theorem 1. The bounds do not depend on the loss; other losses have none."""
-    differences = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    differences = pd.concat(results.values(), ignore_index=True)
     if context.objective:
         return {"differences": differences}
     return {"differences": differences, "bounds": _bounds(params)}
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """A task for each reduction of the loss and each width."""
-    if context.objective:
-        loss_of_views = resolve(context.objective)
-        losses: dict[str, Loss] = {OWN: lambda anchor, positive, negative: loss_of_views(anchor, positive)}
-    else:
-        losses = {reduction: partial(contrastive, reduction=reduction) for reduction in params.reductions}
-    return [
-        Task(task_name(reduction, width), partial(_differences, params, loss, reduction, width))
-        for (reduction, loss), width in product(losses.items(), params.widths)
-    ]
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """Means over anchors of ‖u^φ - u^I‖, of the same up to the sign of all outputs, and of ‖u^I‖, one row per
+    activation, seed and recorded epoch."""
+    reduction, width = task
+    loss = _loss(reduction, context.objective)
+    stack = max(1, UNITS_AT_ONCE // width)
+    groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
+    tables = []
+    for group, seeds in enumerate(groups):
+        data, start = _data(params, seeds), orthonormal_start(seeds, width, 2, params.output_dim)
+        linear = train(params, data, start, "linear", loss)
+        for index, activation in enumerate(params.activations):
+            groups_done = group + index / len(params.activations)
+            progress(groups_done / len(groups))
+            nonlinear = train(params, data, start, activation, loss)
+            axes = {"epoch": records(params), "seed": seeds}
+            difference, opposite = ((nonlinear - sign * linear).norm(dim=-1).mean(-1) for sign in (1, -1))
+            table = tidy(
+                axes,
+                difference=difference,
+                up_to_sign=torch.minimum(difference, opposite),
+                linear_norm=linear.norm(dim=-1).mean(-1),
+            )
+            tables.append(table.assign(activation=activation))
+    joint = pd.concat(tables, ignore_index=True).assign(reduction=reduction, width=width)
+    return joint.assign(relative=joint["difference"] / joint["linear_norm"])
+
+
+def _loss(reduction: Reduction | Literal["own"], objective: str | None) -> Loss:
+    """The published loss, or another one of the two views."""
+    if reduction != OWN:
+        return partial(contrastive, reduction=reduction)
+    loss_of_views = resolve(str(objective))
+    return lambda anchor, positive, negative: loss_of_views(anchor, positive)
 
 
 def train(
@@ -88,34 +112,6 @@ def train(
 def records(params: Params) -> list[int]:
     """The recorded epochs: evenly spaced, including the start and the end."""
     return sorted({round(epoch) for epoch in np.linspace(0, params.epochs, params.records + 1)})
-
-
-def _differences(
-    params: Params, loss: Loss, reduction: str, width: int, progress: Callable[[float], None]
-) -> pd.DataFrame:
-    """Means over anchors of ‖u^φ - u^I‖, of the same up to the sign of all outputs, and of ‖u^I‖, one row per
-    activation, seed and recorded epoch."""
-    stack = max(1, UNITS_AT_ONCE // width)
-    groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
-    tables = []
-    for group, seeds in enumerate(groups):
-        data, start = _data(params, seeds), orthonormal_start(seeds, width, 2, params.output_dim)
-        linear = train(params, data, start, "linear", loss)
-        for index, activation in enumerate(params.activations):
-            groups_done = group + index / len(params.activations)
-            progress(groups_done / len(groups))
-            nonlinear = train(params, data, start, activation, loss)
-            axes = {"epoch": records(params), "seed": seeds}
-            difference, opposite = ((nonlinear - sign * linear).norm(dim=-1).mean(-1) for sign in (1, -1))
-            table = tidy(
-                axes,
-                difference=difference,
-                up_to_sign=torch.minimum(difference, opposite),
-                linear_norm=linear.norm(dim=-1).mean(-1),
-            )
-            tables.append(table.assign(activation=activation))
-    joint = pd.concat(tables, ignore_index=True).assign(reduction=reduction, width=width)
-    return joint.assign(relative=joint["difference"] / joint["linear_norm"])
 
 
 def _bounds(params: Params) -> pd.DataFrame:

@@ -1,14 +1,13 @@
 """Settings of Figure 2."""
 
 from itertools import product
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated, unstated
 
-TABLES = ("differences", "bounds")
-OWN = "own"
+OWN: Final = "own"
 """The column `reduction` for other losses than the published one."""
 
 Activation = Literal["tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmoid"]
@@ -43,23 +42,26 @@ class Params(TakesLosses):
     records: int = ours(50, "recorded epochs after the start, evenly spaced", ge=1)
 
 
-def task_name(reduction: str, width: int) -> str:
-    """The name of a task."""
-    return f"{reduction}, width {width}"
+class Task(NamedTuple):
+    """Networks of one width under one loss."""
+
+    reduction: Reduction | Literal["own"]
+    width: int
+
+    def __str__(self) -> str:
+        return f"{self.reduction}, width {self.width}"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time was measured at several widths."""
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """A task for each reduction of the loss and each width."""
+    reductions: tuple[Reduction | Literal["own"], ...] = (OWN,) if objective else params.reductions
+    return [Task(reduction, width) for reduction, width in product(reductions, params.widths)]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs; its time was measured at several widths."""
     networks = params.seeds * (1 + len(params.activations))
-    return {
-        task_name(reduction, width): Resources(
-            minutes=networks * params.epochs * (1.2e-4 + 1.2e-6 * width) / 60
-        )
-        for reduction, width in product((OWN,) if objective else params.reductions, params.widths)
-    }
-
-
-EXCUSED = {"reductions": "both are run; claims whose id ends in -sum read the sum, the others the mean"}
+    return Resources(minutes=networks * params.epochs * (1.2e-4 + 1.2e-6 * task.width) / 60)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -80,3 +82,12 @@ def alternatives(params: Params) -> dict[str, Params]:
         )
         for a, b in product((0, 1), repeat=2)
     }
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("differences", "bounds"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    excused={"reductions": "both are run; claims whose id ends in -sum read the sum, the others the mean"},
+)
