@@ -6,14 +6,15 @@ from itertools import cycle, islice
 from math import nan
 from pathlib import Path
 
+import pandas as pd
 from torch import Tensor, no_grad
 
-from reprise.contract.experiment import Task
+from reprise.contract.experiment import Progress
 from reprise.contract.settings import replaced
 from reprise.diagnostics.spectra import normalised_log_spectrum
 from reprise.objectives import infonce_other_view
 from reprise.papers.jing2022.image_settings import PARTS, Training, spec, start_spec
-from reprise.training.image_tasks import Network, features, observed, probe, random_views, task
+from reprise.training.image_tasks import Network, features, observed, probe, random_views, table
 from reprise.training.images import Data
 from reprise.training.methods import DirectCLR, Student, name_of
 from reprise.training.spec import Spec
@@ -28,7 +29,6 @@ def published(net: str) -> str:
 
 
 def trained(
-    name: str,
     training: Training,
     net: str,
     seed: int,
@@ -37,8 +37,10 @@ def trained(
     columns: Mapping[str, object],
     parts: tuple[str, ...] = ("all",),
     objective: str | None = None,
-) -> Task:
-    """A network as a task, whose table has one row per number.
+    *,
+    progress: Progress,
+) -> pd.DataFrame:
+    """The table of a trained network, one row per number.
 
     `what` is `representation` or `embedding`, with ln of the `index`-th singular value of the covariance of
     unit vectors, or `probe`, with the `labels`, the `part` of the representation that it reads, and a top-1
@@ -62,21 +64,22 @@ def trained(
                 for row in measured(start.student, net_spec, training, data, labels, parts)
             )
 
-    return task(
-        name, lambda: net_spec, training.source, observe,
-        columns=columns, root=root, device=training.device,
+    return table(
+        net_spec, training.source, observe,
+        columns=columns, root=root, device=training.device, progress=progress,
     )  # fmt: skip
 
 
 def start(
-    name: str,
     training: Training,
     seed: int,
     labels: Labels,
     root: Path,
     columns: Mapping[str, object],
     parts: tuple[str, ...] = ("all",),
-) -> Task:
+    *,
+    progress: Progress,
+) -> pd.DataFrame:
     """The same for the initial network of SimCLR with a nonlinear projector; all networks of a seed start
     from its encoder."""
     data = training.source.load()
@@ -85,9 +88,9 @@ def start(
     def observe(network: Network) -> Iterator[dict[str, object]]:
         return measured(network.student, net_spec, training, data, labels, parts)
 
-    return task(
-        name, lambda: net_spec, training.source, observe,
-        columns=columns, root=root, device=training.device,
+    return table(
+        net_spec, training.source, observe,
+        columns=columns, root=root, device=training.device, progress=progress,
     )  # fmt: skip
 
 

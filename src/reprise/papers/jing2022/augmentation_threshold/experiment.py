@@ -5,24 +5,15 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import from_code, ours, unstated
-
-TABLES = ("singular_values", "strong_block")
-RESOURCES = Resources(minutes=3)
 
 CLAIMED_ONE_VIEW = (0.25, 0.9, 1.1, 1.25, 4.0)
 CLAIMED_BOTH_VIEWS = (4.0,)
 
 CODE_STD, CODE_RATE = 48**-0.5, 0.001
 """Of the authors' toy code: weights uniform within ±1/4, and the learning rate, on inputs of variance 1."""
-
-EXCUSED = {
-    "dim": "each input has its own threshold, so that a wider model repeats what this one shows",
-    "input_variance": "a change of it is one of k, the weak noise, the initial weights and the learning rate",
-}
-"""Why these fields are in none of the `alternatives`."""
 
 
 class Params(TakesLosses):
@@ -76,3 +67,16 @@ def alternatives(params: Params) -> dict[str, Params]:
     return {
         name: params.model_copy(update={**cheaper, **coarser, **changes}) for name, changes in grid.items()
     }
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("singular_values", "strong_block"),
+    plan=Resources(minutes=3),
+    alternatives=alternatives,
+    excused={
+        "dim": "each input has its own threshold, so that a wider model repeats what this one shows",
+        "input_variance": "a change of it is one of k, the weak noise, the initial weights and the learning "
+        "rate",
+    },
+)

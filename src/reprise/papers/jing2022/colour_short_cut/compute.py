@@ -1,24 +1,23 @@
 """Trains SimCLR on dark backdrops of any hue, and on bright ones that keep their hue; probes for shape."""
 
 from collections.abc import Iterator
-from itertools import product
 from math import nan
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.settings import replaced
 from reprise.objectives import nt_xent
 from reprise.papers.jing2022.colour_short_cut.experiment import (
-    ARMS,
     Params,
+    Task,
     check,
     probe_settings,
     source,
     spec,
-    task_name,
+    tasks,
 )
-from reprise.training.image_tasks import Network, features, observed, probe, task
+from reprise.training.image_tasks import Network, features, observed, probe, table
 from reprise.training.images import Data
 from reprise.training.methods import Student, name_of
 from reprise.training.spec import Spec
@@ -30,45 +29,39 @@ STRETCHES = 20
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `losses`, the mean loss of each stretch of a training, by its last step; `probes`, a linear
     probe's accuracy for shape, in % of the test images, before and after training."""
-    table = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    rows = pd.concat(results.values(), ignore_index=True)
     return {
-        name: table.loc[table["table"] == name, ["arm", "seed", "step", column]].reset_index(drop=True)
+        name: rows.loc[rows["table"] == name, ["arm", "seed", "step", column]].reset_index(drop=True)
         for name, column in (("losses", "loss"), ("probes", "accuracy"))
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per network."""
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task: the rows of both tables."""
     check(params)
+    net_spec = spec(params, *task, context.objective or name_of(nt_xent))
+    images = source(params, task.arm)
 
-    def declared(arm: str, seed: int) -> Task:
-        net_spec = spec(params, arm, seed, context.objective or name_of(nt_xent))
-        images = source(params, arm)
+    def observe(network: Network) -> Iterator[dict[str, object]]:
+        start = observed(replaced(net_spec, {"steps": 0}), images, context.root)
+        ends = {0: accuracy(params, net_spec, start.student, images.load()), net_spec.steps: nan}
+        if network.diverged is None:
+            ends[net_spec.steps] = accuracy(params, net_spec, network.student, images.load())
+        yield from ({"table": "probes", "step": step, "accuracy": value} for step, value in ends.items())
+        for step, loss in stretches(network.log, net_spec.steps).items():
+            yield {"table": "losses", "step": step, "loss": loss}
 
-        def observe(network: Network) -> Iterator[dict[str, object]]:
-            start = observed(replaced(net_spec, {"steps": 0}), images, context.root)
-            ends = {0: accuracy(params, net_spec, start.student, images.load()), net_spec.steps: nan}
-            if network.diverged is None:
-                ends[net_spec.steps] = accuracy(params, net_spec, network.student, images.load())
-            yield from ({"table": "probes", "step": step, "accuracy": value} for step, value in ends.items())
-            for step, loss in stretches(network.log, net_spec.steps).items():
-                yield {"table": "losses", "step": step, "loss": loss}
-
-        return task(
-            task_name(arm, seed), lambda: net_spec, images, observe,
-            columns={"arm": arm, "seed": seed}, root=context.root,
-        )  # fmt: skip
-
-    return [declared(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
+    return table(net_spec, images, observe, columns=task._asdict(), root=context.root, progress=progress)
 
 
 def stretches(log: list[dict], steps: int) -> pd.Series:
     """The mean loss over each stretch, by the stretch's last step; NaN after a divergence."""
-    table = pd.DataFrame(log, columns=["step", "loss"])
+    losses = pd.DataFrame(log, columns=["step", "loss"])
     length = -(-steps // STRETCHES)
-    last = (table["step"] // length + 1) * length
+    last = (losses["step"] // length + 1) * length
     ends = [min(end, steps) for end in range(length, steps + length, length)]
-    return table.groupby(last.clip(upper=steps))["loss"].mean().reindex(ends)
+    return losses.groupby(last.clip(upper=steps))["loss"].mean().reindex(ends)
 
 
 def accuracy(params: Params, net_spec: Spec, student: Student, data: Data) -> float:

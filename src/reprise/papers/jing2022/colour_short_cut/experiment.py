@@ -1,9 +1,9 @@
 """Settings of SimCLR on the rendered images that stand in for ImageNet; none of them is from the paper."""
 
 from itertools import product
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated
 from reprise.datasets.catalogue import DATA_SETS
@@ -16,8 +16,6 @@ from reprise.training.image_settings import Probe, Source
 from reprise.training.optimisers import SGD, AdamW
 from reprise.training.schedules import WarmupCosine
 from reprise.training.spec import Spec
-
-TABLES = ("losses", "probes")
 
 ARMS = {"any hue": ("shapes", "shapes"), "short cut": ("shapes-bright", "colour_short_cut")}
 """Data set and augmentation recipe of each arm."""
@@ -67,19 +65,25 @@ def probe_settings(params: Params) -> Probe:
     return Probe(optimiser=SGD(learning_rate=0.1), schedule=WarmupCosine(), epochs=params.probe_epochs)
 
 
-def task_name(arm: str, seed: int) -> str:
-    """The name of a network's task."""
-    return f"{arm}, seed {seed}"
+class Task(NamedTuple):
+    """A network of an arm."""
+
+    arm: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.arm}, seed {self.seed}"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; each probes its network before and after training."""
-    return {
-        task_name(arm, seed): costs.resources(
-            spec(params, arm, seed, ""), source(params, arm), probe_settings(params), probes=2
-        )
-        for arm, seed in product(ARMS, range(params.seeds))
-    }
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """A task for each network."""
+    return [Task(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs, which probes its network before and after training."""
+    images = source(params, task.arm)
+    return costs.resources(spec(params, *task, ""), images, probe_settings(params), probes=2)
 
 
 def check(params: Params) -> None:
@@ -93,3 +97,11 @@ def check(params: Params) -> None:
             f"jing2022/colour_short_cut: data_set '{params.data_set}'; only the stand-in is supported: "
             "write data_set: shapes"
         )
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("losses", "probes"),
+    plan=Plan(tasks, needs),
+    check=check,
+)

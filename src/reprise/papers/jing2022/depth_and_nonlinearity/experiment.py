@@ -1,14 +1,10 @@
 """Settings of Figure 6; the text states only the widths, the depths, plain SGD and singular values that start
 non-degenerate."""
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import from_code, ours, stated, unstated
 from reprise.papers.jing2022.two_layer_settings import CODE_SCALE, CODE_SPAN
-
-TABLES = ("spectrum",)
-RESOURCES = Resources(minutes=3)
-EXCUSED = {"depths": "the four hold both that the text names"}
 
 
 class Params(TakesLosses):
@@ -83,3 +79,12 @@ def alternatives(params: Params) -> dict[str, Params]:
         name: params.model_copy(update={**cheaper, **coarser, **changes}) for name, changes in grid.items()
     }
     return {name: each.model_copy(update={"long_steps": each.steps}) for name, each in settings.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("spectrum",),
+    plan=Resources(minutes=3),
+    alternatives=alternatives,
+    excused={"depths": "the four hold both that the text names"},
+)

@@ -3,11 +3,8 @@
 No other loss can be shown: the formulas are about the gradients of InfoNCE (Eq. 2), and nothing is trained.
 """
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.settings import Settings, ours
-
-TABLES = ("identities",)
-RESOURCES = Resources(minutes=0.1)
 
 
 class Params(Settings):
@@ -18,3 +15,6 @@ class Params(Settings):
     )
     largest: int = ours(6, "largest width; tall matrices and numbers of samples go beyond", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities",), plan=Resources(minutes=0.1))

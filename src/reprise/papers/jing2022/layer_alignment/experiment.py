@@ -4,12 +4,9 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.settings import ours
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
-
-TABLES = ("alignment", "trajectory", "singular_values", "theorem3")
-RESOURCES = Resources(minutes=2)
 
 
 class Params(TwoLayers):
@@ -29,3 +26,11 @@ class Params(TwoLayers):
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of what the paper leaves unstated, without the control."""
     return {name: each.model_copy(update={"controls": ()}) for name, each in params.plausible().items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("alignment", "trajectory", "singular_values", "theorem3"),
+    plan=Resources(minutes=2),
+    alternatives=alternatives,
+)

@@ -2,12 +2,9 @@
 
 from typing import Literal
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.settings import ours
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
-
-TABLES = ("trajectory",)
-RESOURCES = Resources(minutes=3)
 
 
 class Params(TwoLayers):
@@ -27,3 +24,11 @@ def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of what the paper leaves unstated, with fewer seeds and without the control."""
     cheaper = {"seeds": min(params.seeds, 5), "controls": ()}
     return {name: each.model_copy(update=cheaper) for name, each in params.plausible().items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("trajectory",),
+    plan=Resources(minutes=3),
+    alternatives=alternatives,
+)

@@ -1,10 +1,9 @@
 """Settings of Section 6.1's propositions in the toy model; the paper tests them on ImageNet only (Section
 6.3)."""
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import unstated
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
-
-TABLES = ("trajectory",)
 
 
 class Params(TwoLayers):
@@ -21,3 +20,10 @@ def alternatives(params: Params) -> dict[str, Params]:
         else each
         for name, each in params.plausible().items()
     }
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("trajectory",),
+    alternatives=alternatives,
+)

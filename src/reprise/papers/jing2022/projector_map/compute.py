@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.papers.jing2022.image_nets import start, trained
 from reprise.papers.jing2022.image_settings import OTHER_LABELS
 from reprise.papers.jing2022.projector_map.experiment import Params
@@ -22,10 +22,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     before training, `initial`.
     """
     declared, rows = networks(params)
-    measured = dict(zip(declared, context.results(tasks(params, context)), strict=True))
+    measured = context.results(perform, params, declared.values())
     return _tables(
         [
-            measured[key].assign(
+            measured[declared[key]].assign(
                 net=net, seed=seed, factor=point.factor, value_of_factor=point.value, base=point.base
             )
             for point, net, seed, key in rows
@@ -33,19 +33,15 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     )
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per network, trained or initial."""
+def perform(params: Params, task: Network, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a network, trained or initial."""
     sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
     loaded = {name: Source(name=name, root=params.root).load() for name in sets}
     labels = {name: (data.labels, data.test_labels) for name, data in loaded.items()}
-
-    def declared(network: Network) -> Task:
-        measured: tuple[Any, ...] = network.seed, labels, context.root, {}
-        if network.net == START:
-            return start(network.task, network.settings, *measured)
-        return trained(network.task, network.settings, network.net, *measured)
-
-    return [declared(network) for network in networks(params)[0].values()]
+    measured: tuple[Any, ...] = task.seed, labels, context.root, {}
+    if task.net == START:
+        return start(task.settings, *measured, progress=progress)
+    return trained(task.settings, task.net, *measured, progress=progress)
 
 
 def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:

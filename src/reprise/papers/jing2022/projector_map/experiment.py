@@ -7,16 +7,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import ours
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import OTHER_LABELS, Shortcut, Training
-from reprise.papers.jing2022.projector_map.grid import networks
+from reprise.papers.jing2022.projector_map.grid import Network, networks
 from reprise.training.optimisers import LARS, SGD, AdamW, OptimiserSpec
-
-TABLES = ("spectra", "probes")
-
-check = image_settings.check
 
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -55,10 +51,20 @@ class Params(Training):
     base_seeds: int = ours(3, "of the nets at the base point", ge=1)
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
+def tasks(params: Params, objective: str | None = None) -> list[Network]:
+    """A task for each network, trained or initial."""
+    return list(networks(params)[0].values())
+
+
+def needs(params: Params, task: Network, objective: str | None = None) -> Resources:
+    """What a task needs."""
     labels = 1 + (params.data_set in OTHER_LABELS)
-    return {
-        network.task: image_settings.resources(network.settings, network.net, probes=labels)
-        for network in networks(params)[0].values()
-    }
+    return image_settings.resources(task.settings, task.net, probes=labels)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("spectra", "probes"),
+    plan=Plan(tasks, needs),
+    check=image_settings.check,
+)

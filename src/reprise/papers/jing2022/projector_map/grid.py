@@ -96,17 +96,19 @@ def _numbers(
 
 
 class Network(NamedTuple):
-    """A network of the map, trained or initial.
+    """A network of the map, trained or initial, which is a task.
 
     Attributes:
-        task: name of its task.
         net: one of `WITH`, `WITHOUT`, `DIRECTCLR` and `START`.
     """
 
-    task: str
+    name: str
     settings: Training
     net: str
     seed: int
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Row(NamedTuple):
@@ -132,9 +134,9 @@ def networks(params: "Params") -> tuple[dict[str, Network], list[Row]]:
             for seed in range(params.base_seeds if settings == params else params.seeds):
                 key = f"{net} {settings.model_dump_json()} {seed}"
                 start_key = f"{START} {settings.encoder.model_dump_json()} {seed}"
-                task = f"{point.factor} {point.value}: {net}, seed {seed}"
-                declared.setdefault(key, Network(task, settings, net, seed))
-                declared.setdefault(start_key, Network(f"{task}, {START}", settings, START, seed))
+                name = f"{point.factor} {point.value}: {net}, seed {seed}"
+                declared.setdefault(key, Network(name, settings, net, seed))
+                declared.setdefault(start_key, Network(f"{name}, {START}", settings, START, seed))
                 rows += [Row(point, net, seed, key), Row(point, START, seed, start_key)]
     return declared, rows
 

@@ -1,5 +1,6 @@
 """The networks of Table 1, Section 6.3 and Figure 10, and their tasks. Imports no torch."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from reprise.contract.settings import replaced
@@ -19,15 +20,12 @@ OF_TABLE_1 = ("nonlinear", "linear", "none", "directclr")
 OF_SPECTRA = ("nonlinear", "none", "directclr")
 """The networks on further data sets and at other settings: with and without a projector, and DirectCLR."""
 
-PIXELS_TASK, SUPERVISED_TASK = "pixels", "supervised"
-"""Names of the tasks of what probes are compared with on the experiment's own data set."""
-
 OWN = {"place": 0}
 """The spectra on the experiment's own data set."""
 
 
 class Cell(NamedTuple):
-    """A measured network.
+    """A measured network, which is a task.
 
     Attributes:
         net: one of `NETS`, DirectCLR without the last shortcut, or one before training.
@@ -40,9 +38,7 @@ class Cell(NamedTuple):
     data_set: str
     place: int
 
-    @property
-    def task(self) -> str:
-        """The name of the cell's task."""
+    def __str__(self) -> str:
         return f"{self.data_set}, {self.net}/{self.seed}" if self.place else f"{self.net}/{self.seed}"
 
     @property
@@ -66,6 +62,31 @@ class Cell(NamedTuple):
     def settings(self, params: Training) -> Training:
         """The settings of its training."""
         return replaced(params, {"encoder.last_shortcut": self.shortcut, "data_set": self.data_set})
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """The task of what raw pixels tell on the experiment's own data set."""
+
+    def __str__(self) -> str:
+        return "pixels"
+
+
+@dataclass(frozen=True)
+class Supervised:
+    """The task of a supervised network on the experiment's own data set."""
+
+    def __str__(self) -> str:
+        return "supervised"
+
+
+Task = Cell | Pixels | Supervised
+
+
+def tasks(params: "Params", objective: str | None = None) -> list[Task]:
+    """A task for each cell, and those that its probes are compared with, which other losses share."""
+    nets = cells(params, objective)
+    return [*nets] if objective else [*nets, Pixels(), Supervised()]
 
 
 def cells(params: "Params", objective: str | None = None) -> list[Cell]:

@@ -1,15 +1,12 @@
 """Trains the networks of Table 1, Section 6.3 and Figure 10, and measures them before and after training."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.evidence.learning import PIXELS
 from reprise.papers.jing2022.image_nets import published, start, trained
 from reprise.papers.jing2022.image_settings import spec
-from reprise.papers.jing2022.projector_spectra.cells import PIXELS_TASK, STARTS, SUPERVISED_TASK, Cell, cells
+from reprise.papers.jing2022.projector_spectra.cells import STARTS, Pixels, Supervised, Task, tasks
 from reprise.papers.jing2022.projector_spectra.experiment import Params
 from reprise.training.baselines import pixel_baselines
 from reprise.training.supervised import supervised_accuracy
@@ -24,43 +21,31 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     on the experiment's own, top-1 accuracy in % of a linear probe on parts of the representation, the same
     before training (`initial`), what raw pixels tell (`PIXELS`), and the accuracy of a `supervised` network.
     """
-    return split(pd.concat(context.results(tasks(params, context)), ignore_index=True))
+    results = context.results(perform, params, tasks(params, context.objective))
+    return split(pd.concat(results.values(), ignore_index=True))
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per cell, and what their probes are compared with, which other losses share."""
-
-    def declared(cell: Cell) -> Task:
-        training = cell.settings(params)
-        data = training.source.load()
-        labels = {cell.data_set: (data.labels, data.test_labels)}
-        measured = cell.seed, labels, context.root, cell._asdict(), cell.parts
-        if cell.before_training:
-            return start(cell.task, training, *measured)
-        return trained(cell.task, training, cell.trained, *measured, context.objective)
-
-    nets = [declared(cell) for cell in cells(params, context.objective)]
-    return nets if context.objective else [*nets, _pixels(params), _supervised(params, context.root)]
-
-
-def _pixels(params: Params) -> Task:
-    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
+    if isinstance(task, Pixels):
         shares = pixel_baselines(params.source, params.probe, seed=0, device=params.device)
         return pd.DataFrame(
             [{"what": what, "value": 100 * share} for what, share in zip(PIXELS, shares, strict=True)]
         )
-
-    return Task(PIXELS_TASK, make)
-
-
-def _supervised(params: Params, root: Path) -> Task:
-    def make(progress: Callable[[float], None]) -> pd.DataFrame:
+    if isinstance(task, Supervised):
         samples = len(params.source.load().labels)
         net_spec = spec(params, "nonlinear", 0, samples, published("nonlinear"))
-        share = supervised_accuracy(net_spec, params.source, root, device=params.device, progress=progress)
+        share = supervised_accuracy(
+            net_spec, params.source, context.root, device=params.device, progress=progress
+        )
         return pd.DataFrame([{"what": "supervised", "value": 100 * share}])
-
-    return Task(SUPERVISED_TASK, make)
+    training = task.settings(params)
+    data = training.source.load()
+    labels = {task.data_set: (data.labels, data.test_labels)}
+    measured = task.seed, labels, context.root, task._asdict(), task.parts
+    if task.before_training:
+        return start(training, *measured, progress=progress)
+    return trained(training, task.trained, *measured, context.objective, progress=progress)
 
 
 def split(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:

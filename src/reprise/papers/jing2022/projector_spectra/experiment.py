@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours
 from reprise.datasets.catalogue import DataSetName
@@ -13,18 +13,15 @@ from reprise.datasets.catalogue import check as check_files
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_settings import NETS, Training
 from reprise.papers.jing2022.projector_spectra.cells import (
-    PIXELS_TASK,
-    SUPERVISED_TASK,
     WITHOUT_SHORTCUT,
-    cells,
+    Pixels,
+    Supervised,
+    Task,
     few,
+    tasks,
 )
 from reprise.training import costs
 from reprise.training.optimisers import OptimiserSpec
-
-TABLES = ("spectra", "probes")
-
-EXCUSED = {"precision": "the rounding of products alone, and a training of every net for each"}
 
 
 def _known(net: str) -> str:
@@ -60,18 +57,13 @@ def check(params: Params) -> None:
         check_files(name, params.root)
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    nets = {
-        cell.task: image_settings.resources(cell.settings(params), cell.trained, probes=len(cell.parts))
-        for cell in cells(params, objective)
-    }
-    if objective:
-        return nets
-    return nets | {
-        PIXELS_TASK: costs.pixel_resources(params.source, params.probe, device=params.device),
-        SUPERVISED_TASK: image_settings.resources(params, "none", probes=0),
-    }
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    if isinstance(task, Pixels):
+        return costs.pixel_resources(params.source, params.probe, device=params.device)
+    if isinstance(task, Supervised):
+        return image_settings.resources(params, "none", probes=0)
+    return image_settings.resources(task.settings(params), task.trained, probes=len(task.parts))
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -92,3 +84,13 @@ def alternatives(params: Params) -> dict[str, Params]:
         "other_temperatures": (), "other_optimisers": (),
     }  # fmt: skip
     return {name: params.model_copy(update={**own, **other}) for name, other in changes.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("spectra", "probes"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    excused={"precision": "the rounding of products alone, and a training of every net for each"},
+    check=check,
+)
