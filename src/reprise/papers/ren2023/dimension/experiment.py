@@ -7,10 +7,10 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, lost, ours, replaced, unstated
 from reprise.papers.ren2023.variations import variations
 
-TABLES = ("ends", "closed_form")
 SPIKE = "σ_1² / ln d"
 
 
@@ -49,3 +49,10 @@ def alternatives(params: Params) -> dict[str, Params]:
         for spike in (3 * params.spike, 5 * params.spike)
     }
     return variations(params, values, dims=params.dims[:4]) | stronger
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("ends", "closed_form"),
+    alternatives=alternatives,
+)

@@ -8,12 +8,9 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.settings import Settings, lost, ours
 from reprise.papers.ren2023.variations import variations
-
-TABLES = ("widths", "steps", "batches")
-RESOURCES = Resources(minutes=2)
 
 
 class Params(Settings):
@@ -70,3 +67,11 @@ def alternatives(params: Params) -> dict[str, Params]:
         "width_seeds": min(params.width_seeds, 10),
     }
     return variations(params, values, **few)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("widths", "steps", "batches"),
+    plan=Resources(minutes=2),
+    alternatives=alternatives,
+)

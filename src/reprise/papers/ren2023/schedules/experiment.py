@@ -7,15 +7,12 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.settings import Settings, lost, ours
 from reprise.papers.ren2023.variations import variations
 
 SCHEDULE = ("stage1_tau2", "stage1_steps", "stage2_tau2", "stage2_steps")
 """What the theorem leaves to choose."""
-
-TABLES = ("region", "corners", "decay")
-RESOURCES = Resources(minutes=1)
 
 
 class Params(Settings):
@@ -49,13 +46,6 @@ def words(stage1_tau2: float, stage1_steps: int, stage2_tau2: float, stage2_step
     return f"τ² = {stage1_tau2:g} for {stage1_steps}, then {stage2_tau2:g} for {stage2_steps}"
 
 
-EXCUSED = {
-    "step_size": "the limit of infinite width has the time of gradient flow alone, and the steps are varied",
-    "width": "matters to the descents at the corners alone, not to the claims about the theorem",
-    "batch_size": "matters to the descents at the corners alone, not to the claims about the theorem",
-}
-
-
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the settings that our text has lost."""
     values = {
@@ -65,3 +55,17 @@ def alternatives(params: Params) -> dict[str, Params]:
         "negatives": ("K", params.negatives // 2, 2 * params.negatives + 1),
     }
     return variations(params, values, corner_steps=0)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("region", "corners", "decay"),
+    plan=Resources(minutes=1),
+    alternatives=alternatives,
+    excused={
+        "step_size": "the limit of infinite width has the time of gradient flow alone, and the steps are "
+        "varied",
+        "width": "matters to the descents at the corners alone, not to the claims about the theorem",
+        "batch_size": "matters to the descents at the corners alone, not to the claims about the theorem",
+    },
+)

@@ -7,10 +7,9 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, lost, ours, unstated
 from reprise.papers.ren2023.variations import variations
-
-TABLES = ("uniform", "stage1")
 
 SMALL = 0.01
 """Lemma B.9 is about small τ²; claims read its power up to this value."""
@@ -56,9 +55,6 @@ class Params(Settings):
         return self
 
 
-EXCUSED = {"steps": "they only end the time of gradient flow, which step_size varies"}
-
-
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the settings that our text of the paper has lost."""
     values = {
@@ -73,3 +69,11 @@ def alternatives(params: Params) -> dict[str, Params]:
     }
     few: dict[str, Any] = {"negatives": (), "looks": min(params.looks, 60), "tau2": params.tau2[1::2]}
     return variations(params, values, **few)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("uniform", "stage1"),
+    alternatives=alternatives,
+    excused={"steps": "they only end the time of gradient flow, which step_size varies"},
+)

@@ -3,9 +3,8 @@
 No other loss can be shown: the formulas concern the losses of Eqs. 3 and 4, and nothing is trained.
 """
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours
-
-TABLES = ("identities",)
 
 
 class Params(Settings):
@@ -15,3 +14,6 @@ class Params(Settings):
     bound_points: int = ours(150, "random points at which each bound is checked", ge=1)
     largest: int = ours(6, "largest d; expectations are sums over 2^d states", ge=4, le=8)
     first_point: int = ours(0, "number of the first point", ge=0)
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities",))

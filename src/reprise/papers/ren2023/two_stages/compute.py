@@ -1,14 +1,13 @@
 """Trains the learners of Figure 1 through both stages, and solves their infinite-width limit."""
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import torch
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import tidy
 from reprise.diagnostics.balance import alignment_score, intrinsic_dimension, stable_rank
 from reprise.numerics.streams import Streams
@@ -24,7 +23,7 @@ from reprise.papers.ren2023.learners import (
 )
 from reprise.papers.ren2023.model import Latents, positive_pairs, scales
 from reprise.papers.ren2023.spectra import SPECTRA, signal_variances
-from reprise.papers.ren2023.two_stages.experiment import Params, task_name
+from reprise.papers.ren2023.two_stages.experiment import Params, Task, tasks
 from reprise.training.replicas import keep_freed_memory
 
 LOSSES = ("contrastive", "non-contrastive")
@@ -40,18 +39,20 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     on 2,000 pairs. The loss at the stage boundary is that of Stage 1. At infinite width,
     `trajectory` is the limit itself, and `limit` is empty, so that nothing is compared with itself.
     """
-    trajectory = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    trajectory = pd.concat(results.values(), ignore_index=True)
     table = limit(params)
     return {"trajectory": trajectory, "limit": table[:0] if params.width == "infinite" else table}
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """A task for each seed."""
-    follow = _in_the_limit if params.width == "infinite" else _trajectory
-    return [Task(task_name(seed), partial(follow, params, seed)) for seed in range(params.seeds)]
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a seed."""
+    if params.width == "infinite":
+        return _in_the_limit(params, task.seed)
+    return _trajectory(params, task.seed, progress)
 
 
-def _trajectory(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:
+def _trajectory(params: Params, seed: int, progress: Progress) -> pd.DataFrame:
     """Runs Algorithm 3.1 in every cell and with either loss, from the same start and on the same data."""
     keep_freed_memory()
     scale = torch.stack([_scale(params, spectrum, noisy) for spectrum, noisy in CELLS])
@@ -125,7 +126,7 @@ def measures(learner: Learner, signals: int, fresh: tuple[Latents, Latents]) -> 
     }
 
 
-def _in_the_limit(params: Params, seed: int, progress: Callable[[float], None]) -> pd.DataFrame:
+def _in_the_limit(params: Params, seed: int) -> pd.DataFrame:
     """The columns of `_trajectory` at infinite width and on infinitely many pairs, the same for all seeds.
 
     There |f_B| does not depend on the latents, and <f_A, f_B> = Σ h_p z_p z'_p / N². So a negative is farther

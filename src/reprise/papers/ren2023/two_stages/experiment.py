@@ -5,15 +5,13 @@ No other loss can be shown: learners of width m are reduced to 2d outputs, exact
 width is not known.
 """
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import Settings, lost, ours, replaced
 from reprise.papers.ren2023.variations import variations
-
-TABLES = ("trajectory", "limit")
 
 TIME_SCALE = 2
 """A step of Stage 1 equals two of non-contrastive descent: Eq. 3 has two softmaxes, Eq. 4 one inner
@@ -69,21 +67,24 @@ class Params(Settings):
         return sorted({*early, *range(0, self.steps + 1, self.record_every)})
 
 
-def task_name(seed: int) -> str:
-    """The name of a seed's task."""
-    return f"seed {seed}"
+class Task(NamedTuple):
+    """The learners of one seed."""
+
+    seed: int
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time was measured at the default settings."""
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """A task for each seed."""
+    return [Task(seed) for seed in range(params.seeds)]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs; its time was measured at the default settings."""
     minutes = 0.01 if params.width == "infinite" else 5e-7 * params.steps * params.batch_size
-    return {task_name(seed): Resources(minutes=minutes) for seed in range(params.seeds)}
-
-
-EXCUSED = {
-    "together": "batch_size and step_size matter to descent alone, where a run takes seconds: they are "
-    "varied with each other and the stages' lengths; all others are varied in pairs at infinite width"
-}
+    return Resources(minutes=minutes)
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -130,3 +131,15 @@ def alternatives(params: Params) -> dict[str, Params]:
 def _whole(params: Params, steps: float) -> int:
     """The nearest number of steps at whose end there is a measurement."""
     return params.record_every * round(steps / params.record_every)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("trajectory", "limit"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    excused={
+        "together": "batch_size and step_size matter to descent alone, where a run takes seconds: they are "
+        "varied with each other and the stages' lengths; all others are varied in pairs at infinite width"
+    },
+)

@@ -1,7 +1,6 @@
 """Trains the heads of Figure 2 and measures them during training."""
 
-from collections.abc import Callable
-from functools import cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.diagnostics.balance import (
     alignment_score,
     condition_number,
@@ -20,7 +19,15 @@ from reprise.diagnostics.balance import (
 from reprise.diagnostics.zero_shot import most_frequent_accuracy, zero_shot_accuracy
 from reprise.papers.ren2023.zero_shot.data import captioned
 from reprise.papers.ren2023.zero_shot.encoders import require_weights
-from reprise.papers.ren2023.zero_shot.experiment import MODALITIES, SPLITS, Params, features_task, heads_task
+from reprise.papers.ren2023.zero_shot.experiment import (
+    MODALITIES,
+    SPLITS,
+    Features,
+    Params,
+    Task,
+    features,
+    heads,
+)
 from reprise.papers.ren2023.zero_shot.heads import Heads, trained
 from reprise.papers.ren2023.zero_shot.inputs import (
     Inputs,
@@ -32,7 +39,6 @@ from reprise.papers.ren2023.zero_shot.inputs import (
     text_features,
 )
 
-Progress = Callable[[float], None]
 PERCENT = 100
 
 
@@ -43,25 +49,23 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     Scenes, encoders and features are computed when first needed and kept on disk.
     """
-    counts, _, *courses = context.results(tasks(params, context))
-    course = pd.concat(courses, ignore_index=True)
+    counts, *_ = context.results(perform, params, features()).values()
+    results = context.results(perform, params, heads(params))
+    course = pd.concat(results.values(), ignore_index=True)
     if context.objective:
         return {"course": course}
-    return {"course": course, "baselines": baselines(read(params, context.root)), "counts": counts}
+    return {"course": course, "baselines": baselines(_inputs(params, context.root)), "counts": counts}
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """A task for each modality's features, which also counts the data, and one for the heads of each seed."""
-    features = [
-        Task(features_task(modality), partial(_features, params, context.root, modality))
-        for modality in MODALITIES
-    ]
-    inputs = cache(partial(read, params, context.root))
-    heads = [
-        Task(heads_task(seed), partial(_course, params, inputs, seed, context.objective))
-        for seed in range(params.seeds)
-    ]
-    return [*features, *heads]
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
+    if isinstance(task, Features):
+        return _features(params, context.root, task.modality, progress)
+    return _course(params, _inputs(params, context.root), task.seed, context.objective, progress)
+
+
+_inputs = lru_cache(maxsize=1)(read)
+"""The inputs, which the heads of all seeds share."""
 
 
 def _features(params: Params, root: Path, modality: str, progress: Progress) -> pd.DataFrame:
@@ -92,18 +96,13 @@ def looks_of(params: Params, images: int) -> list[int]:
 
 
 def _course(
-    params: Params,
-    read_inputs: Callable[[], Inputs],
-    seed: int,
-    objective: str | None,
-    progress: Progress,
+    params: Params, inputs: Inputs, seed: int, objective: str | None, progress: Progress
 ) -> pd.DataFrame:
-    inputs = read_inputs()
     looks = looks_of(params, len(inputs.images))
     rows = []
-    for step, heads, losses in trained(params, inputs, seed, looks, objective):
+    for step, trained_heads, losses in trained(params, inputs, seed, looks, objective):
         epoch = step * params.batch_size / len(inputs.images)
-        for loss, pair in heads.items():
+        for loss, pair in trained_heads.items():
             columns = measures(pair, inputs, params.device) | {"loss_value": losses[loss]}
             rows.append({"loss": loss, "seed": seed, "step": step, "epoch": epoch, **columns})
         progress(step / looks[-1])

@@ -1,18 +1,15 @@
 """Settings of Figure 2; the text names the data, encoders, heads and prompts, but gives no numbers."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import lost, ours, place, stated, unstated
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import coco, pretrained_files
-
-TABLES = ("course", "baselines", "counts")
 
 LOSSES = ("contrastive", "non-contrastive")
 MODALITIES = ("image", "text")
@@ -125,38 +122,59 @@ def reads(params: Params) -> list[Path]:
     return files
 
 
-def features_task(modality: str) -> str:
-    """The name of the task for a modality's features."""
-    return f"{modality} features"
+class Features(NamedTuple):
+    """The task of a modality's features."""
+
+    modality: str
+
+    def __str__(self) -> str:
+        return f"{self.modality} features"
 
 
-def heads_task(seed: int) -> str:
-    """The name of the task for a seed's heads."""
-    return f"seed {seed}"
+class Heads(NamedTuple):
+    """The task of a seed's heads."""
+
+    seed: int
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time is a rough estimate. All settings use the same features:
-    each counts for its part of their disk, and another loss for none."""
+Task = Features | Heads
+
+
+def features() -> list[Features]:
+    """A task for each modality's features, which also counts the data."""
+    return [Features(modality) for modality in MODALITIES]
+
+
+def heads(params: Params) -> list[Heads]:
+    """A task for each seed's heads."""
+    return [Heads(seed) for seed in range(params.seeds)]
+
+
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """All tasks."""
+    return [*features(), *heads(params)]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs; its time is a rough estimate. All settings use the same features: each counts for
+    its part of their disk, and another loss for none."""
     gpus = int(params.device == "cuda")
     images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
+    if isinstance(task, Heads):
+        return Resources(
+            minutes=(1e-6 if gpus else 2e-9 * (params.width + 1000)) * params.epochs * images,
+            memory_mb=1500 + images // 20,
+            gpus=gpus,
+        )
+    disk_mb = 0.0 if objective else features_mb(params)[task.modality] / (1 + len(alternatives(params)))
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
-        encoding = Resources(minutes=images / (1500 if gpus else 3) / 60, memory_mb=16_000, gpus=gpus)
-    else:
-        encoding = Resources(minutes=0.05 + 6e-7 * params.encoder_steps * params.image_size**2, gpus=gpus)
-    heads = Resources(
-        minutes=(1e-6 if gpus else 2e-9 * (params.width + 1000)) * params.epochs * images,
-        memory_mb=1500 + images // 20,
-        gpus=gpus,
-    )
-    settings = 1 + len(alternatives(params))
-    disk_mb = {
-        modality: 0.0 if objective else size / settings for modality, size in features_mb(params).items()
-    }
-    return {
-        **{features_task(modality): replace(encoding, disk_mb=disk_mb[modality]) for modality in MODALITIES},
-        **{heads_task(seed): heads for seed in range(params.seeds)},
-    }
+        minutes = images / (1500 if gpus else 3) / 60
+        return Resources(minutes, memory_mb=16_000, disk_mb=disk_mb, gpus=gpus)
+    minutes = 0.05 + 6e-7 * params.encoder_steps * params.image_size**2
+    return Resources(minutes, disk_mb=disk_mb, gpus=gpus)
 
 
 def features_mb(params: Params) -> dict[str, float]:
@@ -168,14 +186,6 @@ def features_mb(params: Params) -> dict[str, float]:
         items = {"image": COCO_IMAGES, "text": COCO_CAPTIONS + IN_SPLIT["val"]}
     dims = FEATURES[params.encoders]
     return {modality: items[modality] * dims[modality] * FEATURE_BYTES / 1e6 for modality in MODALITIES}
-
-
-EXCUSED = {
-    "image_size": "another size asks for the features of all images anew, and a stand-in's is its own",
-    "pooling": "only RoBERTa's states are pooled, and its features take hours",
-    "together": "every setting trains two nets on all features; the rate and the epochs go together, and the "
-    "epochs alone",
-}
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -195,3 +205,20 @@ def alternatives(params: Params) -> dict[str, Params]:
         "half the inverse temperature": {"inverse_temperature": params.inverse_temperature / 2},
     }
     return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("course", "baselines", "counts"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    excused={
+        "image_size": "another size asks for the features of all images anew, and a stand-in's is its own",
+        "pooling": "only RoBERTa's states are pooled, and its features take hours",
+        "together": "every setting trains two nets on all features; the rate and the epochs go together, and "
+        "the epochs alone",
+    },
+    reads=reads,
+    check=check,
+    published=published,
+)
