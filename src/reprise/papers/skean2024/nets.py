@@ -1,4 +1,4 @@
-"""The networks of the image experiments: the grid of runs, their specs, their data and what they need.
+"""The networks of the image experiments: the grid of runs, their tasks, specs and data, and what they need.
 Imports no torch."""
 
 from collections.abc import Sequence
@@ -50,6 +50,9 @@ class Run(NamedTuple):
     batch: int
     dim: int
     seed: int
+
+    def __str__(self) -> str:
+        return "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in self)
 
 
 START = "start"
@@ -119,28 +122,77 @@ def pilot_plan(params: Training, plan: Plan) -> Plan:
     return Plan(params.pilot_steps or plan.steps, probed=plan.probed[:1])
 
 
-def task_name(run: Run) -> str:
-    """The name of a run's task."""
-    return "/".join(f"{value:g}" if isinstance(value, float) else str(value) for value in run)
+class Pilot(NamedTuple):
+    """The task of a pilot."""
+
+    run: Run
+
+    def __str__(self) -> str:
+        return str(self.run)
 
 
-PIXELS_TASK, SUPERVISED_TASK = "pixels/{}", "supervised/{}"
-"""Names of the tasks of a data set's pixels and of its supervised network."""
+class Pixels(NamedTuple):
+    """The task of what the pixels of a set of images tell about a data set's labels."""
+
+    images: str
+    labels: str
+
+    def __str__(self) -> str:
+        return f"pixels/{self.labels}"
 
 
-def resources(params: Training, plan: Plan, runs: Sequence[Run], images: Source) -> dict[str, Resources]:
-    """What each of `observations.tasks` needs, by its name."""
-    every = {run: pilot_plan(params, plan) for run in all_pilots(params, runs)}
-    every |= dict.fromkeys([*starts(runs), *runs], plan)
-    pixels = costs.pixel_resources(images, params.probe, device=params.device)
-    references = {PIXELS_TASK.format(name): pixels for name in plan.probed}
-    if plan.supervised:
-        references |= {
-            SUPERVISED_TASK.format(name): network(params, plan, runs[0], images) for name in plan.probed
-        }
-    return references | {
-        task_name(run): network(params, run_plan, run, images) for run, run_plan in every.items()
-    }
+class Supervised(NamedTuple):
+    """The task of a supervised network, trained as a run is."""
+
+    run: Run
+    labels: str
+
+    def __str__(self) -> str:
+        return f"supervised/{self.labels}"
+
+
+Task = Pilot | Pixels | Supervised | Run
+
+
+def tasks(params: Training, plan: Plan, runs: Sequence[Run]) -> list[Task]:
+    """The tasks of runs on one set of images: their pilots, what their probes are compared with, and
+    themselves, each with a network before training."""
+    images = runs[0].images
+    return [
+        *map(Pilot, all_pilots(params, runs)),
+        *(Pixels(images, name) for name in plan.probed),
+        *(Supervised(runs[0], name) for name in plan.probed if plan.supervised),
+        *starts(runs),
+        *runs,
+    ]
+
+
+def images_of(task: Task) -> str:
+    """The set of images of a task."""
+    return task.run.images if isinstance(task, Pilot | Supervised) else task.images
+
+
+def needs(params: Training, plan: Plan, task: Task, images: Source) -> Resources:
+    """What a task needs."""
+    match task:
+        case Pixels():
+            return costs.pixel_resources(images, params.probe, device=params.device)
+        case Pilot(run):
+            return network(params, pilot_plan(params, plan), run, images)
+        case Supervised(run):
+            return network(params, plan, run, images)
+        case Run():
+            return network(params, plan, task, images)
+
+
+def own_tasks(params: OneDataSet, runs: Sequence[Run]) -> list[Task]:
+    """The tasks of runs on the settings' data set."""
+    return tasks(params, own_plan(params), runs)
+
+
+def own_needs(params: OneDataSet, task: Task, objective: str | None = None) -> Resources:
+    """What a task on the settings' data set needs."""
+    return needs(params, own_plan(params), task, own_source(params))
 
 
 def network(params: Training, plan: Plan, run: Run, images: Source) -> Resources:

@@ -1,8 +1,9 @@
 """Observations of the networks: online probes and traces from the log, and final linear probes."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from jaxtyping import Float
 from scipy import special
 
 from reprise import objectives
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.settings import replaced
 from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import Accuracy
@@ -21,25 +22,26 @@ from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024.lineup import MATCHED, TOP
 from reprise.papers.skean2024.nets import (
-    PIXELS_TASK,
     START,
-    SUPERVISED_TASK,
+    Pilot,
+    Pixels,
     Plan,
     Run,
-    all_pilots,
+    Supervised,
+    Task,
     at_rate,
+    own_plan,
+    own_source,
     pilot_plan,
     pilots,
     spec,
-    starts,
-    task_name,
-)  # fmt: skip
-from reprise.papers.skean2024.training import Training
+)
+from reprise.papers.skean2024.training import OneDataSet, Training
 from reprise.training import methods
 from reprise.training.baselines import pixel_baselines
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Source
-from reprise.training.image_tasks import Network, features, probe, task
+from reprise.training.image_tasks import Network, features, probe, table
 from reprise.training.images import Data, assemble
 from reprise.training.pilots import chosen, held_out
 from reprise.training.spec import Spec
@@ -62,13 +64,23 @@ OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
 }
 """The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
 
+S = TypeVar("S", bound=Training)
+
 RUN = [*Run._fields, "own_rate"]
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
 
 
-def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, context: Context) -> list[Task]:
-    """One task per run, whose table has one row per number: the run's columns, whether its learning rate is
+def perform(
+    params: Training,
+    plan: Plan,
+    task: Task,
+    source: Source,
+    root: Path,
+    progress: Progress,
+    own: Callable[[Run], float],
+) -> pd.DataFrame:
+    """The table of one of `nets.tasks`, one row per number: the run's columns, whether its learning rate is
     its method's own (`own_rate`), `what` and `value`, and where applicable the `step`, the `index` of an
     eigenvalue or the `labels` of a linear probe.
 
@@ -76,28 +88,46 @@ def tasks(params: Training, plan: Plan, runs: Sequence[Run], source: Source, con
     initialisation, whose method is `start`, have only the latter. Of pilots, each a task too, there is
     `held_out` alone, of the pixels of each data set what they tell (`PIXELS`), and of its supervised
     network, if the plan has one, `supervised`, the accuracy.
-    """
-
-    def rate(run: Run) -> float:
-        return own_rate(params, plan, run, source, context)
-
-    return [
-        *(_pilot(params, plan, pilot, source, context.root) for pilot in all_pilots(params, runs)),
-        *(_pixels(params, name) for name in plan.probed),
-        *(_supervised(params, plan, runs[0], name, context.root) for name in plan.probed if plan.supervised),
-        *(run_task(params, plan, run, source, context.root, rate) for run in [*starts(runs), *runs]),
-    ]
-
-
-def run_task(
-    params: Training, plan: Plan, run: Run, source: Source, root: Path, own: Callable[[Run], float]
-) -> Task:
-    """One of `tasks`.
 
     Args:
-        own: gives the learning rate of a run's method; called when the task runs.
+        own: gives the learning rate of a run's method.
     """
+    match task:
+        case Pixels():
+            shares = pixel_baselines(
+                labelled(params, task.labels), params.probe, seed=0, device=params.device
+            )
+            return _reference(task.labels, dict(zip(PIXELS, shares, strict=True)))
+        case Supervised():
+            run_spec = spec(params, at_rate(task.run, params.learning_rates[0]), plan)
+            images = labelled(params, task.labels)
+            share = supervised_accuracy(run_spec, images, root, device=params.device, progress=progress)
+            return _reference(task.labels, {"supervised": share})
+        case Pilot():
+            return _pilot(params, pilot_plan(params, plan), task.run, source, root, progress)
+        case Run():
+            return _run(params, plan, task, source, root, progress, own)
 
+
+def perform_own(params: OneDataSet, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task on the settings' data set, as `perform` returns it."""
+    plan, source = own_plan(params), own_source(params)
+
+    def own(run: Run) -> float:
+        return own_rate(perform_own, params, run, context)
+
+    return perform(params, plan, task, source, context.root, progress, own)
+
+
+def _run(
+    params: Training,
+    plan: Plan,
+    run: Run,
+    source: Source,
+    root: Path,
+    progress: Progress,
+    own: Callable[[Run], float],
+) -> pd.DataFrame:
     def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
         if run_spec.steps:
             yield from _log(network)
@@ -105,39 +135,18 @@ def run_task(
             data_sets = {name: labelled(params, name).load() for name in plan.probed}
             yield from probes(params, network, run_spec, data_sets)
 
-    def make(progress: Callable[[float], None]) -> pd.DataFrame:
-        settled = at_rate(run, own(run))
-        network = _network(params, plan, settled, source, root, observe, own=run != settled)
-        return network.make(progress)
-
-    return Task(task_name(run), make)
+    settled = at_rate(run, own(run))
+    return _network(params, plan, settled, source, root, progress, observe, own=run != settled)
 
 
-def _pilot(params: Training, plan: Plan, pilot: Run, source: Source, root: Path) -> Task:
-    plan = pilot_plan(params, plan)
-
+def _pilot(
+    params: Training, plan: Plan, pilot: Run, source: Source, root: Path, progress: Progress
+) -> pd.DataFrame:
     def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
         share = held_out_accuracy(params, network, run_spec, labelled(params, *plan.probed).load())
         yield {"what": "held_out", "value": 100 * share}
 
-    return _network(params, plan, pilot, source, root, observe, own=False)
-
-
-def _pixels(params: Training, name: str) -> Task:
-    def make(progress: Callable[[float], None]) -> pd.DataFrame:
-        shares = pixel_baselines(labelled(params, name), params.probe, seed=0, device=params.device)
-        return _reference(name, dict(zip(PIXELS, shares, strict=True)))
-
-    return Task(PIXELS_TASK.format(name), make)
-
-
-def _supervised(params: Training, plan: Plan, run: Run, name: str, root: Path) -> Task:
-    def make(progress: Callable[[float], None]) -> pd.DataFrame:
-        run_spec, images = spec(params, at_rate(run, params.learning_rates[0]), plan), labelled(params, name)
-        share = supervised_accuracy(run_spec, images, root, device=params.device, progress=progress)
-        return _reference(name, {"supervised": share})
-
-    return Task(SUPERVISED_TASK.format(name), make)
+    return _network(params, plan, pilot, source, root, progress, observe, own=False)
 
 
 def _reference(name: str, shares: Mapping[str, float]) -> pd.DataFrame:
@@ -146,12 +155,18 @@ def _reference(name: str, shares: Mapping[str, float]) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(own_rate=False)
 
 
-def own_rate(params: Training, plan: Plan, run: Run, source: Source, context: Context) -> float:
-    """The learning rate that the pilots of a run choose; the grid's only one without pilots."""
+def own_rate(
+    perform: Callable[[S, Task, Context, Progress], pd.DataFrame], params: S, run: Run, context: Context
+) -> float:
+    """The learning rate that the pilots of a run choose; the grid's only one without pilots.
+
+    Args:
+        perform: performs the tasks of the run's pilots.
+    """
     accuracies = {}
     # Two processes that need the same pilots share them, instead of one waiting for the other.
     for pilot in pilots(params, run)[:: 1 if run.seed % 2 else -1]:
-        table = context.result(_pilot(params, plan, pilot, source, context.root))
+        table = context.result(perform, params, Pilot(pilot))
         accuracies[float(pilot.learning_rate)] = table["value"].item()
     return chosen(accuracies) if accuracies else params.learning_rates[0]
 
@@ -162,19 +177,20 @@ def _network(
     run: Run,
     source: Source,
     root: Path,
+    progress: Progress,
     observe: Callable[[Network, Spec], Iterator[dict[str, object]]],
     own: bool,
-) -> Task:
-    """A network as a task; `own` says whether its learning rate is its method's own."""
+) -> pd.DataFrame:
+    """The table of a network; `own` says whether its learning rate is its method's own."""
     run_spec = _with_code(spec(params, run, plan))
-    return task(
-        task_name(run),
-        lambda: matched(run_spec, source.load()) if run.method == MATCHED else run_spec,
+    return table(
+        matched(run_spec, source.load()) if run.method == MATCHED else run_spec,
         source,
         lambda network: observe(network, run_spec),
         columns={**run._asdict(), "own_rate": own},
         root=root,
         device=params.device,
+        progress=progress,
     )
 
 

@@ -2,22 +2,17 @@
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.early_lead.experiment import (
-    EPOCHS,
-    Params,
-    epochs_between_looks,
-    plan,
-    runs,
-    source,
-)
+from reprise.papers.skean2024.early_lead.experiment import EPOCHS, Params, epochs_between_looks, tasks
+from reprise.papers.skean2024.observations import perform_own as perform
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `online`, the online probe at regular epochs; `probes`, the final linear
     probes."""
-    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = pd.concat(results.values(), ignore_index=True)
     interval = epochs_between_looks(params)
     epochs = range(interval, EPOCHS + 1, interval)
     steps = range(params.probe_every, params.steps + 1, params.probe_every)
@@ -26,8 +21,3 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "online": observations.online_table(numbers, looks).assign(data_set=params.data_set),
         "probes": observations.probe_table(numbers),
     }
-
-
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per run."""
-    return observations.tasks(params, plan(params), runs(params, context.objective), source(params), context)

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import place, stated, unstated
 from reprise.datasets.catalogue import DataSetName
@@ -14,14 +14,6 @@ from reprise.training.image_settings import Probe
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
 from reprise.training.schedules import CosineRestarts, Milestones, Schedule
 
-TABLES = ("probes", "online")
-
-plan, source, check = nets.own_plan, nets.own_source, nets.check
-
-EXCUSED = dict.fromkeys(
-    ("optimiser.momentum", "full_width_batch", "probe_every"), "a training of both networks for each value"
-)
-"""Why these fields are in no alternative."""
 PAIR = ("barlow-twins", "frossl")
 EPOCHS = 100
 SHOWN = 30
@@ -73,6 +65,18 @@ def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
     return nets.runs(params, [objective] if objective else PAIR, params.data_set)
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    return nets.resources(params, plan(params), runs(params, objective), source(params))
+def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
+    """The tasks of all runs."""
+    return nets.own_tasks(params, runs(params, objective))
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("probes", "online"),
+    plan=Plan(tasks, nets.own_needs),
+    excused=dict.fromkeys(
+        ("optimiser.momentum", "full_width_batch", "probe_every"),
+        "a training of both networks for each value",
+    ),
+    check=nets.check,
+)

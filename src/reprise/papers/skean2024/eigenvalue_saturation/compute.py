@@ -3,18 +3,17 @@ spectra."""
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import (
     Params,
-    further,
-    further_plan,
+    images_of,
     on_own_images,
-    plan,
-    runs,
+    plan_of,
     source,
-)  # fmt: skip
-from reprise.papers.skean2024.nets import Run
+    tasks,
+)
+from reprise.papers.skean2024.nets import Run, Task
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 """Unscaled, and with columns of unit variance; the paper does not say which it shows."""
@@ -25,7 +24,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     every trace, and `traces`, the entropy of all eigenvalues and the mean correlation of the views'
     dimensions; of the experiment's own `probes`, the final linear probes, and `pilots`, what chose the
     methods' own learning rates."""
-    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = pd.concat(results.values(), ignore_index=True)
     traces = {
         "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
         "traces": _columns(
@@ -50,17 +50,14 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per run, those on further data sets included."""
-    own = params, plan(params)
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task. Runs on further data sets have the learning rates of those on the experiment's."""
 
-    def rate(run: Run) -> float:
-        return observations.own_rate(*own, on_own_images(params, run), source(params), context)
+    def own(run: Run) -> float:
+        return observations.own_rate(perform, params, on_own_images(params, run), context)
 
-    return observations.tasks(*own, runs(params, context.objective), source(params), context) + [
-        observations.run_task(params, further_plan(params), run, images, context.root, rate)
-        for run, images in further(params, context.objective)
-    ]
+    plan, images = plan_of(params, task), images_of(params, task)
+    return observations.perform(params, plan, task, images, context.root, progress, own)
 
 
 def _columns(numbers: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:

@@ -1,10 +1,10 @@
 """Settings of Figure 3."""
 
-from typing import Self
+from typing import Self, TypeGuard
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated, unstated
 from reprise.datasets.catalogue import DataSetName
@@ -22,15 +22,6 @@ from reprise.training.image_settings import Source
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Constant, Schedule
 
-TABLES = ("eigenvalues", "traces", "probes", "pilots")
-
-plan = nets.own_plan
-
-EXCUSED = dict.fromkeys(
-    ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
-    "a training of every network for each value",
-)
-"""Why these fields are in no alternative."""
 SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 
@@ -79,13 +70,11 @@ def _images(params: Params) -> str:
     return SAME_IMAGES.get(params.data_set, params.data_set)
 
 
-def further(params: Params, objective: str | None = None) -> list[tuple[nets.Run, Source]]:
-    """The runs on further data sets, of which spectra alone are observed, each with its images; none with
-    another loss."""
-    names = () if objective else params.further_sets
+def further(params: Params, objective: str | None = None) -> list[nets.Run]:
+    """The runs on further data sets, of which spectra alone are observed; none with another loss."""
     return [
-        (run, nets.source(params, name))
-        for name in names
+        run
+        for name in (() if objective else params.further_sets)
         for run in nets.runs(params, params.methods, name)
         if run.seed < params.further_seeds
     ]
@@ -101,13 +90,30 @@ def on_own_images(params: Params, run: nets.Run) -> nets.Run:
     return run._replace(images=_images(params))
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    own = nets.resources(params, plan(params), runs(params, objective), source(params))
-    return own | {
-        nets.task_name(run): nets.network(params, further_plan(params), run, images)
-        for run, images in further(params, objective)
-    }
+def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
+    """The tasks of all runs; those on further data sets have no pilots and no networks before training."""
+    own = nets.tasks(params, nets.own_plan(params), runs(params, objective))
+    return [*own, *further(params, objective)]
+
+
+def plan_of(params: Params, task: nets.Task) -> nets.Plan:
+    """What a task needs from its training."""
+    return further_plan(params) if is_further(task, params) else nets.own_plan(params)
+
+
+def images_of(params: Params, task: nets.Task) -> Source:
+    """The images on which the network of a task is trained."""
+    return nets.source(params, task.images) if is_further(task, params) else source(params)
+
+
+def is_further(task: nets.Task, params: Params) -> TypeGuard[nets.Run]:
+    """Tells a run on a further data set."""
+    return isinstance(task, nets.Run) and task.images != _images(params)
+
+
+def needs(params: Params, task: nets.Task, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    return nets.needs(params, plan_of(params, task), task, images_of(params, task))
 
 
 def check(params: Params) -> None:
@@ -117,3 +123,15 @@ def check(params: Params) -> None:
         RepriseError: naming what is missing, where, and what to do.
     """
     check_data([params.data_set, *params.further_sets], params.root)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("eigenvalues", "traces", "probes", "pilots"),
+    plan=Plan(tasks, needs),
+    excused=dict.fromkeys(
+        ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
+        "a training of every network for each value",
+    ),
+    check=check,
+)

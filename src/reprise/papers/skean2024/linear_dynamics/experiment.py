@@ -8,9 +8,8 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours
-
-TABLES = ("identities", "closed_form", "equation_18", "small_starts")
 
 
 class Params(Settings):
@@ -40,3 +39,6 @@ class Params(Settings):
         if len(set(self.stds)) < 4 or min(self.stds) <= 0:
             raise ValueError("stds must hold at least four different numbers above 0, which claims compare")
         return self
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities", "closed_form", "equation_18", "small_starts"))

@@ -2,17 +2,19 @@
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.linear_probes.experiment import Params, plans, runs, source
+from reprise.papers.skean2024.linear_probes.experiment import Params, plans, source, tasks
 from reprise.papers.skean2024.lineup import EPOCHS
+from reprise.papers.skean2024.nets import Run, Task, images_of
 from reprise.papers.skean2024.training import SAME_IMAGES
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe at
     Table 3's epochs, NaN after a divergence; `pilots`, what chose the learning rates."""
-    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = pd.concat(results.values(), ignore_index=True)
     probes = observations.probe_table(numbers)
     positions = {name: position for position, name in enumerate(params.data_sets)}
     return {
@@ -22,15 +24,15 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per run on each set of images."""
-    return [
-        task
-        for images, plan in plans(params).items()
-        for task in observations.tasks(
-            params, plan, runs(params, images, context.objective), source(params, images), context
-        )
-    ]
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
+    images = images_of(task)
+
+    def own(run: Run) -> float:
+        return observations.own_rate(perform, params, run, context)
+
+    plan = plans(params)[images]
+    return observations.perform(params, plan, task, source(params, images), context.root, progress, own)
 
 
 def online(params: Params, numbers: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated
 from reprise.datasets.catalogue import DataSetName
@@ -12,11 +12,6 @@ from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
 from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
 from reprise.training.image_settings import Source
-
-TABLES = ("probes", "online", "pilots")
-
-EXCUSED = {"optimiser.momentum": "a training of every network for each value"}
-"""Why this field is in no alternative."""
 
 Steps = Annotated[int, Field(ge=1)]
 
@@ -76,15 +71,19 @@ def source(params: Params, images: str) -> Source:
     return nets.source(params, images)
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    return {
-        task: needs
+def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
+    """The tasks of all runs, by set of images."""
+    return [
+        task
         for images, plan in plans(params).items()
-        for task, needs in nets.resources(
-            params, plan, runs(params, images, objective), source(params, images)
-        ).items()
-    }
+        for task in nets.tasks(params, plan, runs(params, images, objective))
+    ]
+
+
+def needs(params: Params, task: nets.Task, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    images = nets.images_of(task)
+    return nets.needs(params, plans(params)[images], task, source(params, images))
 
 
 def check(params: Params) -> None:
@@ -94,3 +93,12 @@ def check(params: Params) -> None:
         RepriseError: naming what is missing, where, and what to do.
     """
     check_data(params.data_sets, params.root)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("probes", "online", "pilots"),
+    plan=Plan(tasks, needs),
+    excused={"optimiser.momentum": "a training of every network for each value"},
+    check=check,
+)

@@ -1,21 +1,21 @@
 """Makes the views of each seed's images, and runs gradient descent on both losses."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import islice, pairwise, product
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import tidy
 from reprise.datasets import catalogue
 from reprise.datasets.catalogue import load
 from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.linear_regime import problem
-from reprise.papers.skean2024.linear_regime.experiment import SHOWN, Params, task_name
+from reprise.papers.skean2024.linear_regime.experiment import SHOWN, Params, Task, tasks
 from reprise.papers.skean2024.linear_views import LOSSES, descent
 
 RUNS = {"frossl": ("frossl", "frossl"), "barlow": ("barlow", "frossl"), "barlow-own": ("barlow", "barlow")}
@@ -31,7 +31,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `modes`: the inputs of the loss's closed form, the fastest-growing mode first.
     `runs`: the learning rate, the predicted sharpness that sets it, and the Hessian's sharpness at the end.
     """
-    rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    rows = pd.concat(results.values(), ignore_index=True)
     run_columns = ["views", "run", "seed"]
     first, start = rows["index"] == 1, rows["step"] == 0
     return {
@@ -46,25 +47,17 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per kind of views and seed."""
-    catalogue.check(params.data_set, params.root)
-    images, _ = load(params.data_set, params.root)
-    return [
-        Task(task_name(views, seed), partial(_trained, images, params, views, seed))
-        for seed, views in product(range(params.seeds), params.views)
-    ]
+@lru_cache(maxsize=1)
+def _images(data_set: str, root: str) -> UInt8[Tensor, "image channel row column"]:
+    catalogue.check(data_set, root)
+    images, _ = load(data_set, root)
+    return images
 
 
-def _trained(
-    images: UInt8[Tensor, "image channel row column"],
-    params: Params,
-    views: str,
-    seed: int,
-    progress: Callable[[float], None],
-) -> pd.DataFrame:
-    """The results of all runs for one kind of views and one seed, one row per run, recorded step and
-    eigenvalue; numbers per run, or per run and mode, are repeated."""
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The results of all runs of a task, one row per run, recorded step and eigenvalue; numbers per run, or
+    per run and mode, are repeated."""
+    images, (views, seed) = _images(params.data_set, params.root), task
     chosen = Streams([seed], "images").uniform(len(images))[0].argsort(stable=True)[: params.samples]
     x = problem.centred(problem.VIEWS[views](images[chosen], seed))
     weights = problem.initial(x.shape[-1], params.dim, params.init_std, seed)
@@ -101,7 +94,7 @@ def _trained(
 
 
 def _record(
-    steps: np.ndarray, path: Iterator[np.ndarray], progress: Callable[[float], None]
+    steps: np.ndarray, path: Iterator[np.ndarray], progress: Progress
 ) -> Float[np.ndarray, "step run 2 combination dim"]:
     """The embeddings at the given steps, which include 0."""
     records = [next(path)]

@@ -3,16 +3,15 @@
 No other loss can be shown: Eqs. 7 and 8 are solutions for the two losses of Figure 2.
 """
 
-from typing import Literal, Self
+from itertools import product
+from typing import Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import Settings, ours, place, stated, unstated
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
-
-TABLES = ("spectrum", "loss", "modes", "runs")
 
 VIEWS = ("same", "noise", "crops", "strong")
 """How the two views are made."""
@@ -53,15 +52,24 @@ class Params(Settings):
         return self
 
 
-def task_name(views: str, seed: int) -> str:
-    """The name of a task."""
-    return f"{views}, seed {seed}"
+class Task(NamedTuple):
+    """The descents on one kind of views of one seed's images."""
+
+    views: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.views}, seed {self.seed}"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name; its time was measured at the default settings."""
-    needs = Resources(minutes=0.1 * params.horizon / 6 * (params.samples / 1024) ** 2)
-    return {task_name(views, seed): needs for views in params.views for seed in range(params.seeds)}
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """A task for each kind of views and seed."""
+    return [Task(views, seed) for seed, views in product(range(params.seeds), params.views)]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs; its time was measured at the default settings."""
+    return Resources(minutes=0.1 * params.horizon / 6 * (params.samples / 1024) ** 2)
 
 
 def check(params: Params) -> None:
@@ -93,3 +101,12 @@ def alternatives(params: Params) -> dict[str, Params]:
     }  # fmt: skip
     common = {"seeds": min(params.seeds, 5), "views": (READ,)}
     return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("spectrum", "loss", "modes", "runs"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    check=check,
+)

@@ -2,17 +2,14 @@
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.projector_and_batch.experiment import Params, plan, runs, source
+from reprise.papers.skean2024.observations import perform_own as perform
+from reprise.papers.skean2024.projector_and_batch.experiment import Params, tasks
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Table `probes`: final linear probes, at each `dim` and each `batch`."""
-    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = pd.concat(results.values(), ignore_index=True)
     return {"probes": observations.probe_table(numbers)}
-
-
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per run."""
-    return observations.tasks(params, plan(params), runs(params, context.objective), source(params), context)

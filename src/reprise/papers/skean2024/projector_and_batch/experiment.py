@@ -7,21 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan
 from reprise.contract.settings import lost
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import OneDataSet, Rate
-
-TABLES = ("probes",)
-
-plan, source, check = nets.own_plan, nets.own_source, nets.check
-
-EXCUSED = dict.fromkeys(
-    ("optimiser.momentum", "data_set", "steps", "learning_rates", "batches"),
-    "a training of every network for each value",
-) | {"dims": "the claim reads the networks of one dimension, at each batch size"}
-"""Why these fields are in no alternative."""
 
 Size = Annotated[int, Field(ge=8)]
 
@@ -45,6 +35,19 @@ def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
     return list(dict.fromkeys([*base, *varied]))
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    return nets.resources(params, plan(params), runs(params, objective), source(params))
+def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
+    """The tasks of all runs."""
+    return nets.own_tasks(params, runs(params, objective))
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("probes",),
+    plan=Plan(tasks, nets.own_needs),
+    excused=dict.fromkeys(
+        ("optimiser.momentum", "data_set", "steps", "learning_rates", "batches"),
+        "a training of every network for each value",
+    )
+    | {"dims": "the claim reads the networks of one dimension, at each batch size"},
+    check=nets.check,
+)

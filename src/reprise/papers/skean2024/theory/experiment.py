@@ -7,9 +7,8 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours, stated
-
-TABLES = ("identities", "gradients", "operations", "cost_seconds")
 
 CORRELATIONS, DECAYS = (0.0, 0.5, 0.9, 0.99), (0.0, 0.5, 1.0, 2.0)
 """The embeddings that claims about gradients read: the two views' correlation, and the decay exponent of
@@ -44,3 +43,6 @@ class Params(Settings):
         if list(self.timed_dims) != sorted(set(self.timed_dims)):
             raise ValueError("timed_dims must increase")
         return self
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities", "gradients", "operations", "cost_seconds"))

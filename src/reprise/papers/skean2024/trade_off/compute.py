@@ -2,19 +2,16 @@
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.trade_off.experiment import Params, plan, runs, source, weights
+from reprise.papers.skean2024.observations import perform_own as perform
+from reprise.papers.skean2024.trade_off.experiment import Params, tasks, weights
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `probes`, final linear probes at each invariance `weight`; `pilots`, what chose their learning
     rates."""
-    numbers = pd.concat(context.results(tasks(params, context)), ignore_index=True)
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = pd.concat(results.values(), ignore_index=True)
     tables = {"probes": observations.probe_table(numbers), "pilots": observations.pilot_table(numbers)}
     return {name: table.assign(weight=table["method"].map(weights(params))) for name, table in tables.items()}
-
-
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per run."""
-    return observations.tasks(params, plan(params), runs(params, context.objective), source(params), context)

@@ -7,23 +7,15 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan
 from reprise.contract.settings import ours, unstated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import weighted
 from reprise.papers.skean2024.training import OneDataSet, Rate
 
-TABLES = ("probes", "pilots")
-
-plan, source, check = nets.own_plan, nets.own_source, nets.check
-
 OTHERS = (0.25, 4.0)
 """Invariance weights that claims compare with equal ones."""
-EXCUSED = dict.fromkeys(
-    ("optimiser.momentum", "data_set", "steps", "learning_rates"),
-    "a training of every network for each value; the learning rate is chosen for each weight",
-)
 
 Weight = Annotated[float, Field(gt=0)]
 
@@ -58,6 +50,18 @@ def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
     return nets.runs(params, list(weights(params)), params.data_set)
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    return nets.resources(params, plan(params), runs(params, objective), source(params))
+def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
+    """The tasks of all runs."""
+    return nets.own_tasks(params, runs(params, objective))
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("probes", "pilots"),
+    plan=Plan(tasks, nets.own_needs),
+    excused=dict.fromkeys(
+        ("optimiser.momentum", "data_set", "steps", "learning_rates"),
+        "a training of every network for each value; the learning rate is chosen for each weight",
+    ),
+    check=nets.check,
+)
