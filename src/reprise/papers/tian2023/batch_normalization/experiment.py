@@ -3,12 +3,10 @@
 from dataclasses import dataclass, replace
 from itertools import product
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import ours, stated
 from reprise.papers.tian2023 import sequences
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
-
-TABLES = ("matching",)
 
 
 class Params(TokenSequences):
@@ -28,7 +26,7 @@ class Params(TokenSequences):
 
 @dataclass(frozen=True)
 class Block:
-    """Networks that are trained at once.
+    """Networks that are trained at once, which is a task.
 
     Attributes:
         run: `table` for Table 1, `text` for the same at the text's learning rate, `figure` for Figure 11
@@ -38,25 +36,23 @@ class Block:
     run: str
     params: Params
     cell: Cell
-    arms: list[Arm]
+    arms: tuple[Arm, ...]
     seeds: range
 
-    @property
-    def name(self) -> str:
-        """The name of its task."""
+    def __str__(self) -> str:
         return f"{self.run}: {self.cell}"
 
 
-def blocks(params: Params, objective: str | None = None) -> list[Block]:
+def tasks(params: Params, objective: str | None = None) -> list[Block]:
     """The blocks of Table 1, of the text and of Figure 11; none of the text for other losses.
 
     Figure 11 has mean-backprop BatchNorm (Definition 5); without BatchNorm, an arm's flags have no effect.
     """
     flags = product((False, True), repeat=2)
     arm = Arm(objective=objective or Arm.objective, zeta=params.table_nonuniformity)
-    variants = [replace(arm, mean=mean, variance=variance) for mean, variance in flags]
-    plain = [replace(arm, zeta=zeta) for zeta in params.nonuniformity]
-    figure_arms = [arm for arm in plain if arm not in variants]
+    variants = tuple(replace(arm, mean=mean, variance=variance) for mean, variance in flags)
+    plain = tuple(replace(arm, zeta=zeta) for zeta in params.nonuniformity)
+    figure_arms = tuple(arm for arm in plain if arm not in variants)
     text_params = params.model_copy(update={"learning_rate": params.text_learning_rate})
     every: list[Block] = []
     for beta, candidates in product(params.over_parameterisation, params.candidates):
@@ -70,9 +66,13 @@ def blocks(params: Params, objective: str | None = None) -> list[Block]:
     return [block for block in every if block.arms]
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    return {
-        block.name: sequences.resources(params, block.cell, len(block.arms) * len(block.seeds))
-        for block in blocks(params, objective)
-    }
+def needs(params: Params, task: Block, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    return sequences.resources(params, task.cell, len(task.arms) * len(task.seeds))
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("matching",),
+    plan=Plan(tasks, needs),
+)

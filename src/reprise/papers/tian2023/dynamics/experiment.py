@@ -3,9 +3,8 @@
 No other loss can be shown: the formulas concern the losses of Eq. 1, and nothing is trained.
 """
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours
-
-TABLES = ("identities", "fields")
 
 
 class Params(Settings):
@@ -15,3 +14,6 @@ class Params(Settings):
     bound_points: int = ours(150, "the same of formulas that are bounds, which may fail at few points", ge=1)
     largest: int = ours(5, "largest width; numbers of samples may be larger", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities", "fields"))

@@ -7,9 +7,8 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours
-
-TABLES = ("identities", "flow", "basins", "probabilities")
 
 CLAIMED_DIMS = (2, 4, 8)
 CLAIMED_MODULATIONS = (0.0, 0.1, 0.2, 0.4, 0.8)
@@ -51,3 +50,6 @@ class Params(Settings):
         if list(self.modulations) != sorted(set(self.modulations)):
             raise ValueError("modulations must increase")
         return self
+
+
+EXPERIMENT = Experiment(params=Params, tables=("identities", "flow", "basins", "probabilities"))

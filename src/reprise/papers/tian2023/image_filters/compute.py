@@ -1,8 +1,8 @@
 """Trains the net on images without and with random crops and, as a control, a linear net without crops."""
 
 import math
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 
 import pandas as pd
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import Axes, tidy
 from reprise.datasets.catalogue import load
 from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
@@ -23,7 +23,8 @@ from reprise.papers.tian2023.image_filters.experiment import (
     FIELDS,
     WITH_UNTRAINED,
     Params,
-    task_name,
+    Task,
+    tasks,
 )
 from reprise.papers.tian2023.receptive_fields import Block, Net
 from reprise.papers.tian2023.sequences import Arm
@@ -39,7 +40,7 @@ BLOCK = 32
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """The final and the untrained filters of the first seed, statistics of all filters during training, and
     `patterns`: the final filters beside untrained ones."""
-    (filter_table,) = context.results(tasks(params, context))
+    (filter_table,) = context.results(perform, params, tasks(params, context.objective)).values()
     size, checkpoints = math.isqrt(filter_table.shape[1]), checkpoints_of(params.steps)
     shape = len(checkpoints), len(ARMS), params.seeds, len(FIELDS), params.filters, size, size
     snapshots = torch.tensor(filter_table.to_numpy()).view(shape)
@@ -95,18 +96,13 @@ def _images(data_set: str, root: str) -> Float[Tensor, "sample row column"]:
     return images / images.max()  # in [0, 1]; for scikit-learn's digits, exact multiples of 1/16
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """A single task, which trains all nets at once."""
-    return [Task(task_name(params), partial(_train, params, context.objective))]
-
-
-def _train(params: Params, objective: str | None, progress: Callable[[float], None]) -> pd.DataFrame:
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
     """The filters at every checkpoint: one column per pixel, one row per checkpoint, arm, seed, field and
     unit, in this order; replica = arm * seeds + seed."""
     images = _images(params.data_set, params.root)
     activations = [params.activation, params.activation, "linear"]
     arms = [
-        Arm(activation, objective or Arm.objective, variance=params.variance_gradient)
+        Arm(activation, context.objective or Arm.objective, variance=params.variance_gradient)
         for activation in activations
     ]
     descent = descend(

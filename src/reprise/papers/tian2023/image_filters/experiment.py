@@ -1,16 +1,15 @@
 """Settings of Figures 12 and 13. The text gives the data, fields, batch size, steps and crops only."""
 
 import math
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import from_code, ours, place, stated, unstated
 from reprise.datasets import catalogue
 
-TABLES = ("filters", "statistics", "patterns")
 ARMS = ("plain", "cropped", "linear")
 """Without augmentation; with random crops; without augmentation and without a nonlinearity."""
 
@@ -56,18 +55,24 @@ class Params(TakesLosses):
         return self
 
 
-def task_name(params: Params) -> str:
-    """The name of the only task."""
-    return f"{len(ARMS) * params.seeds} nets"
+class Task(NamedTuple):
+    """The only task, which trains all networks at once."""
+
+    networks: int
+
+    def __str__(self) -> str:
+        return f"{self.networks} nets"
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The only task."""
+    return [Task(len(ARMS) * params.seeds)]
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
     """What the task needs; its time is a rough estimate."""
-    nets = len(ARMS) * params.seeds
     pixels = catalogue.DATA_SETS[params.data_set].side ** 2
-    return {
-        task_name(params): Resources(minutes=params.steps * (1.1e-3 + nets * (1e-4 + 2.6e-7 * pixels)) / 60)
-    }
+    return Resources(minutes=params.steps * (1.1e-3 + task.networks * (1e-4 + 2.6e-7 * pixels)) / 60)
 
 
 def check(params: Params) -> None:
@@ -77,12 +82,6 @@ def check(params: Params) -> None:
         RepriseError: if it is not; it names what is missing, where, and what to do.
     """
     catalogue.check(params.data_set, params.root)
-
-
-EXCUSED = {
-    "momentum": "as in Section 5 and in the authors' code; with it the learning rate is varied",
-    "weight_decay": "as in Section 5 and in the authors' code",
-}
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -98,3 +97,16 @@ def alternatives(params: Params) -> dict[str, Params]:
         },
     }
     return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("filters", "statistics", "patterns"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    excused={
+        "momentum": "as in Section 5 and in the authors' code; with it the learning rate is varied",
+        "weight_decay": "as in Section 5 and in the authors' code",
+    },
+    check=check,
+)

@@ -8,9 +8,8 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours, stated, unstated
-
-TABLES = ("curves", "optima", "counts", "collected", "pca")
 
 CLAIMED_ROTATION = 30.0
 FULL_GROUP = 180.0
@@ -60,3 +59,10 @@ def alternatives(params: Params) -> dict[str, Params]:
     return {
         f"tau = {tau:g}": params.model_copy(update={**common, "tau": tau}) for tau in (0.05, 0.2, 0.5, 1.0)
     }
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("curves", "optima", "counts", "collected", "pca"),
+    alternatives=alternatives,
+)

@@ -1,22 +1,19 @@
 """Settings of Figures 4, 5, 9 and 10."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal, NamedTuple
 
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import ours, stated, unstated
 from reprise.papers.tian2023 import sequences
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
-
-TABLES = ("matching", "filters")
 
 LOSSES = ("infonce_cosine", "quadratic_cosine")
 """InfoNCE and the quadratic loss of the author's code: the outputs in the text's Eq. 1 are not normalised."""
 SHOWN = ("relu", "linear")
 """The activations whose filters Figure 5 draws, and that most sentences of the text compare."""
-FILTERS = "filters"
-"""The name of the task for Figure 5."""
 Activation = Literal["linear", "relu", "leaky_relu", "quadratic", "sigmoid"]
 
 
@@ -40,12 +37,25 @@ class Params(TokenSequences):
 
 
 class Block(NamedTuple):
-    """Networks that are trained at once."""
+    """The task of networks that are trained at once."""
 
-    name: str
     cell: Cell
-    arms: list[Arm]
+    arms: tuple[Arm, ...]
     seeds: range
+
+    def __str__(self) -> str:
+        return f"{self.cell}, {len(self.seeds)} seeds"
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The task of Figure 5."""
+
+    def __str__(self) -> str:
+        return "filters"
+
+
+Task = Block | Filters
 
 
 def shown_cell(params: Params) -> Cell:
@@ -67,19 +77,19 @@ def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
             seeds = params.seeds_compared if arm.activation in SHOWN else params.seeds
             by_seeds.setdefault(seeds, []).append(arm)
         for seeds, group in by_seeds.items():
-            yield Block(f"{cell}, {seeds} seeds", cell, group, range(seeds))
+            yield Block(cell, tuple(group), range(seeds))
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    scores = {
-        block.name: sequences.resources(params, block.cell, len(block.arms) * len(block.seeds))
-        for block in blocks(params, objective)
-    }
-    return {**scores, FILTERS: sequences.resources(params, shown_cell(params), len(SHOWN))}
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """A task for each block's scores, and last one for the filters that Figure 5 draws."""
+    return [*blocks(params, objective), Filters()]
 
 
-EXCUSED = {"together": "a net without BatchNorm has no variance for a gradient to flow through"}
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    if isinstance(task, Filters):
+        return sequences.resources(params, shown_cell(params), len(SHOWN))
+    return sequences.resources(params, task.cell, len(task.arms) * len(task.seeds))
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -102,3 +112,12 @@ def alternatives(params: Params) -> dict[str, Params]:
         "BatchNorm over both views": {"pooled_statistics": True, **few},
     }
     return {name: params.model_copy(update={**common, **changes}) for name, changes in grid.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("matching", "filters"),
+    plan=Plan(tasks, needs),
+    alternatives=alternatives,
+    excused={"together": "a net without BatchNorm has no variance for a gradient to flow through"},
+)

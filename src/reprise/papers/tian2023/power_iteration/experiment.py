@@ -8,9 +8,8 @@ from typing import Self
 
 from pydantic import model_validator
 
+from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours, unstated
-
-TABLES = ("steps", "ends", "irregularity", "thresholds", "identities")
 
 CLAIMED_SMALL = (0.05, 0.1)
 """Distances from orthogonal that count as small."""
@@ -45,9 +44,6 @@ class Params(Settings):
         return self
 
 
-EXCUSED = {"gram_distances": "claims read those that are small, and the others are for the figure"}
-
-
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the unstated settings, with 150 runs or more from every u_m."""
     grid: dict[str, dict[str, float]] = {
@@ -64,3 +60,11 @@ def alternatives(params: Params) -> dict[str, Params]:
     }  # fmt: skip
     common = {"seeds": min(params.seeds, 40), "points": 1, "bound_points": 1}
     return {name: params.model_copy(update=common | changes) for name, changes in grid.items()}
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("steps", "ends", "irregularity", "thresholds", "identities"),
+    alternatives=alternatives,
+    excused={"gram_distances": "claims read those that are small, and the others are for the figure"},
+)
