@@ -1,8 +1,7 @@
 """Trains every objective on every task, at the learning rate that its pilots choose, and measures it."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
@@ -11,18 +10,17 @@ from reprise.annex.diagnose.trained import LAYERS, held_out_accuracy, of_student
 from reprise.annex.ours.objectives_by_diagnostics import toy as toys
 from reprise.annex.ours.objectives_by_diagnostics.experiment import (
     Params,
+    Pilot,
     Run,
+    Task,
     ToyRun,
-    pilot_name,
-    piloted,
-    runs,
+    pilots,
     spec,
-    task_name,
-    toy_runs,
+    tasks,
 )
 from reprise.annex.ours.objectives_by_diagnostics.images import rendered, views_of
 from reprise.annex.ours.objectives_by_diagnostics.lineup import TOYS, UNTRAINED, Place, method
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context, Progress
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.training import methods
 from reprise.training.images import Data, assemble
@@ -56,8 +54,6 @@ OBJECTIVES: Mapping[str, type[methods.Method] | methods.Loss] = {
 }
 """The objectives named in `lineup`, so that an edit of one of them reruns the experiment."""
 
-Progress = Callable[[float], None]
-
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables:
@@ -70,8 +66,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `pilots`: for each task, objective, place and learning rate, the accuracy that chose, NaN where the pilot
     diverged.
     """
-    rows = pd.concat(context.results(tasks(params, context)), ignore_index=True)
-    pilots, probes, nets = (rows[rows["what"] == what] for what in ("pilot", "probe", "diagnostic"))
+    results = context.results(perform, params, tasks(params, context.objective))
+    rows = pd.concat(results.values(), ignore_index=True)
+    rates, probes, nets = (rows[rows["what"] == what] for what in ("pilot", "probe", "diagnostic"))
     columns = ["task", "objective", "place", "learning_rate"]
     measured = nets.rename(columns={"value": "estimate"}).astype({"seed": int})
     return {
@@ -79,63 +76,48 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "probes": probes.rename(columns={"value": "accuracy"}).astype({"seed": int})[
             [*columns, "seed", "accuracy"]
         ],
-        "pilots": pilots.rename(columns={"value": "accuracy"})[[*columns, "accuracy"]],
+        "pilots": rates.rename(columns={"value": "accuracy"})[[*columns, "accuracy"]],
     }
 
 
-def tasks(params: Params, context: Context) -> list[Task]:
-    """One task per pilot, per network on images, and per objective with each toy network."""
-    pilots = {
-        (name, place, rate): _pilot(params, context, name, place, rate)
-        for (name, place), rate in product(piloted(params, context.objective), params.learning_rates)
-    }
-
-    def rate_of(run: Run) -> float:
-        if run.method == UNTRAINED:
-            return params.learning_rates[0]
-        tables = {
-            rate: context.result(task)
-            for (*key, rate), task in pilots.items()
-            if key == [run.method, run.place]
-        }
-        return chosen({rate: float(table["value"].iloc[0]) for rate, table in tables.items()})
-
-    return [
-        *pilots.values(),
-        *(_network(params, context, run, rate_of) for run in runs(params, context.objective)),
-        *(_toy(params, run) for run in toy_runs(params, context.objective)),
-    ]
+def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
+    match task:
+        case Pilot():
+            return _pilot(params, context, task, progress)
+        case Run():
+            return _network(params, context, task, progress)
+        case ToyRun():
+            return _toy(params, task)
 
 
-def _pilot(params: Params, context: Context, name: str, place: Place, rate: float) -> Task:
+def _rate(params: Params, context: Context, run: Run) -> float:
+    """The learning rate of a network, which its pilots choose."""
+    if run.method == UNTRAINED:
+        return params.learning_rates[0]
+    tables = context.results(perform, params, pilots(params, run.method, run.place))
+    return chosen({pilot.rate: float(table["value"].iloc[0]) for pilot, table in tables.items()})
+
+
+def _pilot(params: Params, context: Context, pilot: Pilot, progress: Progress) -> pd.DataFrame:
+    name, place, rate = pilot
     run = Run(params.data_sets[0], name, place, PILOT_SEED)
-
-    def make(progress: Progress) -> pd.DataFrame:
-        student, data = _student(params, context, run, rate, params.pilot_steps, progress)
-        normalisation = DATA_SETS[run.images].normalisation
-        accuracy = math.nan if student is None else held_out_accuracy(student, data, normalisation)
-        return pd.DataFrame([{**_columns(run.images, name, place, rate), "what": "pilot", "value": accuracy}])
-
-    return Task(pilot_name(name, place, rate), make)
+    student, data = _student(params, context, run, rate, params.pilot_steps, progress)
+    normalisation = DATA_SETS[run.images].normalisation
+    accuracy = math.nan if student is None else held_out_accuracy(student, data, normalisation)
+    return pd.DataFrame([{**_columns(run.images, name, place, rate), "what": "pilot", "value": accuracy}])
 
 
-def _network(params: Params, context: Context, run: Run, rate_of: Callable[[Run], float]) -> Task:
-    def make(progress: Progress) -> pd.DataFrame:
-        rate = rate_of(run)
-        student, data = _student(params, context, run, rate, params.steps, progress)
-        views = views_of(run.images, params.size, params.images, params.test_images)
-        rows = _diverged() if student is None else of_student(student, views, data.test_labels)
-        normalisation = DATA_SETS[run.images].normalisation
-        accuracy = math.nan if student is None else 100 * probe_of_images(student, data, normalisation)
-        columns = {
-            **_columns(run.images, run.method, run.place, rate),
-            "what": "diagnostic",
-            "seed": run.seed,
-        }
-        probe = {**columns, "what": "probe", "value": accuracy}
-        return pd.DataFrame([probe, *({**columns, **row} for row in rows)])
-
-    return Task(task_name(run), make)
+def _network(params: Params, context: Context, run: Run, progress: Progress) -> pd.DataFrame:
+    rate = _rate(params, context, run)
+    student, data = _student(params, context, run, rate, params.steps, progress)
+    views = views_of(run.images, params.size, params.images, params.test_images)
+    rows = _diverged() if student is None else of_student(student, views, data.test_labels)
+    normalisation = DATA_SETS[run.images].normalisation
+    accuracy = math.nan if student is None else 100 * probe_of_images(student, data, normalisation)
+    columns = {**_columns(run.images, run.method, run.place, rate), "what": "diagnostic", "seed": run.seed}
+    probe = {**columns, "what": "probe", "value": accuracy}
+    return pd.DataFrame([probe, *({**columns, **row} for row in rows)])
 
 
 def _student(
@@ -150,32 +132,27 @@ def _student(
     return (None if trained.diverged is not None else trained.method.student), data
 
 
-def _toy(params: Params, run: ToyRun) -> Task:
-    def make(progress: Progress) -> pd.DataFrame:
-        columns, rows = _columns(run.toy, run.method, run.place, math.nan), []
-        seeds, orthonormal = list(range(params.seeds)), run.method in TOYS
-        loss: objectives.Objective = toys.non_contrastive
-        rate, steps = params.toy_rates[0], 0
-        if run.method != UNTRAINED:
-            loss, steps = _loss(run), params.toy_steps
-            accuracies = {
-                each: toys.pilot(params, run.toy, loss, each, orthonormal) for each in params.toy_rates
-            }
-            rows += [
-                {**columns, "what": "pilot", "learning_rate": each, "value": accuracy}
-                for each, accuracy in accuracies.items()
-            ]
-            rate = chosen(accuracies)
-        weights = toys.descended(params, run.toy, loss, seeds, rate, steps, orthonormal)
-        measured = (
-            toys.measured(params, run.toy, weights)
-            if weights is not None
-            else ({"seed": seed, **row} for seed in seeds for row in _diverged())
-        )
-        columns |= {"what": "diagnostic", "learning_rate": rate}
-        return pd.DataFrame([*rows, *({**columns, **row} for row in measured)])
-
-    return Task(task_name(run), make)
+def _toy(params: Params, run: ToyRun) -> pd.DataFrame:
+    columns, rows = _columns(run.toy, run.method, run.place, math.nan), []
+    seeds, orthonormal = list(range(params.seeds)), run.method in TOYS
+    loss: objectives.Objective = toys.non_contrastive
+    rate, steps = params.toy_rates[0], 0
+    if run.method != UNTRAINED:
+        loss, steps = _loss(run), params.toy_steps
+        accuracies = {each: toys.pilot(params, run.toy, loss, each, orthonormal) for each in params.toy_rates}
+        rows += [
+            {**columns, "what": "pilot", "learning_rate": each, "value": accuracy}
+            for each, accuracy in accuracies.items()
+        ]
+        rate = chosen(accuracies)
+    weights = toys.descended(params, run.toy, loss, seeds, rate, steps, orthonormal)
+    measured = (
+        toys.measured(params, run.toy, weights)
+        if weights is not None
+        else ({"seed": seed, **row} for seed in seeds for row in _diverged())
+    )
+    columns |= {"what": "diagnostic", "learning_rate": rate}
+    return pd.DataFrame([*rows, *({**columns, **row} for row in measured)])
 
 
 def _loss(run: ToyRun) -> objectives.Objective:

@@ -14,7 +14,7 @@ from reprise.annex.ours.objectives_by_diagnostics.lineup import (
     Place,
     method,
 )
-from reprise.contract.experiment import Resources
+from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours
 from reprise.datasets.catalogue import DATA_SETS
@@ -25,10 +25,6 @@ from reprise.training import costs
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
 from reprise.training.spec import Spec
-
-TABLES = ("diagnostics", "probes", "pilots")
-GAPS = ("diagnostics.*", "*.accuracy")
-"""A network that diverged has no values, and a condition number may be infinite."""
 
 Count = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0)]
@@ -95,6 +91,9 @@ class Run(NamedTuple):
     place: Place
     seed: int
 
+    def __str__(self) -> str:
+        return "/".join(map(str, self))
+
 
 class ToyRun(NamedTuple):
     """The toy networks of all seeds."""
@@ -102,6 +101,23 @@ class ToyRun(NamedTuple):
     toy: Toy
     method: str
     place: Place
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+class Pilot(NamedTuple):
+    """A pilot at a learning rate."""
+
+    method: str
+    place: Place
+    rate: float
+
+    def __str__(self) -> str:
+        return f"pilot/{self.method}/{self.place}/{self.rate:g}"
+
+
+Task = Pilot | Run | ToyRun
 
 
 def compared(params: Params, objective: str | None) -> list[str]:
@@ -124,9 +140,9 @@ def places(name: str) -> tuple[Place, ...]:
     return (FIRST,) if name == UNTRAINED else method(name).places
 
 
-def piloted(params: Params, objective: str | None = None) -> list[tuple[str, Place]]:
-    """The settings that choose a learning rate, on the first data set for all of them."""
-    return [(name, place) for name in compared(params, objective) for place in method(name).places]
+def pilots(params: Params, name: str, place: Place) -> list[Pilot]:
+    """The pilots that choose the learning rate of an objective's setting, on the first data set for all."""
+    return [Pilot(name, place, rate) for rate in params.learning_rates]
 
 
 def toy_runs(params: Params, objective: str | None = None) -> list[ToyRun]:
@@ -134,16 +150,6 @@ def toy_runs(params: Params, objective: str | None = None) -> list[ToyRun]:
     stateless = [name for name in compared(params, objective) if method(name).is_stateless]
     names = stateless if objective else [UNTRAINED, *stateless, *TOYS]
     return [ToyRun(toy, name, place) for toy, name in product(params.toys, names) for place in places(name)]
-
-
-def task_name(run: tuple[object, ...]) -> str:
-    """The name of a run's task."""
-    return "/".join(map(str, run))
-
-
-def pilot_name(name: str, place: Place, rate: float) -> str:
-    """The name of a pilot's task."""
-    return f"pilot/{name}/{place}/{rate:g}"
 
 
 def spec(params: Params, run: Run, rate: float, steps: int) -> Spec:
@@ -166,26 +172,39 @@ def spec(params: Params, run: Run, rate: float, steps: int) -> Spec:
     )
 
 
-def resources(params: Params, objective: str | None = None) -> dict[str, Resources]:
-    """What each task needs, by its name."""
-    work = params.encoder.work(3, params.size)
-
-    def network(steps: int) -> Resources:
-        products = costs.PASSES * 2 * params.batch * work.flops / costs.CPU_FLOPS
-        seconds = steps * (STEP_SECONDS + products) + MEASURED_SECONDS
-        return Resources(seconds / 60, disk_mb=costs.WEIGHT_BYTES * work.weights / 1e6 if steps else 0.0)
-
-    toy_steps = params.toy_steps * (1 + len(params.toy_rates) / 2)
-    toy = Resources((toy_steps * TOY_STEP_SECONDS + params.seeds * MEASURED_SECONDS / 4) / 60)
-    pilots = [
-        pilot_name(name, place, rate)
-        for (name, place), rate in product(piloted(params, objective), params.learning_rates)
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """A task for each pilot, each network on images, and each objective with each toy network."""
+    return [
+        *(
+            pilot
+            for name in compared(params, objective)
+            for place in method(name).places
+            for pilot in pilots(params, name, place)
+        ),
+        *runs(params, objective),
+        *toy_runs(params, objective),
     ]
-    return (
-        dict.fromkeys(pilots, network(params.pilot_steps))
-        | {
-            task_name(run): network(0 if run.method == UNTRAINED else params.steps)
-            for run in runs(params, objective)
-        }
-        | {task_name(run): toy for run in toy_runs(params, objective)}
-    )
+
+
+def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    if isinstance(task, ToyRun):
+        toy_steps = params.toy_steps * (1 + len(params.toy_rates) / 2)
+        return Resources((toy_steps * TOY_STEP_SECONDS + params.seeds * MEASURED_SECONDS / 4) / 60)
+    if isinstance(task, Pilot):
+        steps = params.pilot_steps
+    else:
+        steps = 0 if task.method == UNTRAINED else params.steps
+    work = params.encoder.work(3, params.size)
+    products = costs.PASSES * 2 * params.batch * work.flops / costs.CPU_FLOPS
+    seconds = steps * (STEP_SECONDS + products) + MEASURED_SECONDS
+    return Resources(seconds / 60, disk_mb=costs.WEIGHT_BYTES * work.weights / 1e6 if steps else 0.0)
+
+
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("diagnostics", "probes", "pilots"),
+    plan=Plan(tasks, needs),
+    # A network that diverged has no values, and a condition number may be infinite.
+    gaps=("diagnostics.*", "*.accuracy"),
+)
