@@ -5,8 +5,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pytest
@@ -14,38 +13,47 @@ import pytest
 from reprise.contract.experiment import (
     BASE,
     Context,
+    Plan,
     Resources,
-    Task,
-    all_resources,
+    all_needs,
     all_tasks,
     evaluate,
     share_of,
 )
-from reprise.contract.losses import TakesLosses
 from reprise.engine import pipeline, registry, tiers
 from reprise.errors import RepriseError
 from reprise.storage import store
 
-CUT = [pytest.param(id, id=id) for id, e in registry.experiments().items() if e.has_tasks]
 ID = "tian2023/batch_normalization"
-ROOT = Path(__file__).parents[2]
 
 
-def squares(n, progress):
+class Square(NamedTuple):
+    n: int
+
+    def __str__(self):
+        return f"task {self.n}"
+
+
+def tasks(count, objective):
+    return [Square(n) for n in range(1, count + 1)]
+
+
+def needs(count, task, objective):
+    return Resources(minutes=task.n)
+
+
+def perform(count, task, context, progress):
     progress(0.5)
-    return pd.DataFrame({"square": [n**2]})
-
-
-def tasks(count, context):
-    return [Task(f"task {n}", partial(squares, n)) for n in range(1, count + 1)]
-
-
-def resources(count, objective):
-    return {f"task {n}": Resources(minutes=n) for n in range(1, count + 1)}
+    return pd.DataFrame({"square": [task.n**2]})
 
 
 def compute(count, context):
-    return {"squares": pd.concat(context.results(tasks(count, context)))}
+    results = context.results(perform, count, tasks(count, context.objective))
+    assert list(results) == tasks(count, None)
+    return {"squares": pd.concat(results.values())}
+
+
+PLAN = Plan(tasks, needs)
 
 
 SETTINGS = {BASE: 1, "two": 2, "none": 3}
@@ -60,44 +68,40 @@ def test_tables_come_in_the_order_of_the_settings_and_tasks():
 def test_what_a_computation_asks_for_are_the_tasks_that_it_declares():
     asked = []
 
-    def keep(task):
-        asked.append(task.name)
-        return task.make(lambda share: None)
+    def keep(name, make):
+        asked.append(name)
+        return make(lambda share: None)
 
     evaluate(compute, SETTINGS, Context(keep=keep))
-    assert asked == [task.name for task in all_tasks(tasks, SETTINGS, Context())]
-    assert asked == list(all_resources(resources, SETTINGS))
+    assert asked == list(all_tasks(PLAN, SETTINGS, Context())) == list(all_needs(PLAN, SETTINGS))
     assert len(set(asked)) == 6
+    assert [each.minutes for each in all_needs(PLAN, SETTINGS).values()] == [1, 1, 2, 1, 2, 3]
+
+
+def test_a_task_may_ask_for_the_table_of_another_in_its_own_setting():
+    asked = []
+
+    def keep(name, make):
+        asked.append(name)
+        return make(lambda share: None)
+
+    def doubled(count, task, context, progress):
+        if task.n == 1:
+            return perform(count, task, context, progress)
+        return 2 * context.result(doubled, count, Square(task.n - 1))
+
+    table = Context(keep=keep, setting="two").result(doubled, 2, Square(2))
+    assert table["square"].tolist() == [2]
+    assert asked == ["two/task 2", "two/task 1"]
 
 
 @pytest.mark.parametrize("shares", [1, 2, 3, 7, 40])
 def test_shares_hold_every_task_once_and_take_about_as_long(shares):
-    needs = resources(20, None)
-    parts = [share_of(needs, number, shares) for number in range(1, shares + 1)]
-    assert sorted(name for part in parts for name in part) == sorted(needs)
-    loads = [sum(needs[name].minutes for name in part) for part in parts]
-    assert max(loads) - min(loads) <= max(each.minutes for each in needs.values())
-
-
-@pytest.mark.parametrize("name", ["smoke", "default"])
-@pytest.mark.parametrize("id", CUT)
-def test_an_experiment_says_what_each_of_its_tasks_needs(id, name):
-    """The tasks are declared in `compute.py`, which imports torch, what they need in `experiment.py`."""
-    experiment, params = registry.experiment(id), tiers.load_tier(name).params[id]
-    declared = all_tasks(experiment.tasks(), experiment.settings(params), Context())
-    assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
-
-
-@pytest.mark.parametrize("id", CUT)
-def test_with_another_loss_too(id, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    experiment = registry.experiment(id)
-    if not issubclass(experiment.params, TakesLosses):
-        pytest.skip("no other loss")
-    Path("mine.py").write_text("def my_loss(a, b):\n    return -(a * b).sum(-1).mean(-1)\n")
-    params = tiers.load_tier("smoke", ROOT).params[id].model_copy(update={"objective": ("mine.py:my_loss",)})
-    declared = all_tasks(experiment.tasks(), experiment.settings(params), Context())
-    assert sorted(task.name for task in declared) == sorted(experiment.needs(params))
+    every = all_needs(PLAN, {BASE: 20})
+    parts = [share_of(every, number, shares) for number in range(1, shares + 1)]
+    assert sorted(name for part in parts for name in part) == sorted(every)
+    loads = [sum(every[name].minutes for name in part) for part in parts]
+    assert max(loads) - min(loads) <= max(each.minutes for each in every.values())
 
 
 def test_what_tasks_need_is_known_without_torch():
@@ -136,9 +140,7 @@ def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
         pipeline.run_share(ID, tier, number, 3, lambda *news: steps.append(news))
     assert {done <= total for done, total, _ in steps} == {True}
     kept = len(tasks_kept(tier))
-    experiment = registry.experiment(ID)
-    settings = experiment.settings(tier.params[ID])
-    assert kept == len(all_tasks(experiment.tasks(), settings, Context()))
+    assert kept == len(registry.experiment(ID).needs(tier.params[ID]))
     pipeline.run(ID, tier)
     assert tables(tier) == whole
     assert tasks_kept(tier) == []

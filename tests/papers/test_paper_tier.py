@@ -192,7 +192,7 @@ def gpu_specs(id):
         ]
     else:
         module = {"early_lead": early_lead, "eigenvalue_saturation": eigenvalue_saturation}[id.split("/")[1]]
-        planned = [(run, module.plan(params)) for run in module.runs(params)]
+        planned = [(run, nets.own_plan(params)) for run in module.runs(params)]
     (rate, *_) = params.learning_rates
     return [(run.images, nets.spec(params, nets.at_rate(run, rate), plan)) for run, plan in planned]
 

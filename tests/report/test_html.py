@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 from scipy import stats
 
-from reprise.contract.experiment import BASE, Artifact, Resources, Tables
+from reprise.contract import experiment as contract
+from reprise.contract.experiment import BASE, Artifact, Tables
 from reprise.contract.settings import Settings, ours, stated, unstated
 from reprise.engine import pipeline, registry
 from reprise.engine.registry import Experiment, Paper
@@ -114,9 +115,8 @@ def _item(name: str, covered_by: str) -> dict[str, str]:
 def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     """A tier in which one paper has run, bar its Figure 7 and Table 2, and another has nothing."""
     toy = Experiment(
-        id="new2030/toy", module="toy", params=Params, inputs=None, resources=Resources(), alternatives=None,
-        excused={},
-        tables=("numbers",), claims=CLAIMS,
+        id="new2030/toy", module="toy", declaration=contract.Experiment(params=Params, tables=("numbers",)),
+        claims=CLAIMS,
         artifacts=(
             _artifact("fig06a", "Figure 6a", "figure", NASTY),
             _artifact("fig07", "Figure 7", "figure"),

@@ -259,6 +259,23 @@ def alterations(params: Settings) -> list[str]:
     return departures(params.model_copy(update=left_out))
 
 
+def differing(params: Settings, other: Settings) -> list[str]:
+    """The fields in which other settings differ, by `name` or `name.inner`, but for those of which they only
+    leave some out."""
+    return [
+        path
+        for name in type(params).model_fields
+        if not _leaves_out(name, getattr(other, name), getattr(params, name))
+        for path, *_ in _differences(name, getattr(other, name), getattr(params, name))
+    ]
+
+
+def origin_of(kind: type[Settings], path: str) -> str:
+    """Where the published value of a field comes from, given by `name` or `name.inner`."""
+    name, _, inner = path.partition(".")
+    return _inner(kind.model_fields[name]).get(inner, origin(kind.model_fields[name]))
+
+
 def _leaves_out(name: str, used: Any, published: Any) -> bool:
     if isinstance(published, tuple):
         return len(used) < len(published) and set(used) <= set(published)

@@ -37,7 +37,7 @@ from reprise.engine.memo import closure_hash, code_and_versions
 from reprise.errors import RepriseError, alike, unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.storage import versions
+from reprise.storage import closure, versions
 from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 
@@ -292,6 +292,15 @@ def chosen(key: str | None) -> list[Paper]:
     return [paper(key)] if key else list(papers().values())
 
 
+def in_package(package: str) -> Experiment:
+    """The experiment whose folder is this package, `KEY.NAME` or longer.
+
+    Raises:
+        RepriseError: if it does not declare one.
+    """
+    return _experiment("/".join(package.split(".")[-2:]), package)
+
+
 def experiments() -> dict[str, Experiment]:
     """All experiments by id, `KEY/NAME`."""
     return {id: e for paper in papers().values() for id, e in paper.experiments.items()}
@@ -419,7 +428,7 @@ def _experiment(id: str, module: str) -> Experiment:
         declaration=declared(f"{module}.experiment"),
         artifacts=tuple(
             Artifact(id=f"{key}/{drawn['name']}", experiment=id, module=f"{module}.figures", **drawn)
-            for drawn in memo.of_package().value(f"{module}.figures", partial(_drawn, module))
+            for drawn in _drawn(module)
         ),
         claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
     )
@@ -477,13 +486,12 @@ def _strays(module: ModuleType, found: contract.Experiment[Any]) -> Iterator[tup
     plan = found.plan
     used = [getattr(found, name) for name in DECLARABLE]
     used += [plan.tasks, plan.needs] if isinstance(plan, Plan) else []
+    functions = {id(each) for each in used if callable(each)}  # equal tuples may be one object
     beginnings = {word[:2] for word in words}
     for name, value in vars(module).items():
-        if name[:2].lower() not in beginnings or isinstance(value, (type, ModuleType)):
+        if name[:2].lower() not in beginnings or isinstance(value, type) or id(value) in functions:
             continue
-        if any(value is each for each in used) or not (near := alike(name.lower(), words)):
-            continue
-        if name not in _loaded(module):
+        if (near := alike(name.lower(), words)) and name not in _loaded(module):
             yield name, words[near]
 
 
@@ -495,8 +503,14 @@ def _loaded(module: ModuleType) -> set[str]:
     }
 
 
-def _drawn(module: str) -> list[dict[str, str]]:
+def _drawn(module: str) -> list[dict[str, Any]]:
     """The figures and tables that an experiment's `figures.py` draws."""
+    if not module.startswith(f"{closure.PACKAGE}."):
+        return _marked(module)
+    return memo.of_package().value(f"{module}.figures", partial(_marked, module))
+
+
+def _marked(module: str) -> list[dict[str, Any]]:
     return [
         {"name": draw.__name__, **draw.artifact}
         for draw in _module_if_any(module, "figures").values()

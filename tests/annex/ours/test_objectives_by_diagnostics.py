@@ -16,13 +16,14 @@ from reprise import objectives
 from reprise.annex.diagnose.measures import MEASURES
 from reprise.annex.ours.objectives_by_diagnostics import compute as computing
 from reprise.annex.ours.objectives_by_diagnostics import figures, toy
-from reprise.annex.ours.objectives_by_diagnostics.compute import OBJECTIVES, tasks
+from reprise.annex.ours.objectives_by_diagnostics.compute import OBJECTIVES
 from reprise.annex.ours.objectives_by_diagnostics.experiment import (
     Params,
     Run,
-    resources,
+    needs,
     runs,
     spec,
+    tasks,
     toy_runs,
 )
 from reprise.annex.ours.objectives_by_diagnostics.images import rendered
@@ -104,21 +105,14 @@ def test_a_network_is_as_good_as_its_task_but_for_its_objective():
     assert PILOT_SEED not in {run.seed for run in runs(params)}
 
 
-def test_tasks_are_those_that_resources_name():
-    for objective in (None, "vicreg"):
-        declared = [task.name for task in tasks(SMALL, Context(objective=objective))]
-        assert len(declared) == len(set(declared))
-        assert set(declared) == set(resources(SMALL, objective))
-
-
 def test_it_fits_twenty_minutes_on_two_cores():
-    assert sum(each.minutes for each in resources(Params()).values()) < 40
+    assert sum(needs(Params(), task).minutes for task in tasks(Params())) < 40
 
 
 def test_a_training_that_diverges_has_no_network(monkeypatch, tmp_path):
     monkeypatch.setattr(computing, "model", lambda *arguments: SimpleNamespace(diverged=3))
-    run = tasks(SMALL, Context(root=tmp_path))[0]
-    assert run.make(lambda share: None)["value"].isna().all()
+    context, pilot = Context(root=tmp_path), tasks(SMALL)[0]
+    assert context.result(computing.perform, SMALL, pilot)["value"].isna().all()
 
 
 def test_an_unknown_method_is_named():

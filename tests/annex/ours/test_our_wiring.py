@@ -14,7 +14,7 @@ from reprise import objectives
 from reprise.annex.diagnose.trained import LAYERS, of_embeddings, probe_of_images
 from reprise.annex.ours.objectives_by_diagnostics import compute as computing
 from reprise.annex.ours.objectives_by_diagnostics import toy
-from reprise.annex.ours.objectives_by_diagnostics.experiment import Params, ToyRun, toy_runs
+from reprise.annex.ours.objectives_by_diagnostics.experiment import Params, ToyRun, tasks, toy_runs
 from reprise.annex.ours.objectives_by_diagnostics.images import rendered, views_of
 from reprise.annex.ours.objectives_by_diagnostics.lineup import (
     FIRST,
@@ -75,10 +75,10 @@ class Piloted:
     def best(self, name, place):
         return self.rates[(sorted(METHODS).index(name) + (place == OTHER)) % len(self.rates)]
 
-    def keep(self, task):
-        _, kind, *rest = task.name.split("/")
+    def keep(self, task, make):
+        _, kind, *rest = task.split("/")
         if kind != "pilot":
-            return task.make(lambda share: None)
+            return make(lambda share: None)
         name, place, rate = rest
         return pd.DataFrame({"value": [0.9 if float(rate) == self.best(name, place) else 0.1]})
 
@@ -93,9 +93,9 @@ def test_a_network_has_the_rate_of_its_own_pilots_and_the_steps_of_its_kind(monk
 
     monkeypatch.setattr(computing, "_student", student)
     context = Context(root=tmp_path, keep=piloted.keep)
-    for task in computing.tasks(params, context):
-        if not task.name.startswith(("linear/", "relu/")):
-            task.make(lambda share: None)
+    for task in tasks(params):
+        if not isinstance(task, ToyRun):
+            computing.perform(params, task, context, lambda share: None)
     seen = set()
     for run, rate, steps in piloted.trained:
         if run.seed == PILOT_SEED:
@@ -214,7 +214,7 @@ def test_a_toys_row_has_the_rate_that_its_pilots_choose(monkeypatch):
     for kind in best:
         for name, orthonormal in (("vicreg", False), ("esser-contrastive", True), (UNTRAINED, False)):
             seen.clear()
-            table = computing._toy(SMALL, ToyRun(kind, name, FIRST)).make(lambda share: None)
+            table = computing._toy(SMALL, ToyRun(kind, name, FIRST))
             untrained = name == UNTRAINED
             rate, steps = (SMALL.toy_rates[0], 0) if untrained else (best[kind], SMALL.toy_steps)
             assert seen == [(kind, [0, 1], rate, steps, orthonormal)]

@@ -255,7 +255,7 @@ def test_tables_are_tidy(tables):
         "accuracy": ["z", "method", "seed"],
         "step_seconds": ["method", "width", "seed"],
     }
-    assert set(tables) == set(keys) == set(settings.TABLES)
+    assert set(tables) == set(keys) == set(settings.EXPERIMENT.tables)
     for name, table in tables.items():
         assert not table.duplicated(keys[name]).any()
         assert table.drop(columns="separating", errors="ignore").notna().all(axis=None)

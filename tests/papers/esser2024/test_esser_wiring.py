@@ -395,7 +395,7 @@ def of_digits():
 
 @pytest.fixture(scope="module")
 def pair(of_digits):
-    return digits._choose_pair(digits._images(DIGITS), of_digits["pairs"], DIGITS)
+    return digits._choose_pair(digits._images(DIGITS.data_set, DIGITS.root), of_digits["pairs"], DIGITS)
 
 
 def test_positives_have_noise_of_their_own_and_negatives_are_other_images(pair):

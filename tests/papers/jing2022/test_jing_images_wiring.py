@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from reprise.contract.experiment import Context, Task
+from reprise.contract.experiment import Context
 from reprise.contract.settings import replaced
 from reprise.engine.tiers import load_tier
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank
@@ -15,8 +15,10 @@ from reprise.papers.jing2022.colour_short_cut import compute as short_cut
 from reprise.papers.jing2022.colour_short_cut.experiment import Params as ShortCut
 from reprise.papers.jing2022.image_nets import measured
 from reprise.papers.jing2022.projector_map import compute as the_map
+from reprise.papers.jing2022.projector_map.experiment import tasks
 from reprise.papers.jing2022.projector_map.grid import networks
 from reprise.papers.jing2022.projector_spectra import compute as spectra
+from reprise.papers.jing2022.projector_spectra.cells import cells
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 
@@ -43,22 +45,22 @@ HEADS = {
 }
 
 
-def declared(monkeypatch, tasks, *given):
-    """Name -> spec, source and constant columns of the networks that are declared, none of them trained."""
-    found = {}
+def performed(monkeypatch, perform, params, tasks):
+    """Name -> spec, source and constant columns of the networks of tasks, none of them trained."""
+    made = []
 
-    def task(name, spec, source, observe, *, columns, **rest):
-        found[name] = spec(), source, dict(columns)
-        return Task(name, observe)
+    def table(spec, source, observe, *, columns, **rest):
+        made.append((spec, source, dict(columns)))
 
     for module in (image_nets, short_cut):
-        monkeypatch.setattr(module, "task", task)
-    tasks(*given)
-    return found
+        monkeypatch.setattr(module, "table", table)
+    for task in tasks:
+        perform(params, task, Context(), lambda share: None)
+    return dict(zip(map(str, tasks), made, strict=True))
 
 
 def test_a_row_of_spectra_is_of_the_network_that_it_names(monkeypatch):
-    found = declared(monkeypatch, spectra.tasks, SPECTRA, Context())
+    found = performed(monkeypatch, spectra.perform, SPECTRA, cells(SPECTRA))
     assert {columns["net"] for _, _, columns in found.values()} == set(OBJECTIVES)
     common = {}
     for name, (spec, source, columns) in found.items():
@@ -82,12 +84,12 @@ def test_a_row_of_spectra_is_of_the_network_that_it_names(monkeypatch):
 
 
 def test_a_row_of_the_map_is_of_the_network_that_it_names(monkeypatch):
-    found = declared(monkeypatch, the_map.tasks, MAP, Context())
+    found = performed(monkeypatch, the_map.perform, MAP, tasks(MAP))
     nets, rows = networks(MAP)
-    assert {network.task for network in nets.values()} == set(found)
+    assert set(map(str, nets.values())) == set(found)
     seen = set()
     for point, net, seed, key in rows:
-        spec, source, _ = found[nets[key].task]
+        spec, source, _ = found[str(nets[key])]
         seen.add(net)
         assert source.name == MAP.data_set
         assert (spec.objective, type(spec.projector), spec.seed) == (OBJECTIVES[net], HEADS[net], seed)
@@ -110,7 +112,7 @@ def test_a_row_of_the_map_is_of_the_network_that_it_names(monkeypatch):
 
 
 def test_the_arms_of_the_short_cut_have_their_images_and_share_their_seeds(monkeypatch):
-    found = declared(monkeypatch, short_cut.tasks, SHORT_CUT, Context())
+    found = performed(monkeypatch, short_cut.perform, SHORT_CUT, short_cut.tasks(SHORT_CUT))
     for spec, source, columns in found.values():
         dark = columns["arm"] == "any hue"
         assert source.name == ("shapes" if dark else "shapes-bright")

@@ -792,7 +792,7 @@ class Killed(Exception):
 
 def keeping(folder):
     return Context(
-        keep=lambda task: store.kept_table(folder, "key", task.name, lambda: task.make(lambda share: None))
+        keep=lambda name, make: store.kept_table(folder, "key", name, lambda: make(lambda share: None))
     )
 
 

@@ -124,7 +124,11 @@ class Pair(NamedTuple):
 def _chosen_pair(params: Params, context: Context) -> Pair:
     """The chosen pair, which all embedding dimensions share."""
     images = _images(params.data_set, params.root)
-    first, second = least_separable(context.result(perform, params, Pairs()))
+    return _choose_pair(images, context.result(perform, params, Pairs()), params)
+
+
+def _choose_pair(images: Images, pairs: pd.DataFrame, params: Params) -> Pair:
+    first, second = least_separable(pairs)
     samples = [
         _sample(images, (first, second), params.per_class, _stream(seed, "images"))
         for seed in range(params.seeds)

@@ -43,10 +43,13 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
+    return _differences(params, _loss(task.reduction, context.objective), *task, progress)
+
+
+def _differences(params: Params, loss: Loss, reduction: str, width: int, progress: Progress) -> pd.DataFrame:
     """Means over anchors of ‖u^φ - u^I‖, of the same up to the sign of all outputs, and of ‖u^I‖, one row per
     activation, seed and recorded epoch."""
-    reduction, width = task
-    loss = _loss(reduction, context.objective)
     stack = max(1, UNITS_AT_ONCE // width)
     groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
     tables = []
