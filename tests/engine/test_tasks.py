@@ -22,7 +22,7 @@ from reprise.contract.experiment import (
 )
 from reprise.engine import pipeline, registry, tiers
 from reprise.errors import RepriseError
-from reprise.storage import store
+from reprise.storage import closure, store
 
 ID = "tian2023/batch_normalization"
 
@@ -178,7 +178,7 @@ def test_of_two_processes_that_want_a_task_one_does_it(tmp_path):
 import sys, time
 from pathlib import Path
 import pandas as pd
-from reprise.storage import store
+from reprise.storage import closure, store
 
 def make():
     print("computed", flush=True)
@@ -242,3 +242,16 @@ def test_loops_that_are_not_compiled_are_told(tier, value, told):
     environment = os.environ | {"NUMBA_DISABLE_JIT": value}
     done = subprocess.run(command, cwd=tier.root, env=environment, capture_output=True, text=True, check=True)
     assert done.stderr.count("reprise: slower: NUMBA_DISABLE_JIT is set") == told
+
+
+@pytest.mark.parametrize("id", [id for id, e in registry.experiments().items() if e.has_tasks])
+def test_results_depend_on_what_a_task_does_and_not_on_how_long_it_is_expected_to_take(id):
+    experiment = registry.experiment(id)
+    plan, perform = experiment.declaration.plan, experiment.perform()
+    needed = closure.closure(*experiment.symbols(experiment.params()))
+    task = type(next(iter(plan.tasks(experiment.params(), None))))  # whose str is a task's name
+    for wanted in (perform, task):
+        assert (wanted.__module__, wanted.__name__) in needed
+    assert (plan.needs.__module__, plan.needs.__name__) not in needed
+    assert ("reprise.contract.experiment", "Resources") not in needed
+    assert (f"{experiment.module}.experiment", registry.DECLARATION) not in needed
