@@ -95,7 +95,7 @@ OLD = (
 
 
 def _artifact(name: str, number: str, kind: str, caption: str = "What it shows.") -> Artifact:
-    return Artifact(f"new2030/{name}", number, kind, caption, "new2030/toy", "new2030.toy.figures", name)
+    return Artifact(f"new2030/{name}", number, kind, caption, (), "new2030/toy", "new2030.toy.figures", name)
 
 
 def _paper(

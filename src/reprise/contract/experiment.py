@@ -198,6 +198,7 @@ class Artifact:
     Attributes:
         id: `KEY/NAME`: `jing2022/fig04`.
         number: as the paper prints it: `Figure 4`.
+        reads: the experiment's tables from which it is drawn.
         module: the module of the drawing function, which needs matplotlib, and so is imported only to draw.
         name: the drawing function's name.
     """
@@ -206,6 +207,7 @@ class Artifact:
     number: str
     kind: Literal["figure", "table"]
     caption: str
+    reads: tuple[str, ...]
     experiment: str
     module: str
     name: str
@@ -226,19 +228,27 @@ class Artifact:
         return getattr(importlib.import_module(self.module), self.name)
 
 
-def figure(number: str, *, caption: str) -> Callable[[Callable], Callable]:
-    """Marks a function `(tables, params) -> matplotlib.figure.Figure` as the paper's figure `number`."""
-    return _mark(number, "figure", caption)
+def figure(number: str, *, reads: tuple[str, ...], caption: str) -> Callable[[Callable], Callable]:
+    """Marks a function `(tables, params) -> matplotlib.figure.Figure` as the paper's figure `number`, drawn
+    from the tables that it `reads`."""
+    return _mark(number, "figure", reads, caption)
 
 
-def table(number: str, *, caption: str) -> Callable[[Callable], Callable]:
-    """Marks a function `(tables, params) -> DataFrame` as the paper's table `number`."""
-    return _mark(number, "table", caption)
+def table(number: str, *, reads: tuple[str, ...], caption: str) -> Callable[[Callable], Callable]:
+    """Marks a function `(tables, params) -> DataFrame` as the paper's table `number`, made from the
+    experiment's tables that it `reads`."""
+    return _mark(number, "table", reads, caption)
 
 
-def _mark(number: str, kind: str, caption: str) -> Callable[[Callable], Callable]:
+def _mark(number: str, kind: str, reads: tuple[str, ...], caption: str) -> Callable[[Callable], Callable]:
     def mark(draw: Callable) -> Callable:
-        draw.artifact = {"number": number, "kind": kind, "caption": " ".join(caption.split())}  # type: ignore[attr-defined]
+        if isinstance(reads, str):
+            raise RepriseError(
+                f"{draw.__module__}.{draw.__name__}: reads='{reads}' is no tuple; write ('{reads}',)"
+            )
+        draw.artifact = {  # type: ignore[attr-defined]
+            "number": number, "kind": kind, "caption": " ".join(caption.split()), "reads": reads,
+        }  # fmt: skip
         return draw
 
     return mark

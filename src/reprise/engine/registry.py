@@ -8,7 +8,7 @@ import importlib.util
 import io
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from reprise import sources
 from reprise.contract import experiment as contract
 from reprise.contract import losses
 from reprise.contract.experiment import (
@@ -37,7 +38,7 @@ from reprise.engine.memo import closure_hash, code_and_versions
 from reprise.errors import RepriseError, alike, unknown
 from reprise.evidence.claims import Claim
 from reprise.evidence.errata import Erratum
-from reprise.storage import closure, versions
+from reprise.storage import versions
 from reprise.storage.closure import Symbol
 from reprise.storage.store import key_of
 
@@ -421,15 +422,12 @@ def _paper(key: str) -> Paper:
 def _experiment(id: str, module: str) -> Experiment:
     """An experiment's folder must hold `experiment.py` and `compute.py`, and may hold `figures.py` and
     `claims.py`."""
-    key = id.split("/")[0]
+    declaration = declared(f"{module}.experiment")
     return Experiment(
         id=id,
         module=module,
-        declaration=declared(f"{module}.experiment"),
-        artifacts=tuple(
-            Artifact(id=f"{key}/{drawn['name']}", experiment=id, module=f"{module}.figures", **drawn)
-            for drawn in _drawn(module)
-        ),
+        declaration=declaration,
+        artifacts=_artifacts(id, module, declaration.tables),
         claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
     )
 
@@ -503,9 +501,27 @@ def _loaded(module: ModuleType) -> set[str]:
     }
 
 
+def _artifacts(id: str, module: str, tables: Sequence[str]) -> tuple[Artifact, ...]:
+    """The figures and tables of an experiment with these result tables.
+
+    Raises:
+        RepriseError: if one reads a table that the experiment does not have.
+    """
+    artifacts = []
+    for drawn in _drawn(module):
+        drawn = {**drawn, "id": f"{id.split('/')[0]}/{drawn['name']}", "reads": tuple(drawn["reads"])}
+        for name in drawn["reads"]:
+            if name not in tables:
+                raise unknown(
+                    f"table in {drawn['id']}'s `reads`:", name, tables, f"{id} has: {', '.join(tables)}"
+                )
+        artifacts.append(Artifact(experiment=id, module=f"{module}.figures", **drawn))
+    return tuple(artifacts)
+
+
 def _drawn(module: str) -> list[dict[str, Any]]:
     """The figures and tables that an experiment's `figures.py` draws."""
-    if not module.startswith(f"{closure.PACKAGE}."):
+    if module.partition(".")[0] not in sources.PACKAGES:
         return _marked(module)
     return memo.of_package().value(f"{module}.figures", partial(_marked, module))
 

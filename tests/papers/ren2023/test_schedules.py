@@ -45,7 +45,7 @@ def test_a_schedule_alone(tables, tau2):
     assert rows["balance"].to_list() == pytest.approx((moment.stable_rank[:, 0] / 6).tolist(), rel=1e-5)
 
 
-def test_it_exists_where_one_schedule_does(tables):
+def test_it_exists_where_one_schedule_does_and_is_contradicted_where_none_does(tables):
     claim, region = BY_ID["thm43/schedule"], tables["region"]
     good = region["schedule"] == "τ² = 0.01 for 150, then 3 for 5000"
     one = {**tables, "region": region.assign(balance=np.where(good, 0.95, 0.5))}
@@ -60,7 +60,7 @@ def test_it_exists_where_one_schedule_does(tables):
         assert {cell.verdict for cell in cells if cell.seeds} == {"contradicted"}
 
 
-def test_a_power_law_is_no_linear_rate(tables):
+def test_a_power_law_contradicts_the_linear_rate(tables):
     claim, decay = BY_ID["sec54/linear-rate"], tables["decay"]
     assert judge(claim, tables).verdict == "reproduced"
     for power in (1, 2, 5):
@@ -70,7 +70,7 @@ def test_a_power_law_is_no_linear_rate(tables):
         assert judge(claim, {**tables, "decay": decay.assign(steps=only)}).verdict == "contradicted"
 
 
-def test_the_corners_are_those_of_the_limit_and_by_descent(tables):
+def test_the_corners_are_those_of_the_limit_and_others_contradict_them(tables):
     corners = tables["corners"]
     assert set(corners["stage1_tau2"]) == {0.01, 1.0}
     assert set(corners["stage2_tau2"]) == {3.0, 48.0}

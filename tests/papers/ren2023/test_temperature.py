@@ -95,7 +95,7 @@ def test_the_stages_that_are_counted(tables):
     assert [both_stages(tau2)(tables).mean() for tau2 in (0.5, 2.0, 96.0)] == [1, 1, 0]
 
 
-def test_no_stage_without_a_rise_or_a_fall(tables):
+def test_without_a_rise_or_a_fall_the_stages_are_contradicted(tables):
     """Counter-cases of the first claim."""
     claim = BY_ID["ren2023/sec5/uniform-temperature"]
     table = tables["uniform"]
@@ -109,7 +109,7 @@ def test_no_stage_without_a_rise_or_a_fall(tables):
     assert judge(claim, other_k).verdict == "reproduced"
 
 
-def test_a_distance_in_another_proportion(tables):
+def test_a_distance_in_another_proportion_is_contradicted(tables):
     table = tables["stage1"]
     squared = {**tables, "stage1": table.assign(distance=table["distance"] ** 2)}
     unscaled = {**tables, "stage1": table.assign(distance=table["distance_unscaled"])}

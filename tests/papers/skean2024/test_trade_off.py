@@ -33,8 +33,8 @@ EQUAL = 1
 """Its place among the weights."""
 
 
-def test_verdicts_follow_the_numbers():
-    (claim,) = CLAIMS
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_a_better_probe_at_another_weight_means_contradicted(claim):
     assert judge(claim, probes(EQUAL)).verdict == "reproduced"
     for place, weight in enumerate(OTHERS):
         found = judge(claim, probes(place if place < EQUAL else place + 1))

@@ -95,7 +95,7 @@ def test_a_point_does_not_depend_on_the_others(tables):
         assert table.to_dict("list") == tables[name].query("seed == 7").to_dict("list")
 
 
-FIELDS = {
+REFUTED_BY = {
     "slow-updates": ("none", "speed", 0.1),
     "batch-norm-alleviates": ("BatchNorm", "speed", -9.0),
     "more-uniform": ("BatchNorm", "d", 9.0),
@@ -105,12 +105,12 @@ FIELDS = {
 
 
 def test_every_claim_is_a_formula_or_about_fields():
-    assert {*FORMULAS, *(f"tian2023/appD/{name}" for name in FIELDS)} == set(BY_ID)
+    assert {*FORMULAS, *(f"tian2023/appD/{name}" for name in REFUTED_BY)} == set(BY_ID)
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", REFUTED_BY)
 def test_unequal_fields_can_refute_what_is_said_of_them(tables, name):
-    layer, column, worse = FIELDS[name]
+    layer, column, worse = REFUTED_BY[name]
     table = tables["fields"].copy()
     table.loc[table["layer"] == layer, column] = worse
     assert judge(BY_ID[f"tian2023/appD/{name}"], {"fields": table}).verdict == "contradicted"

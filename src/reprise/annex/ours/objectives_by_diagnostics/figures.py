@@ -45,6 +45,7 @@ RULE = f"""Pairs are compared seed by seed, with Holm's correction for their num
 
 @figure(
     "Figure 1",
+    reads=("diagnostics", "probes"),
     caption=f"""Diagnostics of representations, 64 dimensions, of every objective at its published
     temperature or weight: the mean over seeds, coloured by its rank in the column. {RULE}""",
 )
@@ -55,6 +56,7 @@ def representations(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 2",
+    reads=("diagnostics", "probes"),
     caption=f"""Diagnostics of embeddings, as in Figure 1. Objectives have embeddings of different
     dimensions: ranks are shares of the highest that is possible, entropies of its logarithm. {RULE}""",
 )
@@ -65,6 +67,7 @@ def embeddings(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 3",
+    reads=("diagnostics", "probes"),
     caption="""What another temperature or weight changes in representations: the mean difference from the
     setting of Figure 1. Coloured where the difference, seed by seed, is separable from 0 (Holm's
     correction for the rows of a column): the deeper, the larger it is beside the spread of all objectives
@@ -86,6 +89,7 @@ def other_settings(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 4",
+    reads=("diagnostics",),
     caption=f"""Diagnostics of the embeddings of two-layer networks on vectors with a class, trained by
     every objective that is a loss of two views' embeddings, and by Esser's two with orthonormal layers;
     16 dimensions. {RULE.partition(" Grey:")[0]} Grey: untrained, or diverged with a seed; not ranked.""",
@@ -100,6 +104,7 @@ def toy_models(tables: Tables, params: Params) -> Figure:
 
 @table(
     "Table 1",
+    reads=("diagnostics", "probes"),
     caption="""How well each diagnostic tells objectives apart, and whether their order carries over from
     one data set to another: % of the pairs of objectives that learned which are separable on each;
     Spearman's rank correlation between the means on both, of objectives that learned on both; and how
@@ -122,6 +127,7 @@ def separable_pairs(tables: Tables, params: Params) -> pd.DataFrame:
 
 @table(
     "Table 2",
+    reads=("diagnostics", "probes"),
     caption=f"""The numbers behind Figures 1, 2 and 4 and those of the other settings: mean over seeds and
     its {LEVEL:.0%} interval; of one seed, or of equal values, the interval has no width. Shares of the
     highest rank that is possible, as in Figure 2, for embeddings.""",
@@ -138,6 +144,7 @@ def intervals(tables: Tables, params: Params) -> pd.DataFrame:
 
 @table(
     "Table 3",
+    reads=("diagnostics", "probes"),
     caption="""The ranks, from the largest value, that the objectives which learned can have: with a
     probability of 95 %, all intervals of a column hold at once, on a task and layer and among objectives
     in the same place, the published setting or the other one.""",

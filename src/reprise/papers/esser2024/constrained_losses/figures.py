@@ -31,6 +31,7 @@ PANELS = {
 
 @figure(
     "Figure 1",
+    reads=("trajectory", "runs"),
     caption="""Gradient descent on the contrastive loss of half moons, by a linear net of two layers,
     unconstrained and scaled by norms of the weights, and on the right by one of one layer, unconstrained; one
     line per start, all on the first seed's data. Left: the loss for z = 1. The dotted line is the smallest

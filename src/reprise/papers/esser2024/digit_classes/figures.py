@@ -42,6 +42,7 @@ FEWEST = 2
 
 @figure(
     "Figure 4",
+    reads=("step_seconds", "accuracy", "pixels"),
     caption="""Left: CPU time on this machine of a step of projected gradient descent (11) and of the ODE (12)
     against the width of the hidden layer, both with C given; the title gives the ratio of these two at the
     smallest and at the largest width. Each time is a median after a warm-up; lines and bands are the

@@ -26,6 +26,7 @@ ODES = {"printed": "o", "corrected": "x"}
 
 @figure(
     "Figure 3",
+    reads=("trajectory", "outputs"),
     caption="""Projected gradient descent (11) and the ODE (12), as printed and as corrected (see Theorem 2),
     from the same start, descent wide and pale below the ODEs, which nearly coincide with it; top row z = 1,
     bottom row z = 2 (not in the paper). Left: loss, mean over seeds; markers show solve_ivp at the same

@@ -19,6 +19,7 @@ LABELS = {
 
 @figure(
     "Section 2",
+    reads=("collapse", "distances"),
     caption="""Left: the second singular value of a wide network's outputs over the first, while it is trained
     without constraints by the contrastive loss (1) and the non-contrastive loss (2); each step moves all
     weights by the same share of their length, since the outputs grow without bound. Below the grey line they

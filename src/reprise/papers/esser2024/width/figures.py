@@ -37,6 +37,7 @@ START_STYLE, END_STYLE, SUM_STYLE = (
 
 @figure(
     "Figure 2",
+    reads=("differences", "bounds"),
     caption="""Distance of the nonlinear network's outputs from those of its linear twin, ‖u^φ - u^I‖,
     averaged over half moons and initialisations; W1 and W2 are projected onto their constraints at each step.
     Crosses: runs after whose last epoch (mean loss) the two outputs are opposite. An output ends at e_1 or

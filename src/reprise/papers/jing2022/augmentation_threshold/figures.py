@@ -30,6 +30,7 @@ CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
 
 @figure(
     "Section 4",
+    reads=("singular_values", "strong_block"),
     caption="""Singular values of W after training, against the variance k of the noise on half of the inputs
     (data variance 1/2 there). With one view augmented, this half collapses beyond k = 1, where Var(x' - x) =
     2 Var(x); with both views augmented, there is no such threshold. Right: the contribution of the strongly

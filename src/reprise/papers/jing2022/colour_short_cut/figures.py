@@ -25,6 +25,7 @@ LABELS = {"any hue": "dark backdrops, any hue", "short cut": "bright backdrops, 
 
 @figure(
     "Stand-in",
+    reads=("losses", "probes"),
     caption="""SimCLR on the rendered shapes that stand in for ImageNet, and on the negative control: bright
     backdrops whose hues hardly change from view to view. Left: the loss, averaged over each twentieth of the
     training. Right: accuracy of a linear probe for the shape, at random initialisation and after training;

@@ -22,6 +22,7 @@ FILLS = ("full", "none", "left", "right", "top", "bottom")
 
 @figure(
     "Figure 6a",
+    reads=("spectrum",),
     caption="""Singular values of the embeddings' covariance for 1 to 4 linear layers, divided by the largest,
     at the step used by claims: on data with a spread covariance (dotted: the spectrum of the shallowest net
     at initialisation), on isotropic data, and on these from a degenerate start, which Section 5.3 excludes
@@ -65,6 +66,7 @@ def _depths(
 
 @figure(
     "Figure 6b",
+    reads=("spectrum",),
     caption="""Singular values of the embeddings' covariance with and without ReLU between the layers, divided
     by the largest, at the step used by claims, and the number of collapsed ones against the steps. Dotted:
     spectrum at initialisation with ReLU. Upright line: the step used by claims. Mean and 95 % interval over

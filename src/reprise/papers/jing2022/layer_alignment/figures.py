@@ -17,6 +17,7 @@ ARMS = (*STARTS, "degenerate")
 
 @figure(
     "Figure 4",
+    reads=("alignment", "trajectory"),
     caption="""Magnitude of the alignment matrix A = V2ᵀ U1 after training, mean over seeds. Independent:
     layers start with distinct singular values and random singular vectors, as in the authors' public code.
     Balanced: the same values with W1 W1ᵀ = W2ᵀ W2, so that A is an identity from the start, which training
@@ -75,6 +76,7 @@ def _trajectories(axes: np.ndarray, trajectory: pd.DataFrame, tints: np.ndarray,
 
 @figure(
     "Figure 5",
+    reads=("singular_values", "theorem3"),
     caption="""Singular values of (a) W1, (b) W2 and (c) the embeddings' covariance over the steps, from
     independent layers (first row) and from balanced ones (second row); dark lines are the largest, bands
     95 % intervals over seeds. Dashed in (a) and (b) of the second row: Theorem 3's ODE with the measured

@@ -20,6 +20,7 @@ Curve = tuple[str, str]
 
 @figure(
     "Carried over",
+    reads=("trajectory",),
     caption="""Ours, in none of the papers: statements of three of them on the two-layer model of Section 5.
     Upper left: collapsed dimensions of the representation without a projector, behind a fixed one of low rank
     or of decaying singular values, and behind one that trains from the latter (control); Remark 3 of

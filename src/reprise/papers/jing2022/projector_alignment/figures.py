@@ -12,6 +12,7 @@ from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, steps_axis
 
 @figure(
     "Section 6.1, alignment",
+    reads=("trajectory",),
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
     V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the level
     of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a fixed

@@ -29,6 +29,7 @@ PER_ROW = 3
 
 @figure(
     "Section 6.1, factors",
+    reads=("spectra", "probes"),
     caption="""What decides whether a projector prevents collapse: one factor at a time around the
     base point (bold), with the networks with and without a projector trained alike. Where only the projector,
     or DirectCLR's d0, changes, the network without is that of the base point. Left: collapsed singular values
@@ -77,6 +78,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Section 6.1, spectra",
+    reads=("spectra",),
     caption="""What decides whether a projector prevents collapse, one factor at a time: ln of the singular
     values of the representation's covariance (unit vectors, test images, evaluation mode), divided by the
     largest, against the index as a share of the dimensions. Solid: with a projector, or DirectCLR where the

@@ -67,6 +67,7 @@ SECTION63 = (
 
 @figure(
     "Figure 2",
+    reads=("spectra",),
     caption=f"""The embedding of SimCLR with a 2-layer nonlinear projector. {METHOD} Dash-dotted: where the
     values would collapse, if as large a share did as the caption of the paper's figure says: about 30 of
     128, on ImageNet.""",
@@ -86,6 +87,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 7b",
+    reads=("spectra",),
     caption=f"The representation of SimCLR with a 2-layer nonlinear projector and without one. {METHOD}",
 )
 def fig07b(tables: Tables, params: Params) -> Figure:
@@ -95,6 +97,7 @@ def fig07b(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 9",
+    reads=("spectra",),
     caption=f"The representations of SimCLR with either projector and without, and of DirectCLR. {METHOD}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
@@ -103,6 +106,7 @@ def fig09(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 10",
+    reads=("probes",),
     caption="""Linear probes of DirectCLR's representation r: of all of it, of the part used by the loss,
     and of the rest, which learns nevertheless; with the last block's identity shortcut, to which the paper
     attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 95 %
@@ -140,6 +144,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
 
 @table(
     "Table 1",
+    reads=("probes",),
     caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as
     found here, with the 95 % interval over seeds; the probe's smallest gain over training, among the seeds
     (below 15 points, or not above raw pixels, a network counts as one that did not learn); and the means in
@@ -163,6 +168,7 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 
 @figure(
     "Table 1, beside print",
+    reads=("probes",),
     caption=f"""Top-1 accuracy of a linear probe on the representation, as printed, on ImageNet, and ours, on
     the data set that the axis names: Table 1 above the line, the numbers of Section 6.3 below. Diamonds: the
     printed numbers. Dots: ours, with the 95 % interval over seeds; rows without a dot were not trained here.
@@ -186,6 +192,7 @@ def table1_beside_print(tables: Tables, params: Params) -> Figure:
 
 @table(
     "Section 6.3",
+    reads=("probes",),
     caption="""Top-1 accuracy in % of a linear probe on the representation, as published and as found here,
     with the 95 % interval over seeds, for the projectors of Section 6.3 and for probes of a part of
     DirectCLR's representation; the last two rows are networks whose last block has no shortcut. Further

@@ -17,6 +17,7 @@ LABELS = ("no negatives, at rest", "end of Stage 1", "end of Stage 2", "start")
 
 @figure(
     "Theorem 4.3",
+    reads=("ends", "closed_form"),
     caption=f"""Noiseless learners of infinite width (Eq. 8) as d grows: r = d/2 signals, one with σ² = max(ln
     d, 1), the others with σ² = 1. Left: the condition number of K_A. Without negatives its final value grows
     as a power of d times logarithms. The dashed line is the closed form that follows from the conserved norm

@@ -24,6 +24,7 @@ STYLES = ("-", "--", "-.")
 
 @figure(
     "Lemma 5.1",
+    reads=("widths",),
     caption=f"""Gradient flow at width m (few latents, exact expectations) against the limit of infinite width
     (Eq. 8). Left: relative distance of their Gram matrices of K_A and K_B at the ends of Stages 1 and 2 and,
     without contrastive pairs, after the same time; the grey line is m^(-1/2). Right: the largest cosine
@@ -58,6 +59,7 @@ def lemma51_width(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Appendix D",
+    reads=("steps", "batches"),
     caption=f"""From gradient flow to SGD at one width: the largest relative distance of the Gram matrices of
     K_A and K_B over both stages. Left: distance of gradient descent on the exact loss from gradient flow,
     against the step. Right: distance of SGD from gradient descent on the exact loss with the same step,

@@ -13,6 +13,7 @@ from reprise.plotting.style import WIDTH, drawable
 
 @figure(
     "Theorem 4.3 (b)",
+    reads=("region",),
     caption=f"""The schedules with which Algorithm 3.1 ends balanced, at infinite width: the stable rank as a
     share of r, the smallest over four spectra of A, with noise and without. A panel for each τ² and length of
     Stage 1; in it, τ² and length of Stage 2. Numbers in bold are at least 0.9. All learners are aligned.

@@ -19,6 +19,7 @@ CURVES = 5
 
 @figure(
     "Section 5",
+    reads=("uniform", "stage1"),
     caption=f"""Contrastive learning with a single temperature τ² throughout, in the limit of infinite width
     (Eq. 8 with noise). Left: the condition number of K_A over the steps, for the K that is written above.
     Middle: the ratio of its largest to its first value for that K, and its last value for each K. Small τ²

@@ -48,6 +48,7 @@ SMALLEST_DISTANCE = 1e-3
 
 @figure(
     "Figure 1",
+    reads=("trajectory", "limit"),
     caption=f"""Learners of two modalities under the contrastive and the non-contrastive loss, trained by SGD
     at width m (lines; mean and 95 % interval over seeds, cut to the possible range) and in the limit of
     infinite width (markers, Eq. 8), with noise and without, on the linear spectrum of A (upper two rows) and

@@ -27,6 +27,7 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
 
 @figure(
     "Figure 2",
+    reads=("course", "baselines"),
     caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with the
     contrastive and the non-contrastive loss, against the step (mean and 95 % interval over seeds, cut to the
     possible range); at step 0 the heads are random. Zero-shot accuracy on test images: an image counts as

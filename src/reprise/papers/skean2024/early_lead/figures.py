@@ -32,6 +32,7 @@ FINAL: dict[str, Any] = {"marker": "D", "ms": 5, "mfc": "none", "ls": "", "clip_
 
 @figure(
     "Figure 4",
+    reads=("online", "probes"),
     caption=f"""Top-1 and top-5 accuracy of a linear probe trained along with the network, FroSSL against
     Barlow Twins in the same setup; what the paper calls an epoch is a hundredth of the steps here. Grey: the
     first 30 epochs, the range of the paper's figure. Right of the curves, in the colour of the method: stars

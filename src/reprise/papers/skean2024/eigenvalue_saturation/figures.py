@@ -30,13 +30,18 @@ HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one bat
     correlation of the dimensions between the views; all over the seeds that did not diverge."""
 
 
-@figure("Figure 3", caption=f"{HOW} All methods use the paper's shared learning rate, 0.1.")
+@figure(
+    "Figure 3",
+    reads=("eigenvalues", "traces"),
+    caption=f"{HOW} All methods use the paper's shared learning rate, 0.1.",
+)
 def fig03(tables: Tables, params: Params) -> Figure:
     return _spectra(tables, params, "shared-rate")
 
 
 @figure(
     "Figure 3, own learning rates",
+    reads=("eigenvalues", "traces"),
     caption=f"""{HOW} Each method uses its own learning rate: of a grid that all methods share, the one whose
     pilot, a run of another seed, has the best linear probe on a held-out fifth of the training images.""",
 )
@@ -117,6 +122,7 @@ def _panel(axes: Axes, curves: pd.DataFrame, metrics: pd.DataFrame, scale: str, 
 
 @table(
     "Figure 3, metrics",
+    reads=("eigenvalues", "traces", "probes"),
     caption="""Metrics of the embedding covariance of view 1, mean over the seeds: condition number λ1/λ14
     (geometric), Shannon entropy of all eigenvalues in nats, and the step at which the 14th eigenvalue
     saturates (enters, and then stays in, the band of 20 % around its mean over the last tenth of the steps,

@@ -29,6 +29,7 @@ RULE = """Each method uses its own learning rate: of a grid that all methods sha
 
 @table(
     "Table 2",
+    reads=("probes",),
     caption=f"""Top-1 accuracy of a linear probe, in %: ours, mean and standard deviation over seeds, on the
     data sets named in the columns, and as published, on {DATA_SETS[0]}, {DATA_SETS[1]} and {DATA_SETS[2]}
     after 1000, 1000 and 500 epochs, where the baselines on CIFAR come from other papers. The two measure the
@@ -63,6 +64,7 @@ def table2(tables: Tables, params: Params) -> pd.DataFrame:
 
 @table(
     "Table 3",
+    reads=("probes", "online"),
     caption=f"""Top-1 accuracy of a linear probe trained along with the network, in %, at Table 3's epochs:
     ours, mean and standard deviation over seeds, and as published, on STL-10. A reduced run replaces these
     epochs by the steps named in the columns, and may use other images; then only the order of the methods can
@@ -118,6 +120,7 @@ BESIDE = f"""A row is a method: the diamond is the printed number, the dot ours,
 
 @figure(
     "Table 2, beside print",
+    reads=("probes",),
     caption=f"""Top-1 accuracy of a linear probe after training: Table 2 as printed, and its reproduction. A
     panel is a column of the table, named by the printed data set and the one that this run has in its place.
     In a reduced run these differ, and only the order of the methods can be compared. {BESIDE} The average is
@@ -137,6 +140,7 @@ def table2_beside_print(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Table 3, beside print",
+    reads=("online", "probes"),
     caption=f"""Top-1 accuracy of a linear probe that is trained along with the network: Table 3, which is on
     STL-10, as printed, and its reproduction on the data set and at the steps that the titles name. In a
     reduced run these differ from the paper's, and only the order of the methods can be compared. {BESIDE}
@@ -239,6 +243,7 @@ CHOSEN: dict[str, Any] = {"marker": "o", "ms": 7, "mfc": "none", "ls": "", "colo
 
 @figure(
     "Table 2, learning rates",
+    reads=("pilots", "probes"),
     caption="""The pilots behind Table 2: accuracy of a linear probe on a held-out fifth of the training
     images after a pilot of each method, a run of another seed, at each learning rate of the shared grid. A
     ring marks the chosen rate, a dotted line the probe of the random initialisation on the test images. A

@@ -34,6 +34,7 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
 
 @figure(
     "Figure 2",
+    reads=("spectrum", "loss", "modes"),
     caption="""Two linear layers, one per view, under FroSSL's variant (Eq. 8) and Barlow Twins', in
     full-batch gradient descent at the same learning rate. Both views are the image itself (left half), or
     come from the authors' augmentation for CIFAR (right half). Top: the loss in seed 0; the axes differ

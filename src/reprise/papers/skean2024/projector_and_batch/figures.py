@@ -14,6 +14,7 @@ from reprise.plotting.style import PERCENT, WIDTH, band, colors, drawable
 
 @figure(
     "Appendix C",
+    reads=("probes",),
     caption=f"""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
     same number of images; our copy of the paper has
     lost the captions and numbers of these graphs in conversion, and we assume the settings. {CAPTION}

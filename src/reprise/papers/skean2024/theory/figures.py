@@ -42,6 +42,7 @@ TERMS = {
 
 @table(
     "Table 1",
+    reads=("identities",),
     caption="""How dimension-contrastive methods avoid collapse and become invariant, according to the paper,
     and a test of the rotation invariance it claims: the relative change of the loss when one random rotation
     is applied to both views' embeddings (median over random embeddings).""",
@@ -68,6 +69,7 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 
 @figure(
     "Appendix A",
+    reads=("gradients",),
     caption="""Possible readings of the loss: norm of the invariance term's gradient for both views'
     embeddings, divided by that of the variance term, at the paper's N and d; mean and 95 % interval over
     random embeddings of two views with the same covariance, whose k-th principal component has standard
@@ -100,6 +102,7 @@ def appA_readings(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Section 4.3",
+    reads=("operations", "cost_seconds"),
     caption="""Cost of one view's variance term, without its gradient, against the embedding's dimension, at
     the paper's batch. Left: floating-point operations, counted (matrix products, and 2/3 n³ for the LU
     decomposition of an n x n matrix). Right: CPU time; geometric mean and 95 % interval over repeats, each a

@@ -17,6 +17,7 @@ from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors,
 
 @figure(
     "Section 3.1",
+    reads=("probes", "pilots"),
     caption=f"""FroSSL's linear probe against the weight of its invariance term relative to the variance
     terms; the paper found equal weights, 1, best, and shows no numbers. Thick: each weight at its own
     learning rate, mean and 95 % interval over seeds, cut to [0, 100 %]. Thin: the pilots that chose the

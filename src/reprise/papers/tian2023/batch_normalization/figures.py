@@ -38,6 +38,7 @@ FLOWS = {(False, False): "none", (False, True): "σ²", (True, False): "μ", (Tr
 
 @table(
     "Table 1",
+    reads=("matching",),
     caption="""Matching score χ+ at zeta = 10, mean ± standard deviation over pools, ours and as published (3
     repetitions). Columns tell through which of BatchNorm's statistics the gradient flows: none, the variance
     σ², the mean μ (mean-backprop BatchNorm), or both. Cells of a seed share pools, data and initial weights,
@@ -66,6 +67,7 @@ def _score(scores: pd.Series) -> str:
 
 @table(
     "Table 1, as a whole",
+    reads=("matching",),
     caption="""Our Table 1 against the printed one; in print stands what equal tables would give, and of a
     cell its score. A printed deviation is read as one with n - 1 = 2 in its denominator; standard errors are
     Welch's, with rounding to two digits. The slope's 95 % interval allows for the error of the printed means,
@@ -116,6 +118,7 @@ def _range(chance: pd.DataFrame, column: str) -> str:
 
 @figure(
     "Table 1, differences",
+    reads=("matching",),
     caption=f"""Table 1 against its reproduction: in each cell the matching score χ+ at zeta = 10 of the
     reproduction less the printed one, which the colour shows too, the verdict on the printed mean (within
     {MARGINS["score"]:.2f} of it, by the 95 % interval of the difference), and below both means ± standard
@@ -165,6 +168,7 @@ def table1_differences(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 11",
+    reads=("matching",),
     caption="""Matching score χ+ of ReLU filters against over-parameterisation beta, with (mean-backprop)
     BatchNorm and without. Half of the tokens have length 1/zeta and half length zeta, with zeta = 2, 5, 10
     from top to bottom and P candidate tokens per field. Mean and 95 % interval over seeds, cut to [-1, 1];

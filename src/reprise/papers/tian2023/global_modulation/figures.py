@@ -18,6 +18,7 @@ CROSSES: dict[str, Any] = {"ls": "none", "color": "0.25", "marker": "x"}
 
 @figure(
     "Figure 7",
+    reads=("flow", "basins", "probabilities"),
     caption="""The one-dimensional dynamics of Eq. 146, in units of b. Top left: the velocity; y = -b is
     stable, y = 0 is not. Top right: solutions by integration (lines) and by Eq. 147 (circles), and the
     critical times of Eq. 150 (dotted), at which solutions from above 0 blow up. The bottom row is not in the

@@ -21,6 +21,7 @@ GREYS = "gray"
 
 @figure(
     "Figure 12",
+    reads=("filters", "statistics"),
     caption="""Filters learned without augmentation (first seed), and two controls: those of a linear net that
     is trained in the same way, and untrained ones. A panel per receptive field, which is a quadrant of the
     image; a tile per learned filter, largest norm first. A filter counts as learned if the part that
@@ -44,6 +45,7 @@ def fig12(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 13",
+    reads=("filters", "statistics"),
     caption="""Filters learned with random resized crops as the augmentation (first seed), from the initial
     weights of the nets without: a panel per receptive field, which is a quadrant of the image; a tile per
     learned filter, largest norm first, in one grey scale, of weights divided by their filter's largest;

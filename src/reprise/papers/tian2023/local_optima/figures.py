@@ -21,6 +21,7 @@ POINTS: dict[str, Any] = {"color": "0.55", "lw": 0.7, "ls": ":"}
 
 @figure(
     "Figure 8",
+    reads=("curves", "optima", "counts"),
     caption="""Objective ½ C_α[h(wᵀ x)] of one unit, w = (cos θ, sin θ), on nine points of the circle
     (dotted), scaled to a maximum of 1, for ReLU (solid) and linear activation (dashed). Top left: uniform α,
     as published. Top right: Gaussian α (Corollary 2). Bottom left: InfoNCE's own α, which is normalised.

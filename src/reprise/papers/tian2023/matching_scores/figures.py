@@ -41,13 +41,19 @@ RELEVANT: dict[str, Any] = {"ls": "", "marker": "v", "color": "black", "ms": 2.5
 """The marks above the tokens that the generators use."""
 
 
-@figure("Figure 4", caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {AXES}")
+@figure(
+    "Figure 4",
+    reads=("matching",),
+    caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {AXES}",
+)
 def fig04(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, list(product(LOSSES, ("chi_plus", "absolute_chi_plus"))))
 
 
 @figure(
-    "Figure 9", caption=f"InfoNCE: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}"
+    "Figure 9",
+    reads=("matching",),
+    caption=f"InfoNCE: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, [("infonce_cosine", score) for score in SCORES])
@@ -55,6 +61,7 @@ def fig09(tables: Tables, params: Params) -> Figure:
 
 @figure(
     "Figure 10",
+    reads=("matching",),
     caption=f"Quadratic loss: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
@@ -95,6 +102,7 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
 
 @figure(
     "Figure 5",
+    reads=("filters",),
     caption="""Filters of the first seed at P = 3, beta = 5 after training with InfoNCE: in each receptive
     field, R0 to R9, those of ReLU (left) and of the linear activation (right), one row per filter and one
     column per token, as shares of the field's largest weight. Triangles mark the candidate tokens that the

@@ -19,6 +19,7 @@ ITERATIONS_DRAWN = 60
 
 @figure(
     "Figure 1",
+    reads=("steps", "ends"),
     caption="""Power iteration w ← A(w) w / ‖A(w) w‖₂ in the latent summation model x = U y, from w(0) = u_1,
     for several distances of U from an orthogonal matrix (the paper gives neither these nor M and q). Left and
     middle: length of each step, one line per random U; steps below 1e-17 are drawn at 1e-17. Left: as
