@@ -56,7 +56,9 @@ def wrong(claim):
 
 
 def test_each_claim_is_of_one_table():
-    assert len(BY_ERRORS) + len(REFUTED_BY_OTHER_GRADIENTS) + len(REFUTED_BY_OTHER_TIMES) + len(REFUTED_BY_OTHER_COUNTS) == len(CLAIMS)
+    assert len(BY_ERRORS) + len(REFUTED_BY_OTHER_GRADIENTS) + len(REFUTED_BY_OTHER_TIMES) + len(
+        REFUTED_BY_OTHER_COUNTS
+    ) == len(CLAIMS)
 
 
 @pytest.mark.parametrize("claim", BY_ERRORS, ids=lambda claim: claim.id)
