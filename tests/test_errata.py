@@ -58,7 +58,7 @@ SLIPS_WITH_RESULTS = {
 def test_false_statements_change_results_and_some_slips_do(paper):
     changing = {erratum.id.partition("/")[2] for erratum in paper.errata if erratum.changes_result}
     false = {erratum.id.partition("/")[2] for erratum in paper.errata if erratum.kind == "substantive"}
-    assert changing - false == SLIPS_WITH_RESULTS.get(paper.key, set())
+    assert SLIPS_WITH_RESULTS.get(paper.key, set()) <= changing - false
     assert false <= changing
 
 

@@ -3,10 +3,12 @@
 import itertools
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import reprise.papers
+from reprise.engine import registry
 
 PAPERS = Path(reprise.papers.__path__[0])
 ROUNDING = 0.05 + 1e-9
@@ -17,13 +19,12 @@ def read(key):
     return pd.read_csv(PAPERS / key / "published.csv")
 
 
-@pytest.mark.parametrize("key", ["tian2023", "jing2022", "skean2024"])
+@pytest.mark.parametrize("key", [key for key, paper in registry.papers().items() if len(paper.published())])
 def test_every_number_is_there_once_and_finite(key):
     table = read(key)
     names = [column for column in table.columns if column not in ("value", "std", "unit", "source", "paper")]
     assert not table.duplicated(names).any()
-    assert table["value"].notna().all()
-    assert table["value"].between(-1, 100).all()
+    assert np.isfinite(table["value"]).all()
 
 
 class TestTian2023:
