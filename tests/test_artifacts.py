@@ -46,11 +46,20 @@ def test_no_item_stands_twice(paper):
 
 
 def test_what_covers_an_item_exists(paper):
-    assert covering(paper) - known(paper) == set()
+    missing = covering(paper) - known(paper)
+    assert not missing, f"{paper.key}/artifacts.csv names {', '.join(missing)}, which no experiment has"
 
 
 def test_every_figure_table_and_claim_covers_an_item(paper):
-    assert known(paper) - covering(paper) == set()
+    missing = known(paper) - covering(paper)
+    assert not missing, (
+        f"{', '.join(missing)}: name it in the row of {paper.key}/artifacts.csv that it covers"
+    )
+
+
+def test_a_claim_has_its_papers_key(paper):
+    foreign = [id for id in paper.claims if not id.startswith(f"{paper.key}/")]
+    assert not foreign, f"{', '.join(foreign)}: an id in the folder of {paper.key} begins with '{paper.key}/'"
 
 
 def test_no_figure_or_table_bears_the_id_of_an_experiment(paper):
@@ -71,7 +80,10 @@ def test_every_statement_of_the_paper_has_its_sentence(paper):
     sentences = [row for row in paper.coverage if row["item"].startswith(SENTENCES)]
     covered = {id for row in sentences for id in row["covered_by"].split()}
     theirs = {id for id, (claim, _) in paper.claims.items() if claim.form != "ours"}
-    assert theirs - covered == set()
+    missing = theirs - covered
+    assert not missing, (
+        f"{', '.join(missing)}: name it in a sentence of {paper.key}/artifacts.csv, or wrap it in `ours`"
+    )
 
 
 def test_a_quotation_is_short(paper):
@@ -96,5 +108,8 @@ def test_claims_without_a_measure_say_what_they_need(paper):
 @pytest.mark.parametrize("key", registry.papers())
 def test_no_two_figures_of_a_paper_have_one_name(key):
     """Home names its thumbnails by it alone."""
-    names = [artifact.number for artifact in registry.paper(key).artifacts.values()]
-    assert len(names) == len(set(names)) > 0
+    by_number = {}
+    for id, artifact in registry.paper(key).artifacts.items():
+        assert artifact.number.strip(), f"{id} has no number: @figure('Figure 4', ...)"
+        first = by_number.setdefault(artifact.number, id)
+        assert first == id, f"{id} has the number of {first}: {artifact.number}"

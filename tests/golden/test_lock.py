@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from golden import lock
 
+from reprise.engine import registry
+from reprise.ledger.drift import golden_file
+
 ID = "jing2022/spectra"
 OLD = f"- Sums are rounded otherwise. Golden numbers of {ID} moved (rank 3.2 before,\n  now 3.1).\n"
 NEW = f"- The seed of the data changed: `{ID}` has other golden numbers (rank 3.1 before, now 3.3).\n"
@@ -36,6 +39,12 @@ def write(root, *entries):
 def test_each_golden_file_is_the_one_that_was_locked_with_its_entry_in_the_changelog():
     changed = lock.unlocked()
     assert not changed, lock.what_to_do(changed)
+
+
+def test_every_experiment_has_golden_numbers():
+    missing = [id for id in registry.experiments() if not golden_file(lock.ROOT, "smoke", id).is_file()]
+    command = f"python tests/golden/update.py {' '.join(missing)}"
+    assert not missing, f"{', '.join(missing)}: no golden numbers; write them: {command} (make golden: all)"
 
 
 @pytest.mark.parametrize(

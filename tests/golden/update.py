@@ -4,7 +4,8 @@ Runs every experiment once for each set of vector instructions that PyTorch and 
 tolerance of a number is ten times its spread over them, and at least 1e-6 of its size: a change of code moves
 it by more, another processor by less.
 
-`python tests/golden/update.py` writes new numbers, after an intended change. With `--widen` the numbers stay,
+`python tests/golden/update.py` writes new numbers, after an intended change; `update.py KEY/NAME ...`
+only those of some experiments, such as new ones. With `--widen` the numbers stay,
 and the tolerances come to cover this processor too: from the results of the smoke tier here, of a commit
 whose numbers are golden elsewhere. The instructions of convolutions, which the processor alone decides,
 cannot be imitated.
@@ -26,17 +27,20 @@ import lock
 import pandas as pd
 
 from reprise.engine import pipeline, registry, tiers
+from reprise.errors import RepriseError
 from reprise.ledger import drift
 
 CAPABILITIES = {"default": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
 """PyTorch's names of them, and OpenBLAS's of a processor that has no more."""
-SUMMARISE, WIDEN, LOCK = "--summarise", "--widen", "--lock"
+SUMMARISE = "--summarise"
 
 
-def main() -> None:
-    """Runs the smoke tier three times and writes tests/golden/smoke/KEY/NAME.csv."""
+def main(ids: list[str]) -> None:
+    """Runs experiments, by default all, three times at the smoke tier and writes
+    tests/golden/smoke/KEY/NAME.csv."""
     tier = tiers.load_tier("smoke")
-    values = pd.concat([_summaries(capability) for capability in CAPABILITIES], axis=1)
+    ids = ids or list(registry.experiments())
+    values = pd.concat([_summaries(capability, ids) for capability in CAPABILITIES], axis=1)
     floor = (drift.LEAST_RELATIVE * values.iloc[:, -1].abs()).clip(lower=drift.LEAST_TOLERANCE)
     tolerance = (10 * (values.max(axis=1) - values.min(axis=1))).clip(lower=floor)
     finite = values.notna().all(axis=1)  # with some instructions only, it may be anything
@@ -72,31 +76,42 @@ def widen() -> None:
     lock_written()
 
 
-def _summaries(capability: str) -> pd.Series:
-    """The summary of every experiment, computed in a process with these instructions."""
+def _summaries(capability: str, ids: list[str]) -> pd.Series:
+    """The summaries of experiments, computed in a process with these instructions."""
     environment = {
         **os.environ,
         "ATEN_CPU_CAPABILITY": capability,
         "OPENBLAS_CORETYPE": CAPABILITIES[capability],
         "OMP_NUM_THREADS": "1",
     }
-    command = [sys.executable, __file__, SUMMARISE]
+    command = [sys.executable, __file__, SUMMARISE, *ids]
     text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
     return pd.read_csv(io.StringIO(text), keep_default_na=False).set_index(["experiment", *drift.KEYS])[
         "value"
     ]
 
 
-def summarise() -> None:
-    """Computes every experiment of the smoke tier and prints its summary."""
+def summarise(ids: list[str]) -> None:
+    """Computes experiments at the smoke tier and prints their summaries."""
     with TemporaryDirectory() as empty:  # where no trained model is kept
         tier = replace(tiers.load_tier("smoke"), root=Path(empty))
-        for id in registry.experiments():
+        for id in ids:
             pipeline.run(id, tier)
-        parts = {id: drift.summarise(pipeline.load(id, tier)[0]) for id in registry.experiments()}
+        parts = {id: drift.summarise(pipeline.load(id, tier)[0]) for id in ids}
     table = pd.concat(parts, names=["experiment"]).reset_index(level="experiment")
     table.to_csv(sys.stdout, index=False)
 
 
 if __name__ == "__main__":
-    {SUMMARISE: summarise, WIDEN: widen, LOCK: lock_written}.get(sys.argv[-1], main)()
+    match sys.argv[1:]:
+        case ["--widen"]:
+            widen()
+        case ["--lock"]:
+            lock_written()
+        case ["--summarise", *ids]:
+            summarise(ids)
+        case ids:
+            try:
+                main([registry.experiment(id).id for id in ids])
+            except RepriseError as error:
+                sys.exit(str(error))

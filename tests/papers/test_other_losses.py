@@ -123,8 +123,8 @@ def test_every_experiment_takes_losses_or_says_why_not(id):
     """In the docstring of its experiment.py."""
     assert ("objective" in registry.experiment(id).params.model_fields) == takes_losses(id)
     assert bool(reason_against_losses(id)) == (not takes_losses(id)), (
-        f"{id}: derive Params from contract.losses.TakesLosses, or say why not in the docstring of experiment.py: "
-        "'No other loss can be shown: nothing is trained.'"
+        f"{id}: derive Params from contract.losses.TakesLosses, or say why not in the docstring of "
+        "experiment.py: 'No other loss can be shown: nothing is trained.'"
     )
 
 

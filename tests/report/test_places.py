@@ -95,8 +95,8 @@ def test_every_claim_that_can_be_judged_has_its_counter_case(key):
     judged = {id: home.id if home else "" for id, (each, home) in claims.items() if not each.needs}
     missing = [id for id, home in judged.items() if checkout.counter_case(claims[id][0], home) is None]
     assert not missing, (
-        f"no test gives {', '.join(missing)} data that violate it: in tests/papers/{key}/test_EXPERIMENT.py, judge it "
-        "on such data, in a test that names it and whose own name has the word 'contradicted'"
+        f"no test gives {', '.join(missing)} data that violate it: judge it on such data in "
+        f"tests/papers/{key}/test_EXPERIMENT.py, in a test that names it, with 'contradicted' in its own name"
     )
 
 

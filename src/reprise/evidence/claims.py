@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
+from reprise.errors import unknown
 from reprise.evidence.errata import ErratumKind
 
 Kind = Literal[
@@ -185,6 +186,8 @@ def value(
         rest: other attributes of `Claim`, here and in the functions below.
     """
     number = published if isinstance(published, (int, float)) else None
+    if quantity not in MARGINS:
+        raise unknown(f"quantity of {id}:", quantity, MARGINS, f"there are: {', '.join(MARGINS)}")
     bounds = {"bounds": PERCENT} if quantity == "accuracy" else {}
     return Claim(
         id, "count" if quantity == "count" else kind, statement, source, unit, measure, "near", published,
