@@ -1,30 +1,60 @@
-"""docs/extending.md, as its reader follows it: every diff is applied to a checkout, and what it adds runs."""
+"""docs/extending.md, as its reader follows it: every diff is applied to a checkout, in which the quick suite is
+green and what was added runs. And a reader's mistakes, which tests name."""
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as xml
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import official_formats
 import pandas as pd
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 PAPERS = "src/reprise/papers"
+PRODUCTS = f"{PAPERS}/jing2022/random_products"
 
 ADDITIONS = {
-    "A published loss": ("src/reprise/objectives/uniformity.py", {"src/reprise/objectives/__init__.py": 1}),
-    "A new figure": (
-        None,
-        {f"{PAPERS}/jing2022/artifacts.csv": 1, f"{PAPERS}/jing2022/projector_alignment/figures.py": 10},
+    "A published loss": (
+        {"src/reprise/objectives/uniformity.py"},
+        {"src/reprise/objectives/__init__.py": 1, "tests/objectives/test_values.py": 7},
     ),
-    "A new experiment": (f"{PAPERS}/jing2022/random_products/", {}),
-    "A new paper": (f"{PAPERS}/oord2018/", {}),
-    "A new data set": ("src/reprise/datasets/fashion_mnist.py", {"src/reprise/datasets/catalogue.py": 2}),
+    "A new figure": (
+        set(),
+        {f"{PAPERS}/jing2022/artifacts.csv": 1, f"{PAPERS}/jing2022/projector_alignment/figures.py": 17},
+    ),
+    "A new experiment": ({f"{PRODUCTS}/{name}.py" for name in ("__init__", "compute", "experiment")}, {}),
+    "A new claim": (
+        {f"{PRODUCTS}/claims.py", "tests/papers/jing2022/test_random_products.py"},
+        {f"{PAPERS}/jing2022/artifacts.csv": 1},
+    ),
+    "A new paper": (
+        {
+            f"{PAPERS}/oord2018/__init__.py",
+            f"{PAPERS}/oord2018/artifacts.csv",
+            *(
+                f"{PAPERS}/oord2018/bound/{name}.py"
+                for name in ("__init__", "claims", "compute", "experiment", "figures")
+            ),
+            "tests/papers/oord2018/test_bound.py",
+        },
+        {},
+    ),
+    "A new data set": (
+        {"src/reprise/datasets/fashion_mnist.py"},
+        {"src/reprise/datasets/catalogue.py": 2},
+    ),
 }
-"""Section -> the file or folder that its diff adds, and the lines that it adds to existing files."""
+"""Section -> the files that its diff adds, and the lines that it adds to existing files."""
+GOLDEN = ("jing2022/random_products", "oord2018/bound")
+"""The experiments that are added."""
 
 
 def diff_in(section):
@@ -44,21 +74,24 @@ def apply(diff, *options, folder=ROOT):
 
 @pytest.mark.parametrize("section", ADDITIONS)
 def test_an_addition_touches_only_what_it_must(section):
-    lines = [line.split("\t") for line in apply(diff_in(section), "--numstat").splitlines()]
+    diff = diff_in(section)
+    lines = [line.split("\t") for line in apply(diff, "--numstat").splitlines()]
+    new = set(re.findall(r"^--- /dev/null\n\+\+\+ b/(.+)$", diff, re.MULTILINE))
     added, changed = ADDITIONS[section]
-    assert {name: int(count) for count, _, name in lines if (ROOT / name).exists()} == changed
-    new = [name for *_, name in lines if not (ROOT / name).exists()]
-    assert bool(new) == bool(added)
-    assert all(name.startswith(added) for name in new)
+    assert new == added
+    assert {name: int(count) for count, _, name in lines if name not in new} == changed
 
 
 def test_every_diff_on_the_page_is_tested():
     assert PAGE.count("```diff\n") == len(ADDITIONS)
+    for id in GOLDEN:
+        assert f"python tests/golden/update.py {id}" in PAGE
 
 
 @pytest.fixture
 def extended(blank):
     """A checkout with one of each, and smoke settings that use the loss and the data set."""
+    shutil.copytree(ROOT / "tests" / "objectives", blank.root / "tests" / "objectives")
     for section in ADDITIONS:
         apply(diff_in(section), folder=blank.root)
     smoke = "configs/smoke.yaml"
@@ -75,11 +108,11 @@ def extended(blank):
 def test_one_of_each_runs_at_the_smoke_tier(extended):
     extended.done(
         *("--cores", "2"),
-        *("jing2022_sec61_after_training", "jing2022_random_products", "skean2024_projector_and_batch"),
+        *("jing2022_sec61_early", "jing2022_random_products", "skean2024_projector_and_batch"),
         *("oord2018_sec23_bound", "oord2018_claims"),
     )
     results, figures = extended.root / "results" / "smoke", extended.root / "figures" / "smoke"
-    assert (figures / "jing2022" / "sec61_after_training.pdf").is_file()
+    assert (figures / "jing2022" / "sec61_early.pdf").is_file()
     assert (figures / "oord2018" / "sec23_bound.png").is_file()
 
     trajectory = pd.read_parquet(results / "jing2022" / "projector_alignment" / "trajectory.parquet")
@@ -101,6 +134,171 @@ def test_one_of_each_runs_at_the_smoke_tier(extended):
     assert "  oord2018/bound: 2 claims; done\n" in listed
     assert "  oord2018/sec23: 2 reproduced\n" in listed
 
-    tests = ROOT / "tests" / "test_artifacts.py"
-    code, printed = extended.call(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", tests)
-    assert code == 0, printed
+
+@pytest.fixture(scope="session")
+def followed(source, shared):
+    """A git clone with what is not committed yet, in which the page was followed to the letter, once for all
+    processes that test; not to be changed."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    checkout = replace(source, root=shared / "followed")
+    done = shared / "the page is followed"
+    with FileLock(f"{checkout.root}.lock"):
+        if not done.exists():
+            shutil.rmtree(checkout.root, ignore_errors=True)
+            subprocess.run(["git", "clone", "--quiet", ROOT, checkout.root], check=True)
+            listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+            names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+            for name in filter(None, names.split("\0")):
+                (checkout.root / name).unlink(missing_ok=True)
+                if (ROOT / name).exists() or (ROOT / name).is_symlink():
+                    (checkout.root / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(ROOT / name, checkout.root / name, follow_symlinks=False)
+            for section in ADDITIONS:
+                apply(diff_in(section), folder=checkout.root)
+            entries = "".join(f"- `{id}` is new, with golden numbers.\n" for id in GOLDEN)
+            checkout.edit("CHANGELOG.md", "## [Unreleased]\n", f"## [Unreleased]\n\n### New\n\n{entries}")
+            code, printed = checkout.call(sys.executable, "tests/golden/update.py", *GOLDEN)
+            assert code == 0, printed
+            done.touch()
+    return checkout
+
+
+@pytest.mark.slow
+def test_the_quick_suite_is_green_where_the_page_was_followed(followed, tmp_path):
+    """All of `make test` but its linters: `pytest -m "not slow"`, on two cores."""
+    checkout = copied(followed, tmp_path)
+    quick = ("-m", "not slow", "-n", "2", "--dist", "worksteal", "-p", "no:cacheprovider")
+    code, printed = checkout.call(sys.executable, "-m", "pytest", *quick, timeout=3600)
+    assert code == 0, printed[-20000:]
+
+
+def copied(checkout, to):
+    """Without compiled modules, which an edit of the same size may outlive."""
+    shutil.copytree(checkout.root, to / "copy", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return replace(checkout, root=to / "copy")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A step of the page that is done wrongly.
+
+    Attributes:
+        name: what every red test must name.
+        file: where the mistake is.
+        edits: what stands there once, and what is put in its place; without any the file is missing.
+        tests: those of the file's own folder, which run besides those of the registry.
+    """
+
+    name: str
+    file: str
+    edits: Mapping[str, str] = field(default_factory=dict)
+    tests: tuple[str, ...] = ()
+
+
+OF_REGISTRY = ("tests/test_artifacts.py", "tests/golden/test_lock.py", "tests/report/test_places.py")
+FIGURES = ("tests/papers/test_figures.py", "-k", "sec61_early or sec23_bound or declare")
+OWN = ("tests/papers/jing2022/test_random_products.py",)
+EXPERIMENTS = ("tests/papers/test_experiments.py", "-k", "random_products")
+LOSS, EARLY = "src/reprise/objectives/uniformity.py", f"{PAPERS}/jing2022/projector_alignment/figures.py"
+CLAIM = "jing2022/random-products/smallest-shrinks"
+REFERENCE = '@value_of("align_uniform")\n'
+ROWS, SEC23 = f"{PAPERS}/jing2022/artifacts.csv", f"{PAPERS}/oord2018/bound/figures.py"
+MISTAKES = {
+    "wrong sign in the loss": Mistake(
+        "align_uniform", LOSS, {"squared_chord(z1, z2) + (logs": "squared_chord(z1, z2) - (logs"},
+        ("tests/objectives",),
+    ),
+    "another factor in the loss": Mistake(
+        "align_uniform", LOSS, {"(logs[0] + logs[1]) / 2": "(logs[0] + logs[1])"}, ("tests/objectives",)
+    ),
+    "loss without its reference": Mistake(
+        "align_uniform", "tests/objectives/test_values.py", {REFERENCE: ""}, ("tests/objectives",)
+    ),
+    "figure without its row": Mistake(
+        "jing2022/sec61_early", ROWS,
+        {"The alignment early in training,6.1,jing2022/sec61_early,ours: not in the paper\n": ""}, FIGURES,
+    ),
+    "row of a figure that there is not": Mistake(
+        "jing2022/sec61_earl", ROWS, {"6.1,jing2022/sec61_early,": "6.1,jing2022/sec61_earl,"}
+    ),
+    "figure that reads an unknown table": Mistake(
+        "oord2018/sec23_bound", SEC23, {'reads=("bound",)': 'reads=("bounds",)'}, FIGURES
+    ),
+    "figure that does not declare what it reads": Mistake(
+        "oord2018/sec23_bound", SEC23, {'reads=("bound",)': "reads=()"}, FIGURES
+    ),
+    "figure of an unknown column": Mistake(
+        "jing2022/sec61_early", EARLY,
+        {'"off_diagonal_mass", within=SHARE, color=': '"off_diagonal", within=SHARE, color='}, FIGURES,
+    ),
+    "figure without a number": Mistake("jing2022/sec61_early", EARLY, {'"Section 6.1, early"': '""'}),
+    "figure of another one's number": Mistake(
+        "jing2022/sec61_early", EARLY, {'"Section 6.1, early"': '"Section 6.1, alignment"'}
+    ),
+    "claim without its row": Mistake(
+        CLAIM, ROWS, {f"Products of random layers,none,{CLAIM},ours: a control of Figure 6\n": ""}, OWN
+    ),
+    "claim without its refutation": Mistake(CLAIM, OWN[0]),
+    "claim that reads an unknown column": Mistake(
+        CLAIM, f"{PRODUCTS}/claims.py", {'"singular_value", layers=last': '"singular_valu", layers=last'},
+        (*OWN, *EXPERIMENTS),
+    ),
+    "claim of another paper": Mistake(
+        "tian2023/products", f"{PRODUCTS}/claims.py", {f'"{CLAIM}"': '"tian2023/products"'}
+    ),
+    "claim of an unknown quantity": Mistake(
+        CLAIM, f"{PRODUCTS}/claims.py",
+        {
+            "import ordering, ours": "import ours, value",
+            "        ordering(": "        value(",
+            'below=column("spectrum", "singular_value", layers=first, index=last)':
+                'quantity="scor", published=0.0',
+        },
+    ),
+    "tables that are not computed": Mistake(
+        "jing2022/random_products", f"{PRODUCTS}/experiment.py", {'("spectrum",)': '("spectra",)'},
+        EXPERIMENTS,
+    ),
+    "setting without an origin": Mistake(
+        "jing2022/random_products", f"{PRODUCTS}/experiment.py",
+        {'ours(16, "rows and columns of each layer", ge=2)': "16"}, EXPERIMENTS,
+    ),
+    "experiment without golden numbers": Mistake(
+        "jing2022/random_products", "tests/golden/smoke/jing2022/random_products.csv"
+    ),
+    "data set without a name": Mistake(
+        "fashion-mnist", "src/reprise/datasets/catalogue.py",
+        {"        fashion_mnist.FASHION_MNIST,\n": ""}, ("tests/datasets/test_catalogue.py",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named_by_every_test_that_it_turns_red(followed, tmp_path, mistake):
+    planted = MISTAKES[mistake]
+    checkout = copied(followed, tmp_path)
+    for old, new in planted.edits.items():
+        checkout.edit(planted.file, old, new)
+    if not planted.edits:
+        (checkout.root / planted.file).unlink()
+    red, printed = {}, ""
+    for number, tests in enumerate(filter(None, (OF_REGISTRY, planted.tests))):
+        report = tmp_path / f"{number}.xml"
+        options = ("-m", "not slow", "-p", "no:cacheprovider", f"--junitxml={report}")
+        printed += checkout.call(sys.executable, "-m", "pytest", *options, *tests)[1]
+        red |= failures(report)
+    assert red, printed
+    assert [test for test, said in red.items() if planted.name not in said] == [], printed
+
+
+def failures(report):
+    """By test that failed, its name and what it said."""
+    found = {}
+    for case in xml.parse(report).iter("testcase"):
+        test = f"{case.get('classname')}::{case.get('name')}"
+        for failed in (*case.iter("failure"), *case.iter("error")):
+            said = [line for line in (failed.text or "").splitlines() if line.startswith("E ")]
+            found[test] = "\n".join([test, failed.get("message", ""), *said])
+    return found
