@@ -1,5 +1,5 @@
-"""docs/extending.md, as its reader follows it: every diff is applied to a checkout, in which the quick suite is
-green and what was added runs. And a reader's mistakes, which tests name."""
+"""docs/extending.md, as its reader follows it: every diff is applied to a checkout, in which the quick suite
+is green and what was added runs. And a reader's mistakes, which tests name."""
 
 import json
 import re
