@@ -3,9 +3,11 @@ claims read columns that there are."""
 
 import pytest
 
+from reprise.contract.experiment import BASE
 from reprise.contract.settings import origin
 from reprise.engine import registry
-from reprise.evidence.verdicts import judge_all
+from reprise.evidence.judgement import judge
+from reprise.evidence.verdicts import split
 
 EACH = pytest.mark.parametrize("id", registry.experiments())
 
@@ -29,9 +31,9 @@ def test_the_tables_that_are_computed_are_those_that_are_declared(id, smoke):
 
 @EACH
 def test_every_claim_can_be_judged_by_the_tables(id, smoke):
-    tables, params = smoke[id]
+    (tables,) = split(smoke[id][0], [BASE]).values()
     for claim in registry.experiment(id).claims:
         try:
-            judge_all([claim], tables, params)
+            judge(claim, tables)
         except Exception as error:
             pytest.fail(f"{claim.id} cannot be judged: {type(error).__name__}: {error}")
