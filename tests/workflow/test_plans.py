@@ -198,7 +198,9 @@ def test_shares_that_a_profile_asks_for_are_of_experiments_that_have_tasks(profi
 def test_a_new_figure_needs_no_rule(blank):
     figures = blank.root / "src/reprise/papers/esser2024/width/figures.py"
     with figures.open("a") as file:
-        file.write('\n\n@figure("Figure 99", caption="New.")\ndef fig99(tables, params):\n    ...\n')
+        file.write(
+            '\n\n@figure("Figure 99", reads=(), caption="New.")\ndef fig99(tables, params):\n    ...\n'
+        )
     jobs = blank.jobs(config=("tier=smoke", "paper=esser2024"))
     assert files(jobs["esser2024_fig99"]["input"]) == results_of("esser2024/width")
     assert "figures/smoke/esser2024/fig99.pdf" in files(jobs["report"]["input"])
