@@ -438,7 +438,7 @@ def test_the_mean_distance_takes_every_cell_for_itself():
 
 def test_other_settings_vary_one_thing_each_in_all_the_cells_or_in_four():
     chosen = registry.experiment(MATCHING).params()
-    others = registry.experiment(MATCHING).alternatives(chosen)
+    others = registry.experiment(MATCHING).declaration.alternatives(chosen)
     varied = {"batch_norm", "variance_gradient", "temperature", "pooled_statistics"}
     for other in others.values():
         changes = {name for name in varied if getattr(other, name) != getattr(chosen, name)}
