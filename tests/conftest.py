@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 from reprise.contract.experiment import Context, evaluate
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, run, tiers
 from reprise.engine.tiers import load_tier
 from reprise.storage import store
 
@@ -100,7 +100,7 @@ def ran(shared):
             settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
             text = f"tier: tiny\nlooked:\n  {RAN}: its steps\nexperiments:\n  {RAN}: {{{settings}}}\n"
             (root / "configs" / "tiny.yaml").write_text(text)
-            pipeline.run(RAN, tiers.load_tier("tiny", root))
+            run.run(tiers.load_tier("tiny", root).experiment(RAN))
             done.touch()
     return root
 

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, tiers
+from reprise.engine.check import Verdicts
 from reprise.evidence import claims as c
 from reprise.evidence.verdicts import COLUMNS, judge_all
 
@@ -185,11 +186,11 @@ def verdicts(monkeypatch):
     """Makes `check` find a contradicted claim, or none."""
 
     def find(*found):
-        def check(key, tier):
+        def judged(verdicts):
             claims = []
             for i, observed in enumerate(found):
                 claim = c.printed(
-                    f"{key}/text/{i}",
+                    f"{verdicts.paper.key}/text/{i}",
                     "s",
                     source="",
                     unit="%",
@@ -200,7 +201,7 @@ def verdicts(monkeypatch):
                 claims.append(judge_all([claim], table, None))
             return pd.concat(claims, ignore_index=True)
 
-        monkeypatch.setattr(pipeline, "check", check)
+        monkeypatch.setattr(Verdicts, "judged", judged)
 
     return find
 
@@ -228,17 +229,20 @@ def test_and_does_not_fail_without_one(checkout, capsys, verdicts):
 
 @pytest.mark.parametrize("kind", ["typo", "substantive"])
 def test_nor_with_a_known_erratum_unless_its_correction_fails_too(checkout, capsys, monkeypatch, kind):
-    def forms(key, tier):
+    def forms(verdicts):
         printed, corrected = (
             c.identity(
-                f"{key}/eq1/{form}", "s", source="", measure=lambda tables, form=form: tables["t"][form]
+                f"{verdicts.paper.key}/eq1/{form}",
+                "s",
+                source="",
+                measure=lambda tables, form=form: tables["t"][form],
             )
             for form in ("printed", "corrected")
         )
         table = pd.DataFrame({"printed": [1.0] * 20, "corrected": error, "setting": "published"})
         return judge_all(c.both_forms(kind, printed, corrected), {"t": table}, None)
 
-    monkeypatch.setattr(pipeline, "check", forms)
+    monkeypatch.setattr(Verdicts, "judged", forms)
     error = 0.0
     assert main(["check", "tian2023", "--fail-on", "contradicted"]) == 0
     error = 1.0
@@ -305,7 +309,7 @@ def test_ctrl_c_is_no_crash(monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reprise.engine.pipeline.run", interrupted)
+    monkeypatch.setattr("reprise.engine.run.run", interrupted)
     assert main(["run", "jing2022/layer_alignment", "--tier", "smoke"]) == 130
     captured = capsys.readouterr()
     assert "reprise: interrupted; what was saved is kept" in captured.err

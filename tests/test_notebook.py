@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 import reprise
-from reprise.engine import pipeline, tiers
+from reprise.engine import registry, tiers
+from reprise.engine.configured import ConfiguredExperiment
+from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 
 ID = "jing2022/layer_alignment"
@@ -16,7 +18,7 @@ def tables(checkout, monkeypatch):
     settings = ["published", "published", "noise halved", "mine.py:my_loss"]
     table = pd.DataFrame({"seed": [0, 1, 0, 0], "mass": [0.1, 0.2, 0.3, 0.4], "setting": settings})
     tables = {"trajectory": table, "alignment": table[:3]}
-    monkeypatch.setattr(pipeline, "load", lambda id, tier: (tables, None))
+    monkeypatch.setattr(ConfiguredExperiment, "tables", lambda self: tables)
     return tables
 
 
@@ -52,7 +54,7 @@ def test_an_unknown_setting_or_id_is_said(tables):
 
 def test_a_table_of_a_paper_is_in_numbers(checkout, monkeypatch):
     printed = pd.DataFrame({"beta": [1, 2], "none: ours": ["0.16 ± 0.19", "0.70 ± 0.02"]})
-    monkeypatch.setattr(pipeline, "make", lambda id, tier: printed if id == "tian2023/table1" else None)
+    monkeypatch.setattr(Drawing, "content", lambda self: printed if self.id == "tian2023/table1" else None)
     found = reprise.load("tian2023/table1")
     assert found.to_dict("list") == {
         "beta": [1, 2],
@@ -64,7 +66,6 @@ def test_a_table_of_a_paper_is_in_numbers(checkout, monkeypatch):
 
 def test_every_table_of_the_papers_can_be_asked_for(checkout):
     """Without results the message is how to make them."""
-    from reprise.engine import registry
 
     for artifact in registry.artifacts().values():
         with pytest.raises(RepriseError, match="no finished results here; make them with: reprise run"):

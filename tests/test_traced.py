@@ -15,7 +15,9 @@ from tracing import BESIDE, SOURCE, forget_results, import_everything, traced
 
 from reprise import objectives
 from reprise.contract.experiment import Context, evaluate
-from reprise.engine import pipeline, provenance, registry
+from reprise.engine import check, provenance, registry, run
+from reprise.engine.check import Verdicts
+from reprise.engine.draw import Drawing
 from reprise.engine.tiers import load_tier
 from reprise.networks.activations import ACTIVATIONS
 from reprise.report import html
@@ -71,10 +73,10 @@ def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes
     store.save_tables(tier.results / id, tables, experiment.key(params), record)
     for artifact in experiment.artifacts:
         with traced() as ran:
-            pipeline.draw(artifact.id, tier)
+            Drawing(artifact, tier).draw()
         missing[artifact.id] = unhashed(ran, registry.artifact_symbols(artifact.id))
     with traced() as ran:
-        pipeline.check(experiment.paper, tier)
+        Verdicts(registry.paper(experiment.paper), tier).judged()
     missing["verdicts"] = unhashed(ran, registry.claims_symbols(experiment.paper))
     lines = [f"{step}: {function}" for step, functions in missing.items() for function in sorted(functions)]
     assert not lines, "\n".join(lines)
@@ -84,13 +86,14 @@ def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes
 def test_what_the_report_runs_is_in_its_hash(tier):
     """Of an experiment with a figure, a table and verdicts; the others have not run."""
     id = "tian2023/batch_normalization"
-    pipeline.run(id, tier)
+    run.run(tier.experiment(id))
     for artifact in registry.experiment(id).artifacts:
-        pipeline.draw(artifact.id, tier)
-    evidence = pipeline.evidence("tian2023", tier)
-    pipeline.save_claims("tian2023", tier, pipeline.check("tian2023", tier), evidence)
+        Drawing(artifact, tier).draw()
+    verdicts = Verdicts(registry.paper("tian2023"), tier)
+    evidence = verdicts.evidence()
+    verdicts.save(verdicts.judged(), evidence)
     with traced() as ran:
-        html.write(tier, pipeline.join(tier))
+        html.write(tier, check.join(tier))
     assert unhashed(ran, registry.report_symbols()) == set()
 
 

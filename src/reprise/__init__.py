@@ -26,7 +26,9 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
         RepriseError: for an unknown id or setting, or if its results are missing, damaged or out of date.
     """
     from reprise.contract.tidy import in_numbers
-    from reprise.engine import pipeline, registry
+    from reprise.engine import registry
+    from reprise.engine.configured import in_setting
+    from reprise.engine.draw import Drawing
     from reprise.ledger import recorded
 
     read, experiments, artifacts = recorded.load(tier), registry.experiments(), registry.artifacts()
@@ -38,8 +40,8 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     experiment = id if id in experiments else artifacts[id].experiment
     read = recorded.source(read, [experiment])
     if id in artifacts and artifacts[id].kind == "table":
-        return in_numbers(pipeline.make(id, read))
-    return pipeline.in_setting(pipeline.load(experiment, read)[0], settings)
+        return in_numbers(Drawing(artifacts[id], read).content())
+    return in_setting(read.experiment(experiment).tables(), settings)
 
 
 def draw(id: str, tier: str = "default") -> Any:
@@ -48,8 +50,9 @@ def draw(id: str, tier: str = "default") -> Any:
     Raises:
         RepriseError: as in `load`.
     """
-    from reprise.engine import pipeline, registry
+    from reprise.engine import registry
+    from reprise.engine.draw import Drawing
     from reprise.ledger import recorded
 
-    read = recorded.source(recorded.load(tier), [registry.artifact(id).experiment])
-    return pipeline.make(id, read)
+    artifact = registry.artifact(id)
+    return Drawing(artifact, recorded.source(recorded.load(tier), [artifact.experiment])).content()

@@ -23,7 +23,9 @@ from threadpoolctl import threadpool_limits
 
 from reprise.annex.diagnose import command as diagnose
 from reprise.annex.trial import command as trial
-from reprise.engine import cache, pipeline, provenance, registry, tiers
+from reprise.engine import cache, check, provenance, registry, run, tiers
+from reprise.engine.configured import Tier
+from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import false_discoveries, known_false, summary
 from reprise.ledger import bundling, costs, diff, drift, plan, recorded, rules
@@ -265,7 +267,7 @@ def _diff(options: argparse.Namespace) -> int:
     return FOUND if comparison.has_moved else 0
 
 
-def _print_costs(tier: tiers.Tier) -> None:
+def _print_costs(tier: Tier) -> None:
     experiments, stages = costs.of_experiments(tier), costs.of_stages(tier)
     table = Table(title=f"Tier {tier.name}: what its jobs have cost")
     for name in ("", "jobs", "CPU s", "wall s", "claims", "decided", "CPU s per decided"):
@@ -293,10 +295,11 @@ def _print_costs(tier: tiers.Tier) -> None:
 
 def _plan(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    pipeline.require_computed(tier)
+    tier.require_computed()
     minutes = plan.minutes_of_shares(options.share_minutes)
     papers = registry.chosen(options.paper)
-    estimates = [plan.estimate(id, tier, minutes) for paper in papers for id in paper.experiments]
+    experiments = [tier.experiment(id) for paper in papers for id in paper.experiments]
+    estimates = [plan.estimate(each, minutes) for each in experiments]
     table = Table(title=f"Tier {tier.name}; nothing in the cache is subtracted")
     for name in (
         "experiment",
@@ -336,20 +339,21 @@ def _plan(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    params = tier.params[registry.experiment(options.id).id].model_dump(mode="json")
-    description = {**provenance.describe(tier.root), "experiment": options.id, "params": params}
+    configured = tier.experiment(options.id)
+    params = configured.params.model_dump(mode="json")
+    description = {**provenance.describe(tier.root), "experiment": configured.id, "params": params}
     print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
     with _progress(options.id) as progress:
         if options.share:
             number, shares = options.share
-            pipeline.run_share(options.id, tier, number, shares, progress)
+            run.run_share(configured, number, shares, progress)
         else:
-            pipeline.run(options.id, tier, progress)
-    print(tier.results / options.id)
+            run.run(configured, progress)
+    print(configured.folder)
 
 
 @contextmanager
-def _progress(id: str) -> Iterator[pipeline.Progress]:
+def _progress(id: str) -> Iterator[run.Progress]:
     """A progress bar with an estimate on a terminal; otherwise, as in a log, a line every 10 %."""
     if sys.stderr.isatty():
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
@@ -377,7 +381,7 @@ def _progress(id: str) -> Iterator[pipeline.Progress]:
 def _draw(options: argparse.Namespace) -> None:
     artifact = registry.artifact(options.id)
     tier = recorded.source(recorded.load(options.tier), [artifact.experiment])
-    for file in pipeline.draw(options.id, tier):
+    for file in Drawing(artifact, tier).draw():
         print(file)
 
 
@@ -386,13 +390,14 @@ def _check(options: argparse.Namespace) -> int:
     keys = [options.paper] if options.paper else list(registry.judged())
     if not options.write and "drift" not in options.fail_on:
         tier = _source(tier, keys)
-    verdicts = {}
+    judged: list[pd.DataFrame] = []
     for key in keys:
-        judged = pipeline.evidence(key, tier)
-        verdicts[key] = pipeline.check(key, tier)
+        verdicts = check.Verdicts(registry.paper(key), tier)
+        evidence = verdicts.evidence()
+        judged.append(verdicts.judged())
         if options.write and key in registry.judged():
-            pipeline.save_claims(key, tier, verdicts[key], judged)
-    claims = pd.concat(verdicts.values(), ignore_index=True)
+            verdicts.save(judged[-1], evidence)
+    claims = pd.concat(judged, ignore_index=True)
     if options.json:
         rows = claims.to_dict("records")
         print(json.dumps([{name: _finite(value) for name, value in row.items()} for row in rows], indent=1))
@@ -423,13 +428,13 @@ def _report(options: argparse.Namespace) -> None:
 
     tier = _source(recorded.load(options.tier), registry.papers())
     recorded.keep_judged(registry.papers(), tier)
-    claims = pipeline.join(tier)
+    claims = check.join(tier)
     file = html.write(tier, claims)
     _print_summary(claims)
-    for key, paper in registry.judged().items():
-        has_run = any(pipeline.has_results(id, tier) for id in paper.experiments)
-        if has_run and (reason := pipeline.why_unchecked(key, tier)):
-            print(f"{key}: its verdicts are left out: {reason}", file=sys.stderr)
+    for paper in registry.judged().values():
+        has_run = any(tier.experiment(id).has_results() for id in paper.experiments)
+        if has_run and (reason := check.Verdicts(paper, tier).why_unchecked()):
+            print(f"{paper.key}: its verdicts are left out: {reason}", file=sys.stderr)
     print(f"report: {file}")
 
 
@@ -442,16 +447,16 @@ def _open(options: argparse.Namespace) -> None:
     recorded.keep_judged(registry.papers(), tier)
     file = tier.results / sealed.REPORT[0]
     if not sealed.is_reported(tier):
-        file = html.write(tier, pipeline.join(tier))
+        file = html.write(tier, check.join(tier))
     address = file.as_uri() + (f"#{options.id}" if options.id else "")
     print(address, flush=True)
     if not webbrowser.open(address):
         raise RepriseError(f"{file}: no browser found to open it; copy the file, or set BROWSER")
 
 
-def _beside(tier: tiers.Tier) -> tiers.Tier | None:
+def _beside(tier: Tier) -> Tier | None:
     """The recorded run, judged, of what has not run here in a tier."""
-    missing = [id for id in registry.experiments() if not pipeline.has_results(id, tier)]
+    missing = [id for id, each in tier.experiments().items() if not each.has_results()]
     try:
         if published := recorded.beside(tier, missing, judges=True):
             recorded.keep_judged(registry.papers(), published)
@@ -461,7 +466,7 @@ def _beside(tier: tiers.Tier) -> tiers.Tier | None:
         return None
 
 
-def _source(tier: tiers.Tier, keys: Iterable[str]) -> tiers.Tier:
+def _source(tier: Tier, keys: Iterable[str]) -> Tier:
     """Where the verdicts on some papers are read from (`recorded.source`)."""
     return recorded.source(tier, [id for key in keys for id in registry.paper(key).experiments], judges=True)
 
@@ -472,7 +477,7 @@ def _publish(options: argparse.Namespace) -> None:
     tier = _source(recorded.load(options.tier), registry.papers())
     recorded.keep_judged(registry.papers(), tier)
     folder = (tier.root / recorded.BUNDLE).parent
-    files = results.publish(tier, pipeline.join(tier), folder, tier.root / "README.md")
+    files = results.publish(tier, check.join(tier), folder, tier.root / "README.md")
     print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from reprise.cli import main
-from reprise.engine import cache, pipeline, registry, tiers
+from reprise.engine import cache, registry, run, tiers
 from reprise.storage import store
 from reprise.storage.store import Entry
 
@@ -36,12 +36,12 @@ def tier(checkout):
 @pytest.fixture
 def now(tier):
     """Who asks with the code and settings of now."""
-    return cache.asker(ID, tier)
+    return cache.asker(tier.experiment(ID))
 
 
 def test_who_asks_is_listed_with_what_size_and_age(tier, now, capsys):
     keep(tier, now, "wanted")
-    keep(tier, cache.asker(OTHER, tiers.load_tier("default")), "wanted")
+    keep(tier, cache.asker(tiers.load_tier("default").experiment(OTHER)), "wanted")
     keep(tier, "", "from a notebook")
     assert main(["cache"]) == 0
     first, second, total, hint = capsys.readouterr().out.splitlines()
@@ -174,12 +174,12 @@ with store.kept(Path(sys.argv[1]), "models", "key", "a net", make):
 def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
     """In its tasks, in shares or not; and when it is finished, its tasks' tables and kept views are gone."""
     id = "tian2023/batch_normalization"
-    pipeline.run_share(id, tier, 1, 2)
+    run.run_share(tier.experiment(id), 1, 2)
     tasks = store.entries(tier.root, store.TASKS)
     assert tasks
-    assert {frozenset(entry.askers) for entry in tasks} == {frozenset({cache.asker(id, tier)})}
+    assert {frozenset(entry.askers) for entry in tasks} == {frozenset({cache.asker(tier.experiment(id))})}
     assert {row.asked_by for row in cache.rows()} == {f"{id} (smoke)"}
-    spent = cache.seconds_spent(cache.asker(id, tier), tier)
+    spent = cache.seconds_spent(cache.asker(tier.experiment(id)), tier.root)
     assert spent == sum(entry.verified()["seconds"] for entry in tasks) > 0
     experiment = registry.experiment(id)
     compute = experiment.compute()
@@ -192,10 +192,10 @@ def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
 
     monkeypatch.setattr(registry.Experiment, "compute", lambda self: compute_with_a_net)
     keep(tier, f"smoke {id} of other code", "killed", store.TASKS)
-    keep(tier, cache.asker(id, replace(tier, name="default")), "of another tier", store.TASKS)
-    keep(tier, cache.asker(id, tier), "of a net", store.VIEWS)
-    keep(tier, cache.asker(OTHER, tier), "of another experiment", store.VIEWS)
-    pipeline.run(id, tier)
+    keep(tier, cache.asker(replace(tier, name="default").experiment(id)), "of another tier", store.TASKS)
+    keep(tier, cache.asker(tier.experiment(id)), "of a net", store.VIEWS)
+    keep(tier, cache.asker(tier.experiment(OTHER)), "of another experiment", store.VIEWS)
+    run.run(tier.experiment(id))
     assert [entry.folder.name for entry in store.entries(tier.root, store.TASKS)] == ["of another tier"]
     assert [entry.folder.name for entry in store.entries(tier.root, store.VIEWS)] == ["of another experiment"]
     (net,) = (row for row in cache.rows() if row.kind == "models")

@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from reprise.cli import main
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, tiers
+from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundling
 from reprise.storage import store
@@ -19,13 +20,17 @@ ID = f"{KEY}/layer_alignment"
 FIGURE, OTHER = f"{KEY}/fig04", f"{KEY}/fig05"
 
 
+def drawing(id, tier):
+    return Drawing(registry.artifact(id), tier)
+
+
 @pytest.fixture(scope="session")
 def drawn(ran, tmp_path_factory):
     """A checkout in which two figures of `ran` are drawn; not to be changed."""
     root = tmp_path_factory.mktemp("drawn") / "checkout"
     shutil.copytree(ran, root)
     for id in (FIGURE, OTHER):
-        pipeline.draw(id, tiers.load_tier("tiny", root))
+        drawing(id, tiers.load_tier("tiny", root)).draw()
     return root
 
 
@@ -94,15 +99,15 @@ def seal_name(folder):
 )
 def test_files_that_are_not_those_drawn_are_seen(tier, change, reason):
     change(folder_of(tier))
-    stale = pipeline.drawing_staleness(FIGURE, tier)
+    stale = drawing(FIGURE, tier).staleness()
     assert reason in stale
     assert bool(reason) == bool(stale)
-    assert pipeline.is_drawn(OTHER, tier)
+    assert drawing(OTHER, tier).is_current()
 
 
 def test_a_drawing_that_is_up_to_date_is_left_alone(tier, capsys):
     before = {file: file.stat().st_ino for file in folder_of(tier).iterdir()}
-    pipeline.keep_current(FIGURE, tier)
+    drawing(FIGURE, tier).keep_current()
     assert {file: file.stat().st_ino for file in folder_of(tier).iterdir()} == before
     assert capsys.readouterr().err == ""
 
@@ -110,20 +115,20 @@ def test_a_drawing_that_is_up_to_date_is_left_alone(tier, capsys):
 def test_other_tables_under_the_same_key_are_drawn_again(tier, capsys, reseal):
     before = (tier.figures / f"{FIGURE}.svg").read_bytes()
     reseal(tier)
-    assert pipeline.load(ID, tier)  # the results count
+    assert tier.experiment(ID).tables()  # the results count
     for _ in range(2):
-        pipeline.keep_current(FIGURE, tier)
+        drawing(FIGURE, tier).keep_current()
     said = f"{tier.figures / FIGURE}: drawn from other tables than are here now; drawn again\n"
     assert capsys.readouterr().err == said
     assert (tier.figures / f"{FIGURE}.svg").read_bytes() != before
-    assert not pipeline.is_drawn(OTHER, tier)
+    assert not drawing(OTHER, tier).is_current()
 
 
 def test_an_edit_of_the_drawing_code_is_drawn_again(tier, monkeypatch, capsys):
     code = registry.artifact_code
     monkeypatch.setattr(registry, "artifact_code", lambda id: f"{code(id)} edited")
     for _ in range(2):
-        pipeline.keep_current(FIGURE, tier)
+        drawing(FIGURE, tier).keep_current()
     (said,) = capsys.readouterr().err.splitlines()
     assert said.endswith("fig04: drawn by other code than is here now; drawn again")
 
@@ -133,9 +138,9 @@ def test_nothing_is_drawn_from_results_that_are_out_of_date(tier):
     before = {file.name: file.read_bytes() for file in folder_of(tier).iterdir()}
     other = tier.params[ID].model_copy(update={"seeds": 2})
     changed = replace(tier, params={**tier.params, ID: other})
-    assert "drawn with other parameters" in pipeline.drawing_staleness(FIGURE, changed)
+    assert "drawn with other parameters" in drawing(FIGURE, changed).staleness()
     with pytest.raises(RepriseError, match=rf"made with other parameters.*reprise run {ID} --tier tiny"):
-        pipeline.keep_current(FIGURE, changed)
+        drawing(FIGURE, changed).keep_current()
     assert {file.name: file.read_bytes() for file in folder_of(tier).iterdir()} == before
 
 
@@ -145,7 +150,7 @@ def test_a_drawing_of_another_tier_is_seen(tier, reseal):
     shutil.copytree(tier.results / ID, other.results / ID)
     reseal(other)
     shutil.copytree(folder_of(tier), folder_of(other))
-    assert "drawn from other tables" in pipeline.drawing_staleness(FIGURE, other)
+    assert "drawn from other tables" in drawing(FIGURE, other).staleness()
 
 
 def test_tables_that_change_while_a_figure_is_drawn_make_it_stale(tier, monkeypatch, reseal):
@@ -153,12 +158,12 @@ def test_tables_that_change_while_a_figure_is_drawn_make_it_stale(tier, monkeypa
 
     def late(*arguments):
         reseal(tier)
-        return drawing(*arguments)
+        return content(*arguments)
 
-    drawing = pipeline.drawn
-    monkeypatch.setattr(pipeline, "drawn", late)
-    pipeline.draw(FIGURE, tier)
-    assert "drawn from other tables" in pipeline.drawing_staleness(FIGURE, tier)
+    content = Drawing.content
+    monkeypatch.setattr(Drawing, "content", late)
+    drawing(FIGURE, tier).draw()
+    assert "drawn from other tables" in drawing(FIGURE, tier).staleness()
 
 
 @pytest.mark.parametrize("renamed", range(5))
@@ -177,21 +182,21 @@ def test_a_drawing_killed_between_its_files_is_seen_to_be_unfinished(tier, monke
 
     with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
         patch.setattr(os, "replace", rename)
-        pipeline.draw(FIGURE, tier)
+        drawing(FIGURE, tier).draw()
     now = {file.name: file.read_bytes() for file in folder_of(tier).iterdir()}
     assert len({name for name in before if before[name] != now[name]}) == renamed
-    assert pipeline.is_drawn(FIGURE, tier) == (renamed == 4)
+    assert drawing(FIGURE, tier).is_current() == (renamed == 4)
 
 
 def test_a_recorded_runs_drawing_is_bound_to_its_tables(tier, capsys):
     file, _ = bundling.bundle([KEY], tier, tier.root / "bundle.zip")
     merged, _ = bundling.merge(file, tier.root)
-    pipeline.draw(FIGURE, merged)
-    assert pipeline.is_drawn(FIGURE, merged)
+    drawing(FIGURE, merged).draw()
+    assert drawing(FIGURE, merged).is_current()
     append("fig04.svg")(folder_of(merged))
-    pipeline.keep_current(FIGURE, merged)
+    drawing(FIGURE, merged).keep_current()
     assert "fig04.svg: truncated or altered" in capsys.readouterr().err
-    assert pipeline.is_drawn(FIGURE, merged)
+    assert drawing(FIGURE, merged).is_current()
 
 
 def test_a_report_after_a_run_shows_the_figures_of_that_run(tier, capsys):
@@ -201,4 +206,4 @@ def test_a_report_after_a_run_shows_the_figures_of_that_run(tier, capsys):
     for command in (["run", ID], ["report"]):
         assert main([*command, "--tier", "tiny"]) == 0
     assert capsys.readouterr().err.count("; drawn again\n") == 2
-    assert all(pipeline.is_drawn(id, tiers.load_tier("tiny")) for id in (FIGURE, OTHER))
+    assert all(drawing(id, tiers.load_tier("tiny")).is_current() for id in (FIGURE, OTHER))

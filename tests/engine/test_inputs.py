@@ -8,7 +8,7 @@ import pytest
 
 from reprise.datasets import catalogue
 from reprise.datasets.data_set import DataSet
-from reprise.engine import cache, inputs, pipeline, registry, tiers
+from reprise.engine import cache, inputs, registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.ledger import diff
 from reprise.papers.ren2023.zero_shot.experiment import Params as ZeroShot
@@ -123,14 +123,14 @@ def test_the_captions_images_and_weights_of_figure_2_are_read(tmp_path):
 
 
 @pytest.fixture
-def run(checkout, folder, monkeypatch):
+def tier(checkout, folder, monkeypatch):
     """An experiment that reads the folder, run at a tiny size; and its tier."""
     monkeypatch.setattr(registry.Experiment, "files", lambda *_: _there(folder))
     smoke = tiers.load_tier("smoke").overrides[ID]
     settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
     (checkout / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments: {{{ID}: {{{settings}}}}}\n")
     tier = tiers.load_tier("tiny")
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     return tier
 
 
@@ -138,28 +138,28 @@ def _there(folder):
     return {"images": inputs.digest(folder)} if folder.exists() else {}
 
 
-def test_results_of_other_files_are_refused_and_the_file_is_named(run, folder):
-    record = json.loads((run.results / ID / store.RECORD).read_text())
+def test_results_of_other_files_are_refused_and_the_file_is_named(tier, folder):
+    record = json.loads((tier.results / ID / store.RECORD).read_text())
     assert record["files"] == {"images": inputs.digest(folder)}
-    assert pipeline.load(ID, run)[0]
-    asker, key = cache.asker(ID, run), registry.experiment(ID).key(run.params[ID])
+    assert tier.experiment(ID).tables()
+    asker, key = cache.asker(tier.experiment(ID)), tier.experiment(ID).key()
     (folder / "b" / "2.jpg").rename(folder / "b" / "3.jpg")
     with pytest.raises(RepriseError, match=r"made from another images than is here now; make it again"):
-        pipeline.load(ID, run)
-    assert cache.asker(ID, run) != asker
-    assert registry.experiment(ID).key(run.params[ID]) != key  # what Snakemake compares
-    pipeline.run(ID, run)
-    new = json.loads((run.results / ID / store.RECORD).read_text())
-    assert pipeline.load(ID, run)[0]
+        tier.experiment(ID).tables()
+    assert cache.asker(tier.experiment(ID)) != asker
+    assert tier.experiment(ID).key() != key  # what Snakemake compares
+    run.run(tier.experiment(ID))
+    new = json.loads((tier.results / ID / store.RECORD).read_text())
+    assert tier.experiment(ID).tables()
     assert any(cause.startswith("file images: ") for cause in diff._causes(record, new))
 
 
-def test_results_stay_when_the_data_set_is_no_longer_here(run, folder):
+def test_results_stay_when_the_data_set_is_no_longer_here(tier, folder):
     folder.rename(folder.with_name("elsewhere"))
-    assert pipeline.load(ID, run)[0]
+    assert tier.experiment(ID).tables()
 
 
-def test_a_data_set_that_changes_during_a_run_stops_it(run, folder, monkeypatch):
+def test_a_data_set_that_changes_during_a_run_stops_it(tier, folder, monkeypatch):
     compute = registry.experiment(ID).compute()
 
     def edited(*arguments):
@@ -167,7 +167,7 @@ def test_a_data_set_that_changes_during_a_run_stops_it(run, folder, monkeypatch)
         return compute(*arguments)
 
     monkeypatch.setattr(registry.Experiment, "compute", lambda self: edited)
-    record = (run.results / ID / store.RECORD).read_text()
+    record = (tier.results / ID / store.RECORD).read_text()
     with pytest.raises(RepriseError, match=r"a file of the data was edited while this ran; nothing"):
-        pipeline.run(ID, run)
-    assert (run.results / ID / store.RECORD).read_text() == record
+        run.run(tier.experiment(ID))
+    assert (tier.results / ID / store.RECORD).read_text() == record

@@ -22,7 +22,7 @@ import torch
 import torchvision
 from PIL import Image
 
-from reprise.engine import loss_trial, pipeline, registry, tiers
+from reprise.engine import loss_trial, registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.storage import store, versions
 
@@ -492,16 +492,16 @@ def test_a_run_names_the_files_and_is_stale_when_one_changes(checkout):
     """And what is tried again is the state of the files, not every process anew."""
     tier = tier_with(checkout, "scale = open('scale.txt').read()" + LOSS)
     Path("scale.txt").write_text("1")
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     record = store.load_record(tier.results / ID, "")
     assert record["files"] == {"scale.txt": store.sha256(b"1")}
-    assert pipeline.staleness(ID, tier) == ""
-    marker = store.marker(registry.experiment(ID).key(tier.params[ID]))
+    assert tier.experiment(ID).staleness() == ""
+    marker = store.marker(tier.experiment(ID).key())
     assert (tier.results / ID / marker).is_file()  # what Snakemake looks for
     Path("scale.txt").write_text("2")
-    assert pipeline.staleness(ID, tier) == "made from another scale.txt than is here now"
+    assert tier.experiment(ID).staleness() == "made from another scale.txt than is here now"
     Path("scale.txt").write_text("1")
-    assert pipeline.staleness(ID, tier) == ""
+    assert tier.experiment(ID).staleness() == ""
 
 
 def test_a_file_that_changes_during_a_run_stops_it(checkout, monkeypatch):
@@ -521,8 +521,8 @@ def test_a_file_that_changes_during_a_run_stops_it(checkout, monkeypatch):
     with pytest.raises(
         RepriseError, match=r"file that it reads, .* was edited while this ran; nothing was sav"
     ):
-        pipeline.run(ID, tier)
-    assert not pipeline.has_results(ID, tier)
+        run.run(tier.experiment(ID))
+    assert not tier.experiment(ID).has_results()
 
 
 def test_what_is_read_in_training_alone_stops_the_run(checkout):
@@ -534,8 +534,8 @@ def test_what_is_read_in_training_alone_stops_the_run(checkout):
     with pytest.raises(
         RepriseError, match=r"mine.py:3: reads late64.txt, which it did not when it was tried"
     ):
-        pipeline.run(ID, tier)
-    assert not pipeline.has_results(ID, tier)
+        run.run(tier.experiment(ID))
+    assert not tier.experiment(ID).has_results()
 
 
 def tier_with(checkout, body):

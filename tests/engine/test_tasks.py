@@ -20,7 +20,7 @@ from reprise.contract.experiment import (
     evaluate,
     share_of,
 )
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.storage import closure, store
 
@@ -133,15 +133,15 @@ def tasks_kept(tier):
 
 
 def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     whole = tables(tier)
     steps = []
     for number in (3, 1, 2):
-        pipeline.run_share(ID, tier, number, 3, lambda *news: steps.append(news))
+        run.run_share(tier.experiment(ID), number, 3, lambda *news: steps.append(news))
     assert {done <= total for done, total, _ in steps} == {True}
     kept = len(tasks_kept(tier))
     assert kept == len(registry.experiment(ID).needs(tier.params[ID]))
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     assert tables(tier) == whole
     assert tasks_kept(tier) == []
 
@@ -150,7 +150,7 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
     """And counts the time that they took."""
     registry.experiment(ID).compute()  # imports torch, which is no time of the tasks
     start = time.perf_counter()
-    pipeline.run_share(ID, tier, 1, 1)
+    run.run_share(tier.experiment(ID), 1, 1)
     lasted = time.perf_counter() - start
 
     def never(root, key, name, make):
@@ -162,7 +162,7 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
     kept_table = store.kept_table
     monkeypatch.setattr(store, "kept_table", never)
     start = time.perf_counter()
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     collecting = time.perf_counter() - start
     seconds = store.load_record(tier.results / ID, "again")["duration_seconds"]
     assert lasted / 2 < seconds < lasted + collecting
@@ -170,7 +170,7 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
 
 def test_an_experiment_in_one_piece_has_no_shares(tier):
     with pytest.raises(RepriseError, match=r"jing2022/gradient_flow: is in one piece .* reprise run"):
-        pipeline.run_share("jing2022/gradient_flow", tier, 1, 2)
+        run.run_share(tier.experiment("jing2022/gradient_flow"), 1, 2)
 
 
 def test_of_two_processes_that_want_a_task_one_does_it(tmp_path):
@@ -220,17 +220,17 @@ def test_a_share_is_written_as_a_fraction(text, capsys):
 
 def test_a_run_that_begins_again_after_an_edit_says_so_once(tier, capsys):
     """What its earlier tasks were made with is changed as an edit would: the key is another."""
-    pipeline.run_share(ID, tier, 1, 3)
+    run.run_share(tier.experiment(ID), 1, 3)
     done = len(tasks_kept(tier))
-    pipeline.run_share(ID, tier, 2, 3)
+    run.run_share(tier.experiment(ID), 2, 3)
     assert "slower" not in capsys.readouterr().err
     for entry in tasks_kept(tier)[done:]:
         store.remove(entry)
     other = tier.params[ID].model_copy(update={"steps": tier.params[ID].steps + 1})
     edited = replace(tier, params={**tier.params, ID: other})
     for number in (1, 2):
-        pipeline.run_share(ID, edited, number, 3)
-    pipeline.run(ID, edited)
+        run.run_share(edited.experiment(ID), number, 3)
+    run.run(edited.experiment(ID))
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("reprise: slower: ")]
     assert len(told) == 1
     assert f": {done} finished tasks of an interrupted run of {ID} do not count" in told[0]

@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 import lock
 import pandas as pd
 
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.ledger import drift
 
@@ -66,7 +66,7 @@ def widen() -> None:
     for id in registry.experiments():
         file = drift.golden_file(tier.root, tier.name, id)
         golden = drift.golden(file)
-        here = drift.summarise(pipeline.load(id, tier)[0])
+        here = drift.summarise(tier.experiment(id).tables())
         both = golden.merge(here, on=drift.KEYS, how="outer", suffixes=("", "_here"))
         spread = (both["value_here"] - both["value"]).abs()
         # With some instructions only is it a finite number: then it may be anything, or missing.
@@ -96,8 +96,8 @@ def summarise(ids: list[str]) -> None:
     with TemporaryDirectory() as empty:  # where no trained model is kept
         tier = replace(tiers.load_tier("smoke"), root=Path(empty))
         for id in ids:
-            pipeline.run(id, tier)
-        parts = {id: drift.summarise(pipeline.load(id, tier)[0]) for id in ids}
+            run.run(tier.experiment(id))
+        parts = {id: drift.summarise(tier.experiment(id).tables()) for id in ids}
     table = pd.concat(parts, names=["experiment"]).reset_index(level="experiment")
     table.to_csv(sys.stdout, index=False)
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, tiers
+from reprise.engine.check import Verdicts
 from reprise.evidence.verdicts import COLUMNS
 from reprise.ledger import costs
 from reprise.storage import store
@@ -80,8 +81,8 @@ def test_a_decided_verdict_costs_its_part_of_the_experiment(tier, capsys):
     verdicts = dict.fromkeys(own, "inconclusive")
     verdicts |= dict(zip(own, ("reproduced", "contradicted", "depends", "not run"), strict=False))
     table = pd.DataFrame({"claim": list(verdicts), "verdict": list(verdicts.values())})
-    evidence = pipeline.evidence("jing2022", tier)
-    pipeline.save_claims("jing2022", tier, table.reindex(columns=list(COLUMNS)), evidence)
+    evidence = Verdicts(registry.paper("jing2022"), tier).evidence()
+    Verdicts(registry.paper("jing2022"), tier).save(table.reindex(columns=list(COLUMNS)), evidence)
     each = of(tier, ID)
     assert (each.claims, each.decided, each.cpu_seconds_per_verdict) == (len(own), 3, 10)
     assert main(["list", "--cost", "--tier", "smoke"]) == 0
@@ -102,13 +103,13 @@ def test_a_decided_verdict_costs_its_part_of_the_experiment(tier, capsys):
 
 
 def test_a_benchmark_from_before_the_results_is_not_of_their_run(tier):
-    assert costs.seconds_of_run(tier, ID) == 0
+    assert costs.seconds_of_run(tier.experiment(ID)) == 0
     table = {"t": pd.DataFrame({"x": [1.0]})}
     put(tier, ID, 40, 30, changed=1e9)
     store.save_tables(tier.results / ID, table, "0" * 16, {})
-    assert costs.seconds_of_run(tier, ID) == 0
+    assert costs.seconds_of_run(tier.experiment(ID)) == 0
     put(tier, ID, 40, 30, changed=4e9)
-    assert costs.seconds_of_run(tier, ID) == 40
+    assert costs.seconds_of_run(tier.experiment(ID)) == 40
 
 
 @pytest.mark.parametrize("content", ["", HEAD, "s\tcpu_time\n1\n", f"{HEAD}a\tb\n", "no\ttable\n1\t2\n"])

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
-from reprise.engine import pipeline, tiers
+from reprise.engine import registry, tiers
+from reprise.engine.check import Verdicts
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge_all
 from reprise.ledger import bundling, diff, drift
@@ -24,8 +25,9 @@ def checked(ran, tmp_path_factory):
     """A checkout in which one experiment has run and its paper is checked."""
     root = shutil.copytree(ran, tmp_path_factory.mktemp("checked"), dirs_exist_ok=True)
     tier = tiers.load_tier("tiny", root)
-    evidence = pipeline.evidence(KEY, tier)
-    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), evidence)
+    verdicts = Verdicts(registry.paper(KEY), tier)
+    evidence = verdicts.evidence()
+    verdicts.save(verdicts.judged(), evidence)
     return root
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise.engine import pipeline, registry
+from reprise.engine import registry
+from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.ledger import drift
@@ -50,7 +51,7 @@ def compared(checkout, tables, monkeypatch):
     summarise(tables).assign(tolerance=1e-3).to_csv(file, index=False)
 
     def compare_with(now):
-        monkeypatch.setattr(pipeline, "load", lambda id, tier: (now, None))
+        monkeypatch.setattr(ConfiguredExperiment, "tables", lambda self: now)
         return compare(tier, ["jing2022"])
 
     return compare_with

@@ -4,7 +4,7 @@ import pytest
 
 from reprise.cli import main
 from reprise.contract.experiment import Resources, together
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.ledger import plan
 
@@ -36,7 +36,7 @@ def test_each_attempt_has_more_time_and_memory():
 
 def test_an_estimate_adds_up_to_what_the_tasks_need():
     tier = tiers.load_tier("paper")
-    estimate = plan.estimate("jing2022/projector_spectra", tier, 60)
+    estimate = plan.estimate(tier.experiment("jing2022/projector_spectra"), 60)
     needs = registry.experiment(estimate.id).needs(tier.params[estimate.id])
     assert estimate.gpu_hours == pytest.approx(sum(each.minutes * each.gpus for each in needs.values()) / 60)
     assert estimate.cpu_hours == 0
@@ -55,9 +55,9 @@ def test_hours_of_a_small_tier_have_a_decimal(number, shown):
 
 def test_what_has_run_is_not_counted(tier):
     id = "jing2022/layer_alignment"
-    before = plan.estimate(id, tier)
-    pipeline.run(id, tier)
-    after = plan.estimate(id, tier)
+    before = plan.estimate(tier.experiment(id))
+    run.run(tier.experiment(id))
+    after = plan.estimate(tier.experiment(id))
     assert (before.state, after.state) == ("to run", "done")
     assert plan.summary([before]).startswith("1 experiment to run, in 1 job: about ")
     assert plan.summary([after]).startswith("0 experiments to run, in 0 jobs")
@@ -69,7 +69,7 @@ def test_the_command_prints_every_experiment_what_is_missing_and_the_command(cap
     for id in registry.paper("jing2022").experiments:
         assert id in printed
     assert "on request" in printed
-    disk_gb = plan.estimate("jing2022/projector_spectra", tiers.load_tier("paper")).disk_gb
+    disk_gb = plan.estimate(tiers.load_tier("paper").experiment("jing2022/projector_spectra")).disk_gb
     assert disk_gb > 1
     row = next(line for line in printed.splitlines() if "│ jing2022/projector_spectra " in line)
     assert f" {disk_gb:.1f} GB │" in row
@@ -88,4 +88,4 @@ def test_a_damaged_record_does_not_stop_an_estimate(tier):
     id = "jing2022/gradient_flow"
     (tier.results / id).mkdir(parents=True)
     (tier.results / id / "run.json").write_text("{")
-    assert plan.estimate(id, tier).state == "to run"
+    assert plan.estimate(tier.experiment(id)).state == "to run"

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import reprise
 from reprise.cli import main
-from reprise.engine import pipeline, registry, tiers
-from reprise.engine.tiers import PUBLISHED
+from reprise.engine import registry, tiers
+from reprise.engine.check import Verdicts
+from reprise.engine.configured import PUBLISHED
+from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundles, bundling, recorded, reduced
 from reprise.ledger.recorded import BUNDLE
@@ -159,7 +161,11 @@ def test_it_is_unpacked_again_if_its_files_or_its_bundle_change(published, capsy
 
 @pytest.mark.parametrize("change", ["a column", "a table", "a parameter", "a former parameter", "code"])
 def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, change):
-    expected = pipeline.check(KEY, recorded.load_published(published)).set_index("claim")["verdict"]
+    expected = (
+        Verdicts(registry.paper(KEY), recorded.load_published(published))
+        .judged()
+        .set_index("claim")["verdict"]
+    )
     params = recorded.load_published(published).params[ID].model_dump(mode="json")
     without = {name: value for name, value in params.items() if name != "aligned_below"}
     file = "trajectory.parquet"
@@ -173,8 +179,8 @@ def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, c
     remade(published, **changes[change], code="0" * 16)
     assert main(["check", KEY, *TIER]) == 0
     tier = recorded.load_published(published)
-    assert pipeline.older(ID, tier)
-    judged = pipeline.check(KEY, tier).set_index("claim")
+    assert tier.experiment(ID).older()
+    judged = Verdicts(registry.paper(KEY), tier).judged().set_index("claim")
     same = judged["verdict"] == expected
     if change in ("a column", "a table"):
         lost = judged[~same]
@@ -195,15 +201,17 @@ def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, c
 def test_a_reduced_run_is_smaller_with_the_same_verdicts_and_the_same_lines(ran, published):
     """The lines as matplotlib holds them, to a thousandth of what an axis shows."""
     whole, small = tiers.load_tier("tiny", ran), recorded.load_published(published)
-    notes = pipeline.load_record(ID, small)["reduced"]
+    notes = small.experiment(ID).record()["reduced"]
     assert any("the published setting alone" in note for note in notes.values())
     assert any("rounded" in note for note in notes.values())
-    before, after = (pipeline.check(KEY, tier).set_index("claim") for tier in (whole, small))
+    before, after = (
+        Verdicts(registry.paper(KEY), tier).judged().set_index("claim") for tier in (whole, small)
+    )
     assert before["verdict"].equals(after["verdict"])
     np.testing.assert_allclose(after["observed"], before["observed"], rtol=1e-3, atol=1e-6)
     compared = 0
     for artifact in registry.experiment(ID).artifacts:
-        drawn = [pipeline.make(artifact.id, tier) for tier in (whole, small)]
+        drawn = [Drawing(artifact, tier).content() for tier in (whole, small)]
         for one, other in zip(*(figure.axes for figure in drawn), strict=True):
             for a, b in zip(one.lines, other.lines, strict=True):
                 spans = np.ptp(one.dataLim.get_points(), axis=0)
@@ -222,15 +230,15 @@ def test_what_would_move_is_kept(ran, monkeypatch):
     monkeypatch.setattr(reduced, "LARGE", 0)
     monkeypatch.setattr(reduced, "CLOSE", 0.0)
     monkeypatch.setattr(reduced, "TINY", 0.0)
-    drawing = pipeline.drawn
+    content = Drawing.content
 
-    def every_setting(artifact, tables, tier):
-        figure = drawing(artifact, tables, tier)
+    def every_setting(drawing, tables):
+        figure = content(drawing, tables)
         figure.text(0.5, 0.5, f"{sum(map(len, tables.values()))}", fontsize=20)
         return figure
 
-    monkeypatch.setattr(pipeline, "drawn", every_setting)
-    record = store.unseal(reduced.reduced(ID, tier)[store.RECORD].decode())
+    monkeypatch.setattr(Drawing, "content", every_setting)
+    record = store.unseal(reduced.reduced(tier.experiment(ID))[store.RECORD].decode())
     assert not any("alone" in note for note in record["reduced"].values())
 
 

@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from reprise.cli import main
-from reprise.engine import foreign, pipeline, registry, tiers
+from reprise.engine import check, foreign, registry, tiers
+from reprise.engine.check import Verdicts
 from reprise.errors import RepriseError
 from reprise.ledger import bundles, bundling, diff, recorded
 from reprise.ledger.bundles import MANIFEST
@@ -46,7 +47,7 @@ def left_in(root):
 
 def test_a_merged_run_is_judged_as_it_was_where_it_ran(ran, elsewhere):
     root, file = elsewhere
-    here = pipeline.check(KEY, tiers.load_tier("tiny", ran))
+    here = Verdicts(registry.paper(KEY), tiers.load_tier("tiny", ran)).judged()
     tier, was_here = bundling.merge(file, root)
     there = recorded.verdicts(tier)
     assert not was_here
@@ -76,9 +77,9 @@ def test_a_merged_run_can_be_drawn_and_checked_but_not_run(elsewhere, capsys):
 
 def test_a_report_shows_recorded_verdicts_and_counts_them_apart(elsewhere):
     root, file = elsewhere
-    before = pipeline.join(tiers.load_tier("default"))
+    before = check.join(tiers.load_tier("default"))
     tier, _ = bundling.merge(file, root)
-    claims = pipeline.join(tiers.load_tier("default"))
+    claims = check.join(tiers.load_tier("default"))
     pd.testing.assert_frame_equal(claims, before)
     page = html.write(tiers.load_tier("default"), claims).read_text()
     decided = recorded.verdicts(tier).query("verdict == 'contradicted'")
@@ -91,7 +92,7 @@ def test_a_report_shows_recorded_verdicts_and_counts_them_apart(elsewhere):
     record = store.load_record(tier.results / ID, "")
     assert record["commit"] in section
     assert record["hardware"]["processor"] in section
-    own = html.write(tier, pipeline.join(tier)).read_text()
+    own = html.write(tier, check.join(tier)).read_text()
     assert 'id="recorded"' not in own
 
 
@@ -101,7 +102,7 @@ def test_a_run_that_has_changed_since_does_not_stop_the_report(elsewhere):
     table = next((tier.results / ID).glob("*.parquet"))
     table.write_bytes(table.read_bytes()[:-1])
     default = tiers.load_tier("default")
-    page = html.write(default, pipeline.join(default)).read_text()
+    page = html.write(default, check.join(default)).read_text()
     assert "Cannot be judged by this version: " in page
     assert f"{table.name}: truncated or altered" in page
 
@@ -552,7 +553,7 @@ def test_a_run_that_has_changed_since_it_was_merged_is_noticed_by_every_reader_a
         assert main([*command, "--tier", tier.name]) == 2, command
         assert tier.name in capsys.readouterr().err
     default = tiers.load_tier("default")
-    assert "Cannot be judged by this version: " in html.write(default, pipeline.join(default)).read_text()
+    assert "Cannot be judged by this version: " in html.write(default, check.join(default)).read_text()
     assert main(["merge", str(file)]) == 0
     out, err = capsys.readouterr()
     assert "; merged again" in err
@@ -664,9 +665,9 @@ def test_a_record_without_its_libraries_is_reported(elsewhere):
     root, file = elsewhere
     remade(file, lambda manifest: None, record_with(arithmetic=None))
     tier, _ = bundling.merge(file, root)
-    assert html.write(tier, pipeline.join(tier)).is_file()
+    assert html.write(tier, check.join(tier)).is_file()
     default = tiers.load_tier("default")
-    assert html.write(default, pipeline.join(default)).is_file()
+    assert html.write(default, check.join(default)).is_file()
 
 
 def test_a_formula_from_a_table_that_cannot_be_set_is_refused_when_merged(elsewhere, monkeypatch):

@@ -21,7 +21,7 @@ import yaml
 
 from reprise.contract.settings import alterations, departures, replaced
 from reprise.datasets import photographs, shapes
-from reprise.engine import pipeline, registry
+from reprise.engine import registry, run
 from reprise.engine.tiers import checkout, load_tier
 from reprise.errors import RepriseError
 from reprise.papers.jing2022 import image_settings
@@ -129,16 +129,16 @@ def test_every_training_runs_by_shares_and_is_measured(id, lab):
     experiment.check(lab.params[id])
     if experiment.has_tasks:
         for number in (1, 2):
-            pipeline.run_share(id, lab, number, 2)
+            run.run_share(lab.experiment(id), number, 2)
     trained = set(models(lab))
-    pipeline.run(id, lab)
+    run.run(lab.experiment(id))
     if experiment.has_tasks:
         assert set(models(lab)) == trained  # the shares leave nothing to train
     for log in trained - before:
         losses = [json.loads(line)["loss"] for line in log.open()]
         assert len(losses) >= 2
         assert all(map(math.isfinite, losses))
-    tables, params = pipeline.load(id, lab)
+    tables, params = lab.experiment(id).tables(), lab.experiment(id).params
     for name, table in tables.items():
         assert len(table), name
     for artifact in experiment.artifacts:

@@ -36,8 +36,11 @@ from tracing import BESIDE, SOURCE, Function, Ran, forget_results, import_everyt
 
 from reliability import constants, document
 from reprise.contract.experiment import Context, evaluate
-from reprise.engine import memo, pipeline, provenance, registry
-from reprise.engine.tiers import Tier, load_tier
+from reprise.engine import check, memo, provenance, registry
+from reprise.engine.check import Verdicts
+from reprise.engine.configured import Tier
+from reprise.engine.draw import Drawing
+from reprise.engine.tiers import load_tier
 from reprise.report import html
 from reprise.storage import closure, store
 from reprise.storage.closure import Symbol
@@ -544,7 +547,7 @@ def run_traced(id: str, tier: Tier) -> dict[str, Ran]:
     for artifact in experiment.artifacts:
         _as_in_a_new_process()
         with traced() as ran:
-            pipeline.draw(artifact.id, tier)
+            Drawing(artifact, tier).draw()
         steps[artifact.id] = ran
     return steps
 
@@ -555,12 +558,12 @@ def judge_traced(tier: Tier) -> dict[str, Ran]:
     for key in registry.judged():
         _as_in_a_new_process()
         with traced() as ran:
-            claims = pipeline.check(key, tier)
-        pipeline.save_claims(key, tier, claims, pipeline.evidence(key, tier))
+            claims = Verdicts(registry.paper(key), tier).judged()
+        Verdicts(registry.paper(key), tier).save(claims, Verdicts(registry.paper(key), tier).evidence())
         steps[verdicts(key)] = ran
     _as_in_a_new_process()
     with traced() as ran:
-        html.write(tier, pipeline.join(tier))
+        html.write(tier, check.join(tier))
     steps[REPORT] = ran
     return steps
 

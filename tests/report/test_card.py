@@ -7,7 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, run, tiers
+from reprise.engine.check import Verdicts
+from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.report.card import card
 from reprise.storage import store
@@ -29,7 +31,7 @@ def tier(tmp_path_factory):
     (root / "configs" / "tiny.yaml").write_text(text)
     (root / ".git").touch()  # git fails here, wherever the folder lies
     tier = tiers.load_tier("tiny", root)
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     return tier
 
 
@@ -45,7 +47,7 @@ def fields(text):
 
 def test_a_card_says_what_was_found_and_where_it_lies(tier):
     title, said = fields(card(CLAIM, tier))
-    row = pipeline.check(KEY, tier).set_index("claim").loc[CLAIM]
+    row = Verdicts(registry.paper(KEY), tier).judged().set_index("claim").loc[CLAIM]
     claim, _ = registry.claims()[CLAIM]
     assert title == CLAIM
     assert said["says"] == claim.statement
@@ -77,7 +79,7 @@ def test_it_quotes_the_paper_and_names_the_figure(tier):
     for entry in entries:
         assert f"{entry['item']} ({entry['section']})" in said["in the paper"]
     assert said["figure"] == f"Figure 4, {KEY}/fig04: reprise draw {KEY}/fig04 --tier tiny"
-    pipeline.draw(f"{KEY}/fig04", tier)
+    Drawing(registry.artifact(f"{KEY}/fig04"), tier).draw()
     _, said = fields(card(CLAIM, tier))
     assert said["figure"] == f"Figure 4, {KEY}/fig04: figures/tiny/{KEY}/fig04.pdf"
 
@@ -123,7 +125,7 @@ def test_a_figures_card_names_its_claims_and_files(tier):
 
 
 def test_a_drawing_that_is_not_up_to_date_is_not_shown_as_one(tier, monkeypatch):
-    pipeline.draw(f"{KEY}/fig04", tier)
+    Drawing(registry.artifact(f"{KEY}/fig04"), tier).draw()
     _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
     assert said["files"].split() == [f"figures/tiny/{KEY}/fig04.{ending}" for ending in ("pdf", "svg", "png")]
     monkeypatch.setattr(registry, "artifact_code", lambda id: "edited")

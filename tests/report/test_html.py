@@ -23,9 +23,10 @@ from scipy import stats
 from reprise.contract import experiment as contract
 from reprise.contract.experiment import BASE, Artifact, Tables
 from reprise.contract.settings import Settings, ours, stated, unstated
-from reprise.engine import pipeline, registry
+from reprise.engine import registry
+from reprise.engine.configured import Tier
+from reprise.engine.draw import Drawing
 from reprise.engine.registry import Experiment, Paper
-from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
 from reprise.evidence import errata
 from reprise.evidence.claims import (
@@ -146,7 +147,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
     made = Tier("mini", tmp_path, {}, (), {}, {toy.id: Params(width=8)}, "0123456789ab")
     _write_run(made)
     for name in DRAWN:
-        pipeline.draw(f"new2030/{name}", made)
+        Drawing(registry.artifact(f"new2030/{name}"), made).draw()
     return made
 
 
@@ -158,7 +159,7 @@ def _write_run(tier: Tier, **changes: object) -> Path:
         "params": tier.params["new2030/toy"].model_dump(mode="json"), "code": "abc", "duration_seconds": 83.2,
         **changes,
     }  # fmt: skip
-    key = registry.experiment("new2030/toy").key(tier.params["new2030/toy"])
+    key = tier.experiment("new2030/toy").key()
     folder = tier.results / "new2030" / "toy"
     store.save_tables(folder, {"numbers": numbers_table()}, record.pop("key", key), record)
     return folder / "run.json"
@@ -698,10 +699,10 @@ def test_a_damaged_drawing_is_drawn_again(
 
 def _seal_again(tier: Tier, id: str) -> None:
     """Makes an artifact's record that of its files, as somebody with our code could."""
-    record = store.unseal(pipeline._drawing_record(id, tier).read_text(encoding="utf-8"))
+    record = store.unseal(Drawing(registry.artifact(id), tier).record.read_text(encoding="utf-8"))
     folder = (tier.figures / id).parent
     record["sha256"] = {name: store.sha256((folder / name).read_bytes()) for name in record["sha256"]}
-    pipeline._drawing_record(id, tier).write_text(store.seal(record), encoding="utf-8")
+    Drawing(registry.artifact(id), tier).record.write_text(store.seal(record), encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry, run, tiers
+from reprise.engine.check import Verdicts
 from reprise.evidence.claims import ordering
 from reprise.evidence.verdicts import COLUMNS
 from reprise.report import listing
@@ -27,15 +28,16 @@ def tier(tmp_path_factory):
     settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
     (root / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments:\n  {ID}: {{{settings}}}\n")
     tier = tiers.load_tier("tiny", root)
-    pipeline.run(ID, tier)
-    evidence = pipeline.evidence(KEY, tier)
-    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), evidence)
+    run.run(tier.experiment(ID))
+    verdicts = Verdicts(registry.paper(KEY), tier)
+    evidence = verdicts.evidence()
+    verdicts.save(verdicts.judged(), evidence)
     return tier
 
 
 @pytest.fixture(scope="module")
 def verdicts(tier):
-    return pipeline.check(KEY, tier).set_index("claim")["verdict"]
+    return Verdicts(registry.paper(KEY), tier).judged().set_index("claim")["verdict"]
 
 
 def row_of(tier, id):

@@ -10,11 +10,12 @@ import pytest
 pytestmark = pytest.mark.slow
 EVERY_FIGURE = """
 import matplotlib.pyplot as plt
-from reprise.engine import pipeline, registry, tiers
+from reprise.engine import registry
+from reprise.engine.draw import Drawing
 tier = recorded.load("recorded/published")
 for id, artifact in registry.artifacts().items():
-    if pipeline.has_results(artifact.experiment, tier):
-        pipeline.draw(id, tier)
+    if tier.experiment(artifact.experiment).has_results():
+        Drawing(registry.artifact(id), tier).draw()
         print(id)
 """
 

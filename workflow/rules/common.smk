@@ -6,12 +6,15 @@ import shutil
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from reprise.contract.experiment import together
-from reprise.engine import command_line, pipeline, registry
+from reprise.engine import command_line, registry
+from reprise.engine.check import Verdicts
+from reprise.engine.draw import Drawing
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.ledger import plan
@@ -80,13 +83,14 @@ try:
     PAPERS = registry.chosen(str(config.get("paper") or ""))
     # Those with claims, which have a rule for their verdicts.
     JUDGED = [paper for paper in PAPERS if paper.claims]
-    EXPERIMENTS = [e for paper in PAPERS for e in paper.experiments.values()]
+    CONFIGURED = {id: TIER.experiment(id) for paper in PAPERS for id in paper.experiments}
+    EXPERIMENTS = [e.experiment for e in CONFIGURED.values()]
     # A job on a cluster's node needs the rule that its command line names, always an experiment's: others are local.
     if workflow.remote_exec:
         EXPERIMENTS = [e for e in EXPERIMENTS if own_rules(e) & set(sys.argv)]
         JUDGED = []
-    KEYS = {e.id: e.key(TIER.params[e.id]) for e in EXPERIMENTS}
-    NEEDS = {e.id: e.needs(TIER.params[e.id]) for e in EXPERIMENTS}
+    KEYS = {e.id: CONFIGURED[e.id].key() for e in EXPERIMENTS}
+    NEEDS = {e.id: CONFIGURED[e.id].needs() for e in EXPERIMENTS}
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
@@ -107,7 +111,7 @@ for folder in ("results", "figures"):
 INCLUDED = [
     e
     for e in EXPERIMENTS
-    if e.id not in TIER.on_request or pipeline.has_results(e.id, TIER)
+    if e.id not in TIER.on_request or CONFIGURED[e.id].has_results()
 ]
 
 
@@ -124,7 +128,7 @@ def is_named(experiment):
 # What cannot run is reported before the first job.
 if missing := plan.missing_lines(
     {
-        e.id: plan.missing(e, TIER.params[e.id])
+        e.id: plan.missing(CONFIGURED[e.id])
         for e in EXPERIMENTS
         if e in INCLUDED or is_named(e)
     }
@@ -253,7 +257,7 @@ AGAIN = []
 """Files of `again`, which `all` asks for, too."""
 
 
-def again(id, made, is_current, *what):
+def again(id, made, is_current):
     """A further output of a rule whose files are here but not made from the tables and verdicts that are here. It is
     missing, so that the rule runs, also where Snakemake, which compares dates, would take it for finished: if the
     tables are older, as after `cp -p`, or the files were edited.
@@ -261,7 +265,7 @@ def again(id, made, is_current, *what):
     if not workflow.is_main_process or not os.path.exists(made):
         return []
     try:
-        if is_current(*what, TIER):
+        if is_current():
             return []
     except RepriseError:
         pass  # what is damaged is reported by the job that reads it

@@ -12,8 +12,7 @@ for experiment in EXPERIMENTS:
             again(
                 experiment.id,
                 f"{RESULTS}/{experiment.id}/run.json",
-                pipeline.is_whole,
-                experiment.id,
+                CONFIGURED[experiment.id].is_whole,
             ),
             **tables(experiment),
         log:
@@ -67,8 +66,7 @@ for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
             again(
                 artifact.id,
                 f"{RESULTS}/{artifact.experiment}/run.json",
-                pipeline.is_drawn,
-                artifact.id,
+                Drawing(artifact, TIER).is_current,
             ),
             **drawing(artifact),
         log:
@@ -100,8 +98,7 @@ for paper in JUDGED:
             again(
                 f"{paper.key}/claims",
                 f"{RESULTS}/{paper.key}/run.json",
-                pipeline.is_checked,
-                paper.key,
+                Verdicts(paper, TIER).is_checked,
             ),
         log:
             f"{LOGS}/{paper.key}/claims.log",
@@ -112,6 +109,6 @@ for paper in JUDGED:
             **QUICK,
         params:
             key=paper.key,
-            code=pipeline.claims_code(paper.key, TIER),
+            code=Verdicts(paper, TIER).code(),
         shell:
             "{LOGGED} {log:q} reprise check {params.key} --write --tier {TIER.name:q}"

@@ -7,7 +7,7 @@ rule report:
         [outputs(f"{paper.key}/claims") for paper in JUDGED],
     output:
         [f"{RESULTS}/{name}" for name in sealed.REPORT],
-        again("report", f"{RESULTS}/report.html", sealed.is_reported),
+        again("report", f"{RESULTS}/report.html", partial(sealed.is_reported, TIER)),
     log:
         f"{LOGS}/report.log",
     benchmark:

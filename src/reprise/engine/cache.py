@@ -8,10 +8,11 @@ experiment or its settings, it counts again once it has rerun.
 
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
-from reprise.engine import registry, tiers
-from reprise.engine.tiers import Tier
+from reprise.engine import tiers
+from reprise.engine.configured import ConfiguredExperiment
 from reprise.storage import store
 
 UNITS = (("days", 86400), ("h", 3600), ("min", 60), ("s", 1))
@@ -37,38 +38,39 @@ class Row(NamedTuple):
     asked_by: str
 
 
-def asker(id: str, tier: Tier) -> str:
+def asker(configured: ConfiguredExperiment) -> str:
     """The asker name of an experiment's run with the current code and parameters."""
-    return f"{run_of(id, tier)}{registry.experiment(id).key(tier.params[id])}"
+    return f"{run_of(configured)}{configured.key()}"
 
 
-def run_of(id: str, tier: Tier) -> str:
+def run_of(configured: ConfiguredExperiment) -> str:
     """The prefix shared by the asker names of all runs of an experiment in a tier."""
-    return f"{tier.name} {id} "
+    return f"{configured.tier.name} {configured.id} "
 
 
-def seconds_spent(asker: str, tier: Tier) -> float:
+def seconds_spent(asker: str, root: Path) -> float:
     """Total time that a run's finished tasks took."""
-    finished = (entry for entry in store.entries(tier.root, store.TASKS) if asker in entry.askers)
+    finished = (entry for entry in store.entries(root, store.TASKS) if asker in entry.askers)
     return sum(entry.record.get("seconds", 0.0) for entry in finished)
 
 
-def lost_parts(id: str, tier: Tier) -> int:
+def lost_parts(configured: ConfiguredExperiment) -> int:
     """Number of an interrupted run's finished tasks of which nothing counts, because code, settings or data
     have changed; 0 once the run has begun again."""
-    now, prefix = asker(id, tier), run_of(id, tier)
-    askers = [entry.askers for entry in store.entries(tier.root, store.TASKS) if entry.folder.is_dir()]
+    now, prefix = asker(configured), run_of(configured)
+    entries = store.entries(configured.tier.root, store.TASKS)
+    askers = [entry.askers for entry in entries if entry.folder.is_dir()]
     if any(now in each for each in askers):
         return 0
     return sum(any(former.startswith(prefix) for former in each) for each in askers)
 
 
-def forget_parts(id: str, tier: Tier) -> None:
+def forget_parts(configured: ConfiguredExperiment) -> None:
     """Removes the tables of an experiment's tasks and the views that it kept, of this run and of interrupted
     ones. Another experiment that needs the same views renders them again."""
     for kind in (store.TASKS, store.VIEWS):
-        for entry in store.entries(tier.root, kind):
-            if any(asker.startswith(run_of(id, tier)) for asker in entry.askers):
+        for entry in store.entries(configured.tier.root, kind):
+            if any(asker.startswith(run_of(configured)) for asker in entry.askers):
                 store.remove(entry)
 
 
@@ -76,7 +78,8 @@ def rows() -> list[Row]:
     """All entries of this checkout's cache."""
     root = tiers.checkout()
     every_tier = [tiers.load_tier(name, root) for name in tiers.names(root)]
-    labels = {asker(id, tier): f"{id} ({tier.name})" for tier in every_tier for id in tier.params}
+    experiments = (each for tier in every_tier for each in tier.experiments().values())
+    labels = {asker(each): f"{each.id} ({each.tier.name})" for each in experiments}
     table = []
     for entry in store.entries(root):
         with suppress(FileNotFoundError):  # another process has just removed it

@@ -78,7 +78,7 @@ class Hardware(_Read):
 
 
 class Record(_Read):
-    """How an experiment's tables were made, as `pipeline.run` and `store.save_tables` write it. A field that
+    """How an experiment's tables were made, as `run.run` and `store.save_tables` write it. A field that
     older versions did not write has a default."""
 
     command: str
@@ -127,7 +127,7 @@ class Manifest(_Read):
 
 
 class Judged(_Read):
-    """How a paper's verdicts were made, as `pipeline.save_claims` writes it."""
+    """How a paper's verdicts were made, as `check.Verdicts.save` writes it."""
 
     paper: str
     results: dict[Id, dict[TableName, Digest]] = {}

@@ -341,7 +341,7 @@ def benches() -> list[ModuleType]:
 
 def artifact_symbols(id: str) -> list[Symbol]:
     """The package's symbols that drawing the artifact depends on."""
-    return [artifact(id).symbol, ("reprise.engine.pipeline", "draw")]
+    return [artifact(id).symbol, ("reprise.engine.draw", "Drawing")]
 
 
 def artifact_code(id: str) -> str:
@@ -355,7 +355,7 @@ def claims_symbols(key: str) -> list[Symbol]:
     for name in ("pending", "printed"):
         if getattr(paper(key), name):
             symbols.append((f"{packages()[key]}.{name}", "CLAIMS"))
-    return [*symbols, ("reprise.engine.pipeline", "check")]
+    return [*symbols, ("reprise.engine.check", "Verdicts")]
 
 
 def claims_code(key: str) -> str:
@@ -365,7 +365,7 @@ def claims_code(key: str) -> str:
 
 def report_symbols() -> list[Symbol]:
     """The package's symbols that the report depends on."""
-    symbols = [("reprise.report.html", "write"), ("reprise.engine.pipeline", "join"), (ROOM, "ORDER")]
+    symbols = [("reprise.report.html", "write"), ("reprise.engine.check", "join"), (ROOM, "ORDER")]
     for key, paper in papers().items():
         package = packages()[key]
         symbols += [(package, "TITLE")]

@@ -7,14 +7,14 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from reprise.contract.settings import Settings, one_line, overridden, quoted, shortened
-from reprise.engine import elsewhere, foreign, registry
+from reprise.engine import elsewhere, registry
+from reprise.engine.configured import RECORDED, Tier
 from reprise.errors import RepriseError, unknown
 from reprise.storage import store
 
@@ -29,60 +29,8 @@ MOST_VALUES = 10_000
 LARGEST_INTEGER = 10**15
 KEYS = ("tier", "base", "device", "papers", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
-RECORDED = "recorded"
-"""The folder in results/ that holds recorded runs, and the first part of their names."""
-PUBLISHED = f"{RECORDED}/published"
-"""The recorded run that comes with a checkout (`ledger.recorded`)."""
 TAKEN = (store.CACHE.name, RECORDED)
 """Folders of results/ that are not a tier's."""
-
-
-@dataclass(frozen=True)
-class Tier:
-    """A validated config: the parameters of every experiment.
-
-    Attributes:
-        name: the file's stem, and the name of the tier's folders in results/ and figures/.
-        overrides: the file's overrides for each experiment.
-        on_request: the experiments that run only when asked for by name.
-        looked: experiment id -> which of its parameters were set after results had been seen, and what had
-            been tried.
-        params: experiment id -> its parameters in this tier.
-        hash: 12 hexadecimal digits over all parameters.
-        manifest: of the bundle that a recorded run, `recorded/NAME`, came in; None for a tier. The parameters
-            of such a run are those of its records, and nothing is computed in it.
-        older: in a recorded run, experiment id -> how the parameters of its record differ from those that the
-            experiment has now.
-    """
-
-    name: str
-    root: Path
-    overrides: Mapping[str, Mapping[str, Any]]
-    on_request: tuple[str, ...]
-    looked: Mapping[str, str]
-    params: Mapping[str, Settings]
-    hash: str
-    manifest: foreign.Manifest | None = None
-    older: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_recorded(self) -> bool:
-        """True for a recorded run."""
-        return self.manifest is not None
-
-    @property
-    def in_commands(self) -> str:
-        """What follows `--tier` in a command that makes or reads results: of the run that comes with the
-        checkout, the tier that was run, since commands fall back on that run."""
-        return self.manifest.tier if self.manifest and self.name == PUBLISHED else self.name
-
-    @property
-    def results(self) -> Path:
-        return self.root / "results" / self.name
-
-    @property
-    def figures(self) -> Path:
-        return self.root / "figures" / self.name
 
 
 def names(root: Path | None = None) -> list[str]:

@@ -9,14 +9,16 @@ import os
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 
 from reprise.contract.settings import shortened
-from reprise.engine import foreign, pipeline, provenance, registry
+from reprise.engine import foreign, provenance, registry
+from reprise.engine.check import judge
+from reprise.engine.configured import PUBLISHED, RECORDED, ConfiguredExperiment, Tier
+from reprise.engine.draw import Drawing
 from reprise.engine.foreign import Manifest
-from reprise.engine.tiers import PUBLISHED, RECORDED, Tier
 from reprise.errors import RepriseError
 from reprise.ledger import bundles
 from reprise.ledger.recorded import BUNDLE, load_recorded, verdicts
@@ -43,17 +45,18 @@ def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path,
     """
     if tier.is_recorded:
         raise RepriseError(f"{tier.name} is a recorded run: it came as a bundle; pass that on")
-    ids = [id for key in keys for id in registry.paper(key).experiments if pipeline.has_results(id, tier)]
-    if not ids:
+    experiments = [tier.experiment(id) for key in keys for id in registry.paper(key).experiments]
+    finished = [each for each in experiments if each.has_results()]
+    if not finished:
         raise RepriseError(f"{tier.results}: no finished results of {', '.join(keys)} to bundle")
     files: dict[str, bytes] = {}
-    for id in ids:
-        names = [f"{name}.parquet" for name in pipeline.load(id, tier)[0]]
-        files |= {f"{id}/{name}": (tier.results / id / name).read_bytes() for name in (*names, store.RECORD)}
-    manifest = manifest_of(ids, tier, files)
+    for each in finished:
+        names = [f"{name}.parquet" for name in each.tables()]
+        files |= {f"{each.id}/{name}": (each.folder / name).read_bytes() for name in (*names, store.RECORD)}
+    manifest = manifest_of(finished, tier, files)
     file = file or Path(f"reprise-{manifest.name}.zip")
     store.write_files({file: partial(bundles.pack, manifest=manifest, files=files)})
-    return file, ids
+    return file, [each.id for each in finished]
 
 
 def small_bundle(tier: Tier) -> bytes:
@@ -66,34 +69,37 @@ def small_bundle(tier: Tier) -> bytes:
     """
     if tier.name == PUBLISHED:
         return (tier.root / BUNDLE).read_bytes()
-    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
-    parts = {id: reduced(id, tier) for id in ids}
-    while ids:
-        files = {f"{id}/{name}": content for id in ids for name, content in parts[id].items()}
+    kept = {id: each for id, each in tier.experiments().items() if each.has_results()}
+    parts = {id: reduced(each) for id, each in kept.items()}
+    while kept:
+        files = {f"{id}/{name}": content for id in kept for name, content in parts[id].items()}
         with io.BytesIO() as file:
-            bundles.pack(file, manifest_of(ids, tier, files), files, small=True)
+            bundles.pack(file, manifest_of(kept.values(), tier, files), files, small=True)
             if file.tell() <= SMALL:
                 return file.getvalue()
             with zipfile.ZipFile(file) as archive:
                 packed = Counter(
                     {
                         id: sum(archive.getinfo(f"{id}/{name}").compress_size for name in parts[id])
-                        for id in ids
+                        for id in kept
                     }
                 )
         ((largest, size),) = packed.most_common(1)
         print(f"{BUNDLE}: without {largest}, {size / 1e6:.1f} MB of it", file=sys.stderr)
-        ids.remove(largest)
+        del kept[largest]
     raise RepriseError(f"{tier.results}: nothing of it fits into {SMALL / 1e6:g} MB")
 
 
-def manifest_of(ids: list[str], tier: Tier, files: Mapping[str, bytes]) -> Manifest:
+def manifest_of(
+    experiments: Collection[ConfiguredExperiment], tier: Tier, files: Mapping[str, bytes]
+) -> Manifest:
     """The manifest of a bundle.
 
     Args:
         files: path in the bundle -> content.
     """
-    commits = Counter(pipeline.load_record(id, tier)["commit"] for id in ids)
+    commits = Counter(each.record()["commit"] for each in experiments)
+    ids = [each.id for each in experiments]
     return Manifest(
         format=1,
         tier=tier.manifest.tier if tier.manifest else tier.name,
@@ -154,17 +160,17 @@ def _read_all(name: str, root: Path, file: Path) -> None:
     try:
         tier = load_recorded(name, root)
         for id, changed in tier.older.items():
-            commit = pipeline.load_record(id, tier)["commit"]
+            commit = tier.experiment(id).record()["commit"]
             raise RepriseError(
                 f"made by commit {commit[:8]}, where {id} had {changed}; read it with that commit"
             )
-        for id, experiment in registry.experiments().items():
-            if pipeline.has_results(id, tier) and pipeline.older(id, tier) and experiment.claims:
-                pipeline.judge(id, tier)  # what `verdicts` would let pass
+        for each in tier.experiments().values():
+            if each.has_results() and each.older() and each.experiment.claims:
+                judge(each)  # what `verdicts` would let pass
         verdicts(tier)
-        for id, artifact in registry.artifacts().items():
-            if pipeline.has_results(artifact.experiment, tier):
-                pipeline.make(id, tier)
+        for drawing in (Drawing(artifact, tier) for artifact in registry.artifacts().values()):
+            if drawing.experiment.has_results():
+                drawing.content()
                 plt.close("all")
     except RepriseError as error:
         text = str(error).replace(f"{root}/results/{name}/", "").removeprefix(f"{name}: ")

@@ -13,8 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprise.engine import pipeline, registry
-from reprise.engine.tiers import Tier
+from reprise.engine import registry
+from reprise.engine.check import CLAIMS, Verdicts
+from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import DECIDED
 from reprise.storage import store
@@ -77,47 +79,46 @@ def of_experiments(tier: Tier) -> list[ExperimentCost]:
         RepriseError: if a benchmark file or a paper's verdicts are damaged.
     """
     costs = []
-    for key, paper in registry.papers().items():
-        decided = _decided(key, tier)
-        for id, experiment in paper.experiments.items():
-            own = {claim.id for claim in experiment.claims}
+    for paper in registry.papers().values():
+        decided = _decided(Verdicts(paper, tier))
+        for each in map(tier.experiment, paper.experiments):
+            own = {claim.id for claim in each.experiment.claims}
             number = None if decided is None else len(own & decided)
-            costs.append(ExperimentCost(id, of_experiment(tier, id), len(own), number))
+            costs.append(ExperimentCost(each.id, of_experiment(each), len(own), number))
     return costs
 
 
-def of_experiment(tier: Tier, id: str) -> Cost:
+def of_experiment(configured: ConfiguredExperiment) -> Cost:
     """The cost of an experiment's own job and its shares.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
     """
-    return _total(tier, [id, *_shares(tier, id)])
+    return _total(configured.tier, [configured.id, *_shares(configured)])
 
 
-def seconds_of_run(tier: Tier, id: str) -> float:
+def seconds_of_run(configured: ConfiguredExperiment) -> float:
     """How long the jobs took that made an experiment's results; 0 without a benchmark, or if the results were
     made again since without Snakemake, which writes a job's benchmark after its results.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
     """
-    measured = of_experiment(tier, id).wall_seconds
-    files = _file(tier, id), tier.results / id / store.RECORD
+    measured = of_experiment(configured).wall_seconds
+    files = _file(configured.tier, configured.id), configured.folder / store.RECORD
     if not all(file.is_file() for file in files):
         return 0.0
     benchmark, record = (file.stat().st_mtime_ns for file in files)
     return measured if benchmark >= record else 0.0
 
 
-def of_reading(tier: Tier, key: str) -> Cost:
+def of_reading(paper: Paper, tier: Tier) -> Cost:
     """The cost of what reads a paper's results: its drawings and verdicts.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
     """
-    paper = registry.paper(key)
-    return _total(tier, [*paper.artifacts, *([f"{key}/{pipeline.CLAIMS}"] if paper.claims else [])])
+    return _total(tier, [*paper.artifacts, *([f"{paper.key}/{CLAIMS}"] if paper.claims else [])])
 
 
 def of_stages(tier: Tier) -> dict[str, Cost]:
@@ -128,7 +129,7 @@ def of_stages(tier: Tier) -> dict[str, Cost]:
     """
     return {
         "drawing": _total(tier, registry.artifacts()),
-        "checking": _total(tier, [f"{key}/{pipeline.CLAIMS}" for key in registry.judged()]),
+        "checking": _total(tier, [f"{key}/{CLAIMS}" for key in registry.judged()]),
         "report": _total(tier, ["report"]),
     }
 
@@ -155,22 +156,22 @@ def _cost(tier: Tier, job: str) -> Cost:
         ) from None
 
 
-def _shares(tier: Tier, id: str) -> list[str]:
+def _shares(configured: ConfiguredExperiment) -> list[str]:
     """An experiment's shares that have a benchmark or should have one: those of the last run, which may have
     been cut differently from earlier ones."""
-    own = _file(tier, id)
+    own = _file(configured.tier, configured.id)
     files = own.parent.glob(f"{own.stem}.*-of-*.tsv")
     if not (newest := max(files, key=lambda file: file.stat().st_mtime, default=None)):
         return []
     count = int(re.findall(r"-of-(\d+)", newest.stem)[0])
-    return [f"{id}.{number}-of-{count}" for number in range(1, count + 1)]
+    return [f"{configured.id}.{number}-of-{count}" for number in range(1, count + 1)]
 
 
 def _file(tier: Tier, job: str) -> Path:
     return tier.results / BENCHMARKS / f"{job}.tsv"
 
 
-def _decided(key: str, tier: Tier) -> set[str] | None:
-    """The paper's claims that are decided; None if it is not checked on the results that are here now."""
-    verdicts = pipeline.saved_verdicts(key, tier)
-    return {claim for claim, verdict in verdicts.items() if verdict in DECIDED} if verdicts else None
+def _decided(verdicts: Verdicts) -> set[str] | None:
+    """The claims that are decided; None if they are not checked on the results that are here now."""
+    saved = verdicts.saved()
+    return {claim for claim, verdict in saved.items() if verdict in DECIDED} if saved else None

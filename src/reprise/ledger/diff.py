@@ -12,7 +12,7 @@ import pandas as pd
 
 from reprise.contract.settings import one_line, overridden
 from reprise.engine import foreign, registry
-from reprise.engine.pipeline import CLAIMS
+from reprise.engine.check import CLAIMS
 from reprise.errors import RepriseError
 from reprise.evidence.claims import FORMULAS, IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import judge_all

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import BASE, Tables
-from reprise.engine import pipeline, registry
-from reprise.engine.tiers import Tier
+from reprise.engine import registry
+from reprise.engine.configured import Tier
 from reprise.errors import RepriseError
 
 COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
@@ -70,7 +70,7 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
             file = golden_file(tier.root, tier.name, id)
             if not file.is_file():
                 raise RepriseError(f"{file}: no golden numbers; they exist for the smoke tier: --tier smoke")
-            lines += _differences(id, golden(file), summarise(pipeline.load(id, tier)[0]))
+            lines += _differences(id, golden(file), summarise(tier.experiment(id).tables()))
     return lines
 
 

@@ -5,10 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from reprise.contract.experiment import Resources, share_of, together
-from reprise.contract.settings import Settings
-from reprise.engine import pipeline, registry
-from reprise.engine.registry import Experiment
-from reprise.engine.tiers import Tier
+from reprise.engine.configured import ConfiguredExperiment
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 
@@ -86,14 +83,13 @@ class Estimate:
     missing: str
 
 
-def estimate(id: str, tier: Tier, minutes: float = SHARE_MINUTES) -> Estimate:
+def estimate(configured: ConfiguredExperiment, minutes: float = SHARE_MINUTES) -> Estimate:
     """What an experiment takes in a tier, whatever of it is in the cache.
 
     Args:
         minutes: expected duration of a share.
     """
-    experiment, params = registry.experiment(id), tier.params[id]
-    needs = experiment.needs(params)
+    needs = configured.needs()
     jobs = shares(needs, minutes)
     cpu = [each.minutes for each in needs.values() if not each.gpus]
     gpu = [each.minutes * each.gpus for each in needs.values()]
@@ -101,31 +97,31 @@ def estimate(id: str, tier: Tier, minutes: float = SHARE_MINUTES) -> Estimate:
         (share_needs(needs, number, jobs) for number in range(1, jobs + 1)), key=lambda share: share.minutes
     )
     return Estimate(
-        id=id,
-        state=_state(id, tier),
+        id=configured.id,
+        state=_state(configured),
         jobs=jobs,
         longest=longest,
         cpu_hours=sum(cpu) / 60,
         gpu_hours=sum(gpu) / 60,
         disk_gb=together(needs.values()).disk_mb / 1e3,
-        claims=experiment.claims,
-        missing=missing(experiment, params),
+        claims=configured.experiment.claims,
+        missing=missing(configured),
     )
 
 
-def _state(id: str, tier: Tier) -> str:
+def _state(configured: ConfiguredExperiment) -> str:
     try:
-        if pipeline.has_results(id, tier) and not pipeline.staleness(id, tier):
+        if configured.has_results() and not configured.staleness():
             return "done"
     except RepriseError:  # a damaged record, which whoever reads it reports
         return "to run"
-    return "on request" if id in tier.on_request else "to run"
+    return "on request" if configured.id in configured.tier.on_request else "to run"
 
 
-def missing(experiment: Experiment, params: Settings) -> str:
+def missing(configured: ConfiguredExperiment) -> str:
     """Why an experiment cannot run here, with the remedy; empty if it can."""
     try:
-        experiment.check(params)
+        configured.experiment.check(configured.params)
     except RepriseError as error:
         return str(error)
     return ""

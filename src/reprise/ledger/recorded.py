@@ -17,8 +17,10 @@ from typing import Any
 import pandas as pd
 
 from reprise.contract.settings import Settings, shortened
-from reprise.engine import foreign, pipeline, provenance, registry, tiers
-from reprise.engine.tiers import NAME, PUBLISHED, RECORDED, Tier, digest_of, with_overrides
+from reprise.engine import foreign, provenance, registry, tiers
+from reprise.engine.check import Verdicts, join
+from reprise.engine.configured import PUBLISHED, RECORDED, Tier
+from reprise.engine.tiers import NAME, digest_of, with_overrides
 from reprise.errors import RepriseError, unknown
 from reprise.ledger import bundles
 from reprise.ledger.bundles import MANIFEST
@@ -63,7 +65,7 @@ def source(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier:
         RepriseError: if the recorded run is damaged.
     """
     ids = list(ids)
-    if any(pipeline.has_results(id, tier) for id in ids):
+    if any(tier.experiment(id).has_results() for id in ids):
         return tier
     return beside(tier, ids, judges=judges) or tier
 
@@ -74,7 +76,7 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
     if tier.is_recorded or not (tier.root / BUNDLE).exists():
         return None
     published = load_published(tier.root)
-    there = [id for id in ids if pipeline.has_results(id, published)]
+    there = [id for id in ids if published.experiment(id).has_results()]
     if not published.manifest or published.manifest.tier != tier.name or not there:
         return None
     rules = f"; judged by the rules of {_short(provenance.commit(tier.root)['commit'])}" if judges else ""
@@ -84,13 +86,14 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
 
 def described(tier: Tier, ids: Iterable[str]) -> str:
     """When, at which commit and on how many cores experiments of a recorded run were made, in a line."""
-    records = {id: pipeline.load_record(id, tier) for id in ids}
+    experiments = [tier.experiment(id) for id in ids]
+    records = {each.id: each.record() for each in experiments}
     commits = [commit for commit, _ in Counter(record["commit"] for record in records.values()).most_common()]
     cores = sorted({str(record["hardware"]["cores"]) for record in records.values()})
     others = f" and {len(commits) - 1} other commits" if len(commits) > 1 else ""
     date = tier.manifest.date if tier.manifest else ""
     on = f" on {date}" if date else ""
-    older = [id for id in records if pipeline.older(id, tier)]
+    older = [each for each in experiments if each.older()]
     changed = f"; {len(older)} of {len(records)} experiments have changed since" if older else ""
     if len(records) == 1:
         changed = "; of an older version of this experiment" if older else ""
@@ -112,10 +115,10 @@ def verdicts(tier: Tier) -> pd.DataFrame:
     Raises:
         RepriseError: if its tables are damaged or not what this version's claims read.
     """
-    ids = [id for id in registry.experiments() if pipeline.has_results(id, tier)]
-    keep_judged(dict.fromkeys(id.split("/")[0] for id in ids), tier)
-    own = {claim.id for id in ids for claim in registry.experiment(id).claims}
-    claims = pipeline.join(tier)
+    finished = [each.experiment for each in tier.experiments().values() if each.has_results()]
+    keep_judged(dict.fromkeys(experiment.paper for experiment in finished), tier)
+    own = {claim.id for experiment in finished for claim in experiment.claims}
+    claims = join(tier)
     return claims[claims["claim"].isin(own)].reset_index(drop=True)
 
 
@@ -125,10 +128,10 @@ def keep_judged(keys: Iterable[str], tier: Tier) -> None:
     Raises:
         RepriseError: as in `verdicts`.
     """
-    for key in keys:
-        if tier.is_recorded and key in registry.judged() and not pipeline.is_checked(key, tier):
-            evidence = pipeline.evidence(key, tier)
-            pipeline.save_claims(key, tier, pipeline.check(key, tier), evidence)
+    for paper in (registry.judged().get(key) for key in keys):
+        if tier.is_recorded and paper and not (verdicts := Verdicts(paper, tier)).is_checked():
+            evidence = verdicts.evidence()
+            verdicts.save(verdicts.judged(), evidence)
 
 
 def recorded_names(root: Path | None = None) -> list[str]:

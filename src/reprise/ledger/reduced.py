@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reprise.contract.experiment import BASE, Tables
-from reprise.engine import pipeline, registry
-from reprise.engine.tiers import Tier
+from reprise.engine.configured import ConfiguredExperiment
+from reprise.engine.draw import Drawing
 from reprise.evidence.verdicts import judge_all
 from reprise.storage import store
 
@@ -35,7 +35,7 @@ SHADES = 32
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def reduced(id: str, tier: Tier) -> dict[str, bytes]:
+def reduced(configured: ConfiguredExperiment) -> dict[str, bytes]:
     """File name -> content of an experiment's tables and their record, which says what was left out.
 
     Of a table of more than `LARGE` bytes, rows of other settings than the published one are left out, or
@@ -45,24 +45,24 @@ def reduced(id: str, tier: Tier) -> dict[str, bytes]:
     Raises:
         RepriseError: if the results are missing, damaged or out of date.
     """
-    experiment = registry.experiment(id)
-    tables = dict(pipeline.load(id, tier)[0])
-    sizes = {name: (tier.results / id / f"{name}.parquet").stat().st_size for name in tables}
+    tables = configured.tables()
+    sizes = {name: (configured.folder / f"{name}.parquet").stat().st_size for name in tables}
     large = sorted((name for name in tables if sizes[name] >= LARGE), key=lambda name: -sizes[name])
     notes: dict[str, str] = {}
-    before = _Seen(id, tier, tables) if large else None
+    before = _Seen(configured, tables) if large else None
     for name in large:
         for alternatives in (FEWER, ROUNDED):
             for note, change in alternatives.items():
                 tried = {**tables, name: change(tables[name])}
                 has_fewer = 0 < len(tried[name]) < len(tables[name])
-                if (has_fewer or note in ROUNDED) and before == _seen(id, tier, tried):
+                if (has_fewer or note in ROUNDED) and before == _seen(configured, tried):
                     tables, file = tried, f"{name}.parquet"
                     notes[file] = f"{notes[file]}, {note}" if file in notes else note
                     break
-    files = {f"{name}.parquet": _encoded(tables[name]) for name in experiment.tables if name in tables}
+    names = [name for name in configured.experiment.tables if name in tables]
+    files = {f"{name}.parquet": _encoded(tables[name]) for name in names}
     sums = {name: store.sha256(content) for name, content in files.items()}
-    record = {**pipeline.load_record(id, tier), "sha256": sums, "reduced": notes}
+    record = {**configured.record(), "sha256": sums, "reduced": notes}
     return {**files, store.RECORD: store.seal(record).encode()}
 
 
@@ -108,16 +108,17 @@ ROUNDED: dict[str, Change] = {
 class _Seen:
     """The verdicts, observations and drawings that follow from an experiment's tables."""
 
-    def __init__(self, id: str, tier: Tier, tables: Tables) -> None:
-        experiment = registry.experiment(id)
-        looked = tier.looked.get(id, "")
-        claims = judge_all(experiment.claims, tables, tier.params[id], looked=looked)
+    def __init__(self, configured: ConfiguredExperiment, tables: Tables) -> None:
+        experiment = configured.experiment
+        claims = judge_all(experiment.claims, tables, configured.params, looked=configured.looked)
         numbers = claims.select_dtypes("number").to_numpy(float).ravel()
         words = claims.select_dtypes(exclude="number").astype(str).to_numpy().ravel()
         self._words = [NUMBER.sub("#", text) for text in words]  # of lists of cells and settings, too
         in_words = [float(number) for text in words for number in NUMBER.findall(text)]
         self._numbers = np.concatenate([numbers, in_words])
-        self._drawings = [_picture(pipeline.drawn(each, tables, tier)) for each in experiment.artifacts]
+        self._drawings = [
+            _picture(Drawing(each, configured.tier).content(tables)) for each in experiment.artifacts
+        ]
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -128,10 +129,10 @@ class _Seen:
         )
 
 
-def _seen(id: str, tier: Tier, tables: Tables) -> _Seen | None:
+def _seen(configured: ConfiguredExperiment, tables: Tables) -> _Seen | None:
     """None if a claim or a figure does not find what it reads."""
     try:
-        return _Seen(id, tier, tables)
+        return _Seen(configured, tables)
     except Exception:  # in any way
         return None
 

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from reprise.contract.settings import shortened
-from reprise.engine import pipeline, registry
+from reprise.engine import registry
+from reprise.engine.check import Verdicts
+from reprise.engine.configured import PUBLISHED
 from reprise.engine.provenance import REDIRECTING
-from reprise.engine.tiers import PUBLISHED
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
 from reprise.ledger import recorded
@@ -56,7 +57,8 @@ def moved(commit: str, root: Path) -> list[Moved]:
     if not (root / BUNDLE).exists():
         raise RepriseError(f"{root / BUNDLE}: no recorded run to judge; write it with: reprise publish")
     here = recorded.load_published(root)
-    now = _rows(pd.concat([pipeline.check(key, here) for key in registry.judged()]).to_dict("records"))
+    judged = [Verdicts(paper, here).judged() for paper in registry.judged().values()]
+    now = _rows(pd.concat(judged).to_dict("records"))
     before = _rows(_judged_by(commit, root))
     return [
         Moved(id, old, new, ", ".join(_why(before.get(id), now.get(id))))

@@ -18,9 +18,10 @@ from PIL import Image
 
 from reprise.contract.experiment import Artifact
 from reprise.contract.settings import Settings, assumptions, departures
-from reprise.engine import pipeline, registry
+from reprise.engine import registry
+from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.draw import Drawing
 from reprise.engine.registry import Paper as Registered
-from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.errata import Erratum as Found
 from reprise.evidence.judgement import VERDICTS
@@ -125,12 +126,14 @@ class _Builder:
             key=self.registered.key,
             title=self.registered.title,
             bibtex=self.registered.bibtex,
-            minutes=minutes(self.tier, self.registered.key, self.fresh),
+            minutes=minutes(self.registered, self.tier, self.fresh),
             headlines=[
                 Headline(quotation=quotation, claim=claim)
                 for quotation, claim in self.registered.headlines.items()
             ],
-            experiments=[self._experiment(id) for id in self.registered.experiments],
+            experiments=[
+                self._experiment(each) for each in map(self.tier.experiment, self.registered.experiments)
+            ],
             sections=contents.sections,
             figures=figures,
             claims=[claims.claim(row, contents.quotations(row["claim"])) for row in self.rows],
@@ -144,17 +147,17 @@ class _Builder:
 
     # Experiments.
 
-    def _experiment(self, id: str) -> Experiment:
-        params = self.tier.params[id]
+    def _experiment(self, configured: ConfiguredExperiment) -> Experiment:
+        id, params = configured.id, configured.params
         return Experiment(
             id=id,
-            command=pipeline.how_to_make(id, self.tier),
+            command=configured.how_to_make,
             minutes=self.fresh[id].minutes if id in self.fresh else None,
             has_run=id in self.fresh,
             departures=[_setting(params, text) for text in departures(params)],
             assumptions=[_setting(params, text) for text in assumptions(params)],
-            older=pipeline.older(id, self.tier) if id in self.fresh else "",
-            looked=self.tier.looked.get(id, ""),
+            older=configured.older() if id in self.fresh else "",
+            looked=configured.looked,
         )
 
     # Claims.
@@ -162,18 +165,18 @@ class _Builder:
     # Figures and tables.
 
     def _figure(self, artifact: Artifact) -> Figure:
-        files = {ending: self.tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings}
+        drawing = Drawing(artifact, self.tier)
+        files, again = drawing.files, drawing.how_to_draw
         has_run = artifact.experiment in self.fresh
-        again = f"reprise draw {artifact.id} --tier {self.tier.in_commands}"
         content: dict[str, Any] = {"width": 0, "height": 0, "columns": [], "rows": []}
         shown = ("svg", "png") if artifact.kind == "figure" else ("csv",)
         drawn = has_run and (self.tier.is_recorded or all(files[ending].is_file() for ending in shown))
-        drawn = drawn and self._is_kept_current(artifact)
+        drawn = drawn and _is_kept_current(drawing)
         if drawn and artifact.kind == "figure":
             content |= _size(files["svg"], files["png"], again)
         elif drawn:
             content |= _table(files["csv"], again)
-        first = [] if has_run else [pipeline.how_to_make(artifact.experiment, self.tier)]
+        first = [] if has_run else [drawing.experiment.how_to_make]
         return Figure(
             id=artifact.id,
             number=artifact.number,
@@ -191,16 +194,17 @@ class _Builder:
             **content,
         )
 
-    def _is_kept_current(self, artifact: Artifact) -> bool:
-        """Draws a figure or table again unless its files are up to date; returns whether they are now, which
-        tables of an older version of the experiment may not allow."""
-        try:
-            pipeline.keep_current(artifact.id, self.tier)
-        except RepriseError:
-            if not pipeline.older(artifact.experiment, self.tier):
-                raise
-            return False
-        return True
+
+def _is_kept_current(drawing: Drawing) -> bool:
+    """Draws a figure or table again unless its files are up to date; returns whether they are now, which
+    tables of an older version of the experiment may not allow."""
+    try:
+        drawing.keep_current()
+    except RepriseError:
+        if not drawing.experiment.older():
+            raise
+        return False
+    return True
 
 
 def _size(svg: Path, png: Path, again: str) -> dict[str, int]:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from reprise.contract.experiment import BASE, Artifact, Tables
-from reprise.engine import pipeline, registry
-from reprise.engine.registry import Experiment, Paper
-from reprise.engine.tiers import Tier
+from reprise.contract.experiment import BASE, Tables
+from reprise.engine import check, registry
+from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.draw import Drawing
+from reprise.engine.registry import Paper
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claims import FORMULAS
 from reprise.evidence.claims import Claim as Definition
@@ -45,9 +46,10 @@ def card(id: str, tier: Tier, width: int = 100) -> str:
         RepriseError: for an unknown id.
     """
     if id in registry.artifacts():
-        return _set(id, _artifact_lines(registry.artifact(id), tier), width)
+        return _set(id, _artifact_lines(Drawing(registry.artifact(id), tier)), width)
     if id in registry.claims():
-        claim, experiment = registry.claims()[id]
+        claim, decided_by = registry.claims()[id]
+        experiment = tier.experiment(decided_by.id) if decided_by else None
         return _set(id, _claim_lines(claim, experiment, tier), width)
     raise _unknown(id)
 
@@ -85,9 +87,11 @@ def _set(title: str, lines: Iterable[Line], width: int) -> str:
 # Claims.
 
 
-def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Tier) -> Iterator[Line]:
+def _claim_lines(
+    definition: Definition, experiment: ConfiguredExperiment | None, tier: Tier
+) -> Iterator[Line]:
     paper = registry.paper(definition.paper)
-    tables, row = _judged(definition, experiment, paper, tier)
+    tables, row = _judged(definition, experiment, paper)
     fresh = runs(tier, [experiment.id] if experiment else [])
     contents = Contents(paper, [], {definition.id: row["verdict"]})
     claim = Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id))
@@ -122,8 +126,8 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
     if claim.corrections:
         yield "", "known to be false as printed"
     for artifact in map(paper.artifacts.__getitem__, claim.figures):
-        yield artifact.kind, _drawn(artifact, tier)
-    yield from _labelled("table file", _files(definition, experiment, tables, tier, claim.verdict))
+        yield artifact.kind, _drawn(Drawing(artifact, tier))
+    yield from _labelled("table file", _files(definition, experiment, tables, claim.verdict))
     if claim.code:
         yield "written in", f"{claim.code.file}:{claim.code.line}"
     if claim.counter_case:
@@ -133,7 +137,7 @@ def _claim_lines(definition: Definition, experiment: Experiment | None, tier: Ti
         )
     if experiment and experiment.id in fresh:
         yield "commit", fresh[experiment.id].facts["commit"]
-    took = f" ({_duration(claim, experiment, tier)})" if experiment and not tier.is_recorded else ""
+    took = f" ({_duration(claim, experiment)})" if experiment and not tier.is_recorded else ""
     yield "run it again", f"{claim.command}{took}"
 
 
@@ -143,19 +147,18 @@ def _labelled(label: str, texts: Iterable[str]) -> Iterator[Line]:
 
 
 def _judged(
-    claim: Definition, experiment: Experiment | None, paper: Paper, tier: Tier
+    claim: Definition, experiment: ConfiguredExperiment | None, paper: Paper
 ) -> tuple[Tables | None, Row]:
     """The tables that a claim reads, if they are here and fresh, and its row of the table of verdicts."""
     if experiment is None:
         tables = {"published": paper.published().assign(setting=BASE)} if claim in paper.printed else None
         judged = judge_all([claim], tables, None)
-    elif not pipeline.has_results(experiment.id, tier):
-        missing = f"no results; compute them with: {pipeline.how_to_make(experiment.id, tier)}"
-        tables, judged = None, judge_all([claim], None, None, missing=missing)
+    elif not experiment.has_results():
+        tables, judged = None, judge_all([claim], None, None, missing=check.no_results(experiment))
     else:
         try:
-            tables = pipeline.load(experiment.id, tier)[0]
-            judged = pipeline.judge(experiment.id, tier, [claim], lenient=True)
+            tables = experiment.tables()
+            judged = check.judge(experiment, [claim], lenient=True)
         except RepriseError as error:
             tables, judged = None, judge_all([claim], None, None, missing=str(error))
     (row,) = judged.to_dict("records")
@@ -208,7 +211,7 @@ class _Read(dict[str, pd.DataFrame]):
 
 
 def _files(
-    claim: Definition, experiment: Experiment | None, tables: Tables | None, tier: Tier, verdict: str
+    claim: Definition, experiment: ConfiguredExperiment | None, tables: Tables | None, verdict: str
 ) -> Iterator[str]:
     """The files of the tables that a claim reads."""
     if experiment is None or tables is None or verdict == "not run":
@@ -217,39 +220,35 @@ def _files(
     for cell in claim.cells.values() or [claim]:
         observe(cell, read)
     for name in sorted(read.names):
-        yield _shown(tier.results / experiment.id / f"{name}.parquet", tier)
+        yield _shown(experiment.folder / f"{name}.parquet", experiment.tier)
 
 
 def _shown(file: Path, tier: Tier) -> str:
     return str(file.relative_to(tier.root))
 
 
-def _drawn(artifact: Artifact, tier: Tier) -> str:
+def _drawn(drawing: Drawing) -> str:
     """Where a figure or table lies, or the command that draws it."""
-    file = tier.figures / f"{artifact.id}.{'pdf' if artifact.kind == 'figure' else 'csv'}"
-    how = (
-        f"reprise draw {artifact.id} --tier {tier.in_commands}"
-        if _outdated(artifact, tier)
-        else _shown(file, tier)
-    )
-    return f"{artifact.number}, {artifact.id}: {how}"
+    file = next(iter(drawing.files.values()))
+    how = drawing.how_to_draw if _outdated(drawing) else _shown(file, drawing.tier)
+    return f"{drawing.artifact.number}, {drawing.id}: {how}"
 
 
-def _outdated(artifact: Artifact, tier: Tier) -> str:
+def _outdated(drawing: Drawing) -> str:
     """Why a figure's or table's files are not to be shown; empty if they are up to date."""
-    if not pipeline.has_results(artifact.experiment, tier):
+    if not drawing.experiment.has_results():
         return "no results"
     try:
-        return pipeline.staleness(artifact.experiment, tier) or pipeline.drawing_staleness(artifact.id, tier)
+        return drawing.experiment.staleness() or drawing.staleness()
     except RepriseError as error:
         return str(error)
 
 
-def _duration(claim: Claim, experiment: Experiment, tier: Tier) -> str:
+def _duration(claim: Claim, configured: ConfiguredExperiment) -> str:
     """How long an experiment took, or is expected to take on one core or GPU."""
     if claim.minutes is not None:
         return f"took {duration(claim.minutes)}"
-    needs = experiment.needs(tier.params[experiment.id]).values()
+    needs = configured.needs().values()
     gpus = ", on GPUs" if any(each.gpus for each in needs) else ""
     return f"about {duration(sum(each.minutes for each in needs))}{gpus}"
 
@@ -257,20 +256,20 @@ def _duration(claim: Claim, experiment: Experiment, tier: Tier) -> str:
 # Figures and tables.
 
 
-def _artifact_lines(artifact: Artifact, tier: Tier) -> Iterator[Line]:
+def _artifact_lines(drawing: Drawing) -> Iterator[Line]:
+    artifact, tier = drawing.artifact, drawing.tier
     paper = registry.paper(artifact.id.split("/")[0])
     yield artifact.kind, f"{artifact.number} of {paper.title}"
     yield "shows", artifact.caption
     entries = (entry for entry in paper.coverage if artifact.id in entry["covered_by"].split())
     yield from _labelled("in the paper", (f"{entry['item']} ({entry['section']})" for entry in entries))
-    verdicts = pipeline.saved_verdicts(paper.key, tier)
+    verdicts = check.Verdicts(paper, tier).saved()
     about = sorted(claims_about(paper, paper.claims)[artifact.id])
     yield from _labelled("claims", (f"{verdicts.get(id, 'not judged')}: {id}" for id in about))
-    files = [tier.figures / f"{artifact.id}.{ending}" for ending in artifact.endings]
-    if there := [_shown(file, tier) for file in files if file.is_file()]:
-        outdated = _outdated(artifact, tier)
+    if there := [_shown(file, tier) for file in drawing.files.values() if file.is_file()]:
+        outdated = _outdated(drawing)
         yield from _labelled("files", [f"not up to date: {outdated}"] if outdated else there)
-    yield "from", _shown(tier.results / artifact.experiment, tier)
+    yield "from", _shown(drawing.experiment.folder, tier)
     if place := Checkout(tier.root, tier.root).figure(artifact):
         yield "written in", f"{place.file}:{place.line}"
-    yield "draw it again", f"reprise draw {artifact.id} --tier {tier.in_commands}"
+    yield "draw it again", drawing.how_to_draw

@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from typing import Any
 
 from reprise.contract.experiment import BASE
-from reprise.engine import pipeline, registry
+from reprise.engine import registry
+from reprise.engine.configured import RECORDED, Tier
 from reprise.engine.registry import Paper
-from reprise.engine.tiers import RECORDED, Tier
 from reprise.evidence.claims import Claim as Definition
 from reprise.evidence.claims import Tables
 from reprise.evidence.errata import Erratum
@@ -104,7 +104,7 @@ class Claims:
         judged = f"reprise check {self.paper.key} --tier {self.tier.in_commands}"
         if not experiment or self.tier.in_commands.startswith(RECORDED):
             return judged
-        return f"{pipeline.how_to_make(experiment, self.tier)} && {judged}"
+        return f"{self.tier.experiment(experiment).how_to_make} && {judged}"
 
     @cached_property
     def _verdicts(self) -> dict[str, str]:
@@ -148,7 +148,7 @@ class Claims:
     @cached_property
     def _tables(self) -> Callable[[str], Tables]:
         """The tables of an experiment in its own setting, read once."""
-        return cache(lambda id: setting(pipeline.load(id, self.tier)[0], BASE))
+        return cache(lambda id: setting(self.tier.experiment(id).tables(), BASE))
 
 
 def _split(joined: str) -> list[str]:

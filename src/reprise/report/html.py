@@ -14,8 +14,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from reprise.engine import pipeline
-from reprise.engine.tiers import Tier
+from reprise.engine.configured import Tier
 from reprise.evidence.calibration import FALSE
 from reprise.evidence.claims import (
     COLLAPSED,
@@ -57,7 +56,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
     made_from = sealed.shown(tier)
     others = [] if tier.is_recorded else recorded.gather(tier.root)
     report = build(tier, claims, others)
-    files: dict[str, pipeline.Writer] = {
+    files: dict[str, sealed.Writer] = {
         "report.html": _writer(page(report, tier.results, tier.root)),
         "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
         "summary.md": _writer(digest.digest(report)),

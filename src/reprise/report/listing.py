@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.engine import pipeline, registry
-from reprise.engine.tiers import Tier
+from reprise.engine import registry
+from reprise.engine.check import Verdicts
+from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
 from reprise.evidence.claims import Claim
 from reprise.evidence.judgement import VERDICTS
@@ -55,8 +56,8 @@ def _row(name: str, cells: Sequence[str], widths: Sequence[int]) -> str:
 def _by_experiment(tier: Tier) -> dict[str, Counter[str]]:
     """How many claims of each experiment have each verdict, of the papers with saved verdicts."""
     counts: dict[str, Counter[str]] = {}
-    for key, paper in registry.papers().items():
-        verdicts = pipeline.saved_verdicts(key, tier)
+    for paper in registry.papers().values():
+        verdicts = Verdicts(paper, tier).saved()
         for id, experiment in paper.experiments.items():
             if verdicts:
                 counts[id] = Counter(verdicts[claim.id] for claim in experiment.claims)
@@ -66,20 +67,20 @@ def _by_experiment(tier: Tier) -> dict[str, Counter[str]]:
 def _cells(tier: Tier) -> dict[str, str]:
     """The state of each experiment in a tier, and how many of its claims have each verdict."""
     verdicts = _by_experiment(tier)
-    cells = {id: state_of(id, tier) for id in registry.experiments()}
+    cells = {id: state_of(each) for id, each in tier.experiments().items()}
     for id in verdicts:
         if cells[id] == "done":
             cells[id] = f"done {'/'.join(str(verdicts[id][verdict]) for verdict in COUNTED)}"
     return cells
 
 
-def state_of(id: str, tier: Tier) -> str:
+def state_of(configured: ConfiguredExperiment) -> str:
     """Whether an experiment's results are there: `done`, `stale`, `damaged` or `NOT_RUN`."""
-    if not pipeline.has_results(id, tier):
+    if not configured.has_results():
         return NOT_RUN
     try:
-        reason = pipeline.staleness(id, tier)
-        return "stale" if reason else "done" if pipeline.is_whole(id, tier) else "damaged"
+        reason = configured.staleness()
+        return "stale" if reason else "done" if configured.is_whole() else "damaged"
     except RepriseError:
         return "damaged"
 
@@ -88,14 +89,14 @@ def of_paper(key: str, tier: Tier) -> Iterator[str]:
     """A paper's experiments with their states, its figures and tables, and the verdicts on each of the
     paper's figures, tables, statements and sections."""
     paper = registry.paper(key)
-    verdicts = pipeline.saved_verdicts(key, tier)
+    verdicts = Verdicts(paper, tier).saved()
     yield f"{key}: {paper.title} (tier {tier.in_commands})"
     yield "experiments"
-    for id, experiment in paper.experiments.items():
-        state = state_of(id, tier)
-        how = "" if state == "done" else f"; {pipeline.how_to_make(id, tier)}"
+    for each in map(tier.experiment, paper.experiments):
+        state = state_of(each)
+        how = "" if state == "done" else f"; {each.how_to_make}"
         state = "no results" if state == NOT_RUN else state
-        yield f"  {id}: {len(experiment.claims)} claims; {state}{how}"
+        yield f"  {each.id}: {len(each.experiment.claims)} claims; {state}{how}"
     yield "figures and tables"
     for id, artifact in paper.artifacts.items():
         yield f"  {id}: {artifact.number}, from {artifact.experiment}"
@@ -116,8 +117,9 @@ def of_paper(key: str, tier: Tier) -> Iterator[str]:
 def of_claims(keys: Iterable[str], tier: Tier) -> Iterator[str]:
     """A line a claim: its saved verdict, its kind, its id, and what it needs to be decided."""
     for key in keys:
-        verdicts = pipeline.saved_verdicts(key, tier)
-        for claim, _ in registry.paper(key).claims.values():
+        paper = registry.paper(key)
+        verdicts = Verdicts(paper, tier).saved()
+        for claim, _ in paper.claims.values():
             verdict = verdicts.get(claim.id, NOT_JUDGED)
             yield f"{verdict:13}{claim.kind:11}{claim.id}{_needs(claim)}"
 

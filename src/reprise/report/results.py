@@ -15,9 +15,8 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
-from reprise.engine import pipeline
+from reprise.engine.configured import Tier
 from reprise.engine.provenance import commit_date
-from reprise.engine.tiers import Tier
 from reprise.errors import RepriseError
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
@@ -59,7 +58,7 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
         figure
         for figure in drawings
         if figure.experiment not in tier.on_request
-        and (not tier.is_recorded or pipeline.has_results(figure.experiment, tier))
+        and (not tier.is_recorded or tier.experiment(figure.experiment).has_results())
     ]
     if missing := [figure.id for figure in required if not figure.files]:
         again = f"make reproduce TIER={tier.name}"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reprise.engine import pipeline, registry
-from reprise.engine.tiers import Tier
+from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.registry import Paper
 from reprise.ledger import costs
 from reprise.report.schema import Run
 
@@ -18,21 +18,22 @@ def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
     Raises:
         RepriseError: if a record or a benchmark file is damaged.
     """
-    asked = registry.experiments() if ids is None else ids
-    finished = [id for id in asked if pipeline.has_results(id, tier)]
-    return {id: _run(tier, id) for id in finished if not pipeline.staleness(id, tier)}
+    asked = tier.experiments().values() if ids is None else map(tier.experiment, ids)
+    return {each.id: _run(each) for each in asked if each.has_results() and not each.staleness()}
 
 
-def _run(tier: Tier, id: str) -> Run:
-    record = pipeline.load_record(id, tier)
-    seconds = costs.seconds_of_run(tier, id) or record["duration_seconds"]
-    return Run(experiment=id, command=record["command"], minutes=seconds / 60, facts=_facts(record))
+def _run(configured: ConfiguredExperiment) -> Run:
+    record = configured.record()
+    seconds = costs.seconds_of_run(configured) or record["duration_seconds"]
+    return Run(
+        experiment=configured.id, command=record["command"], minutes=seconds / 60, facts=_facts(record)
+    )
 
 
-def minutes(tier: Tier, key: str, fresh: Mapping[str, Run]) -> float | None:
+def minutes(paper: Paper, tier: Tier, fresh: Mapping[str, Run]) -> float | None:
     """What a paper's jobs took, drawings and verdicts among them; None if nothing has run."""
-    own = [run.minutes for id, run in fresh.items() if id.startswith(f"{key}/")]
-    return sum(own) + costs.of_reading(tier, key).wall_seconds / 60 if own else None
+    own = [fresh[id].minutes for id in paper.experiments if id in fresh]
+    return sum(own) + costs.of_reading(paper, tier).wall_seconds / 60 if own else None
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reprise.engine import memo, pipeline, registry
-from reprise.engine.tiers import Tier
+from reprise.engine import memo, registry
+from reprise.engine.check import Verdicts
+from reprise.engine.configured import Tier
 from reprise.errors import RepriseError
 from reprise.ledger.recorded import recorded_damage
 from reprise.storage import store
@@ -25,17 +26,14 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
     Raises:
         RepriseError: if a record is damaged.
     """
-    fresh = [
-        id
-        for id in registry.experiments()
-        if pipeline.has_results(id, tier) and not pipeline.staleness(id, tier)
-    ]
-    checked = [key for key in registry.judged() if pipeline.is_checked(key, tier)]
+    experiments = tier.experiments().values()
+    fresh = [each for each in experiments if each.has_results() and not each.staleness()]
+    verdicts = (Verdicts(paper, tier) for paper in registry.judged().values())
+    checked = [each for each in verdicts if each.is_checked()]
     return {
-        "results": {id: pipeline.load_record(id, tier)["sha256"] for id in fresh},
+        "results": {each.id: each.record()["sha256"] for each in fresh},
         "verdicts": {
-            key: store.load_record(tier.results / key, pipeline.check_again(key, tier))["sha256"]
-            for key in checked
+            each.paper.key: store.load_record(each.folder, each.how_to_check)["sha256"] for each in checked
         },
         "recorded": {} if tier.is_recorded else recorded_damage(tier.root),
     }

@@ -119,7 +119,7 @@ def test_users_losses_run_beside_the_published_one_without_an_edit_of_ours(check
 def test_what_is_no_loss_is_one_message_before_anything_is_computed(
     checkout, capsys, monkeypatch, objective, parts
 ):
-    monkeypatch.setattr("reprise.engine.pipeline.evaluate", pytest.fail)
+    monkeypatch.setattr("reprise.engine.run.evaluate", pytest.fail)
     (checkout / "mine.py").write_text(MINE)
     a_tier_with(checkout, objective)
     assert main(["run", FIGURE_6, "--tier", "mine"]) == 2

@@ -2,7 +2,8 @@
 
 import pytest
 
-from reprise.engine import pipeline, registry
+from reprise.engine import registry
+from reprise.engine.check import Verdicts
 from reprise.engine.tiers import load_tier
 from reprise.evidence.judgement import judge
 from reprise.papers.jing2022.printed import CLAIMS
@@ -43,7 +44,7 @@ def test_values_to_reach_are_the_printed_ones(published, claim):
 
 
 def test_check_judges_printed_claims_without_any_run(checkout):
-    found = pipeline.check("jing2022", load_tier("default", checkout)).set_index("claim")
+    found = Verdicts(registry.paper("jing2022"), load_tier("default", checkout)).judged().set_index("claim")
     assert set(found.loc[[claim.id for claim in CLAIMS], "verdict"]) == {"reproduced"}
     assert set(found.loc[[claim.id for claim in CLAIMS], "scale"]) == {""}
     assert set(found.loc[[claim.id for claim in IMAGES], "verdict"]) == {"not run"}

@@ -11,7 +11,7 @@ from scipy import stats
 
 from reprise.contract.experiment import BASE, Context, evaluate
 from reprise.contract.tidy import in_numbers
-from reprise.engine import pipeline, registry
+from reprise.engine import registry, run
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
@@ -827,7 +827,7 @@ def test_a_killed_computation_goes_on_where_it_was(id, blocks, monkeypatch, tmp_
 @pytest.mark.parametrize("id", HOLDING)
 def test_progress_never_goes_back(id, checkout):
     seen = []
-    pipeline.run(id, load_tier("smoke"), lambda done, total, what: seen.append((done, total)))
+    run.run(load_tier("smoke").experiment(id), lambda done, total, what: seen.append((done, total)))
     assert len(seen) > 10
     assert seen == sorted(seen)
     assert len({total for _, total in seen}) == 1

@@ -16,7 +16,6 @@ from reprise.annex.ours.objectives_by_diagnostics.experiment import Params
 from reprise.annex.ours.objectives_by_diagnostics.lineup import FIRST
 from reprise.annex.ours.objectives_by_diagnostics.ranking import is_on_images
 from reprise.contract.experiment import BASE
-from reprise.engine import pipeline
 from reprise.errors import RepriseError
 from reprise.ledger.recorded import load
 from reprise.storage import store
@@ -75,9 +74,9 @@ def main() -> int:
     options = parser.parse_args()
     try:
         tier = load(options.tier)
-        tables, settings = pipeline.load(EXPERIMENT, tier)
-        params = cast(Params, settings)
-        record = pipeline.load_record(EXPERIMENT, tier)
+        configured = tier.experiment(EXPERIMENT)
+        tables, record = configured.tables(), configured.record()
+        params = cast(Params, configured.params)
         lines = [
             f"python -m reprise.annex.trial.recorded {options.file.name} --tier {tier.name}; commit "
             f"{record['commit'][:10]}, torch {record['versions']['torch']}, "

@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
-from reprise.engine import memo, pipeline, registry, tiers
+from reprise.engine import check, memo, registry, run, tiers
+from reprise.engine.check import Verdicts
+from reprise.engine.configured import ConfiguredExperiment
+from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundling, costs, diff
 from reprise.report import sealed
@@ -43,7 +46,7 @@ def edited(monkeypatch):
 
 
 def test_results_of_other_code_are_refused_by_all_that_read_them(tier, edited, capsys):
-    assert pipeline.load(ID, tier)[0]
+    assert tier.experiment(ID).tables()
     edited()
     for command in (["draw", f"{KEY}/fig04"], ["check", KEY]):
         assert main([*command, "--tier", "tiny"]) == 2
@@ -73,26 +76,26 @@ def test_results_of_another_version_are_refused_and_say_so(tier, library):
     )[:16]
     store.save_tables(folder, store.load_tables(folder, ""), key, record)
     with pytest.raises(RepriseError, match=rf"made with {library} 3\.1, here is {used[library]}; make it"):
-        pipeline.load(ID, tier)
+        tier.experiment(ID).tables()
 
 
 def test_a_library_that_an_experiment_does_not_use_makes_nothing_stale(tier, monkeypatch):
     monkeypatch.setattr(versions, "_installed", lambda name: [(name, "9" if name in UNUSED else "1")])
-    before = registry.experiment(ID).key(tier.params[ID])
+    before = tier.experiment(ID).key()
     monkeypatch.setattr(versions, "_installed", lambda name: [(name, "8" if name in UNUSED else "1")])
-    assert registry.experiment(ID).key(tier.params[ID]) == before
+    assert tier.experiment(ID).key() == before
     monkeypatch.setattr(versions, "_installed", lambda name: [(name, "2")])
-    assert registry.experiment(ID).key(tier.params[ID]) != before
+    assert tier.experiment(ID).key() != before
 
 
 def test_the_marker_that_snakemake_looks_for_is_of_that_code(tier, edited):
     def marker():
-        return tier.results / ID / store.marker(registry.experiment(ID).key(tier.params[ID]))
+        return tier.results / ID / store.marker(tier.experiment(ID).key())
 
     assert marker().is_file()
     edited()
     assert not marker().is_file()
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     assert [file.name for file in (tier.results / ID).glob(".*.done")] == [marker().name]
 
 
@@ -107,15 +110,24 @@ def test_a_check_writes_only_when_it_is_told_to(tier, capsys):
     assert {file.name for file in files().keys() - before.keys() if file.is_file()} >= {"claims.parquet"}
 
 
+def verdicts(tier):
+    return Verdicts(registry.paper(KEY), tier)
+
+
+def check_and_save(tier):
+    evidence = verdicts(tier).evidence()
+    verdicts(tier).save(verdicts(tier).judged(), evidence)
+
+
 def verdicts_of(tier, key=KEY):
-    joined = pipeline.join(tier)
+    joined = check.join(tier)
     return joined[joined["paper"] == key]
 
 
 def test_verdicts_are_joined_as_long_as_nothing_changed_that_they_hang_on(tier, edited):
-    claims = pipeline.check(KEY, tier)
+    claims = verdicts(tier).judged()
     assert (claims["verdict"] != "not run").sum() > 5
-    pipeline.save_claims(KEY, tier, claims, pipeline.evidence(KEY, tier))
+    verdicts(tier).save(claims, verdicts(tier).evidence())
     pd.testing.assert_frame_equal(verdicts_of(tier).reset_index(drop=True), claims, check_dtype=False)
     edited()
     stale = verdicts_of(tier).reset_index(drop=True)
@@ -129,16 +141,16 @@ def test_verdicts_do_not_count_for_other_tables_under_the_same_key(tier, reseal)
     file, _ = bundling.bundle([KEY], tier, tier.root / "bundle.zip")
     merged, _ = bundling.merge(file, tier.root)
     for each in (tier, merged):
-        pipeline.save_claims(KEY, each, pipeline.check(KEY, each), pipeline.evidence(KEY, each))
-        assert pipeline.is_checked(KEY, each)
+        check_and_save(each)
+        assert verdicts(each).is_checked()
         reseal(each)
-        assert pipeline.load(ID, each)  # the results count
-        assert not pipeline.is_checked(KEY, each)
-        assert pipeline.saved_verdicts(KEY, each) == {}
+        assert each.experiment(ID).tables()  # the results count
+        assert not verdicts(each).is_checked()
+        assert verdicts(each).saved() == {}
         assert set(verdicts_of(each)["verdict"]) == {"not run"}
     assert {each.decided for each in costs.of_experiments(tier)} == {None}
-    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), pipeline.evidence(KEY, tier))
-    assert pipeline.is_checked(KEY, tier)
+    check_and_save(tier)
+    assert verdicts(tier).is_checked()
 
 
 def test_a_recorded_run_whose_record_is_not_the_merged_one_is_refused(tier, capsys, reseal):
@@ -155,13 +167,13 @@ def test_an_experiment_without_claims_leaves_the_verdicts_of_its_paper(tier, res
     """It may end after they are judged: they are not about it."""
     id = f"{KEY}/projector_map"
     assert not registry.experiment(id).claims
-    pipeline.save_claims(KEY, tier, pipeline.check(KEY, tier), pipeline.evidence(KEY, tier))
-    record = pipeline.load_record(ID, tier) | {
+    check_and_save(tier)
+    record = tier.experiment(ID).record() | {
         "experiment": id,
         "params": tier.params[id].model_dump(mode="json"),
     }
     store.save_tables(tier.results / id, {"t": pd.DataFrame({"x": [1.0]})}, "0" * 16, record)
-    assert pipeline.is_checked(KEY, tier)
+    assert verdicts(tier).is_checked()
     assert diff.opened(tier.results).verdicts(KEY) is not None
     reseal(tier)
     assert diff.opened(tier.results).verdicts(KEY) is None
@@ -170,37 +182,37 @@ def test_an_experiment_without_claims_leaves_the_verdicts_of_its_paper(tier, res
 def test_verdicts_on_results_that_have_changed_since_are_not_saved(tier, monkeypatch, capsys, reseal):
     """Another process finishes an experiment between the judgement and the save."""
 
-    def judged_too_early(key, tier):
-        claims = check(key, tier)
+    def judged_too_early(verdicts):
+        claims = judged(verdicts)
         reseal(tier)
         return claims
 
-    check = pipeline.check
-    monkeypatch.setattr(pipeline, "check", judged_too_early)
+    judged = Verdicts.judged
+    monkeypatch.setattr(Verdicts, "judged", judged_too_early)
     assert main(["check", KEY, "--tier", "tiny", "--write"]) == 2
     assert "changed while the claims were judged; check them again" in capsys.readouterr().err
-    assert not pipeline.is_checked(KEY, tier)
+    assert not verdicts(tier).is_checked()
 
 
 def test_processes_that_save_verdicts_at_once_take_turns(tier):
-    claims, evidence = pipeline.check(KEY, tier), pipeline.evidence(KEY, tier)
+    claims, evidence = verdicts(tier).judged(), verdicts(tier).evidence()
     with ThreadPoolExecutor(2) as pool:
-        saves = [pool.submit(pipeline.save_claims, KEY, tier, claims, evidence) for _ in range(40)]
+        saves = [pool.submit(verdicts(tier).save, claims, evidence) for _ in range(40)]
     assert [save.result() for save in saves] == [None] * 40
-    assert pipeline.is_checked(KEY, tier)
+    assert verdicts(tier).is_checked()
 
 
 def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
     """Of 150 spread over the file every one is seen, and no verdict shown, but what to do."""
-    claims = pipeline.check(KEY, tier)
-    pipeline.save_claims(KEY, tier, claims, pipeline.evidence(KEY, tier))
+    claims = verdicts(tier).judged()
+    verdicts(tier).save(claims, verdicts(tier).evidence())
     file = tier.results / KEY / "claims.parquet"
     good = file.read_bytes()
     for place in range(0, 8 * len(good), 8 * len(good) // 150):
         flipped = bytearray(good)
         flipped[place // 8] ^= 1 << place % 8
         file.write_bytes(flipped)
-        shown = pipeline.join(tier).query("paper == @KEY")
+        shown = check.join(tier).query("paper == @KEY")
         assert set(shown["verdict"]) == {"not run"}
         assert shown["reason"].str.contains("saved verdicts are damaged; check them with: make reprod").any()
 
@@ -216,7 +228,7 @@ def test_of_runs_at_once_one_computes_and_the_others_find_it_done(tier):
     said = [run.communicate(timeout=300)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0, 0], said
     assert sum("waiting for another process" in text for text in said) == 2, said
-    assert pipeline.load(ID, tier)[0]
+    assert tier.experiment(ID).tables()
 
 
 def test_the_report_hangs_on_the_papers_own_files(monkeypatch):
@@ -238,8 +250,8 @@ def test_the_package_edited_before_its_modules_are_imported_is_not_saved(checkou
     tier = tiers.load_tier("smoke")
     monkeypatch.setattr(memo.Memo, "is_current", lambda self: False)
     with pytest.raises(RepriseError, match=r"the package, .* edited while this ran; nothing was saved"):
-        pipeline.run(ID, tier)
-    assert not pipeline.has_results(ID, tier)
+        run.run(tier.experiment(ID))
+    assert not tier.experiment(ID).has_results()
 
 
 @pytest.mark.parametrize("id", [ID, "tian2023/batch_normalization"])
@@ -258,8 +270,8 @@ def test_a_loss_edited_during_a_run_is_not_saved_as_either(checkout, monkeypatch
     )
     mine = tiers.load_tier("mine")
     with pytest.raises(RepriseError, match=rf"{id}: the package, a loss.*was edited.*reprise run {id}"):
-        pipeline.run(id, mine)
-    assert not pipeline.has_results(id, mine)
+        run.run(mine.experiment(id))
+    assert not mine.experiment(id).has_results()
     assert not [entry.record["what"] for entry in store.entries(checkout) if "mine.py" in str(entry.record)]
 
 
@@ -278,40 +290,40 @@ def test_a_computation_that_fails_names_the_settings_and_keeps_the_traceback(tie
     assert f"{ID}: fails with the settings of configs/tiny.yaml: batch_size = 64, " in message
     assert f"ZeroDivisionError: division by zero; try other values; the traceback is in {log}" in message
     assert "Traceback (most recent call last)" in log.read_text()
-    assert "test_pipeline.py" in log.read_text()
+    assert "test_stages.py" in log.read_text()
 
 
 def test_a_failure_with_the_published_settings_is_a_mistake_of_ours(checkout, monkeypatch):
     (checkout / "configs" / "published.yaml").write_text("tier: published\n")
     monkeypatch.setattr(registry.Experiment, "compute", failing(ZeroDivisionError("division by zero")))
     with pytest.raises(ZeroDivisionError):
-        pipeline.run(ID, tiers.load_tier("published"))
+        run.run(tiers.load_tier("published").experiment(ID))
 
 
 def test_numbers_that_are_not_finite_are_said_and_recorded(tier, monkeypatch, capsys):
-    tables, _ = pipeline.load(ID, tier)
+    tables = tier.experiment(ID).tables()
     record = store.load_record(tier.results / ID, "")
     assert record["not_finite"] == {}
     tables["trajectory"].loc[tables["trajectory"].index % 4 == 0, "imbalance"] = float("nan")
     tables["trajectory"].loc[tables["trajectory"].index % 2 == 0, "norm_w1"] = float("inf")
     monkeypatch.setattr(registry.Experiment, "compute", lambda self: lambda params, context: tables)
-    pipeline.run(ID, tier)
+    run.run(tier.experiment(ID))
     assert store.load_record(tier.results / ID, "")["not_finite"].keys() == {
         "trajectory.imbalance", "trajectory.norm_w1",
     }  # fmt: skip
     said = capsys.readouterr().err.splitlines()[-1]
     assert re.search(r"diverged: 25\.\d% of trajectory.imbalance, 50\.\d% of trajectory.norm_w1", said)
-    assert pipeline._not_finite(tables, ("trajectory.*",)) == {}
+    assert run._not_finite(tables, ("trajectory.*",)) == {}
 
 
 def test_nothing_is_saved_drawn_or_reported_by_code_that_was_edited_meanwhile(tier, monkeypatch):
-    claims, evidence = pipeline.check(KEY, tier), pipeline.evidence(KEY, tier)
+    claims, evidence = verdicts(tier).judged(), verdicts(tier).evidence()
     made_from = sealed.shown(tier)
     monkeypatch.setattr(memo.of_package(), "is_current", lambda: False)
     with pytest.raises(RepriseError, match="code changed while the claims were judged"):
-        pipeline.save_claims(KEY, tier, claims, evidence)
+        verdicts(tier).save(claims, evidence)
     with pytest.raises(RepriseError, match="edited while this was drawn"):
-        pipeline.draw(f"{KEY}/fig04", tier)
+        Drawing(registry.artifact(f"{KEY}/fig04"), tier).draw()
     with pytest.raises(RepriseError, match="code changed while the report was made"):
         sealed.save_report(tier, {}, made_from)
     assert not (tier.results / KEY / store.RECORD).exists()
@@ -322,7 +334,7 @@ def test_damaged_tables_are_damaged_in_the_list(tier, capsys):
     content = bytearray(table.read_bytes())
     content[100] ^= 1
     table.write_bytes(content)
-    assert not pipeline.is_whole(ID, tier)
+    assert not tier.experiment(ID).is_whole()
     assert main(["list", "--tier", "tiny"]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(ID)]
     assert row.split()[1] == "damaged"
@@ -332,7 +344,7 @@ def test_a_folder_that_may_not_be_read_is_one_line(tier, monkeypatch, capsys):
     def refuse(*_):
         raise PermissionError(13, "Permission denied", "results/tiny")
 
-    monkeypatch.setattr(pipeline, "has_results", refuse)
+    monkeypatch.setattr(ConfiguredExperiment, "has_results", refuse)
     for command in (["list"], ["check", KEY], ["show", f"{KEY}/fig04"], ["report"]):
         assert main([*command, "--tier", "tiny"]) == 2
         said = capsys.readouterr().err

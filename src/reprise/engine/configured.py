@@ -1,0 +1,262 @@
+"""A tier, and an experiment in it: parameters, results, and whether these are up to date.
+
+Nothing that is read from a file is kept: results and code can change while a process runs.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reprise.contract.experiment import Resources, Tables
+from reprise.contract.settings import Settings, one_line
+from reprise.engine import foreign, registry
+from reprise.engine.registry import Experiment
+from reprise.errors import RepriseError, unknown
+from reprise.evidence.verdicts import setting
+from reprise.storage import store, versions
+
+RECORDED = "recorded"
+"""The folder in results/ that holds recorded runs, and the first part of their names."""
+PUBLISHED = f"{RECORDED}/published"
+"""The recorded run that comes with a checkout (`ledger.recorded`)."""
+ALL = "all"
+"""In place of a setting's name: every one."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A validated config: the parameters of every experiment.
+
+    Attributes:
+        name: the file's stem, and the name of the tier's folders in results/ and figures/.
+        overrides: the file's overrides for each experiment.
+        on_request: the experiments that run only when asked for by name.
+        looked: experiment id -> which of its parameters were set after results had been seen, and what had
+            been tried.
+        params: experiment id -> its parameters in this tier.
+        hash: 12 hexadecimal digits over all parameters.
+        manifest: of the bundle that a recorded run, `recorded/NAME`, came in; None for a tier. The parameters
+            of such a run are those of its records, and nothing is computed in it.
+        older: in a recorded run, experiment id -> how the parameters of its record differ from those that the
+            experiment has now.
+    """
+
+    name: str
+    root: Path
+    overrides: Mapping[str, Mapping[str, Any]]
+    on_request: tuple[str, ...]
+    looked: Mapping[str, str]
+    params: Mapping[str, Settings]
+    hash: str
+    manifest: foreign.Manifest | None = None
+    older: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_recorded(self) -> bool:
+        """True for a recorded run."""
+        return self.manifest is not None
+
+    @property
+    def in_commands(self) -> str:
+        """What follows `--tier` in a command that makes or reads results: of the run that comes with the
+        checkout, the tier that was run, since commands fall back on that run."""
+        return self.manifest.tier if self.manifest and self.name == PUBLISHED else self.name
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results" / self.name
+
+    @property
+    def figures(self) -> Path:
+        return self.root / "figures" / self.name
+
+    def experiment(self, id: str) -> "ConfiguredExperiment":
+        """Looks up an experiment; raises RepriseError for an unknown id, naming the known ones."""
+        return ConfiguredExperiment(registry.experiment(id), self)
+
+    def experiments(self) -> dict[str, "ConfiguredExperiment"]:
+        """All experiments by id."""
+        return {id: ConfiguredExperiment(each, self) for id, each in registry.experiments().items()}
+
+    def require_computed(self) -> None:
+        """Raises RepriseError for a recorded run, in which nothing is computed."""
+        if self.is_recorded:
+            raise RepriseError(
+                f"{self.name} is a recorded run: it can be checked, drawn and reported, not run"
+            )
+
+
+@dataclass(frozen=True)
+class ConfiguredExperiment:
+    """An experiment in a tier."""
+
+    experiment: Experiment
+    tier: Tier
+
+    @property
+    def id(self) -> str:
+        return self.experiment.id
+
+    @property
+    def params(self) -> Settings:
+        return self.tier.params[self.id]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its results, `results/TIER/KEY/NAME/`."""
+        return self.tier.results / self.id
+
+    @property
+    def looked(self) -> str:
+        """Which parameters were set after results had been seen, and what had been tried; or empty."""
+        return self.tier.looked.get(self.id, "")
+
+    @property
+    def how_to_make(self) -> str:
+        """The command that makes its results."""
+        if self.tier.is_recorded and self.tier.in_commands == self.tier.name:
+            return "reprise merge FILE"
+        return f"reprise run {self.id} --tier {self.tier.in_commands}"
+
+    def files(self) -> dict[str, str]:
+        """Digests of the files that its results depend on, as they are now (`Experiment.files`)."""
+        return self.experiment.files(self.params)
+
+    def key(self, files: Mapping[str, str] | None = None) -> str:
+        """The key of results made now (`Experiment.key`)."""
+        return self.experiment.key(self.params, files)
+
+    def needs(self) -> dict[str, Resources]:
+        """What each task needs, by its name (`Experiment.needs`)."""
+        return self.experiment.needs(self.params)
+
+    # Results.
+
+    def has_results(self) -> bool:
+        """Whether there are results, up to date or not."""
+        return (self.folder / store.RECORD).is_file()
+
+    def is_whole(self) -> bool:
+        """Tells if the files of the results are those that were written."""
+        return store.is_whole(self.folder)
+
+    def record(self) -> dict[str, Any]:
+        """How the results were made.
+
+        Raises:
+            RepriseError: if there are no results, or their record is damaged or lacks a field.
+        """
+        record = store.load_record(self.folder, self.how_to_make)
+        foreign.checked(foreign.Record, record, f"{self.folder / store.RECORD}", self.how_to_make)
+        return record
+
+    def staleness(self) -> str:
+        """Why the results are out of date; empty if they are up to date. Those of a recorded run are what
+        another commit made, and never out of date.
+
+        Raises:
+            RepriseError: if there are no results, or their record is damaged.
+        """
+        record = self.record()
+        if self.tier.is_recorded:
+            return ""
+        if record["params"] != self.params.model_dump(mode="json"):
+            return f"made with other parameters than configs/{self.tier.name}.yaml now asks for"
+        files = self._files(record)
+        if record["key"] != self.key(files):
+            if changed := [place for place, made in record.get("files", {}).items() if made != files[place]]:
+                return f"made from another {changed[0]} than is here now"
+            here = self.experiment.versions(self.params)
+            return _other_version(record, here) or "made by other code than is here now"
+        return ""
+
+    def older(self) -> str:
+        """How the experiment of a recorded run differs from what it is now; empty if it does not.
+
+        Raises:
+            RepriseError: if there are no results, or their record is damaged.
+        """
+        if not self.tier.is_recorded or self.id in self.tier.older:
+            return self.tier.older.get(self.id, "")
+        record = self.record()
+        if {Path(name).stem for name in record["sha256"]} != set(self.experiment.tables):
+            return "other tables"
+        return "" if record.get("code") == self.experiment.code(self.params) else "other code"
+
+    def expected_key(self, record: Mapping[str, Any]) -> str:
+        """The key that results of this record must have; in a recorded run, the one that they have."""
+        return record["key"] if self.tier.is_recorded else self.key(self._files(record))
+
+    def _files(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """Digests of the files that a result depends on, as they are now; of those that are no longer here,
+        as recorded: their results stay."""
+        return {**record.get("files", {}), **self.files()}
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Loads the tables.
+
+        Raises:
+            RepriseError: if they are missing or damaged, or were made with other parameters or other code
+                than the current ones.
+        """
+        return self.tables_and_sums()[0]
+
+    def tables_and_sums(self) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+        """The tables as `tables` loads them, and the SHA-256 of each file."""
+        again = self.how_to_make
+        if reason := self.staleness():
+            raise RepriseError(f"{self.folder}: {reason}; make it again with: {again}")
+        tables, record = store.load_results(self.folder, again)
+        if set(tables) != set(self.experiment.tables) and not self.tier.is_recorded:
+            raise RepriseError(
+                f"{self.folder}: holds {sorted(tables)}, expected {sorted(self.experiment.tables)}; make it "
+                f"again with: {again}"
+            )
+        return tables, record["sha256"]
+
+
+def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
+    """The rows of one setting, or with `all` the tables as they are.
+
+    Raises:
+        RepriseError: if no table has such rows.
+    """
+    if name == ALL:
+        return dict(tables)
+    names = list(dict.fromkeys(pd.concat([table["setting"] for table in tables.values()])))
+    if name not in names:
+        raise unknown("setting", name, [*names, ALL], f"there are: {', '.join([*names, ALL])}")
+    return {key: table.reset_index(drop=True) for key, table in setting(tables, name).items()}
+
+
+@contextmanager
+def blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
+    """Where a claim or a figure fails on the tables of a recorded run, says so in one line.
+
+    Raises:
+        RepriseError: in place of any error: tables of another version can fail in any way.
+    """
+    try:
+        yield
+    except RepriseError:
+        raise
+    except Exception as error:
+        if not tier.is_recorded:
+            raise
+        raise RepriseError(
+            f"{tier.name}: its tables are not what {what} in this version ({one_line(error)}); "
+            "read them with the commit that made them"
+        ) from error
+
+
+def _other_version(record: Mapping[str, Any], here: Mapping[str, str]) -> str:
+    """Which of the libraries that a result depends on is another one here; empty if none is."""
+    made = {**record.get("versions", {}), versions.PYTHON: record.get("python", "").rpartition(".")[0]}
+    for name, version in here.items():
+        if made.get(name, version) not in ("", version):
+            return f"made with {name} {made[name]}, here is {version}"
+    return ""
