@@ -17,7 +17,8 @@ from reprise.datasets import (
     strokes,
     textures,
 )
-from reprise.datasets.data_set import DataSet, files_named
+from reprise.datasets.data_set import DataSet
+from reprise.datasets.files import files_named
 from reprise.errors import RepriseError
 
 if TYPE_CHECKING:

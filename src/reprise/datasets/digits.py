@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reprise.datasets.data_set import DataSet, Labelled, require_sha256
+from reprise.datasets.data_set import DataSet, Labelled
+from reprise.datasets.files import require_sha256
 from reprise.datasets.recipes import Normalisation
 
 SHA256 = "30aa855cd90427ff3c4996b3f40109597c57049f8a038cc52db1efeac8ad2e26"

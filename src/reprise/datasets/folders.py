@@ -13,7 +13,7 @@ from jaxtyping import Int, UInt8
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from reprise.datasets.data_set import size
+from reprise.datasets.files import size
 from reprise.errors import RepriseError
 
 MARGIN = 1 / 16

@@ -4,7 +4,8 @@ import hashlib
 import math
 from pathlib import Path
 
-from reprise.datasets.data_set import DataSet, Labelled, size
+from reprise.datasets.data_set import DataSet, Labelled
+from reprise.datasets.files import size
 from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 

@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Int, UInt8
 from numpy import ndarray as Array
 
-from reprise.datasets.data_set import DataSet, Labelled, require_sha256
+from reprise.datasets.data_set import DataSet, Labelled
+from reprise.datasets.files import require_sha256
 from reprise.datasets.recipes import Normalisation
 
 SHA256 = {

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import UInt8
 
-from reprise.datasets.data_set import DataSet, Labelled, size
+from reprise.datasets.data_set import DataSet, Labelled
+from reprise.datasets.files import size
 from reprise.datasets.recipes import Normalisation
 from reprise.errors import RepriseError
 

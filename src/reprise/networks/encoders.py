@@ -106,7 +106,15 @@ class ResNet(Settings):
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
         from reprise.networks import layers
 
-        return layers.ResNet(self, channels)
+        return layers.ResNet(
+            channels,
+            block=self.block,
+            blocks=self.blocks,
+            width=self.width,
+            stem=self.stem,
+            zero_init_residual=self.zero_init_residual,
+            last_shortcut=self.last_shortcut,
+        )
 
 
 class Conv4(Settings):
@@ -141,7 +149,7 @@ class Conv4(Settings):
         """The network, which maps [batch, channels, height, width] to representations [batch, dim]."""
         from reprise.networks import layers
 
-        return layers.conv4(self, channels)
+        return layers.conv4(channels, self.widths)
 
 
 Encoder = Annotated[ResNet | Conv4, Field(discriminator="kind")]

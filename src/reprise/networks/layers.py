@@ -1,9 +1,9 @@
-"""The modules that `encoders` and `projectors` describe."""
+"""The modules that `encoders` and `projectors` describe, built from their settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -13,30 +13,39 @@ from torchvision.models import resnet
 
 from reprise.errors import RepriseError
 
-if TYPE_CHECKING:
-    from reprise.networks import encoders, projectors
-
 TORCHVISION_WIDTH = 64
 _BLOCKS = {"basic": resnet.BasicBlock, "bottleneck": resnet.Bottleneck}
 
 
 class ResNet(resnet.ResNet):
-    def __init__(self, spec: "encoders.ResNet", channels: int) -> None:
-        self._width = spec.width  # torchvision's constructor calls _make_layer
-        super().__init__(_BLOCKS[spec.block], list(spec.blocks), zero_init_residual=spec.zero_init_residual)
-        kernel, stride, padding = (7, 2, 3) if spec.stem == "imagenet" else (3, 1, 1)
-        if spec.stem == "stride2":
+    """Arguments but the channels of the images are the fields of `encoders.ResNet`."""
+
+    def __init__(
+        self,
+        channels: int,
+        *,
+        block: Literal["basic", "bottleneck"],
+        blocks: Sequence[int],
+        width: int,
+        stem: Literal["imagenet", "cifar", "stride2"],
+        zero_init_residual: bool,
+        last_shortcut: Literal["identity", "projection", "none"],
+    ) -> None:
+        self._width = width  # torchvision's constructor calls _make_layer
+        super().__init__(_BLOCKS[block], list(blocks), zero_init_residual=zero_init_residual)
+        kernel, stride, padding = (7, 2, 3) if stem == "imagenet" else (3, 1, 1)
+        if stem == "stride2":
             stride = 2
-        self.conv1 = nn.Conv2d(channels, spec.width, kernel, stride, padding, bias=False)
+        self.conv1 = nn.Conv2d(channels, width, kernel, stride, padding, bias=False)
         nn.init.kaiming_normal_(self.conv1.weight, mode="fan_out", nonlinearity="relu")
-        self.bn1 = nn.BatchNorm2d(spec.width)
-        if spec.stem != "imagenet":
+        self.bn1 = nn.BatchNorm2d(width)
+        if stem != "imagenet":
             self.maxpool = nn.Identity()
         self.fc = nn.Identity()
         last = self.layer4[-1]
-        if spec.last_shortcut == "projection" and last.downsample is None:
-            last.downsample = _projection(spec.dim)
-        elif spec.last_shortcut == "none":
+        if last_shortcut == "projection" and last.downsample is None:
+            last.downsample = _projection(self.inplanes)  # what the last block gives
+        elif last_shortcut == "none":
             last.downsample = _Nothing()
             *_, norm = (layer for layer in last.children() if isinstance(layer, nn.BatchNorm2d))
             nn.init.ones_(norm.weight)
@@ -116,26 +125,26 @@ class _Nothing(nn.Module):
         return x.new_zeros(())
 
 
-def conv4(spec: "encoders.Conv4", channels: int) -> nn.Module:
+def conv4(channels: int, widths: Sequence[int]) -> nn.Module:
     """Images with so many channels to representations. ReLU comes after max-pooling, where a quarter of the
     numbers is left; the result is the same to the bit, because it is monotonic."""
     layers: list[nn.Module] = []
-    for before, after in pairwise((channels, *spec.widths)):
+    for before, after in pairwise((channels, *widths)):
         convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
         layers += [convolution, nn.BatchNorm2d(after), nn.MaxPool2d(2), nn.ReLU(inplace=True)]
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
 
-def mlp(spec: "projectors.MLP", inputs: int) -> nn.Module:
-    """Representations of so many dimensions to embeddings."""
+def mlp(inputs: int, dims: Sequence[int], *, norm: bool, last_norm: bool, last_bias: bool) -> nn.Module:
+    """Representations of so many dimensions to embeddings (`projectors.MLP`)."""
     layers: list[nn.Module] = []
-    for before, after in pairwise((inputs, *spec.dims[:-1])):
-        layers.append(nn.Linear(before, after, bias=not spec.norm))
-        layers += [nn.BatchNorm1d(after)] if spec.norm else []
+    for before, after in pairwise((inputs, *dims[:-1])):
+        layers.append(nn.Linear(before, after, bias=not norm))
+        layers += [nn.BatchNorm1d(after)] if norm else []
         layers.append(nn.ReLU(inplace=True))
-    last = (inputs, *spec.dims)[-2]
-    layers.append(nn.Linear(last, spec.dims[-1], bias=spec.last_bias and not spec.last_norm))
-    layers += [nn.BatchNorm1d(spec.dims[-1])] if spec.last_norm else []
+    last = (inputs, *dims)[-2]
+    layers.append(nn.Linear(last, dims[-1], bias=last_bias and not last_norm))
+    layers += [nn.BatchNorm1d(dims[-1])] if last_norm else []
     return nn.Sequential(*layers)
 
 

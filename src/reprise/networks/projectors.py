@@ -39,7 +39,9 @@ class MLP(Settings):
         """The network, which maps [batch, inputs] to [batch, dims[-1]]."""
         from reprise.networks import layers
 
-        return layers.mlp(self, inputs)
+        return layers.mlp(
+            inputs, self.dims, norm=self.norm, last_norm=self.last_norm, last_bias=self.last_bias
+        )
 
     def dim(self, inputs: int) -> int:
         """Dimension of the embedding."""

@@ -24,10 +24,11 @@ from reprise.networks.encoders import ResNet
 from reprise.papers.jing2022 import image_nets, image_settings
 from reprise.papers.jing2022.image_nets import augmented, measured, published
 from reprise.papers.jing2022.image_settings import NETS
-from reprise.papers.jing2022.projector_spectra.cells import STARTS, WITHOUT_SHORTCUT, cells
+from reprise.papers.jing2022.projector_spectra.cells import STARTS, cells
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.experiment import Params, alternatives, check
+from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import rank_of_covariance, relative
 from reprise.training import image_tasks
 from reprise.training.image_tasks import features, random_views

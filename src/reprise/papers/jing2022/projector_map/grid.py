@@ -2,13 +2,11 @@
 torch."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reprise.contract.settings import replaced
 from reprise.papers.jing2022.image_settings import Training
-
-if TYPE_CHECKING:
-    from reprise.papers.jing2022.projector_map.experiment import Params
+from reprise.papers.jing2022.projector_map.settings import Params
 
 WITH, WITHOUT, DIRECTCLR = "nonlinear", "none", "directclr"
 """The networks: SimCLR with and without a projector, and DirectCLR."""
@@ -28,7 +26,7 @@ class Point(NamedTuple):
     factor: the factor that changes, one of `FACTORS`.
     value: its value, as text.
     base: whether this is the base point.
-    changes: changes of the base point's settings, for `study.settings.replaced`.
+    changes: changes of the base point's settings, for `contract.settings.replaced`.
     nets: the networks that change; the others in the figure are those of the base point.
     """
 
@@ -39,7 +37,7 @@ class Point(NamedTuple):
     nets: tuple[str, ...] = BOTH
 
 
-def points(params: "Params", dim: int) -> list[Point]:
+def points(params: Params, dim: int) -> list[Point]:
     """The points of every factor that the grids vary, including the base point's value.
 
     Args:
@@ -50,7 +48,7 @@ def points(params: "Params", dim: int) -> list[Point]:
     return [point for point in candidates if point.factor in varied]
 
 
-def _all_points(params: "Params", dim: int) -> Iterator[Point]:
+def _all_points(params: Params, dim: int) -> Iterator[Point]:
     encoder, head = params.encoder, params.projector
     yield from _numbers("temperature", params.temperatures, params.temperature, "temperature")
     yield from _numbers("smallest crop", params.crops, params.crop, "crop")
@@ -124,7 +122,7 @@ class Row(NamedTuple):
     key: str
 
 
-def networks(params: "Params") -> tuple[dict[str, Network], list[Row]]:
+def networks(params: Params) -> tuple[dict[str, Network], list[Row]]:
     """The networks by key, each once, and the rows of the map; networks of the base point belong to every
     factor."""
     declared: dict[str, Network] = {}
@@ -141,7 +139,7 @@ def networks(params: "Params") -> tuple[dict[str, Network], list[Row]]:
     return declared, rows
 
 
-def nets(point: Point, params: "Params") -> Iterator[tuple[str, Training]]:
+def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
     """The networks at a point with their settings; those that the point does not change serve as
     comparison."""
     settings = params if point.base else replaced(params, point.changes)

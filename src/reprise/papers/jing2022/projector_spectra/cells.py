@@ -1,18 +1,15 @@
 """The networks of Table 1, Section 6.3 and Figure 10, and their tasks. Imports no torch."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reprise.contract.settings import replaced
 from reprise.papers.jing2022.image_settings import PARTS, Shortcut, Training
-
-if TYPE_CHECKING:
-    from reprise.papers.jing2022.projector_spectra.experiment import Params
+from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT, Params
 
 START = "start"
 STARTS: dict[Shortcut, str] = {"identity": START, "none": "start, no shortcut"}
 """Name of the network before training, by the shortcut around its last block."""
-WITHOUT_SHORTCUT = "directclr, no shortcut"
 OTHER_LOSS = (START, "nonlinear", "none")
 """The networks trained with other losses, and their initial network."""
 OF_TABLE_1 = ("nonlinear", "linear", "none", "directclr")
@@ -83,13 +80,13 @@ class Supervised:
 Task = Cell | Pixels | Supervised
 
 
-def tasks(params: "Params", objective: str | None = None) -> list[Task]:
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """A task for each cell, and those that its probes are compared with, which other losses share."""
     nets = cells(params, objective)
     return [*nets] if objective else [*nets, Pixels(), Supervised()]
 
 
-def cells(params: "Params", objective: str | None = None) -> list[Cell]:
+def cells(params: Params, objective: str | None = None) -> list[Cell]:
     """Every network and seed, and the networks before training, and those of `OF_SPECTRA` on the further data
     sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
     fewer = min(params.seeds, params.further_seeds)

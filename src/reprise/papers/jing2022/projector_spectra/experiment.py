@@ -1,50 +1,20 @@
-"""Settings of the image experiments; the text states the encoder, the data set and the epochs; the rest is
+"""The image experiments; the text states the encoder, the data set and the epochs; the rest is
 from the public code."""
 
-from typing import Annotated, Any
-
-from pydantic import AfterValidator, Field
+from typing import Any
 
 from reprise.contract.experiment import Experiment, Plan, Resources
-from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import ours
-from reprise.datasets.catalogue import DataSetName
 from reprise.datasets.catalogue import check as check_files
 from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.image_settings import NETS, Training
 from reprise.papers.jing2022.projector_spectra.cells import (
-    WITHOUT_SHORTCUT,
     Pixels,
     Supervised,
     Task,
     few,
     tasks,
 )
+from reprise.papers.jing2022.projector_spectra.settings import Params
 from reprise.training import costs
-from reprise.training.optimisers import OptimiserSpec
-
-
-def _known(net: str) -> str:
-    if net not in (*NETS, WITHOUT_SHORTCUT):
-        raise ValueError(f"unknown network; allowed: {', '.join((*NETS, WITHOUT_SHORTCUT))}")
-    return net
-
-
-Name = Annotated[str, AfterValidator(_known)]
-
-
-class Params(Training, TakesLosses):
-    """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR whose last block has no
-    shortcut. On further data sets and at other settings, the networks of
-    `OF_SPECTRA` alone."""
-
-    nets: tuple[Name, ...] = ours((*NETS, WITHOUT_SHORTCUT), "the networks that are trained", min_length=1)
-    further_sets: tuple[DataSetName, ...] = ours((), "data sets on which spectra are looked at too")
-    further_seeds: int = ours(
-        3, "there, at other temperatures and optimisers, and of the networks outside Table 1", ge=1
-    )
-    other_temperatures: tuple[Annotated[float, Field(gt=0)], ...] = ours((), "at which claims are judged too")
-    other_optimisers: tuple[OptimiserSpec, ...] = ours((), "with which claims are judged too")
 
 
 def check(params: Params) -> None:

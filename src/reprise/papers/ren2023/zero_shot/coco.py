@@ -29,7 +29,7 @@ from jaxtyping import Bool, Int
 from numpy import ndarray as Array
 
 from reprise.contract.settings import quoted, shortened
-from reprise.datasets.data_set import files_named
+from reprise.datasets.files import files_named
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import extras
 
