@@ -66,7 +66,7 @@ def widen() -> None:
     for id in registry.experiments():
         file = drift.golden_file(tier.root, tier.name, id)
         golden = drift.golden(file)
-        here = drift.summarise(tier.experiment(id).tables())
+        here = drift.summary(tier.experiment(id))
         both = golden.merge(here, on=drift.KEYS, how="outer", suffixes=("", "_here"))
         spread = (both["value_here"] - both["value"]).abs()
         # With some instructions only is it a finite number: then it may be anything, or missing.
@@ -97,7 +97,7 @@ def summarise(ids: list[str]) -> None:
         tier = replace(tiers.load_tier("smoke"), root=Path(empty))
         for id in ids:
             run.run(tier.experiment(id))
-        parts = {id: drift.summarise(tier.experiment(id).tables()) for id in ids}
+        parts = {id: drift.summary(tier.experiment(id)) for id in ids}
     table = pd.concat(parts, names=["experiment"]).reset_index(level="experiment")
     table.to_csv(sys.stdout, index=False)
 

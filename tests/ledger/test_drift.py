@@ -64,7 +64,7 @@ def changed(tables, name, rows, column, by):
 
 
 def test_a_summary_has_mean_least_and_largest_of_each_group(tables):
-    summary = summarise(tables).set_index(KEYS)["value"]
+    summary = summarise(tables, ["amplitude"]).set_index(KEYS)["value"]
     together = tables["trajectory"].replace({"setting": {"noise halved": "other settings"}})
     expected = together.groupby(["arm", "setting"])["mass"]
     for (arm, setting), values in expected:
@@ -87,7 +87,13 @@ def test_other_settings_are_summarised_together(tables):
 
 def test_a_summary_leaves_out_where_a_number_was_measured(tables):
     """Amplitude, step and seed are coordinates, and have no drift."""
-    assert set(summarise(tables)["column"]) == {"mass", "norm", "growth"}
+    assert set(summarise(tables, ["amplitude"])["column"]) == {"mass", "norm", "growth"}
+
+
+def test_an_experiment_says_which_columns_are_coordinates(checkout, tables, monkeypatch):
+    experiment = load_tier("smoke", checkout).experiment("jing2022/augmentation_threshold")
+    monkeypatch.setattr(ConfiguredExperiment, "tables", lambda self: tables)
+    assert set(drift.summary(experiment)["column"]) == {"mass", "norm", "growth"}
 
 
 def test_equal_tables_have_not_drifted(compared, tables):

@@ -41,6 +41,19 @@ class Resources:
     gpus: int = 0
 
 
+@dataclass(frozen=True)
+class Quick:
+    """An experiment within seconds, to try a loss (`reprise try`): `quick` of a declaration.
+
+    Attributes:
+        changes: the settings that differ from the published ones.
+        figures: the names of the figures that are drawn.
+    """
+
+    changes: Mapping[str, Any]
+    figures: tuple[str, ...]
+
+
 def together(resources: Iterable[Resources]) -> Resources:
     """What computations need that run one after another in the same job."""
     every = list(resources)
@@ -91,6 +104,8 @@ class Experiment(Generic[P]):
         check: checks that the inputs exist; raises RepriseError naming what is missing, where, and what to
             do.
         published: the same for what takes too long for a plan: that the inputs are the published ones.
+        coordinates: columns of numbers that are settings, not measurements.
+        quick: how to run it within seconds with a user's loss; None if that shows nothing.
 
     Raises:
         RepriseError: if a value is not what it must be.
@@ -105,6 +120,8 @@ class Experiment(Generic[P]):
     reads: Callable[[P], list[Path]] | None = None
     check: Callable[[P], None] | None = None
     published: Callable[[P], None] | None = None
+    coordinates: tuple[str, ...] = ()
+    quick: Quick | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.params, type) and issubclass(self.params, Settings)):
@@ -114,7 +131,7 @@ class Experiment(Generic[P]):
                 origin(each)
             except TypeError as error:
                 raise RepriseError(f"params: field '{name}' has no origin: {error}") from None
-        for name, names in (("tables", self.tables), ("gaps", self.gaps)):
+        for name, names in (("tables", self.tables), ("gaps", self.gaps), ("coordinates", self.coordinates)):
             if not isinstance(names, tuple) or not all(isinstance(each, str) for each in names):
                 raise RepriseError(f"{name} is {names!r}; it must be a tuple of strings")
         if not self.tables or not all(map(str.isidentifier, self.tables)):
@@ -133,6 +150,10 @@ class Experiment(Generic[P]):
                 raise unknown("field", path, known, f"excused may name {', '.join(known)}")
             if not isinstance(why, str) or len(why.split()) < 3:
                 raise RepriseError(f"excused: '{path}' has the reason {why!r}; write a sentence")
+        fields = self.params.model_fields
+        for name in self.quick.changes if self.quick else ():
+            if name not in fields:
+                raise unknown("field", name, fields, f"quick may change {', '.join(fields)}")
         if not isinstance(self.plan, Resources | Plan):
             raise RepriseError(f"plan is {self.plan!r}; it must be Plan(tasks, needs) or Resources(...)")
         for name in ("alternatives", "reads", "check", "published"):

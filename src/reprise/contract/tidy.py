@@ -15,6 +15,9 @@ CELL = re.compile(
 NO_NUMBER = ("", "-", "diverged")
 """What such a table has in place of a number."""
 
+TIMES = ("step", "iteration", "epoch", "time")
+"""Names of the columns along which any experiment's table follows a training."""
+
 Axes = dict[str, Sequence[Any]]
 """Axis name -> coordinates, in the order of an array's dimensions."""
 

@@ -28,6 +28,7 @@ from reprise.contract.experiment import (
     Assignment,
     Context,
     Plan,
+    Quick,
     Resources,
     all_needs,
     all_tasks,
@@ -76,6 +77,14 @@ class Experiment:
     @property
     def gaps(self) -> tuple[str, ...]:
         return self.declaration.gaps
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self.declaration.coordinates
+
+    @property
+    def quick(self) -> Quick | None:
+        return self.declaration.quick
 
     @property
     def paper(self) -> str:

@@ -235,7 +235,8 @@ def _summary(run: Run, id: str) -> pd.DataFrame:
                 raise ValueError(
                     f"{name}: {groups:,} groups of rows, where at most {MOST_GROUPS:,} are expected"
                 )
-        return drift.summarise(tables)
+        known = registry.experiments().get(id)
+        return drift.summarise(tables, known.coordinates if known else ())
     except Exception as error:  # tables of another version can fail in any way
         raise RepriseError(f"{run.place}/{id}: its tables have no summary ({one_line(error)})") from None
 

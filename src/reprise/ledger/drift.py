@@ -9,11 +9,9 @@ import pandas as pd
 
 from reprise.contract.experiment import BASE, Tables
 from reprise.engine import registry
-from reprise.engine.configured import Tier
+from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
 
-COORDINATES = ["amplitude", "zeta", "learning_rate", "start", "gram_distance"]
-"""Numeric columns that are settings, not measurements."""
 OTHERS = "other settings"
 NOT_COMPARED = "_seconds"
 """End of the names of tables that measure time."""
@@ -22,10 +20,13 @@ LEAST_RELATIVE, LEAST_TOLERANCE = 1e-6, 1e-9
 """A tolerance is at least this share of a number's size, and at least so much."""
 
 
-def summarise(tables: Tables) -> pd.DataFrame:
+def summarise(tables: Tables, coordinates: Iterable[str] = ()) -> pd.DataFrame:
     """Mean, minimum and maximum of every measured column for each combination of the table's text columns,
     over all settings but the experiment's own together; omits values that are not finite, and tables of
     timings.
+
+    Args:
+        coordinates: columns of numbers that are settings, not measurements.
 
     Returns:
         The columns `table, group, column, statistic, value`, one number per row.
@@ -38,13 +39,22 @@ def summarise(tables: Tables) -> pd.DataFrame:
             own = table["setting"] == BASE
             table = table.assign(setting=table["setting"].where(own, OTHERS).astype(object))
         text_columns = list(table.select_dtypes(include=["object", "string"]).columns)
-        measured = table.select_dtypes(include="float").columns.difference(COORDINATES)
+        measured = table.select_dtypes(include="float").columns.difference(list(coordinates))
         for group, rows in table.groupby(text_columns, sort=True):
             statistics = rows[measured].agg(["mean", "min", "max"]).rename_axis("statistic").reset_index()
             frame = statistics.melt("statistic", var_name="column").sort_values(["column", "statistic"])
             frames.append(frame.assign(table=name, group=" ".join(map(str, group))))
     summary = pd.concat(frames, ignore_index=True)[[*KEYS, "value"]]
     return summary[np.isfinite(summary["value"])].reset_index(drop=True)
+
+
+def summary(configured: ConfiguredExperiment) -> pd.DataFrame:
+    """The summary of an experiment's results in a tier.
+
+    Raises:
+        RepriseError: if they are missing, damaged or out of date.
+    """
+    return summarise(configured.tables(), configured.experiment.coordinates)
 
 
 def golden_file(root: Path, tier_name: str, id: str) -> Path:
@@ -70,7 +80,7 @@ def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
             file = golden_file(tier.root, tier.name, id)
             if not file.is_file():
                 raise RepriseError(f"{file}: no golden numbers; they exist for the smoke tier: --tier smoke")
-            lines += _differences(id, golden(file), summarise(tier.experiment(id).tables()))
+            lines += _differences(id, golden(file), summary(tier.experiment(id)))
     return lines
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reprise.contract.experiment import BASE, Tables
+from reprise.contract.tidy import TIMES
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.draw import Drawing
 from reprise.evidence.verdicts import judge_all
@@ -21,8 +22,6 @@ LARGE = 50_000
 """Size in bytes of a table's file from which on the table is reduced."""
 BITS = (14, 18, 22, 26, 32)
 """Binary digits to which numbers are rounded: the fewest that change nothing. A number of 64 bits has 53."""
-AXES = ("step", "iteration", "epoch", "time")
-"""Columns along which a table follows a training."""
 FEW = 2000
 """Different values of a column up to which they are kept as they are: settings, steps, seeds."""
 CLOSE, TINY = 1e-4, 1e-9
@@ -71,7 +70,7 @@ def _published_alone(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ends_of_others(table: pd.DataFrame) -> pd.DataFrame:
-    axis = next((name for name in AXES if name in table), None)
+    axis = next((name for name in TIMES if name in table), None)
     if axis is None:
         return table
     steps = table.groupby("setting")[axis]

@@ -1,6 +1,7 @@
 """`reprise try`: a copy of a published loss gives its numbers; the page holds the ranks and every figure; a
 mistake is one line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,9 +110,9 @@ def comparison():
 def test_the_page_holds_the_ranks_and_every_figure(folder, monkeypatch, capsys, comparison):
     monkeypatch.setattr("reprise.annex.trial.comparison.compared", lambda loss, context: comparison("frossl"))
     small = [
-        each._replace(changes={**each.changes, **sizes})
-        for each, sizes in zip(
-            figures.EXPERIMENTS,
+        (experiment, replace(quick, changes={**quick.changes, **sizes}))
+        for (experiment, quick), sizes in zip(
+            figures.quick_experiments(),
             (
                 {"steps": 4, "long_steps": 4, "samples": 64, "seeds": 2},
                 {"epochs": 0.02},
@@ -121,7 +122,7 @@ def test_the_page_holds_the_ranks_and_every_figure(folder, monkeypatch, capsys, 
             strict=True,
         )
     ]
-    monkeypatch.setattr(figures, "EXPERIMENTS", small)
+    monkeypatch.setattr(figures, "quick_experiments", lambda: small)
     assert main(["try", "mine.py:copied", "--to", "here"]) == 0
     printed = capsys.readouterr().out
     assert "representations healthy" in printed
@@ -175,9 +176,9 @@ def test_embeddings_that_are_all_the_same_are_called_collapsed(comparison):
 
 
 def test_a_loss_that_diverges_leaves_a_reason_for_the_figure(folder):
-    jing = figures.EXPERIMENTS[0]
-    small = jing._replace(changes={"steps": 300, "long_steps": 300, "samples": 64, "seeds": 1})
-    drawn = figures.drawn(small, "mine.py:copied", folder)
+    jing, quick = figures.quick_experiments()[0]
+    small = replace(quick, changes={"steps": 300, "long_steps": 300, "samples": 64, "seeds": 1})
+    drawn = figures.drawn(jing, small, "mine.py:copied", folder)
     assert [figure.title for figure in drawn] == ["jing2022, Figure 6a", "jing2022, Figure 6b"]
     assert all("mine.py:copied" in figure.failure and "diverged" in figure.failure for figure in drawn)
     assert not any(figure.picture for figure in drawn)

@@ -46,7 +46,8 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         comparison = compared(name, Context(root=root, setting=name, objective=name))
-        drawn = [figure for each in figures.EXPERIMENTS for figure in figures.drawn(each, name, root)]
+        quick = figures.quick_experiments()
+        drawn = [figure for each in quick for figure in figures.drawn(*each, name, root)]
     trial = page.Trial(comparison, drawn)
     files = page.save(trial, options.to)
     print(page.text(trial))

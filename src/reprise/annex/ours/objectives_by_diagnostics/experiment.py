@@ -207,4 +207,5 @@ EXPERIMENT = Experiment(
     plan=Plan(tasks, needs),
     # A network that diverged has no values, and a condition number may be infinite.
     gaps=("diagnostics.*", "*.accuracy"),
+    coordinates=("learning_rate",),
 )

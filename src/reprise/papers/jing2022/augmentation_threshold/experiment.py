@@ -79,4 +79,5 @@ EXPERIMENT = Experiment(
         "input_variance": "a change of it is one of k, the weak noise, the initial weights and the learning "
         "rate",
     },
+    coordinates=("amplitude",),
 )

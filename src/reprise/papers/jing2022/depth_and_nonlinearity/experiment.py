@@ -1,7 +1,7 @@
 """Settings of Figure 6; the text states only the widths, the depths, plain SGD and singular values that start
 non-degenerate."""
 
-from reprise.contract.experiment import Experiment, Resources
+from reprise.contract.experiment import Experiment, Quick, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import from_code, ours, stated, unstated
 from reprise.papers.jing2022.two_layer_settings import CODE_SCALE, CODE_SPAN
@@ -87,4 +87,8 @@ EXPERIMENT = Experiment(
     plan=Resources(minutes=3),
     alternatives=alternatives,
     excused={"depths": "the four hold both that the text names"},
+    quick=Quick(
+        changes={"steps": 1000, "long_steps": 1000, "samples": 1024, "seeds": 3},
+        figures=("fig06a", "fig06b"),
+    ),
 )

@@ -3,7 +3,7 @@ from the public code."""
 
 from typing import Any
 
-from reprise.contract.experiment import Experiment, Plan, Resources
+from reprise.contract.experiment import Experiment, Plan, Quick, Resources
 from reprise.datasets.catalogue import check as check_files
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.projector_spectra.cells import (
@@ -63,4 +63,23 @@ EXPERIMENT = Experiment(
     alternatives=alternatives,
     excused={"precision": "the rounding of products alone, and a training of every net for each"},
     check=check,
+    quick=Quick(
+        changes={
+            "encoder": {"blocks": (1, 1, 1, 1), "width": 16, "stem": "stride2"},
+            "batch": 64,
+            "data_set": "textures",
+            "seeds": 1,
+            "epochs": 3.0,
+            "nets": ("nonlinear", "none"),
+            "projector": {"dims": (512, 128)},
+            "recipe": "shapes",
+            "crop": 0.4,
+            "jitter": 0.6,
+            "hue": 0.5,
+            "optimiser": {"kind": "adamw", "learning_rate": 0.01, "weight_decay": 1e-6},
+            "probe_views": 0,
+            "d0": 22,
+        },
+        figures=("fig02", "fig07b"),
+    ),
 )

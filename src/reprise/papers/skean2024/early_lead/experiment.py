@@ -79,4 +79,5 @@ EXPERIMENT = Experiment(
         "a training of both networks for each value",
     ),
     check=nets.check,
+    coordinates=("learning_rate", "start"),
 )

@@ -4,7 +4,7 @@ from typing import Self, TypeGuard
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Experiment, Plan, Resources
+from reprise.contract.experiment import Experiment, Plan, Quick, Resources
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated, unstated
 from reprise.datasets.catalogue import DataSetName
@@ -134,4 +134,24 @@ EXPERIMENT = Experiment(
         "a training of every network for each value",
     ),
     check=check,
+    coordinates=("learning_rate", "start"),
+    quick=Quick(
+        changes={
+            "encoder": {"kind": "conv4", "widths": (16, 16, 32, 64)},
+            "batch": 128,
+            "data_set": "textures-16",
+            "seeds": 1,
+            "steps": 500,
+            "methods": ("vicreg", "frossl"),
+            "learning_rates": (0.1,),
+            "pilot_steps": 1,
+            "projector_hidden": 1024,
+            "augmentation": "shared",
+            "optimiser": {"kind": "sgd", "momentum": 0.0, "weight_decay": 1e-6},
+            "full_width_batch": 512,
+            "probe": {"epochs": 1},
+            "precision": "float32",
+        },
+        figures=("fig03",),
+    ),
 )

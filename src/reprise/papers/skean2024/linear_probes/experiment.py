@@ -101,4 +101,5 @@ EXPERIMENT = Experiment(
     plan=Plan(tasks, needs),
     excused={"optimiser.momentum": "a training of every network for each value"},
     check=check,
+    coordinates=("learning_rate", "start"),
 )

@@ -109,4 +109,5 @@ EXPERIMENT = Experiment(
     plan=Plan(tasks, needs),
     alternatives=alternatives,
     check=check,
+    coordinates=("learning_rate", "start"),
 )

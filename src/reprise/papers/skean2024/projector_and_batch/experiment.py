@@ -50,4 +50,5 @@ EXPERIMENT = Experiment(
     )
     | {"dims": "the claim reads the networks of one dimension, at each batch size"},
     check=nets.check,
+    coordinates=("learning_rate", "start"),
 )

@@ -64,4 +64,5 @@ EXPERIMENT = Experiment(
         "a training of every network for each value; the learning rate is chosen for each weight",
     ),
     check=nets.check,
+    coordinates=("learning_rate", "start"),
 )

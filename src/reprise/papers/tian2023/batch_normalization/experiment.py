@@ -75,4 +75,5 @@ EXPERIMENT = Experiment(
     params=Params,
     tables=("matching",),
     plan=Plan(tasks, needs),
+    coordinates=("learning_rate", "zeta"),
 )

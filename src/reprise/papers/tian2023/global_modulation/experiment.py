@@ -52,4 +52,8 @@ class Params(Settings):
         return self
 
 
-EXPERIMENT = Experiment(params=Params, tables=("identities", "flow", "basins", "probabilities"))
+EXPERIMENT = Experiment(
+    params=Params,
+    tables=("identities", "flow", "basins", "probabilities"),
+    coordinates=("start",),
+)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, NamedTuple
 
-from reprise.contract.experiment import Experiment, Plan, Resources
+from reprise.contract.experiment import Experiment, Plan, Quick, Resources
 from reprise.contract.settings import ours, stated, unstated
 from reprise.papers.tian2023 import sequences
 from reprise.papers.tian2023.sequences import Arm, Cell, TokenSequences
@@ -120,4 +120,16 @@ EXPERIMENT = Experiment(
     plan=Plan(tasks, needs),
     alternatives=alternatives,
     excused={"together": "a net without BatchNorm has no variance for a gradient to flow through"},
+    quick=Quick(
+        changes={
+            "over_parameterisation": (1, 5),
+            "candidates": (3,),
+            "activations": ("linear", "relu"),
+            "compared_losses": ("infonce_cosine",),
+            "steps": 1000,
+            "seeds": 3,
+            "seeds_compared": 3,
+        },
+        figures=("fig09",),
+    ),
 )

@@ -67,4 +67,5 @@ EXPERIMENT = Experiment(
     tables=("steps", "ends", "irregularity", "thresholds", "identities"),
     alternatives=alternatives,
     excused={"gram_distances": "claims read those that are small, and the others are for the figure"},
+    coordinates=("gram_distance",),
 )
