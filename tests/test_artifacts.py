@@ -101,7 +101,7 @@ def test_claim_ids_are_unique(paper):
 
 
 def test_claims_without_a_measure_say_what_they_need(paper):
-    waiting = [claim for claim, _ in paper.claims.values() if claim.measure is None and not claim.cells]
+    waiting = [claim for claim, _ in paper.claims.values() if claim.first.measure is None]
     assert [claim.id for claim in waiting if not claim.needs] == []
 
 

@@ -15,6 +15,7 @@ from reprise.cli import main
 from reprise.engine import registry, tiers
 from reprise.engine.check import Verdicts
 from reprise.evidence import claims as c
+from reprise.evidence.claim import both_forms
 from reprise.evidence.verdicts import COLUMNS, judge_all
 
 
@@ -240,7 +241,7 @@ def test_nor_with_a_known_erratum_unless_its_correction_fails_too(checkout, caps
             for form in ("printed", "corrected")
         )
         table = pd.DataFrame({"printed": [1.0] * 20, "corrected": error, "setting": "published"})
-        return judge_all(c.both_forms(kind, printed, corrected), {"t": table}, None)
+        return judge_all(both_forms(kind, printed, corrected), {"t": table}, None)
 
     monkeypatch.setattr(Verdicts, "judged", forms)
     error = 0.0

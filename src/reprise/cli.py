@@ -328,7 +328,7 @@ def _plan(options: argparse.Namespace) -> None:
         for each in estimates:
             for claim in each.claims:
                 if claim.published is not None:
-                    print(f"{each.id} decides {claim.id}: {claim.published:g} {claim.unit}")
+                    print(f"{each.id} decides {claim.id}: {claim.published:g} {claim.first.unit}")
     for line in plan.missing_lines({each.id: each.missing for each in estimates}):
         print(line)
     print(plan.summary(estimates))

@@ -9,6 +9,7 @@ from scipy import stats
 
 from reprise.contract.experiment import BASE
 from reprise.evidence import claims as c
+from reprise.evidence import comparison as m
 from reprise.evidence.calibration import FALSE, calibrated, fragility, rates, what_would_decide
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
@@ -191,8 +192,8 @@ def test_counts_on_both_sides_are_no_evidence_against_a_number_between_them():
 
 def test_margins_of_a_sentence_about_cells_are_judged_at_its_own_level():
     """Without a margin, half and twice of it change nothing."""
-    cells = {str(shift): ordering(above=shift) for shift in (0.0, 0.1, 0.2)}
-    claim = c.for_all("p/fig1/q", "s", cells)
+    cells = {str(shift): m.above(x, shift, unit="1") for shift in (0.0, 0.1, 0.2)}
+    claim = c.for_all("p/fig1/q", "s", cells, source="Figure 1")
     base = stats.norm.ppf((np.arange(10) + 0.5) / 10)
     for mean in np.linspace(-2, 3, 60):
         (row,) = judge_all([claim], {"t": tables(base + mean)["t"].assign(setting=BASE)}, None).to_dict(
@@ -202,7 +203,7 @@ def test_margins_of_a_sentence_about_cells_are_judged_at_its_own_level():
 
 
 def test_runs_that_would_decide_a_share_are_more_than_there_are():
-    claim = value(1.0, bounds=c.SHARE)
+    claim = value(1.0, bounds=m.SHARE)
     said = what_would_decide(claim, judge(claim, tables(np.ones(10))))
     runs = int(said.split("about ")[1].split()[0])
     assert stats.binomtest(runs, runs).proportion_ci(0.95, method="exact").low >= 0.9
@@ -220,13 +221,14 @@ def test_what_calibration_leaves_open_is_not_called_fragile():
 def test_the_rate_of_a_sentence_about_cells_is_that_of_its_weakest_cell():
     strong, weak = tables(np.linspace(5, 6, 10)), tables(np.linspace(-1, 3, 10))
     found = {"t": strong["t"].assign(y=weak["t"]["x"])}
-    cells = {
+    alone = {
         "a": ordering(above=0.0),
         "b": c.ordering("p/fig1/o", "s", source="", measure=y, unit="1", above=0.0),
     }
-    claim = c.for_all("p/fig1/q", "s", cells)
+    cells = {name: each.first for name, each in alone.items()}
+    claim = c.for_all("p/fig1/q", "s", cells, source="Figure 1", stream="p/fig1/o")
     joint = rates(claim, judge(claim, found))
-    each = [rates(cell, judge(cell, found, level=0.975)) for cell in cells.values()]
+    each = [rates(one, judge(one, found, level=0.975)) for one in alone.values()]
     assert joint.false_reproduced == max(one.false_reproduced for one in each)
     assert joint.p_value == pytest.approx(max(one.p_value for one in each))
 

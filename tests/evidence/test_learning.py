@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import LEARNED
+from reprise.evidence.comparison import LEARNED
 from reprise.evidence.learning import PIXELS, gain
 
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reprise.contract.settings import Settings, from_code, lost, ours, stated, unstated
+from reprise.evidence import claim as s
 from reprise.evidence import claims as c
+from reprise.evidence import comparison as m
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting, split, summary
@@ -266,8 +268,8 @@ def test_a_net_that_did_not_learn_is_no_evidence(make, gains):
 @pytest.mark.parametrize("there", [[1.0, 0.0, 1.0], [math.nan, 1.0], [0.0]])
 def test_what_lacks_its_premise_is_not_testable(there):
     """In a run without a collapse nothing can prevent one, whatever the numbers say."""
-    held = value(premise=c.Premise("collapse", lambda tables: pd.Series([1.0, 1.0])))
-    missing = value(premise=c.Premise("collapse", lambda tables: pd.Series(there)))
+    held = value(premise=m.Premise("collapse", lambda tables: pd.Series([1.0, 1.0])))
+    missing = value(premise=m.Premise("collapse", lambda tables: pd.Series(there)))
     assert judge(held, tables(spread(0.5, 0.01))).verdict == "reproduced"
     for mean in (0.5, 0.9):
         found = judge(missing, tables(spread(mean, 0.01)))
@@ -380,7 +382,8 @@ def verdicts_in(row, column="settings"):
 
 
 def in_cells(make=c.for_all, **references):
-    return make("p/fig1/q", "s", {name: ordering(above=number) for name, number in references.items()})
+    cells = {name: m.above(x, number, unit="1") for name, number in references.items()}
+    return make("p/fig1/q", "s", cells, source="Figure 1")
 
 
 def test_a_sentence_about_many_cells_needs_all_of_them():
@@ -399,8 +402,8 @@ def test_a_sentence_about_many_cells_needs_all_of_them():
 
 
 def test_a_row_has_the_relation_and_the_unit_of_the_cell_that_decides():
-    closer = c.ordering("", "", source="", measure=column("t", "x"), unit="ranks", below=1.5)
-    claim = c.for_all("p/fig1/q", "s", {"far": ordering(above=-9.0), "close": closer})
+    cells = {"far": m.above(x, -9.0, unit="1"), "close": m.below(x, 1.5, unit="ranks")}
+    claim = c.for_all("p/fig1/q", "s", cells, source="Figure 1")
     row = row_of(Published(), tables(spread(1.0, 0.1)), claim)
     assert row["verdict"] == "reproduced"
     assert (row["relation"], row["reference"], row["unit"]) == ("below", 1.5, "ranks")
@@ -408,9 +411,8 @@ def test_a_row_has_the_relation_and_the_unit_of_the_cell_that_decides():
 
 def test_a_mean_over_cells_cannot_hide_one_that_fails():
     """Four cells far above 0 and one below it."""
-    effects = {f"P = {p}": ordering(above=-gain) for p, gain in {1: 9, 2: 9, 3: -2, 4: 9, 5: 9}.items()}
-    found = tables(spread(0.0, 0.5))
-    assert judge(c.for_all("p/fig1/q", "s", effects), found).verdict == "contradicted"
+    gains = {f"P = {p}": -gain for p, gain in {1: 9, 2: 9, 3: -2, 4: 9, 5: 9}.items()}
+    assert judge(in_cells(**gains), tables(spread(0.0, 0.5))).verdict == "contradicted"
 
 
 def test_cells_are_read_by_intervals_that_hold_together():
@@ -421,11 +423,8 @@ def test_cells_are_read_by_intervals_that_hold_together():
 
 def of_arms(*arms, partial=True):
     """x is above 0.4 in each arm."""
-    cells = {
-        arm: c.ordering("", "", source="", measure=column("t", "x", arm=arm), unit="1", above=0.4)
-        for arm in arms
-    }
-    return c.for_all("p/fig1/q", "s", cells, partial=partial)
+    cells = {arm: m.above(column("t", "x", arm=arm), 0.4, unit="1") for arm in arms}
+    return c.for_all("p/fig1/q", "s", cells, source="Figure 1", partial=partial)
 
 
 def test_cells_that_a_run_does_not_look_at_have_no_part():
@@ -450,16 +449,18 @@ def test_a_sentence_about_some_cell_needs_one():
     assert judge(in_cells(c.for_some, a=1.5, b=1.0), found).verdict == "inconclusive"
 
 
-def test_a_sentence_about_no_cell_or_about_cells_with_cells_is_an_error():
+def test_a_sentence_about_no_cell_or_about_claims_is_an_error():
     with pytest.raises(ValueError, match="p/fig1/q: a sentence about no cell"):
-        c.for_all("p/fig1/q", "s", {})
-    with pytest.raises(ValueError, match="p/fig1/q: cells have cells: both"):
-        c.for_all("p/fig1/q", "s", {"both": in_cells(a=0.5, b=1.5), "one": ordering(above=0.5)})
+        c.for_all("p/fig1/q", "s", {}, source="Figure 1")
+    with pytest.raises(TypeError, match="p/fig1/q: both is no comparison"):
+        c.for_all("p/fig1/q", "s", {"both": in_cells(a=0.5, b=1.5)}, source="Figure 1")
+    with pytest.raises(TypeError, match="p/fig1/o: what is compared is no comparison"):
+        s.single("p/fig1/o", "s", ordering(above=0.5), source="Figure 1")
 
 
 def test_an_observation_beyond_its_bounds_is_not_expected():
     found = tables([0.99, 0.9, 0.98])
-    free, bounded = judge(value(1.0), found), judge(value(1.0, bounds=c.SHARE), found)
+    free, bounded = judge(value(1.0), found), judge(value(1.0, bounds=m.SHARE), found)
     assert free.high > 1 == bounded.high
     assert free.low == bounded.low
 
@@ -529,10 +530,10 @@ def test_grounds_are_counted_apart():
         judge_all([value()], tables(spread(0.5, 0.01)), Assuming()),
         judge_all([value()], tables(spread(0.5, 0.01)), Published(lr=0.2)),
         judge_all([value()], tables(spread(0.9, 0.01)), Assuming(lr=0.2)),
-        judge_all(c.both_forms("substantive", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
-        judge_all(c.both_forms("typo", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
-        judge_all([c.restated(value())], tables(spread(0.5, 0.01)), Published()),
-        judge_all([printed(), c.ours(printed())], tables([2.0]), None),
+        judge_all(s.both_forms("substantive", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
+        judge_all(s.both_forms("typo", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
+        judge_all([s.restated(value())], tables(spread(0.5, 0.01)), Published()),
+        judge_all([printed(), s.ours(printed())], tables([2.0]), None),
         judge_all([value()], None, None),
     ]
     counts = summary(pd.concat(rows)).set_index("ground")
@@ -603,7 +604,10 @@ def test_a_measure_is_evaluated_once_a_setting():
         return x(found)
 
     near, far = (tables(spread(0.5, 0.01), setting=name)["t"] for name in ("published", "batch = 64"))
-    two = [replace(value(), measure=measure), replace(value(0.9), measure=measure)]
+    two = [
+        s.single(f"p/fig1/{number}", "s", m.near(measure, number, quantity="score", unit="1"), source="")
+        for number in (0.5, 0.9)
+    ]
     judged = judge_all(two, {"t": pd.concat([near, far])}, Assuming())
     assert judged["verdict"].tolist() == ["reproduced", "contradicted"]
     assert sorted(seen) == ["batch = 64", "published"]
@@ -616,21 +620,23 @@ def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():
     """Of n differences with a deviation s, the interval at 0.98 is 0.98 ± t s / √n, beyond 1."""
     differences = np.array([-0.06, 0.01, 0.05, 0.09, 0.16])
     found = tables(np.full(5, 0.98), reference=0.98 - differences)
-    claim = ordering(above=y, range=c.SHARE)
+    claim, without_range = ordering(above=y, range=m.SHARE), ordering(above=y)
     half = stats.t.ppf(0.975, df=4) * differences.std(ddof=1) / np.sqrt(5)
     judged = judge(claim, found)
     assert (judged.low, judged.high) == pytest.approx((0.98 - half, 0.98 + half))
     assert judged.high > 1
-    without = judge(replace(claim, range=c.UNBOUNDED), found)
+    without = judge(without_range, found)
     assert (judged.verdict, judged.low, judged.high) == (without.verdict, without.low, without.high)
     assert claim.shown(judged.low, judged.high) == (judged.low, 1.0)
 
 
 @pytest.mark.parametrize("ends", [(None, None), (0.2, 0.7), (-0.4, 1.3), (1.2, 1.3)])
 def test_what_is_shown_of_a_sentence_lies_in_the_range_of_one_of_its_cells(ends):
-    score, change = ordering(above=0.0, range=c.SHARE), ordering(above=0.0)
-    assert change.shown(*ends) == ends  # a change is no score
-    assert c.for_all("p/fig1/s", "s", {"score": score, "change": change}).shown(*ends) == ends
+    score, change = m.above(x, 0.0, unit="1", range=m.SHARE), m.above(x, 0.0, unit="1")
+    assert m.shown([change], *ends) == ends  # a change is no score
+    both = c.for_all("p/fig1/s", "s", {"score": score, "change": change}, source="Figure 1")
+    assert both.shown(*ends) == ends
     expected = tuple(None if end is None else float(np.clip(end, 0, 1)) for end in ends)
-    assert c.for_all("p/fig1/s", "s", {"score": score}).shown(*ends) == score.shown(*ends) == expected
-    assert replace(change, bounds=c.SHARE).shown(*ends) == expected
+    alone = s.single("p/fig1/s", "s", score, source="Figure 1")
+    assert m.shown([score], *ends) == alone.shown(*ends) == expected
+    assert m.shown([replace(change, bounds=m.SHARE)], *ends) == expected

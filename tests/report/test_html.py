@@ -29,17 +29,9 @@ from reprise.engine.draw import Drawing
 from reprise.engine.registry import Experiment, Paper
 from reprise.errors import RepriseError
 from reprise.evidence import errata
-from reprise.evidence.claims import (
-    Claim,
-    both_forms,
-    count,
-    for_all,
-    identity,
-    ordering,
-    printed,
-    restated,
-    value,
-)
+from reprise.evidence.claim import Claim, both_forms, restated
+from reprise.evidence.claims import count, for_all, identity, ordering, printed, value
+from reprise.evidence.comparison import above, below
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, judge_all, summary
 from reprise.papers import ORDER
@@ -496,11 +488,12 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
         pd.DataFrame({"seed": range(6), "setting": name, "one": mean + 0.01 * np.arange(6)})
         for name, mean in {BASE: 1.0, "rate halved": 1.2, "rate doubled": -1.0}.items()
     )
-    above = ordering("new2030/fig7/a", "", source="", measure=_measure("one"), unit="", above=0.0)
-    high = ordering("new2030/fig7/b", "", source="", measure=_measure("one"), unit="", above=0.5)
-    below = ordering("new2030/fig7/c", "", source="", measure=_measure("one"), unit="", below=5.0)
-    alike = for_all("new2030/fig7/alike", "It is high", {"above 0": above, "above .5": high})
-    mixed = for_all("new2030/fig8/mixed", "It is between", {"above 0": above, "below 5": below})
+    one = _measure("one")
+    low, high, most = above(one, 0.0, unit=""), above(one, 0.5, unit=""), below(one, 5.0, unit="")
+    alike = for_all("new2030/fig7/alike", "It is high", {"above 0": low, "above .5": high}, source="Figure 7")
+    mixed = for_all(
+        "new2030/fig8/mixed", "It is between", {"above 0": low, "below 5": most}, source="Figure 8"
+    )
     _declare(alike, mixed)
     page = Page(
         html.write(

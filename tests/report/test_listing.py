@@ -2,7 +2,6 @@
 
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -99,7 +98,7 @@ def test_findings_are_sorted_by_id_and_misprints_stand_apart(monkeypatch):
         .reindex(columns=list(COLUMNS))
     )
     unbounded = ordering("k/b/a", "s", source="", measure=None, above=0.0, unit="nats")
-    within = replace(unbounded, range=(0.0, 1.3))
+    within = ordering("k/b/a", "s", source="", measure=None, above=0.0, unit="nats", range=(0.0, 1.3))
     known = {row["claim"]: (within if row["claim"] == "k/c/d" else unbounded, None) for row in rows}
     monkeypatch.setattr(registry, "claims", lambda: known)
     assert [*listing.findings(claims)] == [

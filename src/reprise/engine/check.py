@@ -14,7 +14,7 @@ from reprise.engine import memo, provenance, registry
 from reprise.engine.configured import ConfiguredExperiment, Tier, blamed_on_version
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
-from reprise.evidence.claims import Claim
+from reprise.evidence.claim import Claim
 from reprise.evidence.verdicts import COLUMNS, judge_all
 from reprise.storage import store
 

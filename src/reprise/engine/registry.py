@@ -37,7 +37,7 @@ from reprise.contract.settings import Settings, open_fields
 from reprise.engine import elsewhere, inputs, loss_trial, memo
 from reprise.engine.memo import closure_hash, code_and_versions
 from reprise.errors import RepriseError, alike, unknown
-from reprise.evidence.claims import Claim
+from reprise.evidence.claim import Claim
 from reprise.evidence.errata import Erratum
 from reprise.storage import versions
 from reprise.storage.closure import Symbol

@@ -12,12 +12,13 @@ import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import MIN_RUNS, TOLERATED, Claim
+from reprise.evidence.claim import ALONE, Claim
+from reprise.evidence.comparison import MIN_RUNS, TOLERATED, Comparison
 from reprise.evidence.judgement import (
     ABOUT_EACH,
     CROSSES,
@@ -51,7 +52,7 @@ ROUNDING = 1e-6
 """Relative change of the reference within which two processors may differ."""
 MOST_SEEDS = 10_000
 AVERAGED = ("value", "ordering", "trend", "limit")
-"""The types of statement that are about a mean."""
+"""The kinds of comparison that are about a mean."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,9 @@ def rates(claim: Claim, judgement: Judgement) -> Rates:
     catch."""
     leaves = _leaves(claim, judgement)
     every = [
-        _rates(cell, leaf.observation)
-        for _, cell, leaf in leaves
-        if leaf.observation.seeds and not leaf.observation.obstacle
+        _rates(leaf.comparison, leaf.judgement.observation, claim.stream(leaf.cell))
+        for leaf in leaves
+        if leaf.judgement.observation.seeds and not leaf.judgement.observation.obstacle
     ]
     if not every:
         return Rates()
@@ -117,47 +118,52 @@ def rates(claim: Claim, judgement: Judgement) -> Rates:
     )
 
 
-def _leaves(claim: Claim, judgement: Judgement) -> list[tuple[str, Claim, Judgement]]:
-    """The claims that are judged by themselves, each with the name of its cell, if it is one, and its
-    judgement."""
-    if not claim.cells:
-        return [("", claim, judgement)]
-    return [(name, claim.cells[name], cell) for name, cell in judgement.cells.items()]
+class _Leaf(NamedTuple):
+    """What is judged by itself."""
+
+    cell: str
+    comparison: Comparison
+    judgement: Judgement
 
 
-def _rates(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
+def _leaves(claim: Claim, judgement: Judgement) -> list[_Leaf]:
+    judged = judgement.cells if claim.has_cells else {ALONE: judgement}
+    return [_Leaf(name, claim.cells[name], each) for name, each in judged.items()]
+
+
+def _rates(comparison: Comparison, seen: Observation, stream: str) -> tuple[Rates, float, float]:
     """The rates, and the p-values of `reproduced` and `contradicted`."""
-    if claim.kind in ("always", "inequality"):
+    if comparison.kind in ("always", "inequality"):
         enough = seen.seeds >= MIN_RUNS
         missed, half, twice = ((1 - scale * TOLERATED) ** seen.seeds for scale in (1, 0.5, 2))
         fails = seen.seeds and "contradicted" in {
-            compare(claim.relation, value, value, seen.reference, seen.margin)
+            compare(comparison.relation, value, value, seen.reference, seen.margin)
             for value in seen.values.tolist()
         }
         measured = Rates(missed if enough else 0.0, 0.0, half if enough else 0.0, 1 - twice)
         return measured, 1.0 if fails else missed, 0.0 if fails else 1.0
-    if claim.kind == "count":
-        verdicts = [compare(claim.relation, x, x, seen.reference, seen.margin) for x in seen.values]
+    if comparison.kind == "count":
+        verdicts = [compare(comparison.relation, x, x, seen.reference, seen.margin) for x in seen.values]
         error = float(at_most(left_out(seen.seeds, seen.level), seen.seeds, 0.5))
         holding, failing = verdicts.count("reproduced"), verdicts.count("contradicted")
-        if claim.relation == "near":  # a median outside has half of the observations on one side
+        if comparison.relation == "near":  # a median outside has half of the observations on one side
             above = int(np.sum(seen.values > seen.reference + seen.margin))
             failing = max(above, failing - above)
         sides = [at_least(number, seen.seeds, 0.5) for number in (holding, failing)]
         return Rates(error, error), sides[0], sides[1]
-    if claim.kind not in AVERAGED:
+    if comparison.kind not in AVERAGED:
         return Rates(0.0, 0.0), 0.0, 0.0
-    if is_share(claim, seen.values):
-        return _of_share(claim, seen)
-    return _of_mean(claim, seen)
+    if is_share(comparison, seen.values):
+        return _of_share(comparison, seen)
+    return _of_mean(comparison, seen, stream)
 
 
-def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
+def _of_share(comparison: Comparison, seen: Observation) -> tuple[Rates, float, float]:
     """By the binomial distribution of the number of runs in which it happens."""
     numbers = range(seen.seeds + 1)
     intervals = [share_interval(number, seen.seeds, seen.level) for number in numbers]
     verdicts = np.array(
-        [compare(claim.relation, ends.low, ends.high, seen.reference, seen.margin) for ends in intervals]
+        [compare(comparison.relation, ends.low, ends.high, seen.reference, seen.margin) for ends in intervals]
     )
     shares = [edge for edge in {seen.reference - seen.margin, seen.reference + seen.margin} if 0 < edge < 1]
     chances = [np.diff(at_most(np.array(numbers), seen.seeds, share), prepend=0.0) for share in shares]
@@ -170,46 +176,46 @@ def _of_share(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
     number = int(seen.values.sum())
     so_many = {share: at_least(number, seen.seeds, share) for share in shares}
     so_few = {share: float(at_most(number, seen.seeds, share)) for share in shares}
-    if claim.relation == "near":
+    if comparison.relation == "near":
         low, high = seen.reference - seen.margin, seen.reference + seen.margin
         inside = max(so_many.get(low, 0.0), so_few.get(high, 0.0))
         return rates, inside, min(so_few.get(low, 1.0), so_many.get(high, 1.0))
     more, fewer = so_many.get(seen.reference, 0.0), so_few.get(seen.reference, 0.0)
-    return (rates, more, fewer) if claim.relation == "above" else (rates, fewer, more)
+    return (rates, more, fewer) if comparison.relation == "above" else (rates, fewer, more)
 
 
-def _of_mean(claim: Claim, seen: Observation) -> tuple[Rates, float, float]:
-    samples = _sampled(claim, seen)
+def _of_mean(comparison: Comparison, seen: Observation, stream: str) -> tuple[Rates, float, float]:
+    samples = _sampled(comparison, seen, stream)
     effect = float(seen.values.mean()) - seen.reference
-    edges = _edges(claim, seen)
-    if claim.relation == "near":
+    edges = _edges(comparison, seen)
+    if comparison.relation == "near":
         outside, inside = [edge * (1 + ROUNDING) for edge in edges], [edge * (1 - ROUNDING) for edge in edges]
-        half = max((_shares(claim, seen, samples, edge / 2)[0] for edge in edges), default=math.nan)
-        twice = max((_shares(claim, seen, samples, 2 * edge)[1] for edge in edges), default=math.nan)
+        half = max((_shares(comparison, seen, samples, edge / 2)[0] for edge in edges), default=math.nan)
+        twice = max((_shares(comparison, seen, samples, 2 * edge)[1] for edge in edges), default=math.nan)
     else:
         least = max(ROUNDING * abs(effect), math.ulp(0.0))
-        outside, inside = [0.0], [least if claim.relation == "above" else -least]
-        half, twice = (_shares(claim, seen, samples, scale * effect)[0] for scale in (0.5, 2.0))
-    reproduced = max((_shares(claim, seen, samples, shift)[0] for shift in outside), default=0.0)
-    contradicted = max((_shares(claim, seen, samples, shift)[1] for shift in inside), default=0.0)
-    return Rates(reproduced, contradicted, half, twice), *_p_values(claim, seen, effect, edges)
+        outside, inside = [0.0], [least if comparison.relation == "above" else -least]
+        half, twice = (_shares(comparison, seen, samples, scale * effect)[0] for scale in (0.5, 2.0))
+    reproduced = max((_shares(comparison, seen, samples, shift)[0] for shift in outside), default=0.0)
+    contradicted = max((_shares(comparison, seen, samples, shift)[1] for shift in inside), default=0.0)
+    return Rates(reproduced, contradicted, half, twice), *_p_values(comparison, seen, effect, edges)
 
 
-def _edges(claim: Claim, seen: Observation) -> list[float]:
+def _edges(comparison: Comparison, seen: Observation) -> list[float]:
     """The ends of the margin, from the reference, beyond which a mean may lie. Where the bounds leave no
     value outside the margin, the statement cannot be false, nor a verdict wrong."""
-    low, high = claim.bounds
+    low, high = comparison.bounds
     rounding = ROUNDING * seen.margin
     lower = [-seen.margin] if seen.reference - seen.margin > low + rounding else []
     upper = [seen.margin] if seen.reference + seen.margin < high - rounding else []
     return lower + upper
 
 
-def _draws(id: str, values: np.ndarray) -> np.ndarray:
+def _draws(stream: str, values: np.ndarray) -> np.ndarray:
     """Samples like this one from a population like it, whose mean is 0: a row a sample."""
     if values.min() == values.max():  # exactly, where the mean is rounded
         return np.zeros((DRAWS, len(values)))
-    generator = np.random.default_rng(zlib.crc32(id.encode()))
+    generator = np.random.default_rng(zlib.crc32(stream.encode()))
     deviations = values - values.mean()
     picked = deviations[generator.integers(len(values), size=(DRAWS, len(values)))]
     if (values == np.round(values)).all():  # counts, which take few values
@@ -219,49 +225,51 @@ def _draws(id: str, values: np.ndarray) -> np.ndarray:
     return (picked + noise) / math.hypot(1, bandwidth)
 
 
-def _sampled(claim: Claim, seen: Observation) -> tuple[np.ndarray, Any, np.ndarray]:
+def _sampled(comparison: Comparison, seen: Observation, stream: str) -> tuple[np.ndarray, Any, np.ndarray]:
     """Of each of `_draws`: its mean, the error of the published mean, and half the width of its interval."""
-    centred = _draws(claim.id, seen.values)
-    error, freedom = _error(claim, centred.var(1, ddof=1), seen.seeds)
+    centred = _draws(stream, seen.values)
+    error, freedom = _error(comparison, centred.var(1, ddof=1), seen.seeds)
     published: Any = 0.0
-    if claim.published_std is not None and claim.published_n is not None:
-        generator = np.random.default_rng(zlib.crc32(f"{claim.id} published".encode()))
-        spread = claim.published_std / math.sqrt(claim.published_n)
+    if comparison.published_std is not None and comparison.published_n is not None:
+        generator = np.random.default_rng(zlib.crc32(f"{stream} published".encode()))
+        spread = comparison.published_std / math.sqrt(comparison.published_n)
         published = spread * generator.standard_normal(DRAWS)
     return centred.mean(1), published, quantile(freedom, seen.level) * error
 
 
 def _shares(
-    claim: Claim, seen: Observation, samples: tuple[np.ndarray, Any, np.ndarray], shift: float
+    comparison: Comparison, seen: Observation, samples: tuple[np.ndarray, Any, np.ndarray], shift: float
 ) -> tuple[float, float]:
     """The shares of samples that are reproduced, and contradicted, where the true mean is the reference and
     `shift`."""
     mean, published, half = samples
     mean = mean + shift + published
-    low = np.maximum(mean - half, claim.bounds[0] - seen.reference)
-    high = np.minimum(mean + half, claim.bounds[1] - seen.reference)
+    low = np.maximum(mean - half, comparison.bounds[0] - seen.reference)
+    high = np.minimum(mean + half, comparison.bounds[1] - seen.reference)
     margin = seen.margin
     inside, outside = {
         "near": ((low >= -margin) & (high <= margin), (low > margin) | (high < -margin)),
         "above": (low > 0, high <= 0),
         "below": (high < 0, low >= 0),
-    }[claim.relation]
+    }[comparison.relation]
     return float(inside.mean()), float(outside.mean())
 
 
-def _error(claim: Claim, variance: Any, size: int) -> tuple[Any, Any]:
+def _error(comparison: Comparison, variance: Any, size: int) -> tuple[Any, Any]:
     """The standard error of a mean, or of its difference from a published one, and the degrees of freedom."""
-    if claim.published_std is None or claim.published_n is None or callable(claim.reference):
+    if comparison.published_std is None or comparison.published_n is None or callable(comparison.reference):
         return np.sqrt(variance / size), size - 1.0
-    return welch_error(variance + 1e-300, size, claim.published_std, claim.published_n)
+    return welch_error(variance + 1e-300, size, comparison.published_std, comparison.published_n)
 
 
-def _p_values(claim: Claim, seen: Observation, effect: float, edges: list[float]) -> tuple[float, float]:
+def _p_values(
+    comparison: Comparison, seen: Observation, effect: float, edges: list[float]
+) -> tuple[float, float]:
     from scipy import special
 
-    error, freedom = _error(claim, seen.values.var(ddof=1), seen.seeds)
-    inside = {"above": effect, "below": -effect}.get(claim.relation, math.inf)
-    if claim.relation == "near":
+    error, freedom = _error(comparison, seen.values.var(ddof=1), seen.seeds)
+    inside = {"above": effect, "below": -effect}.get(comparison.relation, math.inf)
+    if comparison.relation == "near":
         inside = min((seen.margin - math.copysign(1, edge) * effect for edge in edges), default=math.inf)
     if error == 0 or inside == math.inf:
         return (0.0, 1.0) if inside > 0 else (1.0, 0.0)
@@ -278,45 +286,47 @@ def fragility(claim: Claim, judgement: Judgement) -> str:
         return ""
     leaves = _leaves(claim, judgement)
     # By the intervals alone, which may say more than a calibrated judgement.
-    here = joint_verdict(claim, [decide(cell, leaf.observation).verdict for _, cell, leaf in leaves])
-    for name, leaf_claim, leaf in leaves:
+    here = joint_verdict(
+        claim, [decide(leaf.comparison, leaf.judgement.observation).verdict for leaf in leaves]
+    )
+    for name, comparison, leaf in leaves:
         if leaf.observation.obstacle:
             continue
         others = [cell.verdict for other, cell in judgement.cells.items() if other != name]
-        for verdict, why in _nearby(leaf_claim, leaf):
+        for verdict, why in _nearby(comparison, leaf):
             if joint_verdict(claim, [verdict, *others]) != here:
                 return f"{name}: {why}" if name else why
     return ""
 
 
-def _nearby(claim: Claim, leaf: Judgement) -> Iterator[tuple[Verdict, str]]:
+def _nearby(comparison: Comparison, leaf: Judgement) -> Iterator[tuple[Verdict, str]]:
     """The verdicts within reach of rounding or of one seed, and why."""
     seen = leaf.observation
-    if claim.kind in ABOUT_EACH:
+    if comparison.kind in ABOUT_EACH:
         return
-    if claim.kind != "count":
+    if comparison.kind != "count":
         low, high = seen.interval.low, seen.interval.high
         nudge = ROUNDING * max(abs(seen.reference), abs(low), abs(high))
         for shift in (-nudge, nudge):
-            yield _compared(claim, seen, low + shift, high + shift), "within rounding of an edge"
+            yield _compared(comparison, seen, low + shift, high + shift), "within rounding of an edge"
     for values in _one_changed(seen.values):
-        if claim.kind == "count":
+        if comparison.kind == "count":
             ends = median_interval(values, seen.level)
-        elif is_share(claim, values):
+        elif is_share(comparison, values):
             ends = share_interval(int(values.sum()), len(values), seen.level)
         else:
-            error, freedom = _error(claim, values.var(ddof=1), len(values))
+            error, freedom = _error(comparison, values.var(ddof=1), len(values))
             half, mean = float(quantile(freedom, seen.level) * error), float(values.mean())
-            low, high = claim.bounds
+            low, high = comparison.bounds
             ends = Interval(mean, max(low, mean - half), min(high, mean + half))
         yield (
-            _compared(claim, seen, ends.low, ends.high),
+            _compared(comparison, seen, ends.low, ends.high),
             "one seed that ended as another did would change it",
         )
 
 
-def _compared(claim: Claim, seen: Observation, low: float, high: float) -> Verdict:
-    return compare(claim.relation, low, high, seen.reference, seen.margin)
+def _compared(comparison: Comparison, seen: Observation, low: float, high: float) -> Verdict:
+    return compare(comparison.relation, low, high, seen.reference, seen.margin)
 
 
 def _one_changed(values: np.ndarray) -> np.ndarray:
@@ -329,29 +339,31 @@ def _one_changed(values: np.ndarray) -> np.ndarray:
 
 def what_would_decide(claim: Claim, judgement: Judgement) -> str:
     """For an inconclusive claim about a mean: how many seeds would decide it, if mean and spread stay."""
-    seen = judgement.observation
-    if judgement.reason != CROSSES or claim.kind not in AVERAGED:
+    if judgement.reason != CROSSES:
         return ""
-    if is_share(claim, seen.values):
-        return _runs_that_decide(claim, seen)
+    seen, comparison = judgement.observation, _leaves(claim, judgement)[0].comparison
+    if comparison.kind not in AVERAGED:
+        return ""
+    if is_share(comparison, seen.values):
+        return _runs_that_decide(comparison, seen)
     effect = abs(float(seen.values.mean()) - seen.reference)
-    distance = abs(effect - seen.margin) if claim.relation == "near" else effect
+    distance = abs(effect - seen.margin) if comparison.relation == "near" else effect
     size, variance = seen.seeds, seen.values.var(ddof=1)
     while size <= MOST_SEEDS:
-        error, freedom = _error(claim, variance, size)
+        error, freedom = _error(comparison, variance, size)
         if quantile(freedom, seen.level) * error < distance:
             return f"; about {size} seeds would decide it, if mean and spread stay"
         size += max(1, size // 20)
-    if claim.published_std:
+    if comparison.published_std:
         return "; no number of seeds would decide it: the published repetitions differ too much"
     return f"; over {MOST_SEEDS} seeds would be needed to decide it"
 
 
-def _runs_that_decide(claim: Claim, seen: Observation) -> str:
+def _runs_that_decide(comparison: Comparison, seen: Observation) -> str:
     share, runs = seen.values.mean(), seen.seeds
     while runs <= MOST_SEEDS:
         ends = share_interval(round(share * runs), runs, seen.level)
-        if _compared(claim, seen, ends.low, ends.high) != "inconclusive":
+        if _compared(comparison, seen, ends.low, ends.high) != "inconclusive":
             return f"; about {runs} runs would decide it, if the share stays"
         runs += max(1, runs // 20)
     return f"; over {MOST_SEEDS} runs would be needed to decide it"

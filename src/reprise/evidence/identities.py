@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
-from reprise.evidence.claims import Claim, Measure, both_forms, identity, inequality, ours
+from reprise.evidence.claim import Claim, both_forms, ours, single
+from reprise.evidence.comparison import Comparison, Measure, identity, inequality
 from reprise.evidence.measures import column
 
 Array = np.ndarray
 Random = np.random.Generator
-Formula = Callable[..., Claim]
+Formula = Callable[[Measure], Comparison]
 """`identity` or `inequality`."""
 
 
@@ -98,12 +99,12 @@ def error_of(name: str, form: str = "printed") -> Measure:
 
 def holds(paper: str, name: str, statement: str, source: str) -> Claim:
     """A formula that the paper's text has right."""
-    return identity(f"{paper}/{name}", statement, source=source, measure=error_of(name))
+    return single(f"{paper}/{name}", statement, identity(error_of(name)), source=source)
 
 
 def bound(paper: str, name: str, statement: str, source: str) -> Claim:
     """A bound or a sign that the paper's text has right."""
-    return inequality(f"{paper}/{name}", statement, source=source, measure=error_of(name))
+    return single(f"{paper}/{name}", statement, inequality(error_of(name)), source=source)
 
 
 def remark(paper: str, name: str, statement: str, source: str) -> Claim:
@@ -133,7 +134,7 @@ def _as_measured(
     paper: str, name: str, printed: str, corrected: str, source: str, make: Formula
 ) -> tuple[Claim, Claim]:
     as_it_stands, mended = (
-        make(f"{paper}/{name}/{form}", statement, source=source, measure=error_of(name, form))
+        single(f"{paper}/{name}/{form}", statement, make(error_of(name, form)), source=source)
         for form, statement in (("printed", printed), ("corrected", corrected))
     )
     return as_it_stands, mended

@@ -14,7 +14,17 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import COARSEST, FORMULAS, LEARNED, MIN_RUNS, SHARE, TOLERATED, Claim, Relation
+from reprise.evidence.claim import ALONE, Claim
+from reprise.evidence.comparison import (
+    COARSEST,
+    FORMULAS,
+    LEARNED,
+    MIN_RUNS,
+    SHARE,
+    TOLERATED,
+    Comparison,
+    Relation,
+)
 from reprise.evidence.measures import once
 from reprise.evidence.statistics import (
     LEVEL,
@@ -36,7 +46,7 @@ MIN_POINTS = 20
 """Random points at which an equation must have been tried: one that is false fails at all but a few."""
 
 ABOUT_EACH = ("always", "given", *FORMULAS, "printed")
-"""The types of statement that one observation refutes; the others have an observation a seed."""
+"""The kinds of comparison that one observation refutes; the others have an observation a seed."""
 
 
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
@@ -44,7 +54,7 @@ UNKNOWN = Interval(math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Observation:
-    """What a claim measures in one setting and cell, or in `obstacle` why it can decide nothing.
+    """What a comparison measures in one setting, or in `obstacle` why it can decide nothing.
 
     Attributes:
         values: what the interval is about: a number a seed, less the reference where that is measured too.
@@ -105,15 +115,15 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, level: flo
             it.
         level: of the claim's interval, or of the intervals in all of its cells together.
     """
-    if not claim.cells:
-        return decide(claim, observe(claim, tables, level), margin_scale)
+    if not claim.has_cells:
+        return decide(claim.first, observe(claim, ALONE, tables, level), margin_scale)
     cells = looked_at(claim, tables)
     each = 1 - (1 - level) / len(cells)
-    return joined(claim, {name: judge(cell, tables, margin_scale=margin_scale, level=each)
+    return joined(claim, {name: decide(cell, observe(claim, name, tables, each), margin_scale)
                           for name, cell in cells.items()})  # fmt: skip
 
 
-def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Claim]:
+def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
     """The cells that decide: of a `partial` claim those with observations, or all where none has any."""
     if not claim.partial:
         return claim.cells
@@ -123,16 +133,17 @@ def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Claim]:
     return seen or claim.cells
 
 
-def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
-    """What a claim without cells measures."""
-    if claim.measure is None:
+def observe(claim: Claim, cell: str, tables: Tables, level: float = LEVEL) -> Observation:
+    """What a claim measures in one of its cells."""
+    comparison = claim.cells[cell]
+    if comparison.measure is None:
         return Observation(claim.needs)
-    sample = once(claim.measure)(tables).astype(float)
-    against = claim.reference
+    sample = once(comparison.measure)(tables).astype(float)
+    against = comparison.reference
     paired = None if isinstance(against, (int, float)) else once(against)(tables).astype(float)
     reference = float(paired.mean() if paired is not None else against)  # type: ignore[arg-type]
-    margin = claim.margin_at(reference)
-    if claim.kind not in ABOUT_EACH and not sample.index.is_unique:
+    margin = comparison.margin_at(reference)
+    if comparison.kind not in ABOUT_EACH and not sample.index.is_unique:
         raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
     seen = Observation("", sample.to_numpy(), Interval(float(sample.mean()), math.nan, math.nan),
                        reference, margin, len(sample), level)  # fmt: skip
@@ -140,34 +151,34 @@ def observe(claim: Claim, tables: Tables, level: float = LEVEL) -> Observation:
     if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
         obstacle = "non-finite observations" if len(sample) else NO_OBSERVATIONS
         return Observation(obstacle, reference=reference, margin=margin, seeds=len(sample))
-    if claim.learned is not None:
-        gain = float(once(claim.learned)(tables).min(skipna=False))
+    if comparison.learned is not None:
+        gain = float(once(comparison.learned)(tables).min(skipna=False))
         if not gain >= LEARNED:
             obstacle = (
                 f"did not learn: a network is {gain:+.2f} points from random initialisation or a baseline, "
                 f"and {LEARNED:g} are needed"
             )
             return replace(seen, obstacle=obstacle)
-    if claim.premise is not None and not (once(claim.premise.measure)(tables) == 1).all():
-        return replace(seen, obstacle=f"not testable here: there is no {claim.premise.words}")
-    if claim.resolution is not None:
-        margin = float(once(claim.resolution)(tables).max(skipna=False))
+    if comparison.premise is not None and not (once(comparison.premise.measure)(tables) == 1).all():
+        return replace(seen, obstacle=f"not testable here: there is no {comparison.premise.words}")
+    if comparison.resolution is not None:
+        margin = float(once(comparison.resolution)(tables).max(skipna=False))
         if not margin <= COARSEST * (abs(reference) or 1.0):
             return replace(seen, obstacle=f"measured too coarsely for a limit: to {margin:.2g}")
         seen = replace(seen, margin=margin)
-    return _with_interval(claim, seen, sample, paired)
+    return _with_interval(comparison, seen, sample, paired)
 
 
 def _with_interval(
-    claim: Claim, seen: Observation, sample: pd.Series, paired: pd.Series | None
+    comparison: Comparison, seen: Observation, sample: pd.Series, paired: pd.Series | None
 ) -> Observation:
     if paired is not None:
         seen = replace(seen, values=(sample - paired + seen.reference).to_numpy())
     values, level = seen.values, seen.level  # noqa: PD011
-    if claim.kind in ABOUT_EACH:
-        worst = {"at most": values.max(), "at least": values.min()}.get(claim.relation, values.mean())
+    if comparison.kind in ABOUT_EACH:
+        worst = {"at most": values.max(), "at least": values.min()}.get(comparison.relation, values.mean())
         return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
-    if claim.kind == "count":
+    if comparison.kind == "count":
         fewest = math.ceil(1 - math.log2(1 - level))
         if len(values) < fewest:
             return replace(seen, obstacle=f"fewer than {fewest} seeds")
@@ -176,54 +187,55 @@ def _with_interval(
         return replace(seen, obstacle=f"fewer than {MIN_SEEDS} seeds")
     if paired is not None:
         interval = paired_interval(sample, paired, level)
-    elif claim.published_std is not None and claim.published_n is not None:
-        interval = welch_interval(sample, claim.published_std, claim.published_n, level)
-    elif is_share(claim, values):
+    elif comparison.published_std is not None and comparison.published_n is not None:
+        interval = welch_interval(sample, comparison.published_std, comparison.published_n, level)
+    elif is_share(comparison, values):
         interval = share_interval(int(values.sum()), len(values), level)
     else:
         interval = mean_interval(sample, level)
-    low, high = claim.bounds
+    low, high = comparison.bounds
     bounded = Interval(interval.mean, max(low, interval.low), min(high, interval.high))
     return replace(seen, interval=bounded)
 
 
-def is_share(claim: Claim, values: np.ndarray) -> bool:
+def is_share(comparison: Comparison, values: np.ndarray) -> bool:
     """Whether the mean is a share of runs: each observation is 0 or 1, and has these bounds, or the mean is
     compared with a number between them."""
-    if callable(claim.reference) or not np.isin(values, (0.0, 1.0)).all():
+    reference = comparison.reference
+    if callable(reference) or not np.isin(values, (0.0, 1.0)).all():
         return False
-    return claim.bounds == SHARE or (claim.relation in ("above", "below") and 0 < claim.reference < 1)
+    return comparison.bounds == SHARE or (comparison.relation in ("above", "below") and 0 < reference < 1)
 
 
-def decide(claim: Claim, observation: Observation, margin_scale: float = 1.0) -> Judgement:
-    """The verdict on a claim without cells."""
-    if claim.measure is None or observation.obstacle:
-        verdict: Verdict = "not run" if claim.measure is None else "inconclusive"
+def decide(comparison: Comparison, observation: Observation, margin_scale: float = 1.0) -> Judgement:
+    """The verdict on a comparison."""
+    if comparison.measure is None or observation.obstacle:
+        verdict: Verdict = "not run" if comparison.measure is None else "inconclusive"
         return Judgement(verdict, observation.obstacle, observation)
     reference, margin = observation.reference, observation.margin * margin_scale
-    if claim.kind in FORMULAS:
+    if comparison.kind in FORMULAS:
         reference *= margin_scale
     interval = observation.interval
-    verdict = compare(claim.relation, interval.low, interval.high, reference, margin)
+    verdict = compare(comparison.relation, interval.low, interval.high, reference, margin)
     reason = CROSSES if verdict == "inconclusive" else ""
-    if claim.kind in ABOUT_EACH:
-        verdict, reason = _about_each(claim, observation, reference, margin)
+    if comparison.kind in ABOUT_EACH:
+        verdict, reason = _about_each(comparison, observation, reference, margin)
     return Judgement(verdict, reason, replace(observation, reference=reference, margin=margin))
 
 
 def _about_each(
-    claim: Claim, observation: Observation, reference: float, margin: float
+    comparison: Comparison, observation: Observation, reference: float, margin: float
 ) -> tuple[Verdict, str]:
     """The verdict on a statement about every observation: one that fails refutes it."""
     values = observation.values.tolist()  # noqa: PD011
-    holds = [compare(claim.relation, value, value, reference, margin) for value in values]
+    holds = [compare(comparison.relation, value, value, reference, margin) for value in values]
     failing, number = holds.count("contradicted"), len(holds)
-    noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(claim.kind, "cases")
+    noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(comparison.kind, "cases")
     if failing:
         return "contradicted", f"fails in {failing} of {number} {noun}" if number > 1 else ""
-    if claim.kind == "identity" and number < MIN_POINTS:
+    if comparison.kind == "identity" and number < MIN_POINTS:
         return "inconclusive", f"fewer than {MIN_POINTS} random points"
-    if claim.kind in ("always", "inequality") and number < MIN_RUNS:
+    if comparison.kind in ("always", "inequality") and number < MIN_RUNS:
         most = 1 - 0.05 ** (1 / number)
         return "inconclusive", (
             f"none of {number} {noun} fails, but {100 * most:.0f} % of all could; {MIN_RUNS} would show that "

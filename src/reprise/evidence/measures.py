@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Measure
+from reprise.evidence.comparison import Measure
 
 Source = str | Callable[[Tables], pd.DataFrame]
 """A table of the experiment by its name, or a function that makes one of the experiment's tables."""

@@ -12,7 +12,8 @@ from reprise.contract.experiment import BASE, Tables
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, alterations, assumptions, departures
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
-from reprise.evidence.claims import FORMULAS, Claim
+from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import FORMULAS, Comparison
 from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, few_of, judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.statistics import false_discovery_rate, simultaneous
@@ -88,7 +89,7 @@ def _row(
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None and not is_algebra else "",
         "looked": "; ".join(filter(None, (claim.looked, looked))),
-        "quantifier": claim.quantifier if claim.cells else "",
+        "quantifier": claim.quantifier if claim.has_cells else "",
         "cells": _listed(judgement.cells),
         "settings": _listed(others),
         "relation": shown.relation,
@@ -122,12 +123,12 @@ def _judged(
     return judgement, others, {**margins, "fragile": fragile, **asdict(measured)}
 
 
-def _deciding(claim: Claim, judgement: Judgement) -> Claim:
-    """The claim in the cell that decides; cells may differ in relation, unit and margin."""
+def _deciding(claim: Claim, judgement: Judgement) -> Comparison:
+    """The comparison in the cell that decides; cells may differ in relation, unit and margin."""
     for name, cell in judgement.cells.items():
         if cell.observation is judgement.observation:
             return claim.cells[name]
-    return claim
+    return claim.first
 
 
 def _listed(judgements: Mapping[str, Judgement]) -> str:

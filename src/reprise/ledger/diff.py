@@ -14,7 +14,7 @@ from reprise.contract.settings import one_line, overridden
 from reprise.engine import foreign, registry
 from reprise.engine.check import CLAIMS
 from reprise.errors import RepriseError
-from reprise.evidence.claims import FORMULAS, IDENTITY_TOLERANCE
+from reprise.evidence.comparison import FORMULAS, IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import judge_all
 from reprise.ledger import bundles, drift
 from reprise.storage import store

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from reprise.contract.experiment import Resources, share_of, together
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.errors import RepriseError
-from reprise.evidence.claims import Claim
+from reprise.evidence.claim import Claim
 
 SHARE_MINUTES = 5.0
 """Expected duration of a share on one machine: short, so that all cores are busy to the end, but long beside

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reprise.evidence.claims import LEARNED
+from reprise.evidence.comparison import LEARNED
 from reprise.plotting.style import PERCENT, bounds, colors
 
 GREY = "0.55"

@@ -13,8 +13,8 @@ from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.draw import Drawing
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError, unknown
-from reprise.evidence.claims import FORMULAS
-from reprise.evidence.claims import Claim as Definition
+from reprise.evidence.claim import Claim as Definition
+from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.judgement import ABOUT_EACH, observe
 from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import judge_all, setting
@@ -177,7 +177,7 @@ def _meaning(claim: Claim) -> str:
 
 def _origin(claim: Claim, definition: Definition) -> str:
     """Whose number an observation is compared with, unless it is the published one."""
-    if callable(definition.reference):
+    if callable(definition.first.reference):
         return " (measured in the same run)"
     if claim.kind in FORMULAS:
         return " (more is not rounding)"
@@ -217,8 +217,8 @@ def _files(
     if experiment is None or tables is None or verdict == "not run":
         return
     read = _Read(setting(tables, BASE))
-    for cell in claim.cells.values() or [claim]:
-        observe(cell, read)
+    for cell in claim.cells:
+        observe(claim, cell, read)
     for name in sorted(read.names):
         yield _shown(experiment.folder / f"{name}.parquet", experiment.tier)
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from reprise.contract.experiment import BASE
+from reprise.contract.experiment import BASE, Tables
 from reprise.engine import registry
 from reprise.engine.configured import RECORDED, Tier
 from reprise.engine.registry import Paper
-from reprise.evidence.claims import Claim as Definition
-from reprise.evidence.claims import Tables
+from reprise.evidence.claim import ALONE
+from reprise.evidence.claim import Claim as Definition
+from reprise.evidence.comparison import shown
 from reprise.evidence.errata import Erratum
 from reprise.evidence.judgement import ABOUT_EACH, Verdict, observe
 from reprise.evidence.statistics import mean_interval, quantile
@@ -130,11 +131,11 @@ class Claims:
 
     def _values(self, row: Row, definition: Definition) -> list[float]:
         experiment = self.paper.claims[row["claim"]][1]
-        if row["verdict"] == "not run" or definition.kind in ABOUT_EACH or definition.cells:
+        if row["verdict"] == "not run" or definition.kind in ABOUT_EACH or definition.has_cells:
             return []
         if experiment is None or experiment.id not in self.fresh:
             return []
-        values = observe(definition, self._tables(experiment.id)).values
+        values = observe(definition, ALONE, self._tables(experiment.id)).values
         return [float(value) for value in values] if len(values) <= MOST_VALUES else []
 
     @cached_property
@@ -166,11 +167,12 @@ def _readings(joined: str, definition: Definition) -> list[Reading]:
     """The cells or settings of a claim, from the JSON of its row."""
     readings = []
     for each in json.loads(joined) if joined else []:
-        claim = definition.cells.get(each["name"], definition)
-        low, high = claim.shown(finite(each["low"]), finite(each["high"]))
+        name = each["name"]
+        cells = [definition.cells[name]] if name in definition.cells else definition.cells.values()
+        low, high = shown(cells, finite(each["low"]), finite(each["high"]))
         observed, reference = finite(each["observed"]), finite(each["reference"])
         readings.append(
-            Reading(name=each["name"], verdict=each["verdict"], observed=observed, low=low, high=high,
+            Reading(name=name, verdict=each["verdict"], observed=observed, low=low, high=high,
                     reference=reference)
         )  # fmt: skip
     return readings

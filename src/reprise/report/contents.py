@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reprise.engine.registry import Paper
-from reprise.evidence.claims import Claim
+from reprise.evidence.claim import Claim
 from reprise.evidence.judgement import Verdict
 from reprise.report.schema import Figure, Item, Quotation, Section
 

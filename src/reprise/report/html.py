@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from reprise.engine.configured import Tier
 from reprise.evidence.calibration import FALSE
-from reprise.evidence.claims import (
+from reprise.evidence.comparison import (
     COLLAPSED,
     IDENTITY_TOLERANCE,
     LEARNED,

@@ -11,7 +11,7 @@ from reprise.engine import registry
 from reprise.engine.check import Verdicts
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
-from reprise.evidence.claims import Claim
+from reprise.evidence.claim import Claim
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import known_false
 from reprise.report.wording import measured

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from reprise import sources
 from reprise.contract.experiment import Artifact
-from reprise.evidence.claims import FORMULAS, Claim
+from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import FORMULAS
 from reprise.report.schema import Place
 
 PACKAGE = Path(str(files("reprise")))

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from reprise.evidence.claims import Form, Kind, Relation
+from reprise.evidence.claim import Form
+from reprise.evidence.comparison import Kind, Relation
 from reprise.evidence.errata import ErratumKind
 from reprise.evidence.judgement import Verdict
 

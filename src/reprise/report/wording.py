@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-from reprise.evidence.claims import FORMULAS, Kind
+from reprise.evidence.comparison import FORMULAS, Kind
 from reprise.evidence.judgement import ABOUT_EACH
 from reprise.evidence.verdicts import CERTAIN
 from reprise.report.numbers import NONE, finite, interval, number, percent

@@ -16,7 +16,7 @@ from turning import assert_reaches, purposes, turned
 
 from reprise.contract.experiment import Context
 from reprise.engine import registry
-from reprise.evidence.claims import MIN_RUNS
+from reprise.evidence.comparison import MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
 from reprise.papers.esser2024 import half_moons

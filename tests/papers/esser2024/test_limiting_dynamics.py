@@ -10,7 +10,7 @@ import torch
 from reprise.contract.experiment import Context
 from reprise.contract.settings import departures, overridden
 from reprise.errors import RepriseError
-from reprise.evidence.claims import MIN_RUNS
+from reprise.evidence.comparison import MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.esser2024.limiting_dynamics import compute as room
 from reprise.papers.esser2024.limiting_dynamics import dynamics

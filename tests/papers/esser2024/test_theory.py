@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import COLLAPSED as COLLAPSE
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import COLLAPSED as COLLAPSE
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.esser2024.errata import ERRATA
 from reprise.papers.esser2024.limiting_dynamics import dynamics
@@ -114,11 +114,7 @@ def test_too_few_points_prove_nothing():
 
 @pytest.mark.parametrize(
     "id",
-    sorted(
-        id
-        for id, claim in BY_ID.items()
-        if "inequality" in {claim.kind, *(cell.kind for cell in claim.cells.values())}
-    ),
+    sorted(id for id, claim in BY_ID.items() if "inequality" in {cell.kind for cell in claim.cells.values()}),
 )
 def test_a_bound_is_shown_by_many_points_and_refuted_by_one(tables, id):
     table = tables["identities"].assign(relative_error=0.0)

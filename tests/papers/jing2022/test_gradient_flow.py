@@ -6,7 +6,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.jing2022 import theory
 from reprise.papers.jing2022.errata import ERRATA

@@ -6,7 +6,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.claims import CLAIMS

@@ -8,7 +8,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.errata import APPENDIX_D
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, compute, formulas, gradients, points

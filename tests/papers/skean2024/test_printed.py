@@ -3,7 +3,7 @@
 import pytest
 
 from reprise.engine import registry
-from reprise.evidence.claims import MARGINS
+from reprise.evidence.comparison import MARGINS
 from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.printed import CLAIMS
@@ -76,7 +76,7 @@ def test_what_needs_a_run_without_departures_besides_the_numbers():
 def test_every_printed_number_is_a_claim(published):
     assert sorted(claim.published for claim in NUMBERS) == sorted(published["value"])
     assert len(NUMBERS) == 106
-    assert {claim.margin for claim in NUMBERS} == {MARGINS["accuracy"]}
+    assert {claim.first.margin for claim in NUMBERS} == {MARGINS["accuracy"]}
 
 
 def test_their_ids():

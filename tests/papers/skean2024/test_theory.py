@@ -9,7 +9,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.identities import tried
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.objectives import frossl, frossl_as_given, gram_energy

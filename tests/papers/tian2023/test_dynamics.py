@@ -8,7 +8,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023 import contrastive
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, points, roughness, two_layers

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
 from reprise.papers.tian2023.global_modulation.claims import CLAIMS

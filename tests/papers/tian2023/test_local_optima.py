@@ -15,7 +15,7 @@ from scipy import integrate
 from reprise.contract.experiment import BASE, Context, evaluate
 from reprise.contract.settings import assumptions, departures, overridden
 from reprise.errors import RepriseError
-from reprise.evidence.claims import MIN_RUNS
+from reprise.evidence.comparison import MIN_RUNS
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.verdicts import judge_all

@@ -299,7 +299,7 @@ def wide(claim):
     """Whether three published numbers differ so much that their mean is known less well than the margin."""
     if not claim.published_std:
         return False
-    return stats.t.ppf(0.975, 2) * claim.published_std / claim.published_n**0.5 > 1.1 * claim.margin
+    return stats.t.ppf(0.975, 2) * claim.published_std / claim.published_n**0.5 > 1.1 * claim.first.margin
 
 
 def test_every_claim_is_in_the_list():

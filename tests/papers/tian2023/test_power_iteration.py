@@ -11,7 +11,7 @@ from scipy import integrate
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures, overridden
 from reprise.errors import RepriseError
-from reprise.evidence.claims import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
 from reprise.evidence.identities import tried
 from reprise.evidence.judgement import MIN_POINTS, judge
 from reprise.papers.tian2023.power_iteration import checks, irregularity

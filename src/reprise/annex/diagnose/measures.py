@@ -17,7 +17,7 @@ from reprise.diagnostics.ranks import (
     spectral_entropy,
     stable_rank,
 )
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.statistics import LEVEL, quantile
 
 Scale = Literal["plain", "rank", "entropy"]

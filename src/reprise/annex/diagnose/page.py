@@ -18,7 +18,7 @@ from reprise.annex.diagnose.classes import Probed
 from reprise.annex.diagnose.measures import LEFT_OUT, Observed
 from reprise.annex.diagnose.moments import GROUPS, Sample
 from reprise.annex.diagnose.verdict import RULE, Verdict
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 from reprise.plotting.style import colors, styled
 from reprise.storage.store import write_files
 

@@ -8,7 +8,7 @@ dimension; since then a spread of at most `PARTLY` is partly collapsed.
 from typing import Literal, NamedTuple
 
 from reprise.annex.diagnose.measures import Observed
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 
 PARTLY, MOSTLY = 0.1, 0.9
 """Shares of collapsed dimensions from which embeddings count as partly collapsed, and as collapsed; the first

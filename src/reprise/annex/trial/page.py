@@ -15,7 +15,7 @@ from reprise.annex.ours.objectives_by_diagnostics.lineup import UNTRAINED, metho
 from reprise.annex.trial.comparison import ARTIFACTS, Comparison
 from reprise.annex.trial.figures import Drawn, pictures
 from reprise.annex.trial.recorded import DATA_SET, provenance
-from reprise.evidence.claims import LEARNED
+from reprise.evidence.comparison import LEARNED
 from reprise.storage.store import write_files
 
 PAGE, TABLE = "trial.html", "trial.csv"

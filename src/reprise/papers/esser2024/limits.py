@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reprise.evidence.claims import COARSEST, IDENTITY_TOLERANCE, Measure
+from reprise.evidence.comparison import COARSEST, IDENTITY_TOLERANCE, Measure
 from reprise.evidence.measures import applied
 
 

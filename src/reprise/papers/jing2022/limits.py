@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reprise.evidence.claims import Measure
+from reprise.evidence.comparison import Measure
 from reprise.evidence.measures import applied, column, each_seed
 
 ROUNDING = 16 * float(np.finfo(np.float32).eps)

@@ -3,7 +3,9 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import MARGINS, Claim, Measure, printed
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import printed
+from reprise.evidence.comparison import MARGINS, Measure
 
 UNIT = "percentage points"
 

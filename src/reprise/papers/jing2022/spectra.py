@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import collapsed
+from reprise.evidence.comparison import collapsed
 
 FLOOR = -30.0
 """Smallest value drawn: ln of a ratio that single precision cannot tell from zero."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.evidence.claims import Measure
+from reprise.evidence.comparison import Measure
 from reprise.evidence.learning import gain
 from reprise.evidence.measures import Source, interned, selected
 

@@ -3,7 +3,9 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import MARGINS, Claim, Measure, ours, printed
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import printed
+from reprise.evidence.comparison import MARGINS, Measure
 from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.published import DATA_SETS, accuracies
 

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Claim, ours, printed
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import printed
 from reprise.papers.tian2023.published import CELL
 
 UNIT = "matching score"

@@ -22,7 +22,7 @@ from reprise.annex.ours.objectives_by_diagnostics.lineup import (
 )
 from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing, has_learned, standing
 from reprise.contract.experiment import Tables, figure, table
-from reprise.evidence.claims import LEARNED
+from reprise.evidence.comparison import LEARNED
 from reprise.evidence.separability import holm, paired_p_values
 from reprise.evidence.statistics import LEVEL
 from reprise.plotting.other_losses import with_other_losses

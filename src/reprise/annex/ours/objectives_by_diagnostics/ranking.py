@@ -10,7 +10,7 @@ import pandas as pd
 from reprise.annex.ours.objectives_by_diagnostics.lineup import FIRST, UNTRAINED, Place
 from reprise.contract.experiment import Tables
 from reprise.errors import RepriseError
-from reprise.evidence.claims import LEARNED
+from reprise.evidence.comparison import LEARNED
 from reprise.evidence.measures import mean
 from reprise.evidence.separability import rank_intervals, separable
 from reprise.evidence.statistics import Interval, mean_interval

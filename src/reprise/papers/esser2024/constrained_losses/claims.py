@@ -6,7 +6,17 @@ A limit is measured to within what still moves over the last quarter of the step
 
 import pandas as pd
 
-from reprise.evidence.claims import COLLAPSED, IDENTITY_TOLERANCE, Claim, Measure, always, for_all, ours
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import always, for_all
+from reprise.evidence.comparison import (
+    COLLAPSED,
+    IDENTITY_TOLERANCE,
+    Comparison,
+    Measure,
+    at_most,
+    exactly,
+    in_every_run,
+)
 from reprise.evidence.measures import applied, difference, interned, ratio, selected
 from reprise.papers.esser2024.limits import beyond
 
@@ -85,9 +95,17 @@ def off_one_output(problem: str) -> Measure:
     return beyond(*relative_to(of_runs("loss", problem, 1), gain(problem), *moved))
 
 
-def _holds(measure: Measure, unit: str, **wanted: float) -> Claim:
-    """In every run."""
-    return always("", "", source="", measure=measure, unit=unit, **wanted)
+def _rests(problem: str, outputs: int) -> Comparison:
+    return in_every_run(exactly(rests(problem, outputs), 1, unit="(1: at rest)"))
+
+
+def _is_none(distance: Measure) -> Comparison:
+    return in_every_run(at_most(distance, IDENTITY_TOLERANCE, unit=RESOLUTION))
+
+
+def _diverges(problem: str, outputs: int, runs: int) -> Comparison:
+    """Every run does (1), or none does (0)."""
+    return in_every_run(exactly(diverged(problem, outputs), runs, unit="(1: not finite)"))
 
 
 def _of_one_output(claim: Claim, outputs: int) -> Claim:
@@ -106,8 +124,8 @@ def _converges(problem: str, outputs: int, where: str) -> Claim:
         f"esser2024/fig1/{problem}-converges-z{outputs}",
         f"With {SCALED[problem]} gradient descent converges, z = {outputs}: it comes to rest, at {where}.",
         {
-            "comes to rest": _holds(rests(problem, outputs), "(1: at rest)", exactly=1),
-            "at this value": _holds(off_optimum(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),
+            "comes to rest": _rests(problem, outputs),
+            "at this value": _is_none(off_optimum(problem, outputs)),
         },
         source="Example 1, Figure 1; Propositions 2 and 3",
     )
@@ -119,8 +137,8 @@ def _independent(problem: str, outputs: int) -> Claim:
         f"esser2024/fig1/{problem}-independent-of-start-z{outputs}",
         f"With {SCALED[problem]} the loss converges to the same value whatever the start, z = {outputs}.",
         {
-            "comes to rest": _holds(rests(problem, outputs), "(1: at rest)", exactly=1),
-            "same value": _holds(off_first_start(problem, outputs), RESOLUTION, at_most=IDENTITY_TOLERANCE),
+            "comes to rest": _rests(problem, outputs),
+            "same value": _is_none(off_first_start(problem, outputs)),
         },
         source=FIGURE_1,
     )
@@ -142,14 +160,14 @@ CLAIMS = [
     for_all(
         "esser2024/fig1/unconstrained-diverges",
         "Gradient descent on the unconstrained contrastive loss diverges, to numbers that are not finite.",
-        {f"z = {z}": _holds(diverged("unconstrained", z), "(1: not finite)", exactly=1) for z in DIMS},
+        {f"z = {z}": _diverges("unconstrained", z, 1) for z in DIMS},
         source=FIGURE_1,
     ),
     *(
         for_all(
             f"esser2024/fig1/{problem}-stays-finite",
             f"With {SCALED[problem]} no run of gradient descent diverges.",
-            {f"z = {z}": _holds(diverged(problem, z), "(1: not finite)", exactly=0) for z in DIMS},
+            {f"z = {z}": _diverges(problem, z, 0) for z in DIMS},
             source=FIGURE_1,
         )
         for problem in SCALED

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure
 from reprise.errors import RepriseError
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.constrained_losses.experiment import Params
 from reprise.plotting.style import LINES, WIDTH, colors, drawable, legend_below, legend_entries, steps_axis

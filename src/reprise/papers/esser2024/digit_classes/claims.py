@@ -3,7 +3,9 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import PERCENT, SHARE, Claim, Measure, for_all, ordering, ours, trend, value
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, ordering, trend
+from reprise.evidence.comparison import PERCENT, SHARE, Comparison, Measure, below, near
 from reprise.evidence.measures import column, rows
 from reprise.papers.esser2024.digit_classes.experiment import DIMS
 from reprise.papers.esser2024.digit_classes.scaling import slopes
@@ -48,14 +50,12 @@ def slope(method: str) -> Measure:
 PERCENT_OF_IMAGES = "% of test images"
 
 
-def _as_accurate(measure: Measure, other: Measure) -> Claim:
-    return value(
-        "", "", source="", quantity="accuracy", measure=measure, published=other, unit=PERCENT_OF_IMAGES
-    )
+def _as_accurate(measure: Measure, other: Measure) -> Comparison:
+    return near(measure, other, quantity="accuracy", unit=PERCENT_OF_IMAGES)
 
 
-def _below(measure: Measure, other: Measure, unit: str, range: tuple[float, float] = PERCENT) -> Claim:
-    return ordering("", "", source="", measure=measure, below=other, unit=unit, range=range)
+def _less_accurate(measure: Measure, other: Measure) -> Comparison:
+    return below(measure, other, unit=PERCENT_OF_IMAGES, range=PERCENT)
 
 
 CLAIMS = [
@@ -64,10 +64,7 @@ CLAIMS = [
         "A linear SVM on the embeddings of descent (11) is as accurate as on those of the ODE (12), and more "
         "accurate than on those of the random start.",
         {f"z = {z}": _as_accurate(accuracy(z, "descent"), accuracy(z, "printed")) for z in DIMS}
-        | {
-            f"z = {z}, learned": _below(accuracy(z, "start"), accuracy(z, "descent"), PERCENT_OF_IMAGES)
-            for z in DIMS
-        },
+        | {f"z = {z}, learned": _less_accurate(accuracy(z, "start"), accuracy(z, "descent")) for z in DIMS},
         source="Figure 4 right, 'Runtime and downstream task'",
         reading="after as many steps as epochs in Figure 2, where the outputs are not at their limit yet",
     ),
@@ -78,9 +75,9 @@ CLAIMS = [
             "eigenvectors of C with the smallest eigenvalues, because the outputs still hold less of the "
             "eigenvector that separates the classes.",
             {
-                "accuracy": _below(accuracy(2, "printed"), accuracy(2, "limit"), PERCENT_OF_IMAGES),
-                "separating eigenvector": _below(
-                    separating(2, "printed"), separating(2, "limit"), "share held", SHARE
+                "accuracy": _less_accurate(accuracy(2, "printed"), accuracy(2, "limit")),
+                "separating eigenvector": below(
+                    separating(2, "printed"), separating(2, "limit"), unit="share held", range=SHARE
                 ),
             },
             source="our remark on Figure 4 right",

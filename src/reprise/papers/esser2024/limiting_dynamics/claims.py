@@ -2,7 +2,18 @@
 
 from collections.abc import Callable
 
-from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, Measure, always, for_all, ordering, ours, value
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import for_all
+from reprise.evidence.comparison import (
+    IDENTITY_TOLERANCE,
+    Comparison,
+    Measure,
+    above,
+    at_most,
+    below,
+    in_every_run,
+    near,
+)
 from reprise.evidence.measures import applied, column, difference
 from reprise.papers.esser2024.limiting_dynamics.experiment import WIDTHS
 from reprise.papers.esser2024.limits import beyond
@@ -29,44 +40,36 @@ def final_loss_gap(width: int) -> Measure:
     return difference(*losses)
 
 
-def _agree(unit: str, distance: Measure, *resolutions: Measure) -> Claim:
-    return always(
-        "", "", source="", measure=beyond(distance, *resolutions), at_most=IDENTITY_TOLERANCE, unit=unit
-    )
+def _agree(unit: str, distance: Measure, *resolutions: Measure) -> Comparison:
+    return in_every_run(at_most(beyond(distance, *resolutions), IDENTITY_TOLERANCE, unit=unit))
 
 
-def _slower(width: int) -> Claim:
+def _slower(width: int) -> Comparison:
     losses = (end("mean_loss", width, method) for method in (ODE, "descent"))
     higher, lower = losses
-    return ordering("", "", source="", measure=higher, above=lower, unit="mean loss")
+    return above(higher, lower, unit="mean loss")
 
 
-def _falls(width: int) -> Claim:
+def _falls(width: int) -> Comparison:
     last, first = (end(name, width, ODE) for name in ("loss", "first_loss"))
-    return ordering("", "", source="", measure=last, below=first, unit="loss")
+    return below(last, first, unit="loss")
 
 
-def _close(width: int) -> Claim:
-    return value(
-        "",
-        "",
-        source="",
-        quantity="score",
-        measure=end("largest_distance", width, ODE),
-        published=0.0,
-        bounds=(0.0, 2.0),
-        unit=UNIT,
-    )
+def _close(width: int) -> Comparison:
+    distance = end("largest_distance", width, ODE)
+    return near(distance, 0.0, quantity="score", bounds=(0.0, 2.0), unit=UNIT)
 
 
-def _smallest(width: int) -> Claim:
+def _smallest(width: int) -> Comparison:
     doubled = applied(
         lambda moved: 2 * moved, end("moved", width, "descent")
     )  # q qᵀ moves up to twice as far
     return _agree("distance of q qᵀ from e_1 e_1ᵀ", end("miss", width, "descent"), doubled)
 
 
-def _at_all_widths(name: str, statement: str, cell: Callable[[int], Claim], source: str = SOURCE) -> Claim:
+def _at_all_widths(
+    name: str, statement: str, cell: Callable[[int], Comparison], source: str = SOURCE
+) -> Claim:
     cells = {f"h = {width}": cell(width) for width in WIDTHS}
     return for_all(f"esser2024/fig3/{name}", statement, cells, source=source, looked=LOOKED)
 

@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import (
-    COLLAPSED,
-    IDENTITY_TOLERANCE,
-    Claim,
-    always,
-    for_all,
-    identity,
-    inequality,
-    ours,
-)
+from reprise.evidence.claim import Claim, ours, single
+from reprise.evidence.claims import always, for_all
+from reprise.evidence.comparison import COLLAPSED, IDENTITY_TOLERANCE, identity, inequality
 from reprise.evidence.identities import Formula, error_of
 
 holds = partial(identities.holds, "esser2024")
@@ -30,8 +23,8 @@ def _in_each(
     name: str, statement: str, source: str, cells: Mapping[str, str], make: Formula = identity
 ) -> Claim:
     """A formula in several models: cell -> the name of what was tried there."""
-    formulas = {cell: make("", "", source=source, measure=error_of(tried)) for cell, tried in cells.items()}
-    return for_all(f"esser2024/{name}", statement, formulas)
+    formulas = {cell: make(error_of(tried)) for cell, tried in cells.items()}
+    return for_all(f"esser2024/{name}", statement, formulas, source=source)
 
 
 CLAIMS = [
@@ -326,22 +319,22 @@ CLAIMS = [
     ),
     # Section 5.1 and 5.2: the outputs' dynamics.
     ours(
-        identity(
+        single(
             "esser2024/thm2/paper-ode-velocity-gap-h2",
             "The outputs of projected gradient descent with a step to 0 follow the ODE (9) (h = d = 2, "
             "z = 1).",
+            identity(error_of("thm2/velocity-h2")),
             source="Theorem 2, Eq. 9",
-            measure=error_of("thm2/velocity-h2"),
         ),
         "ours: an instance of `thm2-ode`, in which the gap is exactly 1/3",
     ),
     ours(
-        identity(
+        single(
             "esser2024/thm2/corrected-ode-gap-h2",
             "The outputs of projected gradient descent with a step to 0 follow dQ/dt = -[4 C Q - 3 Q Qᵀ C"
             " Q - C Q Qᵀ Q] (h = d = 2, z = 1).",
+            identity(error_of("thm2/velocity-h2", "corrected")),
             source="Theorem 2, Eq. 9, corrected",
-            measure=error_of("thm2/velocity-h2", "corrected"),
         )
     ),
     *falsehood(

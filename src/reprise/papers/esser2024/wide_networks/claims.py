@@ -3,7 +3,9 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import COLLAPSED, MARGINS, SHARE, Claim, Measure, for_all, ordering, ours
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, ordering
+from reprise.evidence.comparison import COLLAPSED, MARGINS, SHARE, Comparison, Measure, above, below
 from reprise.evidence.measures import applied, column, last, log_log_slope, wide
 from reprise.papers.esser2024.wide_networks.experiment import ACTIVATIONS, LOSSES
 
@@ -33,15 +35,15 @@ UNIT = "distance over size"
 RANKS = {0: "narrowest", -1: "widest"}
 
 
-def _above(measure: Measure, reference: float | Measure) -> Claim:
-    return ordering("", "", source="", measure=measure, above=reference, unit=UNIT, bounds=SHARE_OF_BOTH)
+def _above(measure: Measure, reference: float | Measure) -> Comparison:
+    return above(measure, reference, unit=UNIT, bounds=SHARE_OF_BOTH)
 
 
 SHARE_OF_BOTH = (0.0, 2.0)
 """Two outputs are at most twice as far apart as the larger is long."""
 
 
-def _further(arm: str) -> dict[str, Claim]:
+def _further(arm: str) -> dict[str, Comparison]:
     """That an arm's distance is above that of supervised networks, paired by seed."""
     return {name: _above(at_rank(rank, arm), at_rank(rank, "supervised")) for rank, name in RANKS.items()}
 
@@ -52,12 +54,9 @@ CLAIMS = [
         "Outputs of wide networks trained by the losses (1) and (2) collapse to one dimension: the second "
         f"singular value falls below {COLLAPSED:g} of the first.",
         {
-            f"{NAMES[activation]}, {loss}": ordering(
-                "",
-                "",
-                source="",
-                measure=column("collapse", "ratio", activation=activation, loss=loss, step=last),
-                below=COLLAPSED,
+            f"{NAMES[activation]}, {loss}": below(
+                column("collapse", "ratio", activation=activation, loss=loss, step=last),
+                COLLAPSED,
                 unit="second singular value over the first",
                 bounds=SHARE,
             )

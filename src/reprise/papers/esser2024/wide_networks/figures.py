@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.wide_networks.claims import NAMES
 from reprise.papers.esser2024.wide_networks.experiment import ACTIVATIONS, ARMS, LOSSES, Params

@@ -1,12 +1,13 @@
 """What the paper says of Figure 2, Theorem 1 and Conjecture 1."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Claim, Measure, for_all, ordering, ours
+from reprise.evidence.claim import Claim, ours, single
+from reprise.evidence.claims import for_all
+from reprise.evidence.comparison import Comparison, Measure, above, below
 from reprise.evidence.measures import Source, applied, last, rows, wide
 from reprise.papers.esser2024.width.slopes import slope_of_means
 
@@ -49,12 +50,12 @@ def slope_of_bound(activation: str) -> Measure:
     return fit("bounds", "bound", activation=activation)
 
 
-def _falls(measure: Measure) -> Claim:
-    return ordering("", "", source="", measure=measure, below=0.0, unit=UNIT)
+def _falls(measure: Measure) -> Comparison:
+    return below(measure, 0.0, unit=UNIT)
 
 
-def _grows(measure: Measure) -> Claim:
-    return ordering("", "", source="", measure=measure, above=0.0, unit=UNIT)
+def _grows(measure: Measure) -> Comparison:
+    return above(measure, 0.0, unit=UNIT)
 
 
 RARE = (
@@ -63,19 +64,19 @@ RARE = (
 )
 
 
-def _at_both_ends(cell: Callable[[str], Claim]) -> dict[str, Claim]:
+def _at_both_ends(cell: Callable[[str], Comparison]) -> dict[str, Comparison]:
     """The cells of a sentence about initialisation and the last epoch."""
     return {words: cell(when) for when, words in WHEN.items()}
 
 
-def _vanishes(activation: str, **rest: str) -> Claim:
+def _vanishes(activation: str, *, reading: str) -> Claim:
     return for_all(
         f"esser2024/fig2/{_word(activation)}-slope",
         f"{_named(activation)}: the difference between nonlinear and linear output falls with width, at "
         "initialisation and after the last epoch.",
         _at_both_ends(lambda when: _falls(slope(activation, when))),
         source=SOURCE,
-        **rest,
+        reading=reading,
     )
 
 
@@ -91,23 +92,24 @@ def _vanishes_relatively(activation: str) -> Claim:
 
 
 def _vanishes_up_to_sign(activation: str) -> Claim:
-    return replace(
-        ours(_falls(slope(activation, "end", "up_to_sign"))),
-        id=f"esser2024/fig2/{_word(activation)}-slope-up-to-sign",
-        statement=f"{_named(activation)}: up to its sign, the nonlinear output's difference from the linear "
-        "one falls with width after the last epoch.",
+    return single(
+        f"esser2024/fig2/{_word(activation)}-slope-up-to-sign",
+        f"{_named(activation)}: up to its sign, the nonlinear output's difference from the linear one falls "
+        "with width after the last epoch.",
+        _falls(slope(activation, "end", "up_to_sign")),
         source="our remark on Figure 2",
+        form="ours",
         reading="up to the sign, ours; the loss is a mean over anchors, where Eq. 1 has their sum",
         looked="added after a look at the seeds on which the slope at the end hangs",
     )
 
 
-def _with_summed_loss(activation: str, verb: str, cell: Callable[[Measure], Claim]) -> Claim:
-    return replace(
+def _with_summed_loss(activation: str, verb: str, cell: Callable[[Measure], Comparison]) -> Claim:
+    return single(
+        f"esser2024/fig2/{activation}-slope-end-sum",
+        f"{_named(activation)}: the difference between nonlinear and linear output {verb} with width after "
+        "the last epoch (summed loss).",
         cell(slope(activation, "end", reduction="sum")),
-        id=f"esser2024/fig2/{activation}-slope-end-sum",
-        statement=f"{_named(activation)}: the difference between nonlinear and linear output {verb} with "
-        "width after the last epoch (summed loss).",
         source=SOURCE,
         reading=SUM,
     )
@@ -153,9 +155,7 @@ CLAIMS = [
             for when, words in WHEN.items()
             for name, cell in {
                 "falls": _falls(slope("relu", when)),
-                "more slowly": ordering(
-                    "", "", source="", measure=slope("relu", when), above=slope("tanh", when), unit=UNIT
-                ),
+                "more slowly": above(slope("relu", when), slope("tanh", when), unit=UNIT),
             }.items()
         },
         source=SOURCE,
@@ -167,12 +167,7 @@ CLAIMS = [
         "With an activation that meets Theorem 1's conditions the difference between nonlinear and "
         "linear output falls with width, at initialisation, at least as fast as √(log⁴ h / h) does "
         "over these widths.",
-        {
-            NAMES[name]: ordering(
-                "", "", source="", measure=slope(name, "init"), below=slope_of_bound(name), unit=UNIT
-            )
-            for name in COVERED
-        },
+        {NAMES[name]: below(slope(name, "init"), slope_of_bound(name), unit=UNIT) for name in COVERED},
         source="Theorem 1",
     ),
     for_all(

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.augmentation_threshold.experiment import Params
 from reprise.plotting.other_losses import other_losses

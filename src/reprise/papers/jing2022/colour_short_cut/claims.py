@@ -3,7 +3,9 @@
 The second claim asserts a net that did not learn, so none of them requires that it did.
 """
 
-from reprise.evidence.claims import LEARNED, Measure, ordering, ours
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import ordering
+from reprise.evidence.comparison import LEARNED, Measure
 from reprise.evidence.measures import applied, column, last, wide
 
 POINTS = "percentage points of linear probe top-1"

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Claim, Measure, collapsed, count, for_all, ours
+from reprise.evidence.claim import ours, single
+from reprise.evidence.claims import count, for_all
+from reprise.evidence.comparison import Comparison, Measure, at_least, collapsed, exactly
 from reprise.evidence.measures import column, difference, each_seed, interned, largest, selected
 
 UNIT = "collapsed values of 16"
@@ -50,33 +52,24 @@ def most(arm: str, depth: int) -> Measure:
     return measure
 
 
-def _collapses(id: str, statement: str, source: str, arm: str, depth: int, *, looked: str = "") -> Claim:
-    return count(
-        id, statement, source=source, at_least=1,
-        measure=difference(collapsed_count(arm, depth), at_start(arm, depth)),
-        unit=f"more {UNIT} {AT_START}", reading=READING, looked=looked,
-    )  # fmt: skip
+def _collapses(arm: str, depth: int) -> Comparison:
+    more = difference(collapsed_count(arm, depth), at_start(arm, depth))
+    return at_least(more, 1, unit=f"more {UNIT} {AT_START}")
 
 
-def _one_more_layer(shallow: int) -> Claim:
+def _one_more_layer(shallow: int) -> Comparison:
     more = difference(collapsed_count("linear", shallow + 1), collapsed_count("linear", shallow))
-    return count("", "", source="Figure 6a", measure=more, at_least=1, unit=f"more {UNIT}", reading=READING)
+    return at_least(more, 1, unit=f"more {UNIT}")
 
 
-def _collapses_with_relu(depth: int) -> Claim:
-    return count(
-        "", "", source="Section 5.4, Figure 6b", at_least=1,
-        measure=difference(most("relu", depth), at_start("relu", depth)),
-        unit=f"more {UNIT} {AT_START}, at most", reading=f"over the course; {READING}",
-    )  # fmt: skip
+def _collapses_with_relu(depth: int) -> Comparison:
+    more = difference(most("relu", depth), at_start("relu", depth))
+    return at_least(more, 1, unit=f"more {UNIT} {AT_START}, at most")
 
 
-def _as_linear(divisor: int) -> Claim:
+def _as_linear(divisor: int) -> Comparison:
     relu, linear = (collapsed_count(arm, 2, divisor) for arm in ("relu", "linear"))
-    return count(
-        "", "", source="Figure 6b", measure=difference(relu, linear), exactly=0, unit=f"more {UNIT}",
-        reading=READING,
-    )  # fmt: skip
+    return exactly(difference(relu, linear), 0, unit=f"more {UNIT}")
 
 
 CLAIMS = [
@@ -94,23 +87,24 @@ CLAIMS = [
         "jing2022/fig6a/linear-collapsed",
         "With more than one linear layer and small augmentation, dimensions of the embedding collapse"
         " that had not collapsed at the start.",
-        {
-            f"L = {depth}": _collapses("", "", "Figure 6a, Corollary 2", "linear", depth)
-            for depth in DEPTHS[1:]
-        },
+        {f"L = {depth}": _collapses("linear", depth) for depth in DEPTHS[1:]},
+        source="Figure 6a, Corollary 2",
+        reading=READING,
     ),
     for_all(
         "jing2022/fig6a/more-layers",
         "With small augmentation, each further linear layer collapses more dimensions of the embedding.",
         {f"L = {depth + 1} after {depth}": _one_more_layer(depth) for depth in DEPTHS[:-1]},
+        source="Figure 6a",
+        reading=READING,
     ),
-    _collapses(
+    single(
         "jing2022/fig6a/isotropic-L4-collapsed",
         "Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the "
         "data: isotropic data collapse too.",
-        "Corollary 2",
-        "isotropic",
-        4,
+        _collapses("isotropic", 4),
+        source="Corollary 2",
+        reading=READING,
         looked=SPREAD,
     ),
     ours(
@@ -131,12 +125,16 @@ CLAIMS = [
         "With ReLU between the layers, dimensions of the embedding collapse as well, at least for a time: "
         "more than at the start.",
         {f"L = {depth}": _collapses_with_relu(depth) for depth in (2, 3)},
+        source="Section 5.4, Figure 6b",
+        reading=f"over the course; {READING}",
     ),
     ours(
         for_all(
             "jing2022/fig6b/relu-like-linear",
             "ReLU (L = 2) leads to as many collapsed dimensions as no nonlinearity, throughout training.",
             {part: _as_linear(divisor) for part, divisor in COURSE.items()},
+            source="Figure 6b",
+            reading=READING,
         ),
         "ours: the paper calls the collapse similar, and does not count",
     ),

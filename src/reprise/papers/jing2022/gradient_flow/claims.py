@@ -3,7 +3,8 @@
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, always
+from reprise.evidence.claims import always
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "jing2022")

@@ -1,12 +1,13 @@
 """What Section 5 says of alignment and of the singular values' growth."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import SHARE, Claim, Measure, collapsed, count, for_all, limit, ordering, ours
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import for_all, limit, ordering
+from reprise.evidence.comparison import SHARE, Comparison, Measure, above, at_least, below, collapsed
 from reprise.evidence.measures import applied, column, difference, each_seed, last, ratio, rows, wide
 from reprise.papers.jing2022.limits import off_diagonal_error, still_moving
 
@@ -64,37 +65,24 @@ def embedding_collapsed(arm: str, step: int | Callable) -> Measure:
 
 
 def _grows_slower(id: str, layer: str, source: str) -> Claim:
-    common: dict[str, Any] = {"source": source, "unit": "growth from the first step to the last"}
+    unit = "growth from the first step to the last"
     cells = {}
     for arm in STARTS:
         smallest, largest = growth(arm, layer, index=last), growth(arm, layer, index=1)
-        cells[f"it grows, {arm}"] = ordering("", "", measure=smallest, above=1.0, **common)
-        cells[f"slower, {arm}"] = ordering("", "", measure=smallest, below=largest, **common)
+        cells[f"it grows, {arm}"] = above(smallest, 1.0, unit=unit)
+        cells[f"slower, {arm}"] = below(smallest, largest, unit=unit)
     statement = f"The smallest singular value of {layer} grows, but significantly slower than the largest."
-    return for_all(id, statement, cells)
+    return for_all(id, statement, cells, source=source)
 
 
-def _becomes_low_rank(arm: str) -> Claim:
-    return count(
-        "",
-        "",
-        source="Figure 5c, Corollary 2",
-        measure=difference(embedding_collapsed(arm, last), embedding_collapsed(arm, 0)),
-        at_least=1,
-        unit="more collapsed values of 16 than at the start",
-    )
+def _becomes_low_rank(arm: str) -> Comparison:
+    more = difference(embedding_collapsed(arm, last), embedding_collapsed(arm, 0))
+    return at_least(more, 1, unit="more collapsed values of 16 than at the start")
 
 
-def _norm_grows(layer: str, arm: str) -> Claim:
+def _norm_grows(layer: str, arm: str) -> Comparison:
     norm = f"norm_{layer.lower()}"
-    return ordering(
-        "",
-        "",
-        source="Theorem 2 (Appendix B.5)",
-        measure=at_end(arm, norm),
-        above=at_half(arm, norm),
-        unit="Frobenius norm",
-    )
+    return above(at_end(arm, norm), at_half(arm, norm), unit="Frobenius norm")
 
 
 CLAIMS = [
@@ -124,6 +112,7 @@ CLAIMS = [
         "The Frobenius norms of W1 and W2 keep growing: each is larger at the last step than at half "
         "of the steps.",
         {f"{layer}, {arm}": _norm_grows(layer, arm) for arm in STARTS for layer in ("W1", "W2")},
+        source="Theorem 2 (Appendix B.5)",
     ),
     ours(
         limit(
@@ -157,5 +146,6 @@ CLAIMS = [
         "Although the augmentation is small, the embeddings' covariance becomes low-rank: singular values "
         "collapse that had not at the start.",
         {arm: _becomes_low_rank(arm) for arm in STARTS},
+        source="Figure 5c, Corollary 2",
     ),
 ]

@@ -1,6 +1,6 @@
 """What other papers say, carried over to the two-layer model of Section 5 and read as an observation of ours.
 
-Written before the first run, with ten seeds and the margins of all claims (`evidence.claims`); each statement
+Written before the first run, with ten seeds and the margins of all claims (`MARGINS`); each statement
 is the prediction. Remark 3 of esser2024 is about the losses (1) and (2): that a fixed projector does not help
 should carry over to InfoNCE, since it stops descent in directions that it does not read; that outputs end in
 one dimension should not, since InfoNCE repels pairs as long as they are close. Of ren2023, that negatives
@@ -12,10 +12,11 @@ symmetry: the loss and the start are the same after a rotation of the hidden uni
 """
 
 import math
-from functools import partial
 from typing import Any
 
-from reprise.evidence.claims import MARGINS, SHARE, Claim, Measure, count, for_all, ordering, ours, value
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, ordering, value
+from reprise.evidence.comparison import MARGINS, SHARE, Measure, above, at_least, below
 from reprise.evidence.measures import column, difference, last
 
 DIM = 16
@@ -25,8 +26,9 @@ PROJECTORS = ("low-rank", "decaying")
 AFTER_REMARK_3 = "Our observation, after Remark 3 of esser2024"
 AFTER_BALANCE = "Our observation, after Definitions 4.1 and 4.2 of ren2023"
 AFTER_CHI = "Our observation, after Eq. 16 and Section 5 of tian2023"
-BALANCE: dict[str, Any] = {"source": AFTER_BALANCE, "unit": "stable rank"}
-CHI: dict[str, Any] = {"source": AFTER_CHI, "unit": "matching score"}
+STABLE_RANK, MATCHING = "stable rank", "matching score"
+BALANCE: dict[str, Any] = {"source": AFTER_BALANCE, "unit": STABLE_RANK}
+CHI: dict[str, Any] = {"source": AFTER_CHI, "unit": MATCHING}
 COSINES = "chi of W1's rows on the axes of the data: cosines, of linear layers their size (tian2023's code)"
 
 
@@ -40,36 +42,32 @@ def at_start(arm: str, name: str) -> Measure:
     return column("trajectory", name, step=0, arm=arm)
 
 
-def _behind_projectors(id: str, statement: str, **cell: Any) -> Claim:
-    """A count in each cell, one a fixed projector; `measure` makes the cell's from its arm."""
-    measure = cell.pop("measure")
-    return for_all(
-        id,
-        statement,
-        {arm: count("", "", source=AFTER_REMARK_3, measure=measure(arm), **cell) for arm in PROJECTORS},
-    )
-
-
-in_cell = partial(ordering, "", "")
-
 STATEMENTS = [
-    _behind_projectors(
+    for_all(
         "jing2022/other-papers/fixed-projector",
         "Carried over from Remark 3 of esser2024 to the two-layer model and InfoNCE: behind a fixed "
         "projector, of low rank or of decaying singular values, at least as many dimensions of the "
         "representation collapse as without one.",
-        measure=lambda arm: difference(at_end(arm, "collapsed"), at_end("none", "collapsed")),
-        at_least=0,
-        unit="more collapsed values of 16 than without a projector",
+        {
+            arm: at_least(
+                difference(at_end(arm, "collapsed"), at_end("none", "collapsed")),
+                0,
+                unit="more collapsed values of 16 than without a projector",
+            )
+            for arm in PROJECTORS
+        },
+        source=AFTER_REMARK_3,
         reading="collapsed: under 1e-3 of the largest (ours)",
     ),
-    _behind_projectors(
+    for_all(
         "jing2022/other-papers/fixed-projector-dimensions",
         "Not carried over from Remark 3 of esser2024 to the two-layer model and InfoNCE: the embeddings "
         "behind a fixed projector keep two dimensions or more.",
-        measure=lambda arm: at_end(arm, "standing"),
-        at_least=2,
-        unit="values that have not collapsed",
+        {
+            arm: at_least(at_end(arm, "standing"), 2, unit="values that have not collapsed")
+            for arm in PROJECTORS
+        },
+        source=AFTER_REMARK_3,
         reading="collapsed: under 1e-3 of the largest (ours)",
     ),
     value(
@@ -109,12 +107,13 @@ STATEMENTS = [
         "As ren2023 finds of two modalities, without negatives the embeddings of two views through one net "
         "end less balanced than at the start, and less than with negatives (the two-layer model).",
         {
-            f"than {when}": in_cell(measure=at_end("non-contrastive", "stable_rank"), below=other, **BALANCE)
+            f"than {when}": below(at_end("non-contrastive", "stable_rank"), other, unit=STABLE_RANK)
             for when, other in (
                 ("at the start", at_start("non-contrastive", "stable_rank")),
                 ("with negatives", at_end("none", "stable_rank")),
             )
         },
+        source=AFTER_BALANCE,
     ),
     ordering(
         "jing2022/other-papers/contrastive-balance",
@@ -157,11 +156,11 @@ STATEMENTS = [
         "After training, chi of tian2023 is higher for the half of the axes along which the data vary more "
         "than for the other half, with and without ReLU (the two-layer model).",
         {
-            words: in_cell(
-                measure=at_end(arm, "chi_varied"), above=at_end(arm, "chi_other"), reading=COSINES, **CHI
-            )
+            words: above(at_end(arm, "chi_varied"), at_end(arm, "chi_other"), unit=MATCHING)
             for words, arm in (("linear", "none"), ("ReLU", "relu"))
         },
+        source=AFTER_CHI,
+        reading=COSINES,
     ),
 ]
 CLAIMS = [ours(claim) for claim in STATEMENTS]

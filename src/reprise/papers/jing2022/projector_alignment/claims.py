@@ -1,6 +1,8 @@
 """What Section 6.1 proposes of the projector."""
 
-from reprise.evidence.claims import SHARE, Claim, limit, value
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import limit, value
+from reprise.evidence.comparison import SHARE
 from reprise.evidence.measures import column, last
 from reprise.papers.jing2022.limits import off_diagonal_error
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from reprise.contract.experiment import BASE, Tables, figure
 from reprise.errors import RepriseError
-from reprise.evidence.claims import COLLAPSED, LEARNED
+from reprise.evidence.comparison import COLLAPSED, LEARNED
 from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_map.experiment import Params
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT

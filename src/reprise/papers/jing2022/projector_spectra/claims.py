@@ -1,14 +1,16 @@
 """The image claims. Those on the paper's own numbers are judged at the paper's scale alone."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from reprise.contract.experiment import Tables
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.evidence.claims import Claim, Measure, Premise, for_all, ordering, value
+from reprise.evidence import comparison
+from reprise.evidence.claim import Claim, single
+from reprise.evidence.claims import for_all, ordering, value
+from reprise.evidence.comparison import Comparison, Measure, Premise
 from reprise.evidence.learning import ELSEWHERE, gain
 from reprise.evidence.measures import applied, column, difference, each_seed, selected
 from reprise.papers.jing2022.projector_spectra.cells import OWN, START
@@ -109,7 +111,12 @@ def above_none(name: str, statement: str, source: str, net: str) -> Claim:
 
 
 def on_each_data_set(
-    name: str, statement: str, cells: Callable[[str], Mapping[str, Claim]], looked: str = ""
+    name: str,
+    statement: str,
+    cells: Callable[[str], Mapping[str, Comparison]],
+    source: str,
+    reading: str,
+    looked: str = "",
 ) -> Claim:
     """A sentence about spectra, on each data set that a run has.
 
@@ -121,37 +128,38 @@ def on_each_data_set(
         for data_set in DATA_SETS
         for each, cell in cells(data_set).items()
     }
-    (first, *_) = named.values()
-    reading = f"{first.reading}; {ELSEWHERE}"
-    return for_all(f"jing2022/{name}", statement, named, partial=True, reading=reading, looked=looked)
+    return for_all(
+        f"jing2022/{name}",
+        statement,
+        named,
+        source=source,
+        partial=True,
+        reading=f"{reading}; {ELSEWHERE}",
+        looked=looked,
+    )
 
 
 def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
     """More singular values are collapsed than before training, when some are already, and the effective rank
     is smaller."""
 
-    def cells(data_set: str) -> dict[str, Claim]:
-        common: dict[str, Any] = {"source": source, "learned": learned(net)}
+    def cells(data_set: str) -> dict[str, Comparison]:
         return {
-            "collapsed values": ordering(
-                "", "",
-                measure=collapsed_of(net, what, data_set=data_set),
-                above=collapsed_of(START, what, data_set=data_set),
+            "collapsed values": comparison.above(
+                collapsed_of(net, what, data_set=data_set),
+                collapsed_of(START, what, data_set=data_set),
                 unit=f"collapsed singular values of the {what}",
-                reading=READING,
-                **common,
+                learned=learned(net),
             ),
-            "effective rank": ordering(
-                "", "",
-                measure=rank_of(net, what, data_set=data_set),
-                below=rank_of(START, what, data_set=data_set),
+            "effective rank": comparison.below(
+                rank_of(net, what, data_set=data_set),
+                rank_of(START, what, data_set=data_set),
                 unit=f"{RANK} of the {what}",
-                reading=RANK_READING,
-                **common,
+                learned=learned(net),
             ),
-        }  # fmt: skip
+        }
 
-    return on_each_data_set(name, statement, cells)
+    return on_each_data_set(name, statement, cells, source, READING)
 
 
 def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Claim]:
@@ -162,22 +170,19 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
         who: the net, in words.
     """
 
-    def leads(number: Callable[..., Measure], sign: int, **rest: Any) -> Callable[[str], dict[str, Claim]]:
-        """That a number of the net is larger; with a negative sign, smaller."""
+    def leads(number: Callable[..., Measure], sign: int, unit: str) -> Callable[[str], dict[str, Comparison]]:
+        """A number of the net is larger; with a negative sign, smaller."""
 
-        def cells(data_set: str) -> dict[str, Claim]:
+        def cells(data_set: str) -> dict[str, Comparison]:
             own, without = (number(each, "representation", data_set=data_set) for each in (net, "none"))
             measure = lead(own, without) if sign > 0 else lead(without, own)
             return {
-                "": ordering(
-                    "",
-                    "",
-                    source=source,
-                    measure=measure,
-                    above=0.0,
+                "": comparison.above(
+                    measure,
+                    0.0,
+                    unit=unit,
                     learned=learned("none", net),
                     premise=collapse_to_prevent(data_set=data_set),
-                    **rest,
                 )
             }
 
@@ -187,34 +192,37 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
         on_each_data_set(
             f"{figure}/{name}-prevents-collapse",
             f"{who} has fewer collapsed singular values than SimCLR's without a projector.",
-            leads(collapsed_of, -1, unit=FEWER, reading=READING),
+            leads(collapsed_of, -1, FEWER),
+            source,
+            READING,
             LOOKED,
         ),
         on_each_data_set(
             f"{figure}/{name}-raises-rank",
             f"{who} has a larger effective rank than SimCLR's without a projector.",
-            leads(rank_of, 1, unit=f"{RANK} of the representation, difference", reading=RANK_READING),
+            leads(rank_of, 1, f"{RANK} of the representation, difference"),
+            source,
+            RANK_READING,
             LOOKED,
         ),
     ]
 
 
 CLAIMS = [
-    replace(
-        value(
-            "jing2022/fig2/collapsed-dimensions",
-            "About 30 of the 128 singular values of SimCLR's embedding covariance collapse.",
-            source="Figure 2, caption",
+    single(
+        "jing2022/fig2/collapsed-dimensions",
+        "About 30 of the 128 singular values of SimCLR's embedding covariance collapse.",
+        comparison.near(
+            collapsed_of("nonlinear", "embedding"),
+            30,
             quantity="count",
-            measure=collapsed_of("nonlinear", "embedding"),
-            published=30,
+            margin=5.0,
             unit="collapsed singular values of 128",
-            needs=NEEDS,
             learned=learned("nonlinear"),
-            reading=f"about: between 25 and 35, which round to 30; {READING}",
         ),
-        kind="value",
-        margin=5.0,
+        source="Figure 2, caption",
+        needs=NEEDS,
+        reading=f"about: between 25 and 35, which round to 30; {READING}",
     ),
     some_collapse(
         "fig2/some-collapse",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure, table
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.evidence.claims import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.learning import PIXELS, gain
 from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import other_settings, setting

@@ -7,7 +7,9 @@ satisfy what is said. Part (a) says that there is a spectrum: the spike's size i
 import numpy as np
 import pandas as pd
 
-from reprise.evidence.claims import Measure, given, limit, ordering, ours
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import given, limit, ordering
+from reprise.evidence.comparison import Measure
 from reprise.evidence.measures import applied, column, ratio
 
 SLOPE = "slope against log d, for every two neighbouring d"

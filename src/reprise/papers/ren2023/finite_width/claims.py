@@ -6,7 +6,9 @@ from itertools import pairwise
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Claim, Measure, always, for_all, ordering, trend
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import always, for_all, trend
+from reprise.evidence.comparison import Comparison, Measure, below
 from reprise.evidence.measures import largest, last, log_log_slope, rows
 from reprise.papers.ren2023.finite_width.experiment import Params
 from reprise.papers.ren2023.words import STAGE_NAMES
@@ -67,16 +69,11 @@ def at_value(table: str, by: str, value: float) -> Measure:
     return lambda tables: rows(tables[table], **{by: value}).groupby("seed")["distance"].agg(largest)
 
 
-def _closer(table: str, by: str, words: str, values: Sequence[float]) -> dict[str, Claim]:
-    """That each of the values brings descent closer than the next one."""
+def _closer(table: str, by: str, words: str, values: Sequence[float]) -> dict[str, Comparison]:
+    """Each of the values brings descent closer than the next one."""
     return {
-        f"{words} {closer:g} and {farther:g}": ordering(
-            "",
-            "",
-            source="Appendix D",
-            measure=at_value(table, by, closer),
-            below=at_value(table, by, farther),
-            unit="largest relative distance",
+        f"{words} {closer:g} and {farther:g}": below(
+            at_value(table, by, closer), at_value(table, by, farther), unit="largest relative distance"
         )
         for closer, farther in pairwise(values)
     }
@@ -154,6 +151,7 @@ CLAIMS = [
         "ren2023/appD/smaller-step-closer",
         "Gradient descent on the contrastive loss is closer to gradient flow the smaller its step.",
         _closer("steps", "step_size", "steps", sorted(STEPS)),
+        source="Appendix D",
     ),
     trend(
         "ren2023/appD/step-exponent",
@@ -169,6 +167,7 @@ CLAIMS = [
         "ren2023/appD/larger-batch-closer",
         "SGD is closer to descent on the expected loss the larger its batches.",
         _closer("batches", "batch_size", "batches", sorted(BATCHES, reverse=True)),
+        source="Appendix D",
     ),
     trend(
         "ren2023/appD/batch-exponent",

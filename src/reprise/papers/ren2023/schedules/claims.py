@@ -1,12 +1,13 @@
 """Theorem 4.3 (b), an existence: somewhere in the region of schedules it holds on every A."""
 
-from functools import partial
 from itertools import product
 
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import MARGINS, Measure, always, for_all, for_some, given, ours, value
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, for_some
+from reprise.evidence.comparison import MARGINS, Measure, at_least, at_most, in_every_case, near
 from reprise.evidence.measures import column, rows
 from reprise.papers.ren2023.schedules.experiment import SCHEDULE, Params, words
 from reprise.papers.ren2023.spectra import EVERY_SPECTRUM, SPECTRA
@@ -51,8 +52,7 @@ def growth(spectrum: str, noise: bool) -> Measure:
     return measure
 
 
-each, near = (partial(make, "", "") for make in (always, value))
-"""Claims in a cell, which have no id and statement of their own."""
+UNIT = "stable rank as a share of r"
 
 CLAIMS = [
     for_some(
@@ -60,17 +60,11 @@ CLAIMS = [
         "Some temperatures and lengths of the two stages let learners with negatives end aligned and "
         "balanced, whatever A is (four spectra, with noise and without).",
         {
-            words(*schedule): given(
-                each(
-                    source="Theorem 4.3 (b)",
-                    measure=ends(words(*schedule)),
-                    at_least=BALANCED,
-                    unit="stable rank as a share of r",
-                    reading="balanced: a stable rank within a tenth of r; at infinite width",
-                )
-            )
+            words(*schedule): in_every_case(at_least(ends(words(*schedule)), BALANCED, unit=UNIT))
             for schedule in product(*GRID.values())
         },
+        source="Theorem 4.3 (b)",
+        reading="balanced: a stable rank within a tenth of r; at infinite width",
         looked="the grid was thinned after a look at a finer one: three τ² of Stage 1 made no difference",
     ),
     for_all(
@@ -79,17 +73,17 @@ CLAIMS = [
         "number less 1 takes no longer for each further "
         f"power of ten than for the one before, as under a power law it would (up to t^-{SLOWEST_POWER:g}).",
         {
-            f"{spectrum} spectrum" + ("" if noise else ", no noise"): given(
-                each(
-                    source="Section 5.4",
-                    measure=growth(spectrum, noise),
-                    at_most=10 ** (1 / SLOWEST_POWER),
+            f"{spectrum} spectrum" + ("" if noise else ", no noise"): in_every_case(
+                at_most(
+                    growth(spectrum, noise),
+                    10 ** (1 / SLOWEST_POWER),
                     unit="ratio of times, from 1e-3 to 1e-4 and from 1e-4 to 1e-5",
-                    reading="at infinite width, and near the end",
                 )
             )
             for spectrum, noise in product(EVERY_SPECTRUM, (True, False))
         },
+        source="Section 5.4",
+        reading="at infinite width, and near the end",
         looked="the powers of ten and the largest ratio were set after a look at the times",
     ),
     ours(
@@ -98,19 +92,17 @@ CLAIMS = [
             "At the corners of the region of temperatures and lengths that balance the limit, descent at "
             "finite width ends as balanced as the limit.",
             {
-                name: given(
+                name: in_every_case(
                     near(
-                        source="Theorem 4.3 (b)",
+                        column("corners", "balance", by="spectrum", **corner),
+                        column("region", "balance", by="spectrum", spectrum=SPECTRA, noise=True, **corner),
                         quantity="score",
-                        measure=column("corners", "balance", by="spectrum", **corner),
-                        published=column(
-                            "region", "balance", by="spectrum", spectrum=SPECTRA, noise=True, **corner
-                        ),
-                        unit="stable rank as a share of r",
+                        unit=UNIT,
                     )
                 )
                 for name, corner in CORNERS.items()
             },
+            source="Theorem 4.3 (b)",
         )
     ),
 ]

@@ -6,7 +6,9 @@ Our text of the paper has lost its formulas: each is stated here as it was deriv
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, always, restated
+from reprise.evidence.claim import restated
+from reprise.evidence.claims import always
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.identities import error_of
 
 holds, bound = (partial(make, "ren2023") for make in (identities.holds, identities.bound))

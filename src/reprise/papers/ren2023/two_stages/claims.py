@@ -9,18 +9,9 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import (
-    MARGINS,
-    SHARE,
-    Claim,
-    Measure,
-    for_all,
-    for_some,
-    limit,
-    ordering,
-    ours,
-    value,
-)
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, for_some
+from reprise.evidence.comparison import MARGINS, SHARE, Comparison, Measure, above, below, near, tends_to
 from reprise.evidence.measures import Wide, applied, column, each_seed, interned, once, rows, selected
 from reprise.papers.ren2023.two_stages.experiment import TIME_SCALE
 from reprise.papers.ren2023.words import STAGE_NAMES
@@ -178,61 +169,39 @@ FIXED_LENGTH = (
 )
 
 
-higher_or_lower, near, at_limit = (partial(make, "", "") for make in (ordering, value, limit))
-"""Claims in a cell, which have no id and statement of their own."""
-
-
 def _fig1(name: str) -> str:
     return f"ren2023/fig1/{name}"
 
 
-def in_cells(cell_claim: Callable[[str], Claim], cells: Iterable[str] = CELLS) -> dict[str, Claim]:
-    """A claim in each cell, by the cell's words."""
-    return {WORDS[cell]: cell_claim(cell) for cell in cells}
+def in_cells(compared: Callable[[str], Comparison], cells: Iterable[str] = CELLS) -> dict[str, Comparison]:
+    """What is compared in each cell, by the cell's words."""
+    return {WORDS[cell]: compared(cell) for cell in cells}
 
 
-def _score(cell: str, when: When, loss: str = "contrastive") -> Claim:
-    """That the alignment score is as high as Definition 4.1 allows."""
-    return at_limit(
-        source="",
-        measure=at(when, "alignment", loss, cell),
-        reaches=CEILING,
-        resolution=SAMPLING,
-        unit="alignment score",
-        bounds=SHARE,
-    )
+def _score(cell: str, when: When, loss: str = "contrastive") -> Comparison:
+    """The alignment score is as high as Definition 4.1 allows."""
+    score = at(when, "alignment", loss, cell)
+    return tends_to(score, CEILING, resolution=SAMPLING, unit="alignment score", bounds=SHARE)
 
 
-def _balanced(cell: str) -> Claim:
-    """That the output is as balanced as r signals can be."""
-    return near(
-        source="Section 5.4, Figure 1",
-        quantity="singular value",
-        measure=at("stage 2", "stable_rank", cell=cell),
-        published=SIGNALS,
-        unit=RANK,
-        reading="about r: within a tenth; of the output's exact covariance",
-    )
+def _balanced(cell: str) -> Comparison:
+    """The output is as balanced as r signals can be."""
+    rank = at("stage 2", "stable_rank", cell=cell)
+    return near(rank, SIGNALS, quantity="singular value", unit=RANK)
 
 
-def _less_noise(cell: str, start: When, end: When) -> Claim:
-    return higher_or_lower(
-        source="",
-        measure=at(end, "noise_to_signal", cell=cell),
-        below=at(start, "noise_to_signal", cell=cell),
-        unit="noise-to-signal ratio",
-    )
+def _less_noise(cell: str, start: When, end: When) -> Comparison:
+    after, before = (at(when, "noise_to_signal", cell=cell) for when in (end, start))
+    return below(after, before, unit="noise-to-signal ratio")
 
 
-def _near_limit(cell: str, stage: int) -> Claim:
-    return near(
-        source="",
-        quantity="score",
-        measure=limit_distance(stage, cell),
-        published=0.0,
-        unit="largest relative difference",
-        bounds=(0.0, math.inf),
-    )
+def _no_difference(difference: Measure) -> Comparison:
+    return near(difference, 0.0, quantity="score", unit="largest relative difference", bounds=(0.0, math.inf))
+
+
+def _is_one(measure: Measure, unit: str) -> Comparison:
+    """A number that is at least 1 is about 1."""
+    return near(measure, 1.0, quantity="singular value", unit=unit, bounds=(1.0, math.inf))
 
 
 SIGNALS = each_seed("first", column("trajectory", "signals"))
@@ -256,30 +225,20 @@ CLAIMS = [
         "In contrastive training, Stage 1 (small temperature τ²) aligns the modalities at the cost of the "
         "condition number of K_A, which is larger once they are aligned than at the start.",
         in_cells(
-            lambda cell: higher_or_lower(
-                source="Abstract, Section 5.3, Figure 1",
-                measure=at("aligned", "condition", cell=cell),
-                above=at("start", "condition", cell=cell),
-                unit=UNIT,
-                reading="aligned: |K_A - K_B| is at most a tenth of |K_A|",
+            lambda cell: above(
+                at("aligned", "condition", cell=cell), at("start", "condition", cell=cell), unit=UNIT
             )
         ),
+        source="Abstract, Section 5.3, Figure 1",
+        reading="aligned: |K_A - K_B| is at most a tenth of |K_A|",
     ),
     ours(
         for_all(
             _fig1("contrastive-condition-one"),
             "In contrastive training, Stage 2 (large temperature τ²) brings the condition number of the "
             "representation to about 1.",
-            in_cells(
-                lambda cell: near(
-                    source="Section 5.4, Lemma 5.3",
-                    quantity="singular value",
-                    measure=at("stage 2", "condition", cell=cell),
-                    published=1.0,
-                    unit=UNIT,
-                    bounds=(1.0, math.inf),
-                )
-            ),
+            in_cells(lambda cell: _is_one(at("stage 2", "condition", cell=cell), UNIT)),
+            source="Section 5.4, Lemma 5.3",
             reading="about 1: within a tenth",
         ),
         FIXED_LENGTH,
@@ -289,14 +248,14 @@ CLAIMS = [
         "In contrastive training, Stage 1 (small temperature τ²) improves the alignment score of the "
         "modalities.",
         in_cells(
-            lambda cell: higher_or_lower(
-                source="Section 5.3, Figure 1",
-                measure=at("stage 1", "alignment", cell=cell),
-                above=at("start", "alignment", cell=cell),
+            lambda cell: above(
+                at("stage 1", "alignment", cell=cell),
+                at("start", "alignment", cell=cell),
                 unit="alignment score",
                 bounds=SHARE,
             )
         ),
+        source="Section 5.3, Figure 1",
     ),
     for_all(
         _fig1("alignment-stage2"),
@@ -304,14 +263,14 @@ CLAIMS = [
         " (large temperature τ²).",
         in_cells(
             lambda cell: near(
-                source="Section 5.4, Figure 1",
+                at("stage 2", "alignment", cell=cell),
+                at("stage 1", "alignment", cell=cell),
                 quantity="score",
-                measure=at("stage 2", "alignment", cell=cell),
-                published=at("stage 1", "alignment", cell=cell),
                 unit="alignment score",
                 bounds=SHARE,
             )
         ),
+        source="Section 5.4, Figure 1",
     ),
     ours(
         for_all(
@@ -320,18 +279,14 @@ CLAIMS = [
             "at a linear rate: until it is about 1, log(condition number - 1) falls, and a straight line "
             "fits it better than the law (t + t_0)^-2.",
             {
-                f"{WORDS[cell]}: {what}": higher_or_lower(
-                    source="Section 5.4, Corollary C.20",
-                    measure=in_stage2(cell, fit),
-                    below=0.0,
-                    unit=unit,
-                )
+                f"{WORDS[cell]}: {what}": below(in_stage2(cell, fit), 0.0, unit=unit)
                 for cell in CELLS
                 for what, fit, unit in (
                     ("falls", rate, "per step"),
                     ("exponentially", against_power, "log ratio of the variances left"),
                 )
             },
+            source="Section 5.4, Corollary C.20",
             reading="condition number - 1, until it is 0.1",
         ),
         FIXED_LENGTH,
@@ -341,16 +296,8 @@ CLAIMS = [
             "ren2023/sec53/stage1-noncontrastive",
             "In contrastive training, Stage 1 (small temperature τ²) goes through the condition numbers "
             "of non-contrastive descent, in half as many steps.",
-            in_cells(
-                lambda cell: near(
-                    source="Section 5.3, Lemma B.9",
-                    quantity="score",
-                    measure=stage1_distance(cell),
-                    published=0.0,
-                    unit="largest relative difference",
-                    bounds=(0.0, math.inf),
-                )
-            ),
+            in_cells(lambda cell: _no_difference(stage1_distance(cell))),
+            source="Section 5.3, Lemma B.9",
         ),
         "ours: the paper says so of small τ², of which our copy has lost the value, approximately and for "
         "wide learners; a tenth is ours",
@@ -360,13 +307,11 @@ CLAIMS = [
         "In contrastive training, Stage 2 (large temperature τ²) reduces the condition number of the "
         "representation.",
         in_cells(
-            lambda cell: higher_or_lower(
-                source="Section 5.4, Figure 1",
-                measure=at("stage 2", "condition", cell=cell),
-                below=at("stage 1", "condition", cell=cell),
-                unit=UNIT,
+            lambda cell: below(
+                at("stage 2", "condition", cell=cell), at("stage 1", "condition", cell=cell), unit=UNIT
             )
         ),
+        source="Section 5.4, Figure 1",
     ),
     ours(
         for_all(
@@ -374,6 +319,7 @@ CLAIMS = [
             "In contrastive training, at the end of Stage 2 (large temperature τ²) the output is "
             "balanced: the stable rank of its covariance is about r.",
             in_cells(_balanced),
+            source="Section 5.4, Figure 1",
             looked="the exact covariance took the place of one estimated from 2,000 pairs after a look at "
             "both",
             reading="about r: within a tenth; of the output's exact covariance",
@@ -384,40 +330,32 @@ CLAIMS = [
         _fig1("noncontrastive-balance"),
         "Without negative pairs the output ends less balanced than at the start.",
         in_cells(
-            lambda cell: higher_or_lower(
-                source="Section 5.3, Figure 1",
-                measure=at("stage 2", "stable_rank", "non-contrastive", cell),
-                below=at("start", "stable_rank", "non-contrastive", cell),
+            lambda cell: below(
+                at("stage 2", "stable_rank", "non-contrastive", cell),
+                at("start", "stable_rank", "non-contrastive", cell),
                 unit=RANK,
             )
         ),
+        source="Section 5.3, Figure 1",
     ),
     for_some(
         _fig1("noncontrastive-rank-one"),
         "Without negative pairs the output comes close to rank one, for some A.",
-        in_cells(
-            lambda cell: near(
-                source="Section 1, Theorem 4.3 (a)",
-                quantity="singular value",
-                measure=at("stage 2", "stable_rank", "non-contrastive", cell),
-                published=1.0,
-                unit=RANK,
-                bounds=(1.0, math.inf),
-                reading="close to 1: within a tenth; stable rank |C|_F² / |C|_2²",
-            )
-        ),
+        in_cells(lambda cell: _is_one(at("stage 2", "stable_rank", "non-contrastive", cell), RANK)),
+        source="Section 1, Theorem 4.3 (a)",
+        reading="close to 1: within a tenth; stable rank |C|_F² / |C|_2²",
     ),
     for_all(
         _fig1("contrastive-more-balanced"),
         "With negative pairs the output ends more balanced than without them.",
         in_cells(
-            lambda cell: higher_or_lower(
-                source="Section 4, Figure 1",
-                measure=at("stage 2", "stable_rank", cell=cell),
-                above=at("stage 2", "stable_rank", "non-contrastive", cell),
+            lambda cell: above(
+                at("stage 2", "stable_rank", cell=cell),
+                at("stage 2", "stable_rank", "non-contrastive", cell),
                 unit=RANK,
             )
         ),
+        source="Section 4, Figure 1",
     ),
     *(
         for_all(
@@ -442,9 +380,9 @@ CLAIMS = [
         "its alignment score as high as the definition allows, and the stable rank of the output's exact "
         "covariance r.",
         {
-            f"{WORDS[cell]}: {what}": claim
+            f"{WORDS[cell]}: {what}": compared
             for cell in NOISY
-            for what, claim in (("aligned", _score(cell, "stage 2")), ("balanced", _balanced(cell)))
+            for what, compared in (("aligned", _score(cell, "stage 2")), ("balanced", _balanced(cell)))
         },
         source="Theorem 4.3 (b)",
         exists=True,
@@ -455,7 +393,7 @@ CLAIMS = [
                 f"ren2023/{slug}/tracks-limit",
                 "The condition number of descent with Figure 1's settings is close to that of infinite width "
                 f"all through {STAGE_NAMES[stage]}.",
-                in_cells(partial(_near_limit, stage=stage)),
+                {WORDS[cell]: _no_difference(limit_distance(stage, cell)) for cell in CELLS},
                 source=lemma,
             )
         )

@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import PERCENT, SHARE, Claim, Measure, for_all, ordering, ours, value
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import for_all, ordering, value
+from reprise.evidence.comparison import PERCENT, SHARE, Comparison, Measure, above, below
 from reprise.evidence.measures import applied, interned, last, once, rows, selected
 from reprise.papers.ren2023.zero_shot.experiment import LOSSES, MODALITIES
 
@@ -158,30 +160,35 @@ def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Clai
     ]
 
 
-def _moved(name: str, statement: str, loss: str, learned: Measure, **than: Callable) -> list[Claim]:
-    """That training moves the condition number, for images and for texts: over all singular values, and
-    without those that should be 0.
+def _moved(
+    name: str,
+    statement: str,
+    loss: str,
+    learned: Measure,
+    side: Callable[..., Comparison],
+    reference: Callable[[str, str], Measure],
+) -> list[Claim]:
+    """Training moves the condition number, for images and for texts: over all singular values, and without
+    those that should be 0.
 
     Args:
-        than: `above` or `below`, and what, from a loss and a column.
+        side: `above` or `below`.
+        reference: of what, from a loss and a column.
     """
-    ((relation, reference),) = than.items()
     return [
         for_all(
             f"ren2023/fig2/{name}{suffix}",
             f"{statement}{words}.",
             {
-                f"{modality}s": ordering(
-                    "",
-                    "",
-                    source="Abstract, Figure 2",
-                    measure=log_condition(loss, f"{column}_{modality}"),
+                f"{modality}s": side(
+                    log_condition(loss, f"{column}_{modality}"),
+                    reference(loss, f"{column}_{modality}"),
                     unit=CONDITION,
                     learned=learned,
-                    **{relation: reference(loss, f"{column}_{modality}")},
                 )
                 for modality in MODALITIES
             },
+            source="Abstract, Figure 2",
             reading=reading,
             looked=LATER,
         )
@@ -208,7 +215,8 @@ CLAIMS: list[Claim] = [
             "contrastive heads end with a smaller one than random ones",
             "contrastive",
             with_negatives,
-            below=log_start,
+            below,
+            log_start,
         )
     ),
     *_moved(
@@ -217,7 +225,8 @@ CLAIMS: list[Claim] = [
         "contrastive heads end with a smaller one than at its peak on the way",
         "contrastive",
         with_negatives,
-        below=log_peak,
+        below,
+        log_peak,
     ),
     *_moved(
         "noncontrastive-condition-above-start",
@@ -225,25 +234,24 @@ CLAIMS: list[Claim] = [
         "non-contrastive heads end with a larger one than random ones",
         "non-contrastive",
         gain,
-        above=log_start,
+        above,
+        log_start,
     ),
     for_all(
         "ren2023/fig2/contrastive-balance-above-start",
         "Negative pairs balance the embeddings: contrastive heads end with a larger stable rank than random "
         "ones, in both readings.",
         {
-            f"{modality}s, {words}": ordering(
-                "",
-                "",
-                source="Abstract, Figure 2",
-                measure=at(f"{column}_{modality}", "contrastive"),
-                above=at(f"{column}_{modality}", "contrastive", start),
+            f"{modality}s, {words}": above(
+                at(f"{column}_{modality}", "contrastive"),
+                at(f"{column}_{modality}", "contrastive", start),
                 unit="stable rank",
                 learned=with_negatives,
             )
             for modality in MODALITIES
             for column, words in (("stable_rank", "of C"), ("intrinsic_dimension", "of its root"))
         },
+        source="Abstract, Figure 2",
         looked=LATER,
     ),
     ours(

@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Claim, Measure, for_all, ordering, value
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import for_all, value
+from reprise.evidence.comparison import Comparison, Measure, above, below, near
 from reprise.evidence.measures import Wide, column, interned
 from reprise.papers.skean2024.early_lead.experiment import EPOCHS, LOOKS, PAIR, SHOWN
 from reprise.papers.skean2024.learned import learned
@@ -50,31 +52,34 @@ def probe(method: str, name: str) -> Measure:
     return column("probes", name, method=method)
 
 
-COMMON = {"source": "Section 6.2, Figure 4", "learned": learned("probes", method=PAIR)}
+SOURCE = "Section 6.2, Figure 4"
+LEARNED_BY_PAIR = learned("probes", method=PAIR)
 
 
-def _lead(column: str, measure: Measure, **side: float | Measure) -> Claim:
-    unit = f"percentage points of online {K[column]}, FroSSL's lead over Barlow Twins"
-    return ordering("", "", measure=measure, unit=unit, **COMMON, **side)  # type: ignore[arg-type]
+def _unit(column: str) -> str:
+    return f"percentage points of online {K[column]}, FroSSL's lead over Barlow Twins"
 
 
-def _similar(column: str) -> Claim:
-    return value(
-        "", "",
+def _leads(column: str, lead: Measure) -> Comparison:
+    return above(lead, 0.0, unit=_unit(column), learned=LEARNED_BY_PAIR)
+
+
+def _similar(column: str) -> Comparison:
+    return near(
+        probe("frossl", column),
+        probe("barlow-twins", column),
         quantity="accuracy",
-        measure=probe("frossl", column),
-        published=probe("barlow-twins", column),
         kind="trend",
         unit=f"% {K[column]} linear probe",
-        **COMMON,  # type: ignore[arg-type]
-    )  # fmt: skip
+        learned=LEARNED_BY_PAIR,
+    )
 
 
-def _catches_up(column: str) -> dict[str, Claim]:
-    k = K[column]
+def _catches_up(column: str) -> dict[str, Comparison]:
+    k, early = K[column], mean_early(column)
     return {
-        f"{k}: FroSSL leads at first": _lead(column, mean_early(column), above=0.0),
-        f"{k}: by less in the end": _lead(column, final(column), below=mean_early(column)),
+        f"{k}: FroSSL leads at first": _leads(column, early),
+        f"{k}: by less in the end": below(final(column), early, unit=_unit(column), learned=LEARNED_BY_PAIR),
     }
 
 
@@ -83,28 +88,32 @@ SENTENCES: list[Claim] = [
         "skean2024/fig4/ahead-after-the-first-epoch",
         "FroSSL's top-1 and top-5 accuracies are above Barlow Twins' already at the first test of "
         "the online probe.",
-        {k: _lead(column, first(column), above=0.0) for column, k in K.items()},
+        {k: _leads(column, first(column)) for column, k in K.items()},
+        source=SOURCE,
     ),
     for_all(
         "skean2024/fig4/ahead-for-30-epochs",
         f"FroSSL's top-1 and top-5 accuracies are above Barlow Twins' in the first {SHOWN} of {EPOCHS} "
         f"epochs: after {LOOKS[0]}, {LOOKS[1]} and {LOOKS[2]}.",
         {
-            f"{k}, epoch {epoch}": _lead(column, after(epoch, column), above=0.0)
+            f"{k}, epoch {epoch}": _leads(column, after(epoch, column))
             for (column, k), epoch in product(K.items(), LOOKS)
         },
+        source=SOURCE,
     ),
     for_all(
         "skean2024/fig4/barlow-catches-up",
         "Barlow Twins catches up: at the end FroSSL's lead in top-1 and top-5 accuracy is smaller "
         "than its mean over "
         f"the first {SHOWN} epochs.",
-        {name: claim for column in K for name, claim in _catches_up(column).items()},
+        {name: cell for column in K for name, cell in _catches_up(column).items()},
+        source=SOURCE,
     ),
     for_all(
         "skean2024/fig4/similar-in-the-end",
         "In the end FroSSL and Barlow Twins have similar top-1 and top-5 accuracies of a linear probe.",
         {k: _similar(column) for column, k in K.items()},
+        source=SOURCE,
     ),
 ]
 

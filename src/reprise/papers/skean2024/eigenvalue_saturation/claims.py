@@ -11,7 +11,9 @@ import pandas as pd
 
 from reprise.contract.experiment import Tables
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.evidence.claims import MARGINS, Claim, Measure, for_all, ordering
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import for_all
+from reprise.evidence.comparison import MARGINS, Comparison, Measure, above, below
 from reprise.evidence.learning import ELSEWHERE
 from reprise.evidence.measures import applied, column, difference, once, rows
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import SHARED_RATE
@@ -53,26 +55,25 @@ def _claim(name: str, scale: str, rate: str) -> Claim:
     what, comparison, unit = METRICS[name]
     own_rate, where = RATES[rate]
     scaled = f"{name}_{scale}"
-    side = "above" if comparison == "larger" else "below"
+    side = above if comparison == "larger" else below
     return for_all(
         f"skean2024/fig3/{name}-{scale}-{rate}",
         f"FroSSL's {what} is {comparison} than that of SimCLR, VICReg and Barlow Twins, each {where}; "
         f"{HOW[scale]}; on each data set on which a run looks.",
         {
-            f"{data_set}, {METHODS[method].name}": ordering(
-                "", "",
-                source="Section 5.2, Figure 3",
-                measure=metric(scaled, own_rate, data_set, "frossl"),
+            f"{data_set}, {METHODS[method].name}": side(
+                metric(scaled, own_rate, data_set, "frossl"),
+                metric(scaled, own_rate, data_set, method),
                 unit=unit,
                 bounds=(0.0, math.inf),
                 learned=learned("probes", own_rate=own_rate, method=("frossl", method)),
-                reading=f"ours: {HOW[scale]}, {where}; {ELSEWHERE}",
-                **{side: metric(scaled, own_rate, data_set, method)},
             )
             for data_set, method in product(DATA_SETS, FIGURE3_PUBLISHED)
         },
+        source="Section 5.2, Figure 3",
+        reading=f"ours: {HOW[scale]}, {where}; {ELSEWHERE}",
         partial=True,
-    )  # fmt: skip
+    )
 
 
 def rise(method: str, index: int) -> Measure:
@@ -94,16 +95,13 @@ def rise(method: str, index: int) -> Measure:
     return measure
 
 
-def _stepwise(method: str) -> Claim:
-    return ordering(
-        "", "",
-        source="Section 5.2",
-        measure=rise(method, 1),
-        below=rise(method, TOP),
+def _stepwise(method: str) -> Comparison:
+    return below(
+        rise(method, 1),
+        rise(method, TOP),
         unit="steps",
         learned=learned("probes", own_rate=SHARED, method=method),
-        reading=f"stepwise: the first eigenvalue has risen by half before the {TOP}th has (ours)",
-    )  # fmt: skip
+    )
 
 
 def accuracy(method: str, own_rate: bool) -> Measure:
@@ -112,18 +110,13 @@ def accuracy(method: str, own_rate: bool) -> Measure:
     return applied(lambda values: values.fillna(0.0), top1)
 
 
-def _best(method: str) -> Claim:
-    return ordering(
-        "", "",
-        source="Section 5.2",
-        measure=difference(accuracy(method, SHARED), accuracy(method, OWN)),
-        above=-MARGINS["accuracy"],
+def _best(method: str) -> Comparison:
+    return above(
+        difference(accuracy(method, SHARED), accuracy(method, OWN)),
+        -MARGINS["accuracy"],
         unit="percentage points of a linear probe, shared over own rate",
         learned=learned("probes", own_rate=OWN, method=method),
-        reading="ours: after Figure 3's steps, not after 100 epochs, and within the margin of accuracies; a "
-        "network that diverges has 0 %; where a method's pilots, of one seed, choose the shared rate, both "
-        "are the same networks",
-    )  # fmt: skip
+    )
 
 
 CLAIMS: list[Claim] = [
@@ -132,12 +125,18 @@ CLAIMS: list[Claim] = [
         f"The rate of {SHARED_RATE} gives every method of Figure 3 its best linear probe: none is more than "
         "the margin of accuracies below its probe at the rate that its pilots choose.",
         {METHODS[method].name: _best(method) for method in (*FIGURE3_PUBLISHED, "frossl")},
+        source="Section 5.2",
+        reading="ours: after Figure 3's steps, not after 100 epochs, and within the margin of accuracies; a "
+        "network that diverges has 0 %; where a method's pilots, of one seed, choose the shared rate, both "
+        "are the same networks",
     ),
     for_all(
         "skean2024/sec52/stepwise-nonlinear",
         "In nonlinear networks, too, convergence is stepwise: the largest eigenvalue of the embeddings' "
         f"covariance rises before the {TOP}th, at the rate of {SHARED_RATE}.",
         {METHODS[method].name: _stepwise(method) for method in (*FIGURE3_PUBLISHED, "frossl")},
+        source="Section 5.2",
+        reading=f"stepwise: the first eigenvalue has risen by half before the {TOP}th has (ours)",
     ),
     *(_claim(*reading) for reading in product(METRICS, SCALES, RATES)),
 ]

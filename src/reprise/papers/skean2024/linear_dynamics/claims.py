@@ -7,7 +7,9 @@ import pandas as pd
 
 from reprise.contract.experiment import Tables
 from reprise.evidence import identities
-from reprise.evidence.claims import Measure, for_all, inequality, limit, ordering, ours
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, limit
+from reprise.evidence.comparison import Measure, below, inequality
 from reprise.evidence.measures import applied, first, largest, rows
 
 holds = partial(identities.holds, "skean2024")
@@ -290,18 +292,16 @@ CLAIMS = [
         "The eigenvalues from small random layers move the more closely as from the aligned layers of"
         " Proposition D.1, corrected, the smaller the layers are at first.",
         {
-            name: ordering(
-                "",
-                "",
-                source="Proposition D.2",
-                measure=distance_to_aligned(place),
-                below=distance_to_aligned(place + 1),
+            name: below(
+                distance_to_aligned(place),
+                distance_to_aligned(place + 1),
                 unit="largest difference of eigenvalues",
             )
             for place, name in enumerate(
                 ("smallest below the next", "third below the second", "second below the largest")
             )
         },
+        source="Proposition D.2",
     ),
     # Why Figure 2 comes out as it does.
     remark(

@@ -10,7 +10,9 @@ from typing import Any
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import LEARNED, MARGINS, PERCENT, Claim, Measure, for_all, ordering, value
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import for_all, ordering, value
+from reprise.evidence.comparison import LEARNED, MARGINS, PERCENT, Comparison, Measure, above
 from reprise.evidence.measures import applied, column, difference, once, rows, wide
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
@@ -57,50 +59,45 @@ def _leads(name: str, statement: str, methods: Sequence[str], epochs: Sequence[i
             f"{METHODS[method].name}, epoch {epoch}": _lead(method, epoch)
             for method, epoch in product(methods, epochs)
         },
+        source="Section 6.1, Table 3",
     )
 
 
-def _lead(method: str, epoch: int) -> Claim:
-    return ordering(
-        "", "",
-        source="Section 6.1, Table 3",
-        measure=lead(method, epoch),
-        above=0.0,
+def _lead(method: str, epoch: int) -> Comparison:
+    return above(
+        lead(method, epoch),
+        0.0,
         unit=f"{POINTS}, FroSSL's lead",
         learned=learned(of_table3, method=("frossl", method)),
-    )  # fmt: skip
+    )
 
 
-def _competitive(method: str, place: int) -> Claim:
-    return ordering(
-        "", "",
-        source="Section 6.1, Table 2",
-        measure=difference(accuracy(place, "frossl"), accuracy(place, method)),
-        above=-MARGINS["accuracy"],
+def _competitive(method: str, place: int) -> Comparison:
+    return above(
+        difference(accuracy(place, "frossl"), accuracy(place, method)),
+        -MARGINS["accuracy"],
         unit=f"{POINTS}, FroSSL's lead",
         learned=learned("probes", place=place, method=("frossl", method)),
-        reading="competitive: within the margin of accuracies, as of the printed numbers (ours)",
-    )  # fmt: skip
+    )
 
 
 def _logs(method: str) -> Claim:
     sets = {
-        SIZES[place]: ordering(
-            "", "",
-            source="Section 6.3",
-            measure=accuracy(place, "frossl"),
-            above=accuracy(place, method),
+        SIZES[place]: above(
+            accuracy(place, "frossl"),
+            accuracy(place, method),
             unit="% top-1 linear probe",
             range=PERCENT,
             learned=learned("probes", place=place, method=("frossl", method)),
-            reading=f"the loss {NO_LOGS[method]}; the paper does not give its scale",
         )
         for place in SIZES
-    }  # fmt: skip
+    }
     return for_all(
         f"skean2024/sec6.3/logs-help-{method.removeprefix('frossl-')}",
         f"Without logarithms FroSSL's linear probe is worse on every data set: the loss {NO_LOGS[method]}.",
         sets,
+        source="Section 6.3",
+        reading=f"the loss {NO_LOGS[method]}; the paper does not give its scale",
     )
 
 
@@ -183,6 +180,8 @@ CLAIMS: list[Claim] = [
             for method, place in product(ROWS, SIZES)
             if method != "frossl"
         },
+        source="Section 6.1, Table 2",
+        reading="competitive: within the margin of accuracies, as of the printed numbers (ours)",
     ),
     ordering(
         "skean2024/sec6.1/corinfomax-fails",

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import Measure, count, for_all, ordering, ours, value
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import for_all, ordering
+from reprise.evidence.comparison import Measure, at_least, near
 from reprise.evidence.measures import applied, column, each_seed, interned, ratio, rows, selected
 from reprise.papers.skean2024.linear_regime.experiment import READ, SHOWN
 from reprise.papers.skean2024.linear_views import closed_form
@@ -222,16 +224,15 @@ CLAIMS = [
             "The corrected closed form of Proposition D.1 says when the 10th eigenvalue rises from small "
             "random layers, under Eq. 8 and under Barlow Twins' variant.",
             {
-                words: value(
-                    "", "",
-                    source=THEORY,
+                words: near(
+                    rise(None, run),
+                    predicted_rise(run),
                     quantity="singular value",
-                    measure=rise(None, run),
-                    published=predicted_rise(run),
                     unit="t = learning rate * step",
                 )
                 for run, words in LONGEST.items()
             },
+            source=THEORY,
         )
     ),
     ours(
@@ -241,16 +242,15 @@ CLAIMS = [
             f"Eq. 8 and 4 c1 under {LOSS['barlow']}, and two divided by it is the largest stable learning "
             "rate.",
             {
-                words: value(
-                    "", "",
-                    source=THEORY,
+                words: near(
+                    _at("runs", "sharpness", run),
+                    _at("runs", "predicted_sharpness", run),
                     quantity="singular value",
-                    measure=_at("runs", "sharpness", run),
-                    published=_at("runs", "predicted_sharpness", run),
                     unit="sharpness",
                 )
                 for run, words in LOSS.items()
             },
+            source=THEORY,
         )
     ),
     ours(
@@ -259,31 +259,25 @@ CLAIMS = [
             f"Under {LOSS['barlow']} the 10th eigenvalue takes 1 + 1/ρ times as long to half its end "
             "value as under Eq. 8, twice where both views are the image itself.",
             {
-                views: value(
-                    "", "",
-                    source=THEORY,
+                views: near(
+                    rise_ratio(views),
+                    predicted_ratio(views),
                     quantity="singular value",
-                    measure=rise_ratio(views),
-                    published=predicted_ratio(views),
                     unit="ratio of times",
                 )
                 for views in ("same", "noise", "crops")
             },
+            source=THEORY,
         )
     ),
-    ours(for_all(
-        "skean2024/sec51/stepwise",
-        "Linear layers learn one eigendirection at a time, under Eq. 8 and under Barlow Twins' variant.",
-        {
-            words: count(
-                "", "",
-                source="Section 5.1",
-                measure=steps_apart(run),
-                at_least=SHOWN - 1,
-                unit="eigenvalues",
-                reading="each of the first nine is at half its end before the next is at a tenth (ours)",
-            )
-            for run, words in LOSS.items()
-        },
-    ), "ours: the paper reports stepwise behaviour, and does not say how far apart the steps are"),
-]  # fmt: skip
+    ours(
+        for_all(
+            "skean2024/sec51/stepwise",
+            "Linear layers learn one eigendirection at a time, under Eq. 8 and under Barlow Twins' variant.",
+            {words: at_least(steps_apart(run), SHOWN - 1, unit="eigenvalues") for run, words in LOSS.items()},
+            source="Section 5.1",
+            reading="each of the first nine is at half its end before the next is at a tenth (ours)",
+        ),
+        "ours: the paper reports stepwise behaviour, and does not say how far apart the steps are",
+    ),
+]

@@ -3,7 +3,9 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import MARGINS, Claim, ordering
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import ordering
+from reprise.evidence.comparison import MARGINS
 from reprise.evidence.measures import column, difference, first, last, rows
 from reprise.papers.skean2024.learned import learned
 

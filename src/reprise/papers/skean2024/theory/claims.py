@@ -4,7 +4,9 @@ import math
 from itertools import product
 from typing import Any
 
-from reprise.evidence.claims import Claim, Measure, for_all, given, ordering, ours, trend
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import for_all, ordering
+from reprise.evidence.comparison import Measure, below, in_every_case, near
 from reprise.evidence.measures import applied, column, each_seed, first, last, log_log_slope, ratio, rows
 from reprise.papers.skean2024.theory.experiment import CORRELATIONS, DECAYS
 from reprise.papers.skean2024.theory.formulas import FORMULAS
@@ -60,17 +62,15 @@ CLAIMS: list[Claim] = [
         "With logarithms the gradients of FroSSL's two terms stay closer to one ratio between "
         "spread-out embeddings and nearly collapsed ones than without, however much the views agree.",
         {
-            f"correlation {correlation:g}": ordering(
-                "",
-                "",
-                source="Section 3.1",
-                measure=swing("unit length", correlation),
-                below=swing("no logarithms", correlation),
+            f"correlation {correlation:g}": below(
+                swing("unit length", correlation),
+                swing("no logarithms", correlation),
                 unit=f"largest over smallest {RATIO}",
                 bounds=(1.0, math.inf),
             )
             for correlation in CORRELATIONS
         },
+        source="Section 3.1",
     ),
     *(
         ours(
@@ -78,16 +78,12 @@ CLAIMS: list[Claim] = [
                 f"skean2024/readings/{name}",
                 f"{says}: its gradient is under 5 % of the variance's.",
                 {
-                    f"correlation {correlation:g}, decay {decay:g}": ordering(
-                        "",
-                        "",
-                        source=source,
-                        measure=balance(reading, correlation=correlation, decay=decay),
-                        below=NEGLIGIBLE,
-                        unit=RATIO,
+                    f"correlation {correlation:g}, decay {decay:g}": below(
+                        balance(reading, correlation=correlation, decay=decay), NEGLIGIBLE, unit=RATIO
                     )
                     for correlation, decay in product(CORRELATIONS, DECAYS)
                 },
+                source=source,
             )
         )
         for name, reading, says, source in (
@@ -138,14 +134,11 @@ CLAIMS: list[Claim] = [
             f"skean2024/sec3/{name}-operations",
             f"{formula} takes {order} operations: log-log slopes over d and over n.",
             {
-                f"over {letter}": given(
-                    trend(
-                        "",
-                        "",
-                        source="Section 3, after Eq. 6; Section 4.3",
+                f"over {letter}": in_every_case(
+                    near(
+                        exponent(term, over, others),
+                        power,
                         quantity="slope",
-                        measure=exponent(term, over, others),
-                        published=power,
                         unit="log-log slope of operations",
                     )
                 )
@@ -154,6 +147,7 @@ CLAIMS: list[Claim] = [
                     ("n", "samples", "dim", n_power),
                 )
             },
+            source="Section 3, after Eq. 6; Section 4.3",
         )
         for name, term, formula, order, d_power, n_power in (
             ("covariance", "covariance norm", "|ZᵀZ|²_F", "O(n d²)", 2.0, 1.0),

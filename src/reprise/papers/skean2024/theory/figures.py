@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure, table
-from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import setting
 from reprise.papers.skean2024.theory.experiment import CORRELATION, DECAY, Params
 from reprise.plotting.style import LINES, MARKERS, WIDTH, band, colors, drawable

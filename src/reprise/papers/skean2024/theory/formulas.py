@@ -3,7 +3,9 @@
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import IDENTITY_TOLERANCE, Claim, always, inequality, ours
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import always
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, inequality
 from reprise.evidence.identities import error_of
 
 holds = partial(identities.holds, "skean2024")

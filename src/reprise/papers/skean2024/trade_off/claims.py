@@ -1,6 +1,8 @@
 """What Section 3.1 says of weights between the invariance and the variance."""
 
-from reprise.evidence.claims import PERCENT, Claim, Measure, for_all, ordering
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import for_all
+from reprise.evidence.comparison import PERCENT, Measure, above
 from reprise.evidence.measures import column
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.trade_off.experiment import OTHERS
@@ -18,16 +20,15 @@ CLAIMS: list[Claim] = [
         "of the invariance, each "
         "at its best learning rate.",
         {
-            f"weight {weight:g}": ordering(
-                "", "",
-                source="Section 3.1",
-                measure=at_weight(1.0),
-                above=at_weight(weight),
+            f"weight {weight:g}": above(
+                at_weight(1.0),
+                at_weight(weight),
                 unit="% top-1 of a linear probe",
                 range=PERCENT,
                 learned=learned("probes", weight=(1.0, weight)),
             )
             for weight in OTHERS
         },
+        source="Section 3.1",
     )
-]  # fmt: skip
+]

@@ -1,24 +1,13 @@
 """What Table 1, Figure 11 and their text say of BatchNorm."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import (
-    COSINE,
-    MARGINS,
-    Claim,
-    Measure,
-    both_forms,
-    count,
-    for_all,
-    given,
-    ordering,
-    ours,
-    value,
-)
+from reprise.evidence.claim import Claim, both_forms, ours
+from reprise.evidence.claims import count, given, ordering, value
+from reprise.evidence.comparison import COSINE, MARGINS, Comparison, Measure, above, below, near
 from reprise.evidence.measures import Wide, applied, difference, interned, rows
 from reprise.papers.tian2023.batch_normalization.agreement import (
     CHANCE,
@@ -31,6 +20,7 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
     unexplained,
 )
 from reprise.papers.tian2023.published import CELL, REPETITIONS, table1
+from reprise.papers.tian2023.sentences import for_all
 
 UNIT = "matching score"
 OVER_PARAMETERISED = [(beta, candidates) for beta in (2, 5, 10) for candidates in (3, 5, 10)]
@@ -134,15 +124,10 @@ def cell_claim(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:
     )
 
 
-def _in_figure_11(id: str, statement: str, source: str, claim: Callable[[int, int], Claim]) -> Claim:
-    cells = {f"beta = {beta}, P = {candidates}": claim(beta, candidates)
+def _in_figure_11(id: str, statement: str, source: str, compared: Callable[[int, int], Comparison]) -> Claim:
+    cells = {f"beta = {beta}, P = {candidates}": compared(beta, candidates)
              for beta, candidates in OVER_PARAMETERISED}  # fmt: skip
     return for_all(f"tian2023/fig11/{id}", statement, cells, source=source)
-
-
-def _ordering(measure: Measure, **rest: Any) -> Claim:
-    """A cell's claim, whose id and statement are not read."""
-    return ordering("tian2023/cell", "", source="", measure=measure, unit=UNIT, **rest)
 
 
 def _helps(zeta: float) -> Claim:
@@ -150,8 +135,11 @@ def _helps(zeta: float) -> Claim:
         f"batch-norm-helps-zeta{zeta:g}",
         f"At zeta = {zeta:g}, beta > 1 and P > 1, BatchNorm raises the matching score.",
         "Figure 11, Appendix E.2",
-        lambda *cell: _ordering(
-            shown(zeta, *cell, batch_norm=True), above=shown(zeta, *cell, batch_norm=False), range=COSINE
+        lambda *cell: above(
+            shown(zeta, *cell, batch_norm=True),
+            shown(zeta, *cell, batch_norm=False),
+            unit=UNIT,
+            range=COSINE,
         ),
     )
 
@@ -163,30 +151,20 @@ CLAIMS = [
         "Table 1 as a whole is ours: over its 64 cells our scores are as high on average, rise with the "
         "printed ones one for one, and differ from them by little more than repetitions do.",
         {
-            "mean difference": value(
-                "tian2023/table1/mean",
-                "",
-                source="",
-                quantity="score",
-                measure=applied(differences, table_cells),
-                published=0.0,
-                unit=UNIT,
+            "mean difference": near(applied(differences, table_cells), 0.0, quantity="score", unit=UNIT),
+            "slope of ours on print": near(
+                applied(slopes, table_cells), 1.0, quantity="slope", unit="slope", kind="trend"
             ),
-            "slope of ours on print": value(
-                "tian2023/table1/slope",
-                "",
-                source="",
-                quantity="slope",
-                measure=applied(slopes, table_cells),
-                published=1.0,
-                unit="slope",
-                kind="trend",
-            ),
-            "mean square beyond repetitions": _ordering(
-                applied(unexplained, table_cells), below=MARGINS["score"] ** 2
+            "mean square beyond repetitions": below(
+                applied(unexplained, table_cells), MARGINS["score"] ** 2, unit=UNIT
             ),
         },
         source="Table 1",
+        streams={
+            "mean difference": "tian2023/table1/mean",
+            "slope of ours on print": "tian2023/table1/slope",
+            "mean square beyond repetitions": "tian2023/cell",
+        },
     ),
     ours(
         given(
@@ -196,7 +174,7 @@ CLAIMS = [
                 "all ways to take three of our own seeds for the printed ones.",
                 source="Table 1",
                 measure=lambda tables: pd.Series([outliers(compared(table_cells(tables))["errors"])]),
-                at_most=most_by_chance,  # type: ignore[arg-type]
+                at_most=most_by_chance,
                 unit="cells",
             )
         )
@@ -236,9 +214,10 @@ CLAIMS = [
             "In each cell of Table 1 the matching score is better without the gradient through BatchNorm's "
             "variance than with it.",
             {
-                f"beta = {beta}, P = {candidates}, mean {'with' if mean else 'without'} gradient": _ordering(
+                f"beta = {beta}, P = {candidates}, mean {'with' if mean else 'without'} gradient": above(
                     cell_score(beta, candidates, mean, False),
-                    above=cell_score(beta, candidates, mean, True),
+                    cell_score(beta, candidates, mean, True),
+                    unit=UNIT,
                     range=COSINE,
                 )
                 for beta, candidates, mean, variance in table1()
@@ -278,12 +257,12 @@ CLAIMS = [
         "batch-norm-little-at-zeta2",
         "At zeta = 2, beta > 1 and P > 1, BatchNorm does not help much: by less than the margin of scores.",
         "Figure 11",
-        lambda *cell: _ordering(help_at(2.0, *cell), below=MARGINS["score"]),
+        lambda *cell: below(help_at(2.0, *cell), MARGINS["score"], unit=UNIT),
     ),
     _in_figure_11(
         "help-grows-with-zeta",
         "BatchNorm helps more at zeta = 10 than at zeta = 2, at beta > 1 and P > 1.",
         "Figure 11, Appendix E.2",
-        lambda *cell: _ordering(help_at(10.0, *cell), above=help_at(2.0, *cell)),
+        lambda *cell: above(help_at(10.0, *cell), help_at(2.0, *cell), unit=UNIT),
     ),
 ]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure, table
-from reprise.evidence.claims import MARGINS
+from reprise.evidence.comparison import MARGINS
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import judge_all, setting
 from reprise.papers.tian2023 import published

@@ -4,7 +4,9 @@ from dataclasses import replace
 from functools import partial
 
 from reprise.evidence import identities
-from reprise.evidence.claims import Claim, Measure, inequality, ordering
+from reprise.evidence.claim import Claim
+from reprise.evidence.claims import ordering
+from reprise.evidence.comparison import Measure, inequality
 from reprise.evidence.measures import column
 
 holds = partial(identities.holds, "tian2023")

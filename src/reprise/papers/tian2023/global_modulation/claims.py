@@ -5,9 +5,11 @@ from functools import partial
 from itertools import pairwise, product
 
 from reprise.evidence import identities
-from reprise.evidence.claims import COARSEST, SHARE, Claim, Measure, for_all, inequality, limit, ordering
+from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import COARSEST, SHARE, Comparison, Measure, above, inequality, tends_to
 from reprise.evidence.measures import column
 from reprise.papers.tian2023.global_modulation.experiment import CLAIMED_DIMS, CLAIMED_MODULATIONS
+from reprise.papers.tian2023.sentences import for_all
 
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")
@@ -27,28 +29,29 @@ def share(name: str, dim: int, modulation: float) -> Measure:
     return column("basins", name, dim=dim, modulation=modulation)
 
 
-def _more(measure: Measure, than: Measure) -> Claim:
-    """A cell's claim, whose id and statement are not read."""
-    return ordering("tian2023/cell", "", source="", measure=measure, above=than, unit=SHARES, bounds=SHARE)
+def _more(measure: Measure, than: Measure) -> Comparison:
+    return above(measure, than, unit=SHARES, bounds=SHARE)
 
 
-def _modulated(id: str, statement: str, source: str, claim: Callable[[int, float], Claim]) -> Claim:
+def _modulated(id: str, statement: str, source: str, compared: Callable[[int, float], Comparison]) -> Claim:
     """A sentence about every number of patterns and every c > 0."""
     cells = {
-        f"d = {dim}, c = {c:g}": claim(dim, c) for dim, c in product(CLAIMED_DIMS, CLAIMED_MODULATIONS[1:])
+        f"d = {dim}, c = {c:g}": compared(dim, c) for dim, c in product(CLAIMED_DIMS, CLAIMED_MODULATIONS[1:])
     }
     return for_all(f"tian2023/thm6/{id}", statement, cells, source=source)
 
 
-def _drawn(dim: int, epsilon: float) -> Claim:
+def _drawn(dim: int, epsilon: float) -> Comparison:
     drawn, formula = (
         column("probabilities", name, dim=dim, epsilon=epsilon) for name in ("simulated", "formula")
     )
-    return limit(
-        "tian2023/cell", "", source="", measure=drawn, reaches=formula, 
+    return tends_to(
+        drawn,
+        formula,
         resolution=lambda tables: COARSEST * formula(tables),
-        unit="probability", bounds=SHARE,
-    )  # fmt: skip
+        unit="probability",
+        bounds=SHARE,
+    )
 
 
 CLAIMS = [

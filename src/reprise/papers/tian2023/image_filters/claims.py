@@ -3,9 +3,12 @@
 Filters that still are their random start, and dead ones, are not counted (`measures.learned`).
 """
 
-from reprise.evidence.claims import SHARE, Measure, for_all, ordering, ours
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import ordering
+from reprise.evidence.comparison import SHARE, Measure, above, below
 from reprise.evidence.measures import column, each_seed, last, mean
 from reprise.papers.tian2023.image_filters.experiment import UNTRAINED
+from reprise.papers.tian2023.sentences import for_all
 
 POWER = "share of a filter's power"
 
@@ -36,20 +39,14 @@ CLAIMS = [
             "learned filters is higher with ReLU than in a linear net that is trained alike, and they "
             "resemble parts of the images more than untrained filters do.",
             {
-                "more diverse than a linear net's": ordering(
-                    "tian2023/cell",
-                    "",
-                    source="",
-                    measure=pattern("plain", "effective_rank"),
-                    above=pattern("linear", "effective_rank"),
+                "more diverse than a linear net's": above(
+                    pattern("plain", "effective_rank"),
+                    pattern("linear", "effective_rank"),
                     unit="effective rank",
                 ),
-                "patterns of the images": ordering(
-                    "tian2023/cell",
-                    "",
-                    source="",
-                    measure=pattern("plain", "match"),
-                    above=pattern(UNTRAINED, "match"),
+                "patterns of the images": above(
+                    pattern("plain", "match"),
+                    pattern(UNTRAINED, "match"),
                     unit="correlation with the closest patch",
                     bounds=SHARE,
                 ),
@@ -64,15 +61,7 @@ CLAIMS = [
         "With augmentation filters are smoother than without: less of their power lies above half the"
         " Nyquist frequency, with the power at frequency 0, their means, and without it.",
         {
-            name: ordering(
-                "tian2023/cell",
-                "",
-                source="",
-                measure=at_the_end("cropped", share),
-                below=at_the_end("plain", share),
-                unit=POWER,
-                bounds=SHARE,
-            )
+            name: below(at_the_end("cropped", share), at_the_end("plain", share), unit=POWER, bounds=SHARE)
             for name, share in (
                 ("with their means", "high_frequency_share"),
                 ("about their means", "high_frequency_share_without_mean"),

@@ -12,20 +12,12 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claims import (
-    IDENTITY_TOLERANCE,
-    SHARE,
-    Measure,
-    always,
-    count,
-    for_all,
-    given,
-    identity,
-    ordering,
-    ours,
-)
+from reprise.evidence.claim import ours
+from reprise.evidence.claims import always, count, given, identity, ordering
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, SHARE, Measure, above, exactly, in_every_run
 from reprise.evidence.measures import column, each_seed, ratio, rows
 from reprise.papers.tian2023.local_optima.experiment import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
+from reprise.papers.tian2023.sentences import for_all
 
 
 def by_seed(
@@ -210,14 +202,7 @@ CLAIMS = [
         "The more ReLU units there are, with different initial weights, the more local optima they collect: "
         "each doubling adds some (random data, uniform α, mean over draws of the weights).",
         {
-            f"from {few} to {many} units": ordering(
-                "tian2023/cell",
-                "",
-                source="",
-                measure=collected("relu", many),
-                above=collected("relu", few),
-                unit=OPTIMA,
-            )
+            f"from {few} to {many} units": above(collected("relu", many), collected("relu", few), unit=OPTIMA)
             for few, many in pairwise(CLAIMED_UNITS)
         },
         source="Section 1",
@@ -226,9 +211,7 @@ CLAIMS = [
         "tian2023/sec1/linear-one-pattern",
         "Linear units learn only the most salient pattern, however many there are (random data, uniform α).",
         {
-            f"{units} units": always(
-                "tian2023/cell", "", source="", measure=collected("linear", units), exactly=1, unit="patterns"
-            )
+            f"{units} units": in_every_run(exactly(collected("linear", units), 1, unit="patterns"))
             for units in CLAIMED_UNITS
         },
         source="Section 1",

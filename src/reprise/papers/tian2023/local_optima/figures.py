@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reprise.contract.experiment import BASE, Tables, figure
-from reprise.evidence.claims import IDENTITY_TOLERANCE
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.local_optima.experiment import Params
 from reprise.plotting.style import NOT_NEGATIVE, WIDTH, band, colors, drawable

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from reprise.evidence.claims import Claim, count
+from reprise.evidence.comparison import Comparison, at_most
 from reprise.papers.tian2023.matching_scores.cells import (
     BOTH,
     EQ16,
@@ -21,16 +21,8 @@ FIELDS = 10
 
 def _at_most(
     name: str, activation: str, unit: str, most: int, score: Score = EQ16
-) -> Callable[[Cell], Claim]:
-    """Makes a cell's claim: a number has an upper bound in the median over seeds."""
-    return lambda cell: count(
-        "tian2023/cell",
-        "",
-        source="",
-        measure=measured(name, activation, cell, score=score),
-        at_most=most,
-        unit=unit,
-    )
+) -> Callable[[Cell], Comparison]:
+    return lambda cell: at_most(measured(name, activation, cell, score=score), most, unit=unit)
 
 
 CAPTURES = [

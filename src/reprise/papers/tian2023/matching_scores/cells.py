@@ -5,8 +5,11 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from reprise.evidence.claims import COSINE, Claim, Measure, for_all, ordering, ours
+from reprise.evidence import comparison
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.comparison import COSINE, Comparison, Measure
 from reprise.evidence.measures import column, interned
+from reprise.papers.tian2023.sentences import for_all
 
 UNIT = "matching score"
 ACTIVATIONS = ("linear", "relu", "leaky_relu", "quadratic", "sigmoid")
@@ -72,14 +75,16 @@ def among(measure: Measure, other: Measure) -> Measure:
 
 
 def ordered(
-    measure: Measure, *, above: Measure | None = None, below: Measure | None = None, **rest: Any
-) -> Claim:
-    """A cell's claim that a score, unless the rest says otherwise, is above or below another one; its id and
-    statement are not read."""
+    measure: Measure,
+    *,
+    above: Measure | None = None,
+    below: Measure | None = None,
+    range: tuple[float, float] = COSINE,
+) -> Comparison:
+    """A score is above or below another one."""
     (other,) = (each for each in (above, below) if each)
-    sides: dict[str, Any] = {"above" if above else "below": among(other, measure)}
-    about = {"unit": UNIT, "range": COSINE} | sides | rest
-    return ordering("tian2023/cell", "", source="", measure=among(measure, other), **about)
+    side = comparison.above if above else comparison.below
+    return side(among(measure, other), among(other, measure), unit=UNIT, range=range)
 
 
 LOOKED = "seeds of ReLU and linear nets: of 5, most sentences about every cell had been undecided"
@@ -89,11 +94,11 @@ def in_cells(
     id: str,
     statement: str,
     source: str,
-    claim: Callable[[Cell], Claim],
+    compared: Callable[[Cell], Comparison],
     cells: Iterable[Cell] = tuple(product(CANDIDATES, BETAS)),
     **rest: Any,
 ) -> Claim:
-    named = {f"P = {candidates}, beta = {beta}": claim((candidates, beta)) for candidates, beta in cells}
+    named = {f"P = {candidates}, beta = {beta}": compared((candidates, beta)) for candidates, beta in cells}
     return for_all(f"tian2023/{id}", statement, named, source=source, looked=LOOKED, **rest)
 
 

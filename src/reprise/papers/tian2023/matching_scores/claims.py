@@ -6,7 +6,8 @@ takes |cos| for the linear activation alone, and by Eq. 16, which takes cos for 
 
 from itertools import pairwise, product
 
-from reprise.evidence.claims import COSINE, UNBOUNDED, Claim, Measure, both_forms, for_all, ours, value
+from reprise.evidence.claim import Claim, both_forms, ours
+from reprise.evidence.comparison import COSINE, UNBOUNDED, Comparison, Measure, near
 from reprise.evidence.measures import difference
 from reprise.papers.tian2023.matching_scores.captures import CAPTURES
 from reprise.papers.tian2023.matching_scores.cells import (
@@ -30,6 +31,7 @@ from reprise.papers.tian2023.matching_scores.cells import (
     ordered,
     scored,
 )
+from reprise.papers.tian2023.sentences import for_all
 
 LOSS = {"fig9": "With InfoNCE", "fig10": "With the quadratic loss"}
 
@@ -112,11 +114,10 @@ def _linear_gains_less(figure: str, score: Score) -> Claim:
     return scored(sentence, score)
 
 
-def _as_without_beta(name: str, cell: Cell, score: Score) -> Claim:
-    """A cell's claim: a score of linear filters is what it is at beta = 1."""
+def _as_without_beta(name: str, cell: Cell, score: Score) -> Comparison:
+    """A score of linear filters is what it is at beta = 1."""
     here, there = (measured(name, "linear", each, score=score) for each in (cell, (cell[0], 1)))
-    return value("tian2023/cell", "", source="", quantity="score", measure=here, published=there, unit=UNIT,
-                 range=COSINE)  # fmt: skip
+    return near(here, there, quantity="score", unit=UNIT, range=COSINE)
 
 
 def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:

@@ -8,9 +8,12 @@ import pandas as pd
 
 from reprise.contract.experiment import Tables
 from reprise.evidence import identities
-from reprise.evidence.claims import Claim, Measure, always, count, for_all, identity, ours
+from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import always, count, identity
+from reprise.evidence.comparison import Comparison, Measure, at_least, at_most, in_every_run
 from reprise.evidence.measures import applied, column
 from reprise.papers.tian2023.power_iteration.experiment import CLAIMED_SMALL
+from reprise.papers.tian2023.sentences import for_all
 
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")
@@ -67,9 +70,8 @@ def _figure_1(model: str, which: str) -> list[Claim]:
                 f"tian2023/fig1/converges-{model}",
                 f"With a U that is not quite orthogonal ({SMALL}) power iteration converges from every u_m "
                 f"(latent summation model, {which}).",
-                lambda distance: _each_run(
-                    at_rest(model, distance), "Figure 1 right", "(1: at rest)", at_least=1
-                ),
+                "Figure 1 right",
+                lambda distance: at_least(at_rest(model, distance), 1, unit="(1: at rest)"),
             ),
             "ours: the paper says that there are local optima close to each u_m, not that every run comes to "
             "rest",
@@ -79,9 +81,8 @@ def _figure_1(model: str, which: str) -> list[Claim]:
             f"With a U that is not quite orthogonal ({SMALL}) there is an optimum close to each u_m: power "
             f"iteration ends nearer to the u_m from which it starts than to any other (latent summation "
             f"model, {which}).",
-            lambda distance: _each_run(
-                near_own(model, distance), "Figure 1 right, Section 3.3", "(1: nearest)", at_least=1
-            ),
+            "Figure 1 right, Section 3.3",
+            lambda distance: at_least(near_own(model, distance), 1, unit="(1: nearest)"),
         ),
         ours(
             _at_small_distances(
@@ -89,27 +90,19 @@ def _figure_1(model: str, which: str) -> list[Claim]:
                 f"Theorem 3 covers Figure 1 ({SMALL}): with L as defined, over the whole sphere, the "
                 "irregularity at u_m can be under 1 (a lower bound of it is; latent summation model, "
                 f"{which}).",
-                lambda distance: _each_run(
-                    at_start("omega", model, distance),
-                    "Figure 1, Section 3.3 after Theorem 3",
-                    "irregularity",
-                    at_most=1,
-                ),
+                "Figure 1, Section 3.3 after Theorem 3",
+                lambda distance: at_most(at_start("omega", model, distance), 1, unit="irregularity"),
             ),
             "ours: the paper does not say that the theorem's condition holds in Figure 1",
         ),
     ]
 
 
-def _at_small_distances(id: str, statement: str, claim: Callable[[float], Claim]) -> Claim:
-    return for_all(
-        id, statement, {f"‖UᵀU - I‖₂ = {distance:g}": claim(distance) for distance in CLAIMED_SMALL}
-    )
-
-
-def _each_run(measure: Measure, source: str, unit: str, **bound: float) -> Claim:
-    """A cell's claim, whose id and statement are not read."""
-    return always("tian2023/cell", "", source=source, measure=measure, unit=unit, **bound)
+def _at_small_distances(
+    id: str, statement: str, source: str, compared: Callable[[float], Comparison]
+) -> Claim:
+    cells = {f"‖UᵀU - I‖₂ = {distance:g}": in_every_run(compared(distance)) for distance in CLAIMED_SMALL}
+    return for_all(id, statement, cells, source=source)
 
 
 CLAIMS = [
