@@ -4,6 +4,7 @@ from functools import partial
 
 from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
+from reprise.papers.tian2023.global_modulation import formulas
 
 shown = partial(errata.shown, "tian2023")
 read = partial(errata.read, "tian2023")
@@ -95,50 +96,10 @@ ERRATA: list[Erratum] = [
             r"\delta_k=\frac{1}{Z^2(\lambda-d_k)}\left(1-\frac{p_0p_1b_k^2}{\lambda-d_k}\right)",
         ),
     ),
-    shown(
-        "thm6-winner",
-        "substantive",
-        "Theorem 6, proof, Eqs. 146 and 148 and after Eq. 151",
-        "the normalisation only rescales all y_l, so the pattern with the smallest t*_l wins",
-        "ẏ_l = (y_l + b_l) y_l is not invariant to a common rescaling: with unequal b_l another wins "
-        "(between two patterns, the larger y_l(0) + b_l). Without modulation, and in that the basin grows, "
-        "the theorem holds",
-    ),
-    shown(
-        "eq155-positive",
-        "typo",
-        "Remark after Theorem 6, positive modulation",
-        "P[E_l] >= ε_l/2 for ε_l > 0",
-        "P[E_l] >= min(ε_l, 1)/2: P[E_l] is never above 1/2",
-        formulas=(
-            r"P[E_l]\ge\frac{\epsilon_l}{2}",
-            r"P[E_l]\ge\frac{\min(\epsilon_l,1)}{2}",
-        ),
-    ),
-    shown(
-        "eq156",
-        "typo",
-        "Eq. 156",
-        "P[E_c(1)] >= (ε_c(1) - ε_c(2))/2",
-        "P[E_c(1)] >= min(ε_c(1) - ε_c(2), 1)/2",
-        formulas=(
-            r"P[E_{c(1)}]\ge\frac{\epsilon_{c(1)}-\epsilon_{c(2)}}{2}",
-            r"P[E_{c(1)}]\ge\frac{\min(\epsilon_{c(1)}-\epsilon_{c(2)},1)}{2}",
-        ),
-    ),
-    shown(
-        "eq157",
-        "typo",
-        "Eq. 157",
-        "… (1 - (ε_c(r') - ε_c(r))/2)^(r'+1)",
-        "… max(0, 1 - (ε_c(r') - ε_c(r))/2)^(r'+1): a gap above 2 makes the printed bound negative",
-        formulas=(
-            r"P[E_{c(r)}]\le\min_{r'<r}\frac{1}{r'+1}\left(1-\frac{\epsilon_{c(r')}-\epsilon_{c(r)}}{2}"
-            r"\right)^{r'+1}",
-            r"P[E_{c(r)}]\le\min_{r'<r}\frac{1}{r'+1}\left(\max\left(0,1-\frac{\epsilon_{c(r')}-"
-            r"\epsilon_{c(r)}}{2}\right)\right)^{r'+1}",
-        ),
-    ),
+    formulas.winner_of_two.erratum("tian2023"),
+    formulas.strong_modulation.erratum("tian2023"),
+    formulas.eq_156_far.erratum("tian2023"),
+    formulas.eq_157_far.erratum("tian2023"),
     shown(
         "lemma7-parseval",
         "typo",

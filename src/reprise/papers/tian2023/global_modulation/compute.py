@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import Random, tried
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
 from reprise.papers.tian2023.global_modulation.experiment import Params
-from reprise.papers.tian2023.global_modulation.formulas import BOUNDS, CHECKS, climb, closed_form
+from reprise.papers.tian2023.global_modulation.formulas import FORMULAS, climb, closed_form
 
 BLOW_UP = 8.0
 """y/b at which an exploding solution leaves the figure."""
@@ -30,12 +31,16 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     modulation but not with it (`lost`), and those that have not settled (`unsettled`). `probabilities`:
     P[E_l] of Eq. 155 (`formula`) and the share of draws (`simulated`).
     """
-    equations = [check for check in CHECKS if check not in BOUNDS]
+    drawn_for_bounds = {each.tried_at for each in FORMULAS if each.is_bound}
+    equations, bounds = (
+        checks(each for each in FORMULAS if (each.tried_at in drawn_for_bounds) == has_bounds)
+        for has_bounds in (False, True)
+    )
     identities = [
         tried(
-            checks, range(params.first_point, params.first_point + points), params.largest, ("dim",), context
+            tries, range(params.first_point, params.first_point + points), params.largest, ("dim",), context
         )
-        for checks, points in ((equations, params.points), (BOUNDS, params.bound_points))
+        for tries, points in ((equations, params.points), (bounds, params.bound_points))
     ]
     seeds = range(params.seeds)
     flow = pd.concat([_solution(start) for start in params.flow_starts], ignore_index=True)
