@@ -9,6 +9,7 @@ from functools import partial
 
 from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
+from reprise.papers.jing2022.gradient_flow import singular_values
 
 shown = partial(errata.shown, "jing2022")
 read = partial(errata.read, "jing2022")
@@ -67,28 +68,8 @@ ERRATA: list[Erratum] = [
             r"L=-\sum_i\log\frac{\exp(z_i\cdot z'_i/\tau)}{\sum_j\exp(z_i\cdot z'_j/\tau)}",
         ),
     ),
-    shown(
-        "lemma5",
-        "typo",
-        "Lemma 5, Eq. 15",
-        "H_kk' = 1/(σ_k² - σ_k'²)",
-        "H_kk' = 1/(σ_k'² - σ_k²)",
-        formulas=(
-            r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}",
-            r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}",
-        ),
-    ),
-    shown(
-        "eq17",
-        "typo",
-        "Eq. 17",
-        "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
-        "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
-        formulas=(
-            r"\bar{I}\circ V^{\top}\dot{W}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
-            r"\bar{I}\circ V^{\top}\dot{W}^{\top}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
-        ),
-    ),
+    singular_values.eqs_13_to_15.erratum("jing2022"),
+    singular_values.eq_17.erratum("jing2022"),
     shown(
         "lemma6",
         "typo",

@@ -5,7 +5,9 @@ from functools import partial
 from reprise.evidence import identities
 from reprise.evidence.claims import always
 from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.formula import claims
 from reprise.evidence.identities import error_of
+from reprise.papers.jing2022.gradient_flow import singular_values
 
 holds = partial(identities.holds, "jing2022")
 bound = partial(identities.bound, "jing2022")
@@ -91,28 +93,7 @@ CLAIMS = [
         "For two linear layers, the gradient of the loss on their product is G = -W2 W1 X.",
         "Eq. 10",
     ),
-    holds(
-        "lemma4/singular-values",
-        "The singular values of a moving matrix W change by dσ_k/dt = u_kᵀ Ẇ v_k.",
-        "Lemma 4, Eq. 12",
-    ),
-    *misprint(
-        "lemma5",
-        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
-        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
-        "Lemma 5, Eqs. 13 to 15",
-    ),
-    holds(
-        "lemma5/eq16",
-        "Off the diagonal, a matrix W = U S Vᵀ that moves has Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V.",
-        "Eq. 16",
-    ),
-    *misprint(
-        "eq17",
-        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S.",
-        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S.",
-        "Eq. 17",
-    ),
+    *claims("jing2022", *singular_values.FORMULAS),
     *misprint(
         "lemma6",
         "The alignment matrix moves by Eq. 18 with H_kk' = 1/(σ_k² - σ_k'²).",

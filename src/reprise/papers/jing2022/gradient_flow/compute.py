@@ -3,11 +3,17 @@
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import tried
 from reprise.papers.jing2022.gradient_flow import directclr, one_layer, singular_values, two_layers
 from reprise.papers.jing2022.gradient_flow.experiment import Params
 
-CHECKS = (*one_layer.CHECKS, *singular_values.CHECKS, *two_layers.CHECKS, *directclr.CHECKS)
+CHECKS = (
+    *one_layer.CHECKS,
+    *checks(singular_values.FORMULAS),
+    *two_layers.CHECKS,
+    *directclr.CHECKS,
+)
 SIZES = ("samples", "inputs", "hidden", "outputs")
 
 

@@ -1,26 +1,90 @@
-"""Appendix A, Lemmas 4 and 5: the motion of a moving matrix's singular values and vectors."""
+"""Appendix A, Lemmas 4 and 5: the motion of a moving matrix's singular values and vectors.
+
+What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
+from reprise.evidence.formula import Errors, Form, Formula, formula, misprinted
+from reprise.evidence.identities import Array, Random, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
-from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, svd, whole_svd
-from reprise.papers.jing2022.gradient_flow.points import distinct
 
 
-def lemma4(rng: Random, largest: int) -> Checked:
-    """Eq. 12: dσ_k/dt = u_kᵀ Ẇ v_k."""
-    w, velocity = _moving(rng, size(rng, 2, largest), size(rng, 2, largest))
-    u, _, vt = svd(w)
-    error = relative_error(np.diag(u.T @ velocity @ vt.T), factors_velocity(w, velocity)[1])
-    return Checked(_sizes(w), {"lemma4/singular-values": as_printed(error)})
+@dataclass(frozen=True)
+class Moving:
+    """A matrix with distinct singular values, and its velocity."""
+
+    w: Array
+    velocity: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"inputs": self.w.shape[1], "outputs": self.w.shape[0]}
+
+    @cached_property
+    def factors(self) -> tuple[Array, Array, Array]:
+        """U, S and Vᵀ."""
+        from reprise.papers.jing2022.gradient_flow.motion import svd
+
+        return svd(self.w)
+
+    @cached_property
+    def factors_velocity(self) -> tuple[Array, Array, Array]:
+        """Of U, S and V."""
+        from reprise.papers.jing2022.gradient_flow.motion import factors_velocity
+
+        return factors_velocity(self.w, self.velocity)
 
 
-def lemma5(rng: Random, largest: int) -> Checked:
-    """Eqs. 13 and 14 for matrices of any shape, with H as printed and with its sign changed."""
-    moving = _moving(rng, size(rng, 2, largest), size(rng, 2, largest))
-    errors = {"printed": lemma5_error(*moving, sign=-1), "corrected": lemma5_error(*moving, sign=1)}
-    return Checked(_sizes(moving[0]), {"lemma5": errors})
+def _moving(rng: Random, rows: int, columns: int) -> Moving:
+    from reprise.papers.jing2022.gradient_flow.points import distinct
+
+    return Moving(distinct(rng, rows, columns), rng.normal(size=(rows, columns)))
+
+
+def lemma4(rng: Random, largest: int) -> Moving:
+    return _moving(rng, size(rng, 2, largest), size(rng, 2, largest))
+
+
+@formula(
+    "lemma4/singular-values",
+    "The singular values of a moving matrix W change by dσ_k/dt = u_kᵀ Ẇ v_k.",
+    at="Lemma 4, Eq. 12",
+    tried_at=lemma4,
+)
+def eq_12(point: Moving) -> float:
+    u, _, vt = point.factors
+    return relative_error(np.diag(u.T @ point.velocity @ vt.T), point.factors_velocity[1])
+
+
+def lemma5(rng: Random, largest: int) -> Moving:
+    """Matrices of any shape."""
+    return _moving(rng, size(rng, 2, largest), size(rng, 2, largest))
+
+
+@misprinted(
+    "lemma5",
+    kind="typo",
+    at="Lemma 5, Eqs. 13 to 15",
+    where="Lemma 5, Eq. 15",
+    printed=Form(
+        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
+        "H_kk' = 1/(σ_k² - σ_k'²)",
+        r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}",
+    ),
+    corrected=Form(
+        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
+        "H_kk' = 1/(σ_k'² - σ_k²)",
+        r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}",
+    ),
+    tried_at=lemma5,
+)
+def eqs_13_to_15(point: Moving) -> Errors:
+    w, velocity = point.w, point.velocity
+    return Errors(lemma5_error(w, velocity, sign=-1), lemma5_error(w, velocity, sign=1))
 
 
 def lemma5_error(w: Array, velocity: Array, *, sign: int) -> float:
@@ -30,6 +94,8 @@ def lemma5_error(w: Array, velocity: Array, *, sign: int) -> float:
     Args:
         sign: of H: 1 as corrected, -1 as printed.
     """
+    from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, whole_svd
+
     u, s, v = whole_svd(w)
     du = formulas.left_velocity(u, s, v, velocity, sign * formulas.inverse_gaps(s))
     dv = formulas.left_velocity(v, s.T, u, velocity.T, sign * formulas.inverse_gaps(s.T))
@@ -38,34 +104,50 @@ def lemma5_error(w: Array, velocity: Array, *, sign: int) -> float:
     return max(relative_error(du[:, :rank], expected_du), relative_error(dv[:, :rank], expected_dv))
 
 
-def eq16_and_17(rng: Random, largest: int) -> Checked:
-    """The two steps to Lemma 5: Ī ∘ Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V, and its transpose."""
+# The two steps to Lemma 5, of square matrices.
+
+
+def eq16_and_17(rng: Random, largest: int) -> Moving:
     side = size(rng, 2, largest)
-    w, velocity = _moving(rng, side, side)
-    u, s, vt = svd(w)
-    du, _, dv = factors_velocity(w, velocity)
-    off_diagonal = 1 - np.eye(side)
-    eq16 = u.T @ du * s + s[:, None] * (dv.T @ vt.T)
-    eq17 = -s[:, None] * (u.T @ du) - dv.T @ vt.T * s
-    return Checked(
-        _sizes(w),
-        {
-            "lemma5/eq16": as_printed(relative_error(off_diagonal * (u.T @ velocity @ vt.T), eq16)),
-            "eq17": {
-                "printed": relative_error(off_diagonal * (vt @ velocity @ u), eq17),
-                "corrected": relative_error(off_diagonal * (vt @ velocity.T @ u), eq17),
-            },
-        },
+    return _moving(rng, side, side)
+
+
+@formula(
+    "lemma5/eq16",
+    "Off the diagonal, a matrix W = U S Vᵀ that moves has Uᵀ Ẇ V = Uᵀ U̇ S + S V̇ᵀ V.",
+    at="Eq. 16",
+    tried_at=eq16_and_17,
+)
+def eq_16(point: Moving) -> float:
+    (u, s, vt), (du, _, dv) = point.factors, point.factors_velocity
+    right = u.T @ du * s + s[:, None] * (dv.T @ vt.T)
+    return relative_error((1 - np.eye(len(s))) * (u.T @ point.velocity @ vt.T), right)
+
+
+@misprinted(
+    "eq17",
+    kind="typo",
+    at="Eq. 17",
+    printed=Form(
+        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S.",
+        "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
+        r"\bar{I}\circ V^{\top}\dot{W}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+    ),
+    corrected=Form(
+        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S.",
+        "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
+        r"\bar{I}\circ V^{\top}\dot{W}^{\top}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+    ),
+    tried_at=eq16_and_17,
+)
+def eq_17(point: Moving) -> Errors:
+    (u, s, vt), (du, _, dv), velocity = point.factors, point.factors_velocity, point.velocity
+    right = -s[:, None] * (u.T @ du) - dv.T @ vt.T * s
+    off_diagonal = 1 - np.eye(len(s))
+    return Errors(
+        printed=relative_error(off_diagonal * (vt @ velocity @ u), right),
+        corrected=relative_error(off_diagonal * (vt @ velocity.T @ u), right),
     )
 
 
-def _moving(rng: Random, rows: int, columns: int) -> tuple[Array, Array]:
-    """A matrix with distinct singular values, and a velocity."""
-    return distinct(rng, rows, columns), rng.normal(size=(rows, columns))
-
-
-def _sizes(w: Array) -> dict[str, int]:
-    return {"inputs": w.shape[1], "outputs": w.shape[0]}
-
-
-CHECKS = (lemma4, lemma5, eq16_and_17)
+FORMULAS: tuple[Formula, ...] = (eq_12, eqs_13_to_15, eq_16, eq_17)
