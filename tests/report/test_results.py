@@ -46,7 +46,8 @@ def stale_statements():
 def stale_captions():
     """Figures and tables that their paper's page lacks, or whose caption there is another."""
     for key, paper in registry.papers().items():
-        page = (FOLDER / f"{key}.md").read_text(encoding="utf-8")
+        file = FOLDER / f"{key}.md"
+        page = file.read_text(encoding="utf-8") if file.is_file() else ""  # a paper added since the last run
         for artifact in paper.artifacts.values():
             if artifact.experiment not in load_tier("default", ROOT).on_request:
                 file = f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
