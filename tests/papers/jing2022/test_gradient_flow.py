@@ -67,7 +67,7 @@ def test_errata(tables, erratum):
     as_printed, corrected = (BY_ID[id] for id in erratum.shown_by)
     assert judge(as_printed, tables).verdict == "contradicted"
     assert judge(corrected, tables).verdict == "reproduced"
-    assert as_printed.measure(tables).index.equals(corrected.measure(tables).index)
+    assert as_printed.first.measure(tables).index.equals(corrected.first.measure(tables).index)
 
 
 def test_negatives_of_the_other_branch_break_what_rests_on_eq2(monkeypatch):

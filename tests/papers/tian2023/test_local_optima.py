@@ -380,7 +380,7 @@ def test_numbers_that_are_none_are_no_evidence(tables, id):
 
 def test_a_data_set_without_optima_counts_as_0(tables):
     none = without("optima", "data == 'random' and activation == 'relu' and seed == 1")(tables)
-    observed = BY_ID["tian2023/sec3/relu-more-optima"].measure(none)
+    observed = BY_ID["tian2023/sec3/relu-more-optima"].first.measure(none)
     assert observed[1] == 0
     assert observed[0] > 0
 
