@@ -31,7 +31,7 @@ LIBRARY = ("reprise.diagnostics", "reprise.datasets.contact_sheet")
 @pytest.fixture(scope="module")
 def imports():
     """The modules of the package, with an edge from each to those that it imports, also for types alone."""
-    package = grimp.build_graph("reprise")
+    package = grimp.build_graph("reprise", cache_dir=None)
     graph = networkx.DiGraph()
     for module in package.modules:
         graph.add_edges_from((module, other) for other in package.find_modules_directly_imported_by(module))

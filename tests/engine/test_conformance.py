@@ -104,7 +104,7 @@ FILES = {
 
         from reprise.contract.experiment import figure
 
-        @figure("Figure 1", caption="The powers of the rate.")
+        @figure("Figure 1", reads=("course",), caption="The powers of the rate.")
         def fig01(tables, params):
             drawn, axes = plt.subplots()
             axes.plot(tables["course"]["step"], tables["course"]["value"])

@@ -69,7 +69,7 @@ def test_every_figure_and_table_is_the_one_that_its_module_draws():
             if inspect.isfunction(function) and hasattr(function, "artifact")
         }
         assert drawn == {
-            each.id: {"number": each.number, "kind": each.kind, "caption": each.caption}
+            each.id: {name: getattr(each, name) for name in ("number", "kind", "caption", "reads")}
             for each in experiment.artifacts
         }, id
 

@@ -1,18 +1,16 @@
 """What the registry refuses in a folder of experiments."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from reprise.contract.experiment import figure
-from reprise.engine import memo, registry
+from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.claims import value
 
 
 def test_a_figure_that_reads_an_unknown_table_is_told_the_nearest(monkeypatch):
     drawn = [{"name": "fig01", "number": "Figure 1", "kind": "figure", "caption": "", "reads": ["matchin"]}]
-    monkeypatch.setattr(memo, "of_package", lambda: SimpleNamespace(value=lambda name, make: drawn))
+    monkeypatch.setattr(registry, "_drawn", lambda module: drawn)
     with pytest.raises(RepriseError, match=r"new2030/fig01.*'matchin'; did you mean 'matching'\?"):
         registry._artifacts("new2030/toy", "new2030.toy", ("matching", "filters"))
 
