@@ -21,6 +21,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from reprise.annex import new
 from reprise.annex.diagnose import command as diagnose
 from reprise.annex.trial import command as trial
 from reprise.engine import cache, check, provenance, registry, run, tiers
@@ -209,6 +210,7 @@ def _parser() -> argparse.ArgumentParser:
     bench_parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     diagnose.add_arguments(add("diagnose", diagnose.run, diagnose.HELP, has_tier=False))
     trial.add_arguments(add("try", trial.run, trial.HELP, has_tier=False))
+    new.add_arguments(add("new", new.run, new.HELP, has_tier=False))
     commands.metavar = "|".join(commands.choices)
     return parser
 

@@ -129,7 +129,7 @@ def test_every_experiment_takes_losses_or_says_why_not(id):
 
 
 def reason_against_losses(id):
-    docstring = " ".join(sys.modules[registry.experiment(id).params.__module__].__doc__.split())
+    docstring = " ".join(sys.modules[f"{registry.experiment(id).module}.experiment"].__doc__.split())
     return docstring.partition("No other loss can be shown: ")[2].removesuffix(".")
 
 

@@ -201,7 +201,7 @@ class Mistake:
 OF_REGISTRY = ("tests/test_artifacts.py", "tests/golden/test_lock.py", "tests/report/test_places.py")
 FIGURES = ("tests/papers/test_figures.py", "-k", "sec61_early or sec23_bound")
 OWN = ("tests/papers/jing2022/test_random_products.py",)
-EXPERIMENTS = ("tests/papers/test_experiments.py", "-k", "random_products")
+EXPERIMENTS = ("tests/engine/test_conformance.py", "-k", "random_products")
 LOSS, EARLY = "src/reprise/objectives/uniformity.py", f"{PAPERS}/jing2022/projector_alignment/figures.py"
 CLAIM = "jing2022/random-products/smallest-shrinks"
 REFERENCE = '@value_of("align_uniform")\n'
@@ -263,7 +263,7 @@ MISTAKES = {
         EXPERIMENTS,
     ),
     "setting without an origin": Mistake(
-        "jing2022/random_products", f"{PRODUCTS}/experiment.py",
+        "random_products", f"{PRODUCTS}/experiment.py",
         {'ours(16, "rows and columns of each layer", ge=2)': "16"}, EXPERIMENTS,
     ),
     "experiment without golden numbers": Mistake(

@@ -275,6 +275,11 @@ def packages() -> dict[str, str]:
     return dict(sorted((own | others).items()))
 
 
+def folder(key: str) -> Path:
+    """The folder of a paper."""
+    return Path(str(package_files(packages()[key])))
+
+
 @cache
 def papers() -> dict[str, Paper]:
     """All papers by key."""

@@ -1,0 +1,34 @@
+"""What `reprise new` has begun and nobody has written yet: its files say TODO."""
+
+from pathlib import Path
+
+from reprise.engine import registry
+
+TODO = "TODO"
+
+
+def places():
+    """Each line with a TODO in the papers' folders, as FILE:LINE: text."""
+    folders = [Path(registry.folder(key)) for key in registry.papers()]
+    files = [file for folder in folders for file in sorted((*folder.rglob("*.py"), folder / "artifacts.csv"))]
+    return [
+        f"{file}:{number}: {line.strip()}"
+        for file in files
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if TODO in line
+    ]
+
+
+def experiments():
+    """The ids of the experiments that are not written yet."""
+    return {
+        id
+        for id, experiment in registry.experiments().items()
+        for file in (registry.folder(experiment.paper) / id.partition("/")[2]).glob("*.py")
+        if TODO in file.read_text() and file.name != "claims.py"
+    }
+
+
+def claims():
+    """The ids of the claims that are not written yet."""
+    return {id for id, (claim, _) in registry.claims().items() if TODO in claim.statement}
