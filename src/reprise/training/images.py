@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -30,7 +30,9 @@ from reprise.training import processes
 from reprise.training.batches import Batch, Batches, Keeping, at_each_step
 from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory
-from reprise.training.spec import Spec
+
+if TYPE_CHECKING:  # what a spec may contain is not what a model depends on
+    from reprise.training.spec import Spec
 
 BLOCK = 20
 """Steps between two reads of the losses, so that a GPU does not wait for each."""
@@ -81,7 +83,7 @@ class Trained(NamedTuple):
 
 
 # `Spec` is quoted: otherwise a model's code hash would depend on everything that a spec may contain.
-def assemble(spec: Spec, channels: int) -> Method:
+def assemble(spec: "Spec", channels: int) -> Method:
     """The method at step 0; its weights depend only on the spec's seed and architecture."""
     with torch.random.fork_rng():
         torch.manual_seed(generator(spec.seed, "weights").initial_seed())
@@ -99,7 +101,7 @@ def assemble(spec: Spec, channels: int) -> Method:
 
 
 def train(
-    spec: Spec,
+    spec: "Spec",
     data: Data,
     folder: Path,
     *,
@@ -143,7 +145,7 @@ def train(
 class _Run:
     """The state of a training run."""
 
-    def __init__(self, spec: Spec, data: Data, folder: Path, device: str, keep: Keeping) -> None:
+    def __init__(self, spec: "Spec", data: Data, folder: Path, device: str, keep: Keeping) -> None:
         self.spec, self.folder, self.device = spec, folder, device
         self.on_gpu = torch.device(device).type == "cuda"
         if self.on_gpu:

@@ -118,7 +118,7 @@ def test_progress_is_that_of_every_chunk(root, tiny, monkeypatch):
 
 def test_a_seed_has_the_same_numbers_in_any_company(root, tiny):
     params = Params(**TINY)
-    alone = compute._course(params, lambda: inputs.read(params, root), 1, None, lambda share: None)
+    alone = compute._course(params, inputs.read(params, root), 1, None, lambda share: None)
     together = tiny["course"].query("seed == 1").reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, together)
 
