@@ -24,7 +24,7 @@ def keep(tier, asker, key, kind="models"):
     def make(folder):
         store.write(folder / "model", b"weights" * 100_000)
 
-    with store.asking(asker), store.kept(tier.root, kind, key, f"net {key}", make) as entry:
+    with store.asking(asker), store.cached(tier.root, kind, key, f"net {key}", make) as entry:
         return entry
 
 
@@ -156,7 +156,7 @@ def make(folder):
     input()
     store.write(folder / "model", b"weights")
 
-with store.kept(Path(sys.argv[1]), "models", "key", "a net", make):
+with store.cached(Path(sys.argv[1]), "models", "key", "a net", make):
     pass
 """
     process = subprocess.Popen(
@@ -185,7 +185,7 @@ def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
     compute = experiment.compute()
 
     def compute_with_a_net(params, context):
-        with store.kept(
+        with store.cached(
             context.root, "models", "net", "a net", lambda folder: store.write(folder / "net", b"")
         ):
             return compute(params, context)

@@ -72,7 +72,7 @@ def test_what_a_computation_asks_for_are_the_tasks_that_it_declares():
         asked.append(name)
         return make(lambda share: None)
 
-    evaluate(compute, SETTINGS, Context(keep=keep))
+    evaluate(compute, SETTINGS, Context(cached=keep))
     assert asked == list(all_tasks(PLAN, SETTINGS, Context())) == list(all_needs(PLAN, SETTINGS))
     assert len(set(asked)) == 6
     assert [each.minutes for each in all_needs(PLAN, SETTINGS).values()] == [1, 1, 2, 1, 2, 3]
@@ -90,7 +90,7 @@ def test_a_task_may_ask_for_the_table_of_another_in_its_own_setting():
             return perform(count, task, context, progress)
         return 2 * context.result(doubled, count, Square(task.n - 1))
 
-    table = Context(keep=keep, setting="two").result(doubled, 2, Square(2))
+    table = Context(cached=keep, setting="two").result(doubled, 2, Square(2))
     assert table["square"].tolist() == [2]
     assert asked == ["two/task 2", "two/task 1"]
 
@@ -157,10 +157,10 @@ def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
         def forbidden():
             raise AssertionError(f"{name} is computed again")
 
-        return kept_table(root, key, name, forbidden)
+        return cached_table(root, key, name, forbidden)
 
-    kept_table = store.kept_table
-    monkeypatch.setattr(store, "kept_table", never)
+    cached_table = store.cached_table
+    monkeypatch.setattr(store, "cached_table", never)
     start = time.perf_counter()
     run.run(tier.experiment(ID))
     collecting = time.perf_counter() - start
@@ -185,7 +185,7 @@ def make():
     time.sleep(1)
     return pd.DataFrame({"x": [1.5]})
 
-table = store.kept_table(Path(sys.argv[1]), "key", "task", make)
+table = store.cached_table(Path(sys.argv[1]), "key", "task", make)
 assert table["x"].tolist() == [1.5]
 """
     command = [sys.executable, "-c", program, tmp_path]

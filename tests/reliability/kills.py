@@ -37,7 +37,7 @@ from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.plotting import style  # noqa: F401  matplotlib is imported once, too
 from reprise.storage import store
-from reprise.training import image_settings, kept_views  # noqa: F401
+from reprise.training import image_settings, view_cache  # noqa: F401
 from reprise.training.models import trained
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +102,7 @@ def _fill_cache():
         for number in range(40):
             store.write(folder / f"{number:02d}", bytes([number]) * 20_000)
 
-    with store.kept(Path(), "demo", "0" * 32, "what three processes ask for", make) as entry:
+    with store.cached(Path(), "demo", "0" * 32, "what three processes ask for", make) as entry:
         entry.verified()
 
 

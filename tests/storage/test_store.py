@@ -417,7 +417,7 @@ class TestCache:
         return {"diverged": None}
 
     def kept(self, root, key=KEY_OF_ENTRY, kind=KIND):
-        with store.kept(root, kind, key, "a net", self.make) as entry:
+        with store.cached(root, kind, key, "a net", self.make) as entry:
             return entry
 
     def test_it_is_made_once_under_one_key(self, tmp_path):
@@ -475,7 +475,7 @@ class TestCache:
 
         with (
             pytest.raises(ValueError, match="no luck"),
-            store.kept(tmp_path, KIND, KEY_OF_ENTRY, "a net", fail),
+            store.cached(tmp_path, KIND, KEY_OF_ENTRY, "a net", fail),
         ):
             pass
         entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
@@ -493,7 +493,7 @@ class TestCache:
 
         with (
             pytest.raises(RepriseError, match=f"{KEY_OF_ENTRY}/files: cannot be written"),
-            store.kept(tmp_path, KIND, KEY_OF_ENTRY, "a net", deleted),
+            store.cached(tmp_path, KIND, KEY_OF_ENTRY, "a net", deleted),
         ):
             pass
         assert not self.kept(tmp_path).hit
@@ -551,7 +551,7 @@ class TestCache:
                 (folder.parent / "state").write_text("step 7")
                 store.write(folder / "model", b"weights")
 
-            with store.kept(Path(sys.argv[1]), "models", "ab" * 16, "a net", make):
+            with store.cached(Path(sys.argv[1]), "models", "ab" * 16, "a net", make):
                 pass
         """)
         pid = os.fork()
@@ -579,7 +579,7 @@ class TestCache:
                 time.sleep(1)
                 store.write(folder / "model", b"weights")
 
-            with store.kept(Path(sys.argv[1]), "models", "ab" * 16, "a net", make) as entry:
+            with store.cached(Path(sys.argv[1]), "models", "ab" * 16, "a net", make) as entry:
                 assert (entry.folder / "model").read_bytes() == b"weights"
         """)
         command = [sys.executable, "-c", program, tmp_path]
@@ -609,7 +609,7 @@ class TestCache:
         assert store.entries(tmp_path) == []
 
     def test_what_a_process_holds_is_not_removed(self, tmp_path):
-        with store.kept(tmp_path, KIND, KEY_OF_ENTRY, "a net", self.make) as entry:
+        with store.cached(tmp_path, KIND, KEY_OF_ENTRY, "a net", self.make) as entry:
             assert not store.remove(entry)
             assert entry.verified()
         assert store.remove(entry)
@@ -646,6 +646,6 @@ class TestCache:
             return table
 
         for _ in range(2):
-            found = store.kept_table(tmp_path, "key", "part", make)
+            found = store.cached_table(tmp_path, "key", "part", make)
             pd.testing.assert_frame_equal(found, table)
         assert calls == [1]

@@ -203,7 +203,7 @@ def edited(tmp_path, monkeypatch):
         ("networks/layers.py", "nn.MaxPool2d(2)", "nn.AvgPool2d(2)", set()),
         ("datasets/augment.py", "1 - images)", "2 - images)", {"simclr", "byol"}),
         ("training/models.py", "MISS", "MISSED", set()),
-        ("training/kept_views.py", "BLOCK = 2**24", "BLOCK = 2**23", set()),
+        ("training/view_cache.py", "BLOCK = 2**24", "BLOCK = 2**23", set()),
         ("diagnostics/probes.py", "epochs: int = 100", "epochs: int = 10", set()),
         ("training/images.py", '"""The training loop of', '"""The loop of', set()),
     ],

@@ -103,7 +103,7 @@ class Experiment(Generic[P]):
         reads: the files that the experiment reads besides those of the data sets that its settings name.
         check: checks that the inputs exist; raises RepriseError naming what is missing, where, and what to
             do.
-        published: the same for what takes too long for a plan: that the inputs are the published ones.
+        verify: the same for what takes too long for a plan: that the inputs are the published ones.
         coordinates: columns of numbers that are settings, not measurements.
         quick: how to run it within seconds with a user's loss; None if that shows nothing.
 
@@ -119,7 +119,7 @@ class Experiment(Generic[P]):
     gaps: tuple[str, ...] = ()
     reads: Callable[[P], list[Path]] | None = None
     check: Callable[[P], None] | None = None
-    published: Callable[[P], None] | None = None
+    verify: Callable[[P], None] | None = None
     coordinates: tuple[str, ...] = ()
     quick: Quick | None = None
 
@@ -156,7 +156,7 @@ class Experiment(Generic[P]):
                 raise unknown("field", name, fields, f"quick may change {', '.join(fields)}")
         if not isinstance(self.plan, Resources | Plan):
             raise RepriseError(f"plan is {self.plan!r}; it must be Plan(tasks, needs) or Resources(...)")
-        for name in ("alternatives", "reads", "check", "published"):
+        for name in ("alternatives", "reads", "check", "verify"):
             given = getattr(self, name)
             # By whose name the hash of the code finds it.
             if given is not None and not getattr(given, "__qualname__", "").isidentifier():
@@ -181,7 +181,7 @@ class Context:
 
     Attributes:
         progress: called with (steps done, total steps, description of the current step).
-        keep: returns the table of this name, which the function computes only once, in this process or
+        cached: returns the table of this name, which the function computes only once, in this process or
             another, even if that one was interrupted later.
         root: the checkout, which holds the cache of trained models (`training.models`).
         setting: name of the experiment's setting to compute.
@@ -189,7 +189,7 @@ class Context:
     """
 
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
-    keep: Callable[[str, Make], pd.DataFrame] = lambda name, make: make(lambda share: None)
+    cached: Callable[[str, Make], pd.DataFrame] = lambda name, make: make(lambda share: None)
     root: Path = Path()
     setting: str = BASE
     objective: str | None = None
@@ -203,7 +203,7 @@ class Context:
             perform: computes the table of any task, `(params, task, context, progress)`. It may ask for those
                 of other tasks.
         """
-        return self.keep(f"{self.setting}/{task}", partial(perform, params, task, self))
+        return self.cached(f"{self.setting}/{task}", partial(perform, params, task, self))
 
     def results(
         self, perform: Callable[[P, T, "Context", Progress], pd.DataFrame], params: P, tasks: Iterable[T]

@@ -98,8 +98,8 @@ def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-Loss = Annotated[str, AfterValidator(_known)]
-Losses = Annotated[tuple[Loss, ...], BeforeValidator(_as_tuple), AfterValidator(_each_once)]
+LossName = Annotated[str, AfterValidator(_known)]
+Losses = Annotated[tuple[LossName, ...], BeforeValidator(_as_tuple), AfterValidator(_each_once)]
 """One loss, or a list of losses."""
 
 

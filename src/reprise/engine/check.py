@@ -59,7 +59,7 @@ class Verdicts:
         Raises:
             RepriseError: if the results of an experiment that has run cannot be loaded.
         """
-        published = {"published": self.paper.published().assign(setting=BASE)}
+        published = {"published": self.paper.printed_numbers().assign(setting=BASE)}
         rows = [judge_all(self.paper.pending, None, None), judge_all(self.paper.printed, published, None)]
         for each in map(self.tier.experiment, self.paper.experiments):
             if not each.experiment.claims:

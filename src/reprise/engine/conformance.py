@@ -209,7 +209,7 @@ def compute_asks_for_its_plan(checked: Subject) -> None:
     for setting, params, loss in _runs(checked):
         listener = _Listener(set(_names(checked, params, loss)))
         try:
-            checked.experiment.compute()(params, Context(keep=listener, objective=loss))
+            checked.experiment.compute()(params, Context(cached=listener, objective=loss))
         except Exception as error:  # it cannot go on without the tables
             if not listener.asked:
                 raise checked.wrong(f"{setting}: compute asks for no task: {error}") from error

@@ -218,8 +218,8 @@ class Experiment:
         """
         self.check(params)
         inputs.require_published(params)
-        if self.declaration.published:
-            self.declaration.published(params)
+        if self.declaration.verify:
+            self.declaration.verify(params)
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class Paper:
     def artifacts(self) -> dict[str, Artifact]:
         return {a.id: a for e in self.experiments.values() for a in e.artifacts}
 
-    def published(self) -> pd.DataFrame:
+    def printed_numbers(self) -> pd.DataFrame:
         """The numbers printed in the paper's tables and text; none without a `published.csv`."""
         content = _published(self.key)
         return pd.read_csv(io.BytesIO(content)) if content else pd.DataFrame()

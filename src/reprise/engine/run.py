@@ -57,7 +57,7 @@ def run(configured: ConfiguredExperiment, progress: Progress = lambda done, tota
         if experiment.has_tasks:
             needs = experiment.needs(params)
             unchanged = partial(_require_unchanged, configured, key)
-            context = replace(context, keep=_Keeper(root, asker, needs, progress, unchanged))
+            context = replace(context, cached=_TaskCache(root, asker, needs, progress, unchanged))
         with _blamed_on_settings(configured):
             tables = evaluate(compute, settings, context)
         _require_unchanged(configured, key)
@@ -117,8 +117,8 @@ def run_share(
     with guarded, store.locked(folder / store.LOCK, shared=True), store.asking(asker):
         _say_what_slows(configured)
         unchanged = partial(_require_unchanged, configured, key)
-        keeper = _Keeper(root, asker, expected, progress, unchanged)
-        context = Context(root=root, keep=keeper)
+        task_cache = _TaskCache(root, asker, expected, progress, unchanged)
+        context = Context(root=root, cached=task_cache)
         tasks, perform = experiment.tasks(params, context), experiment.perform()
         with _blamed_on_settings(configured):
             for name in expected:
@@ -204,7 +204,7 @@ def _described(root: Path, used: Mapping[str, str]) -> dict[str, Any]:
     return {**made, "versions": {**made["versions"], **libraries}}
 
 
-class _Keeper:
+class _TaskCache:
     """Returns a task's table from the cache, or computes it now.
 
     Reports progress over the expected tasks. Other tasks that these request count towards the requesting
@@ -219,14 +219,14 @@ class _Keeper:
         progress: Progress,
         unchanged: Callable[[], None],
     ) -> None:
-        self._keep = partial(store.kept_table, root, asker)
+        self._cached = partial(store.cached_table, root, asker)
         self._unchanged = unchanged
         self._progress = progress
         self._expected = expected
         self._done = dict.fromkeys(expected, 0.0)
 
     def __call__(self, task: str, make: Make) -> pd.DataFrame:
-        table = self._keep(task, partial(self._made, task, make))
+        table = self._cached(task, partial(self._made, task, make))
         self._report(task, 1.0)
         return table
 

@@ -28,7 +28,7 @@ TEXTS, NUMBERS = ("claim", "kind", "verdict", "unit"), ("observed", "low", "high
 
 
 @dataclass(frozen=True)
-class Run:
+class Results:
     """What a folder `results/TIER` or a bundle holds.
 
     Attributes:
@@ -126,7 +126,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Differences:
     """Attributes:
     differences: of the experiments of both runs, in which something moved or could not be compared.
     same: the experiments of both runs in which nothing moved.
@@ -142,7 +142,7 @@ class Comparison:
         return any(each.claims or len(each.numbers) for each in self.differences)
 
 
-def compare(a: Path, b: Path, root: Path) -> Comparison:
+def compare(a: Path, b: Path, root: Path) -> Differences:
     """Compares two runs.
 
     A verdict moved if it is another one. An observation moved if it did by more than its claim's margin and
@@ -162,14 +162,14 @@ def compare(a: Path, b: Path, root: Path) -> Comparison:
     if not both:
         raise RepriseError(f"{a} and {b} have no experiment in common")
     found = [_difference(before, after, id, root) for id in both]
-    return Comparison(
+    return Differences(
         differences=tuple(each for each in found if each.claims or len(each.numbers) or each.note),
         same=tuple(each.id for each in found if not (each.claims or len(each.numbers) or each.note)),
         only={f"{run.place}": tuple(sorted(set(run.records) - set(both))) for run in runs},
     )
 
 
-def opened(place: Path) -> Run:
+def opened(place: Path) -> Results:
     """The run in a folder of results or in a bundle.
 
     Raises:
@@ -182,10 +182,10 @@ def opened(place: Path) -> Run:
     manifest, contents = bundles.unpacked(place)
     records = bundles.records(place, manifest, contents)
     made = {id: record.model_dump() for id, record in records.items()}
-    return Run(place, manifest.tier, made, {}, contents.__getitem__)
+    return Results(place, manifest.tier, made, {}, contents.__getitem__)
 
 
-def _folder(place: Path) -> Run:
+def _folder(place: Path) -> Results:
     def read(name: str) -> bytes:
         try:
             if not (place / name).is_file():
@@ -208,10 +208,10 @@ def _folder(place: Path) -> Run:
     )
     if not records:
         raise RepriseError(f"{place}: no results here; name a folder such as results/default, or a bundle")
-    return Run(place, place.resolve().name, records, judged, read)
+    return Results(place, place.resolve().name, records, judged, read)
 
 
-def _difference(before: Run, after: Run, id: str, root: Path) -> Difference:
+def _difference(before: Results, after: Results, id: str, root: Path) -> Difference:
     old, new = before.records[id], after.records[id]
     same_tables = _sums(old) == _sums(new)
     for run in (before, after) if same_tables else ():
@@ -226,7 +226,7 @@ def _difference(before: Run, after: Run, id: str, root: Path) -> Difference:
     return Difference(id, tuple(_moved(*verdicts)), numbers, compared, tuple(causes), note)
 
 
-def _summary(run: Run, id: str) -> pd.DataFrame:
+def _summary(run: Results, id: str) -> pd.DataFrame:
     tables = run.tables(id)
     try:
         for name, table in tables.items():
@@ -253,7 +253,7 @@ def _sums(record: Mapping[str, Any]) -> dict[str, str]:
     return {name: sum for name, sum in sums if not Path(name).stem.endswith(drift.NOT_COMPARED)}
 
 
-def _tolerances(then: pd.DataFrame, before: Run, after: Run, id: str, root: Path) -> np.ndarray:
+def _tolerances(then: pd.DataFrame, before: Results, after: Results, id: str, root: Path) -> np.ndarray:
     """By how much each number of a summary may move."""
     least = (drift.LEAST_RELATIVE * then["value"].abs()).clip(lower=drift.LEAST_TOLERANCE)
     file = drift.golden_file(root, before.tier, id)
@@ -266,7 +266,9 @@ def _tolerances(then: pd.DataFrame, before: Run, after: Run, id: str, root: Path
 # Verdicts.
 
 
-def _verdicts(before: Run, after: Run, id: str, same: bool) -> tuple[tuple[pd.DataFrame, pd.DataFrame], str]:
+def _verdicts(
+    before: Results, after: Results, id: str, same: bool
+) -> tuple[tuple[pd.DataFrame, pd.DataFrame], str]:
     """The rows of an experiment's claims in both runs, and why there are none.
 
     Args:
@@ -289,7 +291,7 @@ def _verdicts(before: Run, after: Run, id: str, same: bool) -> tuple[tuple[pd.Da
         return nothing, f"verdicts not compared: {' '.join(shown.split())}"
 
 
-def _judged(run: Run, id: str) -> pd.DataFrame:
+def _judged(run: Results, id: str) -> pd.DataFrame:
     experiment = registry.experiment(id)
     params = overridden(experiment.params, run.records[id]["params"], f"{run.place}/{id}")
     return judge_all(experiment.claims, run.tables(id), params)
@@ -338,7 +340,7 @@ def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{' '.join(filter(None, (label, name)))}: {' -> '.join(shown)}"
 
 
-def _other_judges(before: Run, after: Run, id: str) -> Iterator[str]:
+def _other_judges(before: Results, after: Results, id: str) -> Iterator[str]:
     """A line if the saved verdicts of two runs are by other code, or rest on other results of the paper."""
     paper = id.split("/")[0]
     keys = {run.judged[paper]["key"] for run in (before, after) if run.verdicts(paper) is not None}
@@ -363,7 +365,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
-def lines(comparison: Comparison) -> Iterator[str]:
+def lines(comparison: Differences) -> Iterator[str]:
     """The comparison in words, by experiment; at most `SHOWN` of its numbers."""
     for run, ids in comparison.only.items():
         if ids:

@@ -30,7 +30,7 @@ RULES = ("kind", "relation", "reference", "margin", "quantifier", "published")
 NUMBERS = ("observed", "low", "high", "seeds")
 
 
-class Moved(NamedTuple):
+class MovedVerdict(NamedTuple):
     """A claim with another verdict, or that only one of the commits has.
 
     Attributes:
@@ -44,7 +44,7 @@ class Moved(NamedTuple):
     why: str
 
 
-def moved(commit: str, root: Path) -> list[Moved]:
+def moved(commit: str, root: Path) -> list[MovedVerdict]:
     """The claims whose verdict on the recorded run is another one by the rules of a commit than by those of
     the checkout, by id.
 
@@ -61,14 +61,14 @@ def moved(commit: str, root: Path) -> list[Moved]:
     now = _rows(pd.concat(judged).to_dict("records"))
     before = _rows(_judged_by(commit, root))
     return [
-        Moved(id, old, new, ", ".join(_why(before.get(id), now.get(id))))
+        MovedVerdict(id, old, new, ", ".join(_why(before.get(id), now.get(id))))
         for id in sorted(before.keys() | now.keys())
         for old, new in [(_verdict(before.get(id)), _verdict(now.get(id)))]
         if old != new
     ]
 
 
-def lines(commit: str, found: list[Moved]) -> Iterator[str]:
+def lines(commit: str, found: list[MovedVerdict]) -> Iterator[str]:
     """A table in Markdown, for a changelog."""
     if not found:
         yield f"no verdict on the recorded run is another one by the rules of {commit}"

@@ -44,9 +44,9 @@ from reprise.report.schema import (
     Figure,
     Headline,
     Paper,
+    Provenance,
     Recorded,
     Report,
-    Run,
     Setting,
 )
 from reprise.report.vector import Foreign, parsed
@@ -113,7 +113,7 @@ class _Builder:
     tier: Tier
     registered: Registered
     rows: Sequence[Row]
-    fresh: Mapping[str, Run]
+    fresh: Mapping[str, Provenance]
     lines: Sequence[Mapping[str, str]]
     """Of each recorded run."""
 

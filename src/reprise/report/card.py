@@ -151,7 +151,9 @@ def _judged(
 ) -> tuple[Tables | None, Row]:
     """The tables that a claim reads, if they are here and fresh, and its row of the table of verdicts."""
     if experiment is None:
-        tables = {"published": paper.published().assign(setting=BASE)} if claim in paper.printed else None
+        tables = (
+            {"published": paper.printed_numbers().assign(setting=BASE)} if claim in paper.printed else None
+        )
         judged = judge_all([claim], tables, None)
     elif not experiment.has_results():
         tables, judged = None, judge_all([claim], None, None, missing=check.no_results(experiment))

@@ -21,7 +21,7 @@ from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.report.contents import claims_about, mentions, mentions_of, same_item
 from reprise.report.numbers import finite, percent
 from reprise.report.places import Checkout
-from reprise.report.schema import Claim, Published, Quotation, Reading, Run
+from reprise.report.schema import Claim, Provenance, Published, Quotation, Reading
 
 Row = Mapping[str, Any]
 """Of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`."""
@@ -43,7 +43,7 @@ class Claims:
     tier: Tier
     paper: Paper
     rows: Sequence[Row]
-    fresh: Mapping[str, Run]
+    fresh: Mapping[str, Provenance]
     recorded: Sequence[Mapping[str, str]] = ()
 
     def claim(self, row: Row, quotations: list[Quotation]) -> Claim:
@@ -114,7 +114,7 @@ class Claims:
     @cached_property
     def _printed(self) -> set[str]:
         """The claims about a number that the paper prints in the place that they name, one a number."""
-        table = self.paper.published()
+        table = self.paper.printed_numbers()
         claims: set[str] = set()
         for printed in table.to_dict("records") if len(table) else []:
             places, std = mentions(printed["artifact"]), finite(printed.get("std"))

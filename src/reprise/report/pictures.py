@@ -27,7 +27,7 @@ def thumbnail(file: Path, root: Path) -> str:
     """
     key = store.key_of(code_and_versions((__name__, "_encode")), store.sha256(file.read_bytes()))
     what = f"{file.parent.name}/{file.stem}"
-    with store.kept(root, KIND, key, what, partial(_encode, file)) as entry:
+    with store.cached(root, KIND, key, what, partial(_encode, file)) as entry:
         content = (entry.folder / PICTURE).read_bytes()
     return f"data:image/avif;base64,{base64.b64encode(content).decode('ascii')}"
 

@@ -6,10 +6,10 @@ from typing import Any
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.registry import Paper
 from reprise.ledger import costs
-from reprise.report.schema import Run
+from reprise.report.schema import Provenance
 
 
-def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
+def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Provenance]:
     """How experiments were run, by id, of those whose results are up to date.
 
     Args:
@@ -22,15 +22,15 @@ def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Run]:
     return {each.id: _run(each) for each in asked if each.has_results() and not each.staleness()}
 
 
-def _run(configured: ConfiguredExperiment) -> Run:
+def _run(configured: ConfiguredExperiment) -> Provenance:
     record = configured.record()
     seconds = costs.seconds_of_run(configured) or record["duration_seconds"]
-    return Run(
+    return Provenance(
         experiment=configured.id, command=record["command"], minutes=seconds / 60, facts=_facts(record)
     )
 
 
-def minutes(paper: Paper, tier: Tier, fresh: Mapping[str, Run]) -> float | None:
+def minutes(paper: Paper, tier: Tier, fresh: Mapping[str, Provenance]) -> float | None:
     """What a paper's jobs took, drawings and verdicts among them; None if nothing has run."""
     own = [fresh[id].minutes for id in paper.experiments if id in fresh]
     return sum(own) + costs.of_reading(paper, tier).wall_seconds / 60 if own else None
@@ -66,7 +66,7 @@ def _arithmetic(record: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def shared(runs: Iterable[Run]) -> dict[str, str]:
+def shared(runs: Iterable[Provenance]) -> dict[str, str]:
     """The facts shared by all runs that have them; not every run loads every library."""
     facts: dict[str, set[str]] = {}
     for run in runs:

@@ -321,7 +321,7 @@ class Findings(Part):
     depends: list[str]
 
 
-class Run(Part):
+class Provenance(Part):
     """How one experiment's tables were made."""
 
     experiment: str
@@ -359,7 +359,7 @@ class Report(Part):
     error_rates: list[ErrorRate]
     printed: Printed
     findings: Findings
-    runs: list[Run]
+    runs: list[Provenance]
     shared: dict[str, str]
     """The facts that all runs share."""
     recorded: list[Recorded]

@@ -114,7 +114,7 @@ class Entry:
 
 
 @contextmanager
-def kept(
+def cached(
     root: Path, kind: str, key: str, what: str, make: Callable[[Path], Mapping[str, Any] | None]
 ) -> Iterator[Entry]:
     """The cache entry under `key`, made first unless it exists intact. It is locked meanwhile: if several
@@ -197,7 +197,7 @@ def _undeleted(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def kept_table(root: Path, asker: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+def cached_table(root: Path, asker: str, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     """The cached table of a task. New or cached, it is read from the file, so that a resumed run ends with
     the same bytes.
 
@@ -209,7 +209,7 @@ def kept_table(root: Path, asker: str, name: str, make: Callable[[], pd.DataFram
     def make_file(folder: Path) -> None:
         write(folder / TABLE, make().to_parquet(index=False))
 
-    with kept(root, TASKS, key_of(asker, name), name, make_file) as entry:
+    with cached(root, TASKS, key_of(asker, name), name, make_file) as entry:
         return pd.read_parquet(entry.folder / TABLE)
 
 

@@ -19,7 +19,7 @@ PIECE = 32
 
 Rendering = Callable[[int], Pixels]
 """Returns the views of a step, this process's rows."""
-Keeping = Callable[[Rendering], Rendering]
+ViewCache = Callable[[Rendering], Rendering]
 """Returns the same views as a rendering does, which it may have kept."""
 
 
@@ -57,7 +57,7 @@ class Batches:
     seed: int
     batch: int
     rows: slice
-    keep: Keeping = at_each_step
+    keep: ViewCache = at_each_step
 
     def between(self, start: int, end: int, device: str) -> Iterator[Batch]:
         """The batches of the steps from `start` to before `end`.

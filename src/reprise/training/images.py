@@ -27,7 +27,7 @@ from reprise.networks.layers import Stage
 from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import processes
-from reprise.training.batches import Batch, Batches, Keeping, at_each_step
+from reprise.training.batches import Batch, Batches, ViewCache, at_each_step
 from reprise.training.methods import Method, Student, build
 from reprise.training.replicas import keep_freed_memory
 
@@ -108,7 +108,7 @@ def train(
     device: str = "cpu",
     save_every: float = 60.0,
     progress: Callable[[int], None] = lambda step: None,
-    keep: Keeping = at_each_step,
+    keep: ViewCache = at_each_step,
 ) -> Trained:
     """Trains a model, resuming from the checkpoint of an interrupted run in `folder`.
 
@@ -145,7 +145,7 @@ def train(
 class _Run:
     """The state of a training run."""
 
-    def __init__(self, spec: "Spec", data: Data, folder: Path, device: str, keep: Keeping) -> None:
+    def __init__(self, spec: "Spec", data: Data, folder: Path, device: str, keep: ViewCache) -> None:
         self.spec, self.folder, self.device = spec, folder, device
         self.on_gpu = torch.device(device).type == "cuda"
         if self.on_gpu:

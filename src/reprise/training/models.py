@@ -22,14 +22,14 @@ from reprise.errors import RepriseError
 from reprise.notices import slower
 from reprise.storage import checkpoints, versions
 from reprise.storage.closure import Symbol, closure_hash, libraries
-from reprise.storage.store import CACHE, Entry, kept, key_of, write
+from reprise.storage.store import CACHE, Entry, cached, key_of, write
 from reprise.training import methods, processes
 from reprise.training.costs import CORES_PER_GPU
 from reprise.training.images import Data, Trained, assemble, train
-from reprise.training.kept_views import kept_views
 from reprise.training.methods import Method
 from reprise.training.precision import say_what_processor_lacks
 from reprise.training.spec import Spec
+from reprise.training.view_cache import cached_views
 
 KIND = "models"
 MODEL, LOG = "model.safetensors", "log.jsonl"
@@ -96,7 +96,7 @@ def trained(
     entry = Entry(root / CACHE / KIND / key)
 
     def train_now() -> Trained:
-        keep = kept_views(root, spec, data.images, device)
+        keep = cached_views(root, spec, data.images, device)
         return train(
             spec, data, entry.draft, device=device, save_every=save_every, progress=progress, keep=keep
         )
@@ -123,8 +123,8 @@ def trained(
 
     if processes.rank() == 0:
         what = f"{spec.objective}, {spec.steps} steps, seed {spec.seed}"
-        with kept(root, KIND, key, what, make) as cached:
-            if cached.hit:
+        with cached(root, KIND, key, what, make) as found:
+            if found.hit:
                 announce(hit=True)
     elif not processes.said_by_first(False):
         train_now()

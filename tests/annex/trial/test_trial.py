@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from reprise.annex.trial import figures, page, recorded
-from reprise.annex.trial.comparison import Comparison, compared
+from reprise.annex.trial.comparison import Standings, compared
 from reprise.cli import main
 from reprise.contract.experiment import Context
 from reprise.contract.settings import replaced
@@ -102,7 +102,7 @@ def comparison():
             registry.experiment(recorded.EXPERIMENT).params(),
             {"data_sets": ("textures",), "objective": ("mine.py:copied",)},
         )
-        return Comparison("mine.py:copied", params, own_tables(objective))
+        return Standings("mine.py:copied", params, own_tables(objective))
 
     return of_objective
 

@@ -107,7 +107,7 @@ def test_printed_accuracies_stand_beside_ours(smoke):
     probes = tables["probes"].assign(accuracy=numbers, initial=20.0, pixel_neighbours=30.0, pixel_probe=0.0)
     probes.loc[where(probes, net="linear", seed=0).index, "accuracy"] = 29.0  # not above pixels
     (panel,) = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, params).axes
-    printed = registry.paper("jing2022").published()
+    printed = registry.paper("jing2022").printed_numbers()
     expected = printed.loc[printed["artifact"].isin(["Table 1", "Section 6.3"]), "value"]
     np.testing.assert_array_equal(series(panel)["printed"], [expected, range(7)])
     ours = {line.get_ydata()[0]: line for line in panel.lines if line.get_marker() == "o"}
@@ -130,7 +130,7 @@ def test_tables(id, places, smoke):
     probes = probes.assign(pixel_neighbours=0.0, pixel_probe=0.0)
     listed = registry.artifact(f"jing2022/{id}").draw({**tables, "probes": probes}, params)
     assert len(listed) == places
-    printed = registry.paper("jing2022").published()
+    printed = registry.paper("jing2022").printed_numbers()
     expected = printed.loc[printed["artifact"] == {"table1": "Table 1", "sec63": "Section 6.3"}[id], "value"]
     assert list(listed["published"].dropna()) == list(expected)
     row = listed[listed["projector"] == {"table1": "1-layer linear", "sec63": "fixed low-rank"}[id]].iloc[0]

@@ -12,7 +12,7 @@ from reprise.papers.jing2022.projector_spectra.claims import CLAIMS as IMAGES
 
 @pytest.fixture
 def published():
-    return registry.paper("jing2022").published()
+    return registry.paper("jing2022").printed_numbers()
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

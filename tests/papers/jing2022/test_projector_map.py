@@ -92,13 +92,13 @@ class Counting:
 
     def keep(self, name, make):
         self.names.append(name)
-        return Context().keep(name, make)
+        return Context().cached(name, make)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     counting = Counting([])
-    context = Context(keep=counting.keep, root=tmp_path_factory.mktemp("root"))
+    context = Context(cached=counting.keep, root=tmp_path_factory.mktemp("root"))
     return computing.compute(SMALL, context), counting.names
 
 

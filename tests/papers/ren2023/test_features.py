@@ -8,7 +8,7 @@ import torch
 
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import features as features_module
-from reprise.papers.ren2023.zero_shot.features import features, kept_tensors
+from reprise.papers.ren2023.zero_shot.features import cached_tensors, features
 from reprise.storage.store import key_of
 
 
@@ -96,7 +96,7 @@ def test_of_two_that_ask_at_once_one_computes(tmp_path):
 
     fork = multiprocessing.get_context("fork")
     arguments = (tmp_path, "features", "key", "two ones", make)
-    both = [fork.Process(target=kept_tensors, args=arguments) for _ in range(2)]
+    both = [fork.Process(target=cached_tensors, args=arguments) for _ in range(2)]
     for process in both:
         process.start()
     for process in both:

@@ -63,7 +63,7 @@ def shapes():
 
 def spec_of(params, method, **changes):
     (run,) = (run for run in nets.runs(params, [method], "shapes", [0.001]) if run.seed == 0)
-    return nets.spec(params, run._replace(**changes), nets.Plan(5)), run._replace(**changes)
+    return nets.spec(params, run._replace(**changes), nets.Budget(5)), run._replace(**changes)
 
 
 def test_the_rows_are_the_papers():
@@ -172,7 +172,7 @@ def test_pilots_have_a_seed_and_steps_of_their_own():
     assert pilots == nets.pilots(params, other)
     assert [pilot.learning_rate for pilot in pilots] == [0.01, 0.1]
     assert {pilot.seed for pilot in pilots} == {PILOT_SEED}
-    assert nets.pilot_plan(params, plan) == nets.Plan(3, probed=("shapes",))
+    assert nets.pilot_plan(params, plan) == nets.Budget(3, probed=("shapes",))
     assert nets.pilots(tiny(), run) == nets.pilots(params, run._replace(learning_rate=0.1)) == []
 
 
@@ -246,13 +246,13 @@ def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):
 def test_the_published_stem_follows_the_data_set_and_a_configured_one_stays(data_set, stem, used):
     params = LinearProbes(encoder=ResNet(stem=stem))
     (run, *_) = nets.runs(params, ["frossl"], data_set, [0.3])
-    assert nets.spec(params, run, nets.Plan(5)).encoder.stem == used
+    assert nets.spec(params, run, nets.Budget(5)).encoder.stem == used
 
 
 def test_another_batch_sees_as_many_images():
     params = ProjectorAndBatch(**TINY, data_set="shapes", steps=8, dims=(32, 64), batches=(8, 16))
     (run,) = nets.runs(params, ["frossl"], "shapes", [0.1])
-    halved = nets.spec(params, run._replace(batch=8), nets.Plan(8))
+    halved = nets.spec(params, run._replace(batch=8), nets.Budget(8))
     assert (halved.batch, halved.steps, halved.projector.dims[-1]) == (8, 16, 64)
 
 

@@ -28,7 +28,7 @@ FLIPPED = {
 
 @pytest.fixture
 def published():
-    return registry.paper("skean2024").published()
+    return registry.paper("skean2024").printed_numbers()
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

@@ -271,7 +271,7 @@ def on_images(id, **changes):
 
 def spec_of(params, method, images="cifar10", **changes):
     (run, *_) = nets.runs(params, [method], images, [0.01])
-    return nets.spec(params, run._replace(**changes), nets.Plan(5))
+    return nets.spec(params, run._replace(**changes), nets.Budget(5))
 
 
 def changed_fields(one, other):
@@ -408,7 +408,7 @@ def plain_input(spec, images):
 def test_pilots_are_tested_on_training_images_that_their_probe_did_not_see(id, root):
     params, tables = on_images(id), trained(id, root)
     steps = params.steps[0] if isinstance(params.steps, tuple) else params.steps
-    plan, source = nets.Plan(params.pilot_steps or steps, probed=("shapes",)), nets.source(params, "shapes")
+    plan, source = nets.Budget(params.pilot_steps or steps, probed=("shapes",)), nets.source(params, "shapes")
     data = observations.labelled(params, "shapes").load()
     pilots = tables["pilots"].query("method == 'frossl'")
     assert len(pilots) == 2
@@ -499,7 +499,7 @@ def test_networks_of_appendix_c_differ_in_what_is_varied(root):
     found = set(zip(probes["batch"], probes["dim"], strict=True))
     assert found == {(16, 64), (16, 32), (8, 64)}
     for run in appendix_c.runs(params):
-        spec = nets.spec(params, nets.at_rate(run, 0.01), nets.Plan(4))
+        spec = nets.spec(params, nets.at_rate(run, 0.01), nets.Budget(4))
         assert (spec.objective, spec.projector.dims[-1], spec.batch) == ("frossl", run.dim, run.batch)
         assert spec.batch * spec.steps == 64
 

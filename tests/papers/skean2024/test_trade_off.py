@@ -51,7 +51,7 @@ def test_one_weight_is_frossl_itself_and_others_say_so():
         weight: nets.spec(
             params,
             nets.runs(params, [lineup.weighted("frossl", weight)], "shapes", [0.1])[0],
-            nets.Plan(10),
+            nets.Budget(10),
         )
         for weight in params.weights
     }

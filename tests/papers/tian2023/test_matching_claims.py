@@ -74,7 +74,7 @@ def computed(id, context=None, **changes):
 
 def published():
     """Table 1 by (beta, P, mean and variance backpropagated), from the file itself."""
-    table = registry.paper("tian2023").published()
+    table = registry.paper("tian2023").printed_numbers()
     return table.set_index(["beta", "P", "backprop_mean", "backprop_variance"])[["value", "std"]]
 
 
@@ -792,7 +792,7 @@ class Killed(Exception):
 
 def keeping(folder):
     return Context(
-        keep=lambda name, make: store.kept_table(folder, "key", name, lambda: make(lambda share: None))
+        cached=lambda name, make: store.cached_table(folder, "key", name, lambda: make(lambda share: None))
     )
 
 
@@ -839,7 +839,7 @@ def test_progress_never_goes_back(id, checkout):
 
 @pytest.fixture
 def table():
-    return registry.paper("tian2023").published()
+    return registry.paper("tian2023").printed_numbers()
 
 
 CONTRADICTED_UPSIDE_DOWN = {

@@ -272,7 +272,7 @@ def test_table_1(smoke):
     with styled():
         made = artifact.draw(tables, params)
     base = where(tables["matching"], setting="published", zeta=10.0, batch_norm=True, learning_rate=0.02)
-    printed = registry.paper("tian2023").published()
+    printed = registry.paper("tian2023").printed_numbers()
     assert len(made) == 16
     names = {"none": (False, False), "σ²": (False, True), "μ": (True, False), "μ and σ²": (True, True)}
     for row in made.to_dict("records"):

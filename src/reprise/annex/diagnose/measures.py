@@ -26,7 +26,7 @@ possible, `entropy` by its logarithm."""
 
 
 @dataclass(frozen=True)
-class Measure:
+class Diagnostic:
     """A diagnostic of embeddings.
 
     Attributes:
@@ -62,7 +62,7 @@ class Observed(NamedTuple):
         limit: by which `scale` divides.
     """
 
-    measure: Measure
+    measure: Diagnostic
     view: str
     value: float
     low: float
@@ -98,7 +98,7 @@ def values(sums: Sums) -> list[Observed]:
     ]
 
 
-def _applicable(sample: Sample) -> list[tuple[Measure, int]]:
+def _applicable(sample: Sample) -> list[tuple[Diagnostic, int]]:
     """The diagnostics that the views allow, each with its view; those of both views with the first."""
     return [
         (measure, view)
@@ -109,14 +109,14 @@ def _applicable(sample: Sample) -> list[tuple[Measure, int]]:
 
 
 def _observed(
-    sample: Sample, measure: Measure, view: int, value: float, ends: tuple[float, float]
+    sample: Sample, measure: Diagnostic, view: int, value: float, ends: tuple[float, float]
 ) -> Observed:
     limit = {"plain": 1.0, "rank": sample.limit, "entropy": math.log(sample.limit)}[measure.scale]
     name = str(view + 1) if measure.views == "each" else "both"
     return Observed(measure, name, value, *ends, limit)
 
 
-def interval(value: float, without: np.ndarray, measure: Measure) -> tuple[float, float]:
+def interval(value: float, without: np.ndarray, measure: Diagnostic) -> tuple[float, float]:
     """The ends of the jackknife's interval; NaN if a value is not finite.
 
     Args:
@@ -156,7 +156,7 @@ REN = "Ren and Li 2023, On the Importance of Contrastive Loss in Multimodal Lear
 ZBONTAR = "Zbontar et al. 2021, Barlow Twins"
 
 MEASURES = (
-    Measure(
+    Diagnostic(
         "spread",
         _spread,
         "Root-mean-square distance of the embeddings from their mean, over their root-mean-square length: "
@@ -166,7 +166,7 @@ MEASURES = (
         "any length",
         range=(0.0, 1.0),
     ),
-    Measure(
+    Diagnostic(
         "largest singular value",
         lambda sample, view: float(sample.singular_values[view, 0]),
         "Standard deviation of the embeddings along their first principal direction; the whole spectrum is "
@@ -174,7 +174,7 @@ MEASURES = (
         "σ_1",
         f"{JING}, Eq. 1, whose singular values are λ",
     ),
-    Measure(
+    Diagnostic(
         "collapsed dimensions",
         lambda sample, view: float(collapsed_dimensions(sample.singular_values[view], threshold=COLLAPSED)),
         f"Singular values of the centred embeddings of at most {COLLAPSED:g} times the largest: directions "
@@ -183,7 +183,7 @@ MEASURES = (
         f"{JING}, Section 3, counted",
         scale="rank",
     ),
-    Measure(
+    Diagnostic(
         "effective rank",
         lambda sample, view: float(effective_rank(sample.singular_values[view])),
         "How many dimensions the embeddings use, by the entropy of their singular values, centred.",
@@ -192,7 +192,7 @@ MEASURES = (
         range=(1.0, math.inf),
         scale="rank",
     ),
-    Measure(
+    Diagnostic(
         "RankMe",
         lambda sample, view: float(rank_of_entropy(sample.uncentred_singular_values[view])),
         "The same of embeddings that are not centred: the higher, the better its networks' probes, in its "
@@ -202,7 +202,7 @@ MEASURES = (
         range=(1.0, math.inf),
         scale="rank",
     ),
-    Measure(
+    Diagnostic(
         "stable rank",
         lambda sample, view: float(intrinsic_dimension(sample.eigenvalues[view])),
         "Total variance over that of the first direction: a few strong directions make it small, whatever "
@@ -212,7 +212,7 @@ MEASURES = (
         range=(1.0, math.inf),
         scale="rank",
     ),
-    Measure(
+    Diagnostic(
         "balance",
         lambda sample, view: float(stable_rank(sample.eigenvalues[view])),
         "Stable rank of the covariance: how evenly the strongest directions are used.",
@@ -221,7 +221,7 @@ MEASURES = (
         range=(1.0, math.inf),
         scale="rank",
     ),
-    Measure(
+    Diagnostic(
         "condition number",
         _condition,
         "Largest over smallest singular value; infinite if a direction is not used at all.",
@@ -230,7 +230,7 @@ MEASURES = (
         range=(1.0, math.inf),
         logarithmic=True,
     ),
-    Measure(
+    Diagnostic(
         "entropy",
         lambda sample, view: float(spectral_entropy(sample.eigenvalues[view])),
         "Von Neumann entropy of the covariance in nats: 0 for one direction, log of the dimension for an "
@@ -239,7 +239,7 @@ MEASURES = (
         "Giraldo et al. 2015, Measures of Entropy From Data Using Infinitely Divisible Kernels, at α → 1",
         scale="entropy",
     ),
-    Measure(
+    Diagnostic(
         "alpha-ReQ",
         lambda sample, view: float(alpha_req(sample.eigenvalues[view])),
         "Exponent with which the covariance's eigenvalues decay, ranks 6 to 100: its paper finds the best "
@@ -248,7 +248,7 @@ MEASURES = (
         "Agrawal et al. 2022, α-ReQ, its decay coefficient",
         range=(-math.inf, math.inf),
     ),
-    Measure(
+    Diagnostic(
         "uniformity",
         lambda sample, view: float(sample.potential[view].log()),
         "Log of the mean potential of pairs on the unit sphere: -4 if pairs are orthogonal, 0 if all are "
@@ -257,7 +257,7 @@ MEASURES = (
         f"{WANG}, Section 4.1, t = 2",
         range=(-8.0, 0.0),
     ),
-    Measure(
+    Diagnostic(
         "alignment",
         lambda sample, view: float(sample.distance2 or 0.0),
         "Mean squared distance of a sample's two views on the unit sphere: 0 if they coincide, 2 if they "
@@ -267,7 +267,7 @@ MEASURES = (
         views="both",
         range=(0.0, 4.0),
     ),
-    Measure(
+    Diagnostic(
         "alignment score, 1 to 2",
         lambda sample, view: float(sample.closer[0]) if sample.closer is not None else math.nan,
         "Share of samples of the first view that lie closer to their own second view than to another "
@@ -277,7 +277,7 @@ MEASURES = (
         views="both",
         range=(0.0, 1.0),
     ),
-    Measure(
+    Diagnostic(
         "alignment score, 2 to 1",
         lambda sample, view: float(sample.closer[1]) if sample.closer is not None else math.nan,
         "The same with the views exchanged.",
@@ -286,7 +286,7 @@ MEASURES = (
         views="both",
         range=(0.0, 1.0),
     ),
-    Measure(
+    Diagnostic(
         "cross-view correlation",
         lambda sample, view: float(sample.correlation.diagonal().mean()),
         "Correlation of a dimension with itself in the other view, averaged: 1 if the views' differences "
@@ -296,7 +296,7 @@ MEASURES = (
         views="both",
         range=(-1.0, 1.0),
     ),
-    Measure(
+    Diagnostic(
         "redundancy",
         _off_diagonal,
         "Correlation of different dimensions across the views, root mean square: 0 if each says something "
@@ -306,7 +306,7 @@ MEASURES = (
         views="both",
         range=(0.0, 1.0),
     ),
-    Measure(
+    Diagnostic(
         "LiDAR",
         lambda sample, view: float(rank_of_entropy(sample.discriminant)),
         "How many dimensions tell samples apart in spite of their views; of two views only, where its "

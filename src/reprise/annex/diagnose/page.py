@@ -17,7 +17,7 @@ from reprise.annex.diagnose import reference
 from reprise.annex.diagnose.classes import Probed
 from reprise.annex.diagnose.measures import LEFT_OUT, Observed
 from reprise.annex.diagnose.moments import GROUPS, Sample
-from reprise.annex.diagnose.verdict import RULE, Verdict
+from reprise.annex.diagnose.verdict import RULE, CollapseState
 from reprise.evidence.comparison import COLLAPSED
 from reprise.plotting.style import colors, styled
 from reprise.storage.store import write_files
@@ -42,7 +42,7 @@ class Diagnosis:
     sample: Sample
     observed: Sequence[Observed]
     probes: Sequence[Probed]
-    verdict: Verdict
+    verdict: CollapseState
     notes: Sequence[str] = ()
 
 

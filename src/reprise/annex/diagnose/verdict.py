@@ -27,14 +27,14 @@ RULE = (
 )
 
 
-class Verdict(NamedTuple):
+class CollapseState(NamedTuple):
     """The word and the numbers that decided."""
 
     word: Word
     reason: str
 
 
-def verdict(observed: list[Observed]) -> Verdict:
+def verdict(observed: list[Observed]) -> CollapseState:
     """The verdict on all views."""
     by_view: dict[str, dict[str, Observed]] = {}
     for each in observed:
@@ -47,7 +47,7 @@ def verdict(observed: list[Observed]) -> Verdict:
     return max(verdicts, key=lambda each: WORDS.index(each.word))
 
 
-def judged(spread: float, collapsed: float, limit: float) -> Verdict:
+def judged(spread: float, collapsed: float, limit: float) -> CollapseState:
     """The verdict on one view.
 
     Args:
@@ -62,4 +62,6 @@ def judged(spread: float, collapsed: float, limit: float) -> Verdict:
     elif spread <= PARTLY or share >= PARTLY:
         word = "partly collapsed"
     same = ": all samples have nearly the same embedding" if spread <= PARTLY else ""
-    return Verdict(word, f"{collapsed:.0f} of {limit:.0f} dimensions collapsed, spread {spread:.2g}{same}")
+    return CollapseState(
+        word, f"{collapsed:.0f} of {limit:.0f} dimensions collapsed, spread {spread:.2g}{same}"
+    )

@@ -7,7 +7,7 @@ from typing import cast
 import pandas as pd
 
 from reprise.annex.diagnose.trained import LAYERS
-from reprise.annex.diagnose.verdict import WORDS, Verdict, judged
+from reprise.annex.diagnose.verdict import WORDS, CollapseState, judged
 from reprise.annex.ours.objectives_by_diagnostics.experiment import Params
 from reprise.annex.ours.objectives_by_diagnostics.lineup import DIM, FIRST, UNTRAINED
 from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing, gain, has_learned, standing
@@ -21,7 +21,7 @@ ARTIFACTS = ("ours/representations", "ours/embeddings", "ours/toy_models")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Standings:
     """A tried loss and the recorded objectives.
 
     Attributes:
@@ -55,10 +55,10 @@ class Comparison:
         return has_learned(self.tables, DATA_SET, self.loss, FIRST)
 
     @property
-    def verdicts(self) -> dict[str, Verdict]:
+    def verdicts(self) -> dict[str, CollapseState]:
         """Whether the networks collapsed, by layer: of all seeds the worst."""
         dims = dict(zip(LAYERS, (self.params.encoder.dim, DIM), strict=True))
-        verdicts: dict[str, list[Verdict]] = {layer: [] for layer in LAYERS}
+        verdicts: dict[str, list[CollapseState]] = {layer: [] for layer in LAYERS}
         for (layer, _), rows in self._on_images.groupby(["layer", "seed"]):
             values = dict(zip(rows["diagnostic"], rows["estimate"], strict=True))
             if "spread" in values:  # of a network that diverged nothing is known
@@ -79,7 +79,7 @@ class Comparison:
         return rows[rows["task"] == DATA_SET]
 
 
-def compared(loss: str, context: Context) -> Comparison:
+def compared(loss: str, context: Context) -> Standings:
     """Trains the loss as the recorded objectives were trained, and measures its networks.
 
     Args:
@@ -92,7 +92,7 @@ def compared(loss: str, context: Context) -> Comparison:
     changes = {"data_sets": (DATA_SET,), "objective": (loss,)}
     params = cast(Params, replaced(experiment.params(), changes))
     own = experiment.compute()(params, context)
-    comparison = Comparison(loss, params, {name: table.assign(setting=loss) for name, table in own.items()})
+    comparison = Standings(loss, params, {name: table.assign(setting=loss) for name, table in own.items()})
     if own["probes"]["accuracy"].isna().all():
         raise RepriseError(
             f"objective '{loss}': diverged with every seed at learning rate {comparison.learning_rate:g}, "

@@ -12,7 +12,7 @@ from reprise.annex.diagnose.page import aligned, number, template, version
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import RULE
 from reprise.annex.ours.objectives_by_diagnostics.lineup import UNTRAINED, method
-from reprise.annex.trial.comparison import ARTIFACTS, Comparison
+from reprise.annex.trial.comparison import ARTIFACTS, Standings
 from reprise.annex.trial.figures import Drawn, pictures
 from reprise.annex.trial.recorded import DATA_SET, provenance
 from reprise.evidence.comparison import LEARNED
@@ -30,7 +30,7 @@ class Trial:
         figures: of the papers; may be empty.
     """
 
-    comparison: Comparison
+    comparison: Standings
     figures: Sequence[Drawn] = ()
 
     @cached_property
@@ -106,7 +106,7 @@ def save(trial: Trial, folder: Path) -> list[Path]:
     return list(files)
 
 
-def _ranks(comparison: Comparison, layer: str) -> pd.DataFrame:
+def _ranks(comparison: Standings, layer: str) -> pd.DataFrame:
     standing = comparison.standing(layer)
     rows = {}
     for name in standing.diagnostics:

@@ -59,7 +59,7 @@ START = "start"
 """The method of a network before training."""
 
 
-class Plan(NamedTuple):
+class Budget(NamedTuple):
     """What an experiment needs from each training, besides the settings.
 
     Attributes:
@@ -76,12 +76,12 @@ class Plan(NamedTuple):
     supervised: bool = False
 
 
-def plan(params: Training, steps: int, *probed: str) -> Plan:
+def plan(params: Training, steps: int, *probed: str) -> Budget:
     """The plan of the trainings."""
-    return Plan(steps, params.trace_every, params.probe_every, probed)
+    return Budget(steps, params.trace_every, params.probe_every, probed)
 
 
-def own_plan(params: OneDataSet) -> Plan:
+def own_plan(params: OneDataSet) -> Budget:
     """The plan of the trainings on the settings' data set."""
     return plan(params, params.steps, params.data_set)
 
@@ -117,9 +117,9 @@ def all_pilots(params: Training, runs: Sequence[Run]) -> list[Run]:
     return list(dict.fromkeys(pilot for run in runs for pilot in pilots(params, run)))
 
 
-def pilot_plan(params: Training, plan: Plan) -> Plan:
+def pilot_plan(params: Training, plan: Budget) -> Budget:
     """The plan of a run's pilots, which are probed for the first data set's labels."""
-    return Plan(params.pilot_steps or plan.steps, probed=plan.probed[:1])
+    return Budget(params.pilot_steps or plan.steps, probed=plan.probed[:1])
 
 
 class Pilot(NamedTuple):
@@ -154,7 +154,7 @@ class Supervised(NamedTuple):
 Task = Pilot | Pixels | Supervised | Run
 
 
-def tasks(params: Training, plan: Plan, runs: Sequence[Run]) -> list[Task]:
+def tasks(params: Training, plan: Budget, runs: Sequence[Run]) -> list[Task]:
     """The tasks of runs on one set of images: their pilots, what their probes are compared with, and
     themselves, each with a network before training."""
     images = runs[0].images
@@ -172,7 +172,7 @@ def images_of(task: Task) -> str:
     return task.run.images if isinstance(task, Pilot | Supervised) else task.images
 
 
-def needs(params: Training, plan: Plan, task: Task, images: Source) -> Resources:
+def needs(params: Training, plan: Budget, task: Task, images: Source) -> Resources:
     """What a task needs."""
     match task:
         case Pixels():
@@ -195,7 +195,7 @@ def own_needs(params: OneDataSet, task: Task, objective: str | None = None) -> R
     return needs(params, own_plan(params), task, own_source(params))
 
 
-def network(params: Training, plan: Plan, run: Run, images: Source) -> Resources:
+def network(params: Training, plan: Budget, run: Run, images: Source) -> Resources:
     """What the task of a run needs."""
     run_spec = spec(params, at_rate(run, params.learning_rates[0]), plan)
     return costs.resources(run_spec, images, params.probe, device=params.device, probes=len(plan.probed))
@@ -206,7 +206,7 @@ def at_rate(run: Run, own: float) -> Run:
     return run._replace(learning_rate=own) if run.learning_rate == OWN else run
 
 
-def spec(params: Training, run: Run, plan: Plan) -> Spec:
+def spec(params: Training, run: Run, plan: Budget) -> Spec:
     """The spec of a run, except for the weight of the matched method. A run with another batch size sees the
     same number of images, a network before training none."""
     before_training = run.method == START

@@ -23,9 +23,9 @@ from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024.lineup import MATCHED, TOP
 from reprise.papers.skean2024.nets import (
     START,
+    Budget,
     Pilot,
     Pixels,
-    Plan,
     Run,
     Supervised,
     Task,
@@ -73,7 +73,7 @@ SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 
 def perform(
     params: Training,
-    plan: Plan,
+    plan: Budget,
     task: Task,
     source: Source,
     root: Path,
@@ -121,7 +121,7 @@ def perform_own(params: OneDataSet, task: Task, context: Context, progress: Prog
 
 def _run(
     params: Training,
-    plan: Plan,
+    plan: Budget,
     run: Run,
     source: Source,
     root: Path,
@@ -140,7 +140,7 @@ def _run(
 
 
 def _pilot(
-    params: Training, plan: Plan, pilot: Run, source: Source, root: Path, progress: Progress
+    params: Training, plan: Budget, pilot: Run, source: Source, root: Path, progress: Progress
 ) -> pd.DataFrame:
     def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
         share = held_out_accuracy(params, network, run_spec, labelled(params, *plan.probed).load())
@@ -173,7 +173,7 @@ def own_rate(
 
 def _network(
     params: Training,
-    plan: Plan,
+    plan: Budget,
     run: Run,
     source: Source,
     root: Path,

@@ -7,7 +7,7 @@ from reprise.papers.ren2023.zero_shot import coco, scenes
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.experiment import Params
 from reprise.papers.ren2023.zero_shot.features import code_of
-from reprise.storage.store import kept, key_of
+from reprise.storage.store import cached, key_of
 
 SEED = 0
 """Seed of the scenes, which all seeds of the heads share, as they would MSCOCO."""
@@ -39,7 +39,7 @@ def captioned(params: Params, root: Path, split: str) -> Captioned:
 def _rendered(root: Path, split: str, count: int, size: int) -> Captioned:
     key = key_of("scenes", SEED, split, count, size, _code())
     write = partial(scenes.write, split=split, count=count, seed=SEED, size=size)
-    with kept(root, "scenes", key, f"{split}, {count} scenes", write) as entry:
+    with cached(root, "scenes", key, f"{split}, {count} scenes", write) as entry:
         return coco.load(entry.folder, split)
 
 

@@ -26,7 +26,7 @@ from reprise.networks.encoders import RESNET10_W16
 from reprise.papers.ren2023.zero_shot import pretrained, pretrained_files
 from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.experiment import Params
-from reprise.papers.ren2023.zero_shot.features import code_of, kept_tensors
+from reprise.papers.ren2023.zero_shot.features import cached_tensors, code_of
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
 from reprise.papers.ren2023.zero_shot.scenes import attributes
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
@@ -112,7 +112,7 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
         )
         return encoder.state_dict()
 
-    return _load_state(make(), kept_tensors(root, "encoders", key, "ResNet10 of scenes", train).tensors)
+    return _load_state(make(), cached_tensors(root, "encoders", key, "ResNet10 of scenes", train).tensors)
 
 
 class _Texts(nn.Module):
@@ -137,7 +137,7 @@ def _trained_on_captions(params: Params, root: Path, key: str, progress: Progres
             params, make, lambda index: [data.captions[row] for row in index.tolist()], present, progress
         ).state_dict()
 
-    return _load_state(make(), kept_tensors(root, "encoders", key, "GRU of captions", train).tensors)
+    return _load_state(make(), cached_tensors(root, "encoders", key, "GRU of captions", train).tensors)
 
 
 def _train(

@@ -93,7 +93,7 @@ def check(params: Params) -> None:
         )
 
 
-def published(params: Params) -> None:
+def verify(params: Params) -> None:
     """Checks that no image of MSCOCO is missing, and that ResNet101's file is what its name says.
 
     Raises:
@@ -220,5 +220,5 @@ EXPERIMENT = Experiment(
     },
     reads=reads,
     check=check,
-    published=published,
+    verify=verify,
 )

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.storage.checkpoints import pack, unpack
-from reprise.storage.store import kept, key_of, write
+from reprise.storage.store import cached, key_of, write
 from reprise.storage.versions import code_and_versions
 
 code_of = cache(code_and_versions)
@@ -33,7 +33,7 @@ class Kept(NamedTuple):
     hit: bool
 
 
-def kept_tensors(
+def cached_tensors(
     root: Path, kind: str, key: str, what: str, make: Callable[[], Mapping[str, Tensor]]
 ) -> Kept:
     """The tensors that `make` computes, `kept` in the cache of the checkout `root`; both ways they are those
@@ -46,7 +46,7 @@ def kept_tensors(
     def make_file(folder: Path) -> None:
         write(folder / FILE, pack(make(), {}))
 
-    with kept(root, kind, key, what, make_file) as entry:
+    with cached(root, kind, key, what, make_file) as entry:
         return Kept(unpack((entry.folder / FILE).read_bytes())[0], entry.hit)
 
 
@@ -72,7 +72,7 @@ def features(
         rows = range(start, min(start + SHARD, len(items)))
         key = key_of(encoder, [items[row] for row in rows])
         words = f"{what}, {rows.start} to {rows.stop - 1}"
-        shards.append(kept_tensors(root, KIND, key, words, lambda rows=rows: {KIND: encode(rows)}))  # type: ignore[misc]
+        shards.append(cached_tensors(root, KIND, key, words, lambda rows=rows: {KIND: encode(rows)}))  # type: ignore[misc]
     hits = sum(shard.hit for shard in shards)
     print(f"features of {what}: HIT {hits}, MISS {len(shards) - hits}", file=sys.stderr, flush=True)
     return torch.cat([shard.tensors[KIND] for shard in shards])

@@ -80,9 +80,9 @@ def further(params: Params, objective: str | None = None) -> list[nets.Run]:
     ]
 
 
-def further_plan(params: Params) -> nets.Plan:
+def further_plan(params: Params) -> nets.Budget:
     """What they need from each training."""
-    return nets.Plan(params.steps, params.trace_every)
+    return nets.Budget(params.steps, params.trace_every)
 
 
 def on_own_images(params: Params, run: nets.Run) -> nets.Run:
@@ -96,7 +96,7 @@ def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
     return [*own, *further(params, objective)]
 
 
-def plan_of(params: Params, task: nets.Task) -> nets.Plan:
+def plan_of(params: Params, task: nets.Task) -> nets.Budget:
     """What a task needs from its training."""
     return further_plan(params) if is_further(task, params) else nets.own_plan(params)
 

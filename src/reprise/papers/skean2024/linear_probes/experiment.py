@@ -48,9 +48,9 @@ class Params(Training, TakesLosses):
         return self
 
 
-def plans(params: Params) -> dict[str, nets.Plan]:
+def plans(params: Params) -> dict[str, nets.Budget]:
     """The plan of the trainings on each set of images."""
-    plans_by_images: dict[str, nets.Plan] = {}
+    plans_by_images: dict[str, nets.Budget] = {}
     for name, steps in zip(params.data_sets, params.steps, strict=True):
         images = SAME_IMAGES.get(name, name)
         probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)

@@ -11,7 +11,7 @@ from reprise.datasets.recipes import Normalisation
 from reprise.numerics.streams import generator
 from reprise.storage import store
 from reprise.storage.store import VIEWS
-from reprise.training import images, kept_views, models, processes
+from reprise.training import images, models, processes, view_cache
 from reprise.training.batches import Batches, batch_indices
 from reprise.training.images import train
 
@@ -23,7 +23,7 @@ STEP = 2 * 16 * 3 * 8 * 8
 
 @pytest.fixture(autouse=True)
 def blocks_of_four_steps(monkeypatch):
-    monkeypatch.setattr(kept_views, "BLOCK", 4 * STEP + 1)
+    monkeypatch.setattr(view_cache, "BLOCK", 4 * STEP + 1)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def rendered(monkeypatch):
 
 
 def files(root):
-    return [entry.folder / kept_views.FILE for entry in store.entries(root, VIEWS)]
+    return [entry.folder / view_cache.FILE for entry in store.entries(root, VIEWS)]
 
 
 def trained(root, of, data=DATA):
@@ -49,12 +49,12 @@ def trained(root, of, data=DATA):
     return [(folder / name).read_bytes() for name in (models.MODEL, models.LOG)]
 
 
-def test_kept_views_are_those_rendered_directly(tmp_path):
+def test_cached_views_are_those_rendered_directly(tmp_path):
     of = tiny.spec(steps=10, seed=3)
     views = Views(of.augmentation)
     rows = processes.own_rows(of.batch)
     for _ in range(2):  # rendered, then read
-        keep = kept_views.kept_views(tmp_path, of, DATA.images, "cpu")
+        keep = view_cache.cached_views(tmp_path, of, DATA.images, "cpu")
         batches = Batches(DATA.images, len(DATA.labels), views, of.seed, of.batch, rows, keep)
         for step, batch in enumerate(batches.between(3, 10, "cpu"), 3):
             index = batch_indices(3, step, 16, 32)
@@ -97,7 +97,7 @@ def test_other_images_have_other_views_but_not_other_labels(tmp_path, rendered):
 
 
 @pytest.mark.parametrize("objective", ["nt_xent", "moco"])
-def test_a_net_has_the_same_bytes_with_kept_views_without_and_resumed(tmp_path, monkeypatch, objective):
+def test_a_net_has_the_same_bytes_with_cached_views_without_and_resumed(tmp_path, monkeypatch, objective):
     monkeypatch.setattr(images, "BLOCK", 3)
     of = tiny.spec(objective, hyperparameters=tiny.STATEFUL.get(objective, {}), steps=10)
     expected = train(of, DATA, tmp_path / "anew")
@@ -154,7 +154,7 @@ def test_of_two_methods_at_once_one_renders(tmp_path):
 
 
 def test_views_beyond_the_limit_are_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_views, "LIMIT", 4 * STEP)
+    monkeypatch.setattr(view_cache, "LIMIT", 4 * STEP)
     trained(tmp_path, tiny.spec(steps=5))
     assert not files(tmp_path)
     trained(tmp_path, tiny.spec(steps=4))
@@ -162,7 +162,7 @@ def test_views_beyond_the_limit_are_not_kept(tmp_path, monkeypatch):
 
 
 def test_views_beyond_the_limit_are_told_once_a_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(kept_views, "LIMIT", 4 * STEP)
+    monkeypatch.setattr(view_cache, "LIMIT", 4 * STEP)
     for run in ("one", "another"):
         with store.asking(f"{tmp_path} {run}"):
             trained(tmp_path, tiny.spec(steps=4))

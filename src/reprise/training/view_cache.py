@@ -18,10 +18,10 @@ from torch import Tensor
 from reprise.datasets.augment import Pixels
 from reprise.datasets.folders import Images
 from reprise.notices import slower
-from reprise.storage.store import VIEWS, kept, key_of, sha256, writing
+from reprise.storage.store import VIEWS, cached, key_of, sha256, writing
 from reprise.storage.versions import code_and_versions
 from reprise.training import processes
-from reprise.training.batches import Keeping, Rendering, at_each_step
+from reprise.training.batches import Rendering, ViewCache, at_each_step
 from reprise.training.spec import Spec
 
 FILE = "pixels.bin"
@@ -32,7 +32,7 @@ LIMIT = 10**9
 """Bytes of a training's views, above which it renders its own at each step."""
 
 
-def kept_views(root: Path, spec: Spec, images: Images, device: str) -> Keeping:
+def cached_views(root: Path, spec: Spec, images: Images, device: str) -> ViewCache:
     """Keeps the views of a training in one process on the CPU, with images in memory.
 
     An entry's key covers the images, the recipe, the seed, the batch, the steps, the code and the versions of
@@ -70,7 +70,7 @@ def kept_views(root: Path, spec: Spec, images: Images, device: str) -> Keeping:
             steps = range(number * length, min((number + 1) * length, spec.steps))
             what = f"views of steps {steps.start} to {steps.stop - 1}, batch {spec.batch}, seed {spec.seed}"
             key = key_of(*content, steps.start, steps.stop)
-            with kept(root, VIEWS, key, what, lambda folder: _write(folder / FILE, render, steps)) as entry:
+            with cached(root, VIEWS, key, what, lambda folder: _write(folder / FILE, render, steps)) as entry:
                 # Read, not mapped into memory: on a network file system, a mapped file that another machine
                 # removes ends the process.
                 return torch.from_numpy(np.fromfile(entry.folder / FILE, np.uint8)).view(-1, *shape)
