@@ -249,7 +249,7 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("figures", "return drawn", "return axes", "must return a Figure, not Axes"),
         ("claims", "CLAIMS = [", "CLAIMS = 2 * [", "two claims have the id"),
         ("claims", '        "elsewhere', '        "nowhere', "must begin with"),
-        ("claims", "step=last", "stop=last", "a claim cannot be judged"),
+        ("claims", "step=last", "stop=last", "cannot be judged: "),
     ],
 )  # fmt: skip
 def test_each_check_can_fail(elsewhere, file, old, new, words, monkeypatch):

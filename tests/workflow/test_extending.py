@@ -252,7 +252,7 @@ MISTAKES = {
     "claim of an unknown quantity": Mistake(
         CLAIM, f"{PRODUCTS}/claims.py",
         {
-            "import ordering, ours": "import ours, value",
+            "import ordering": "import value",
             "        ordering(": "        value(",
             'below=column("spectrum", "singular_value", layers=first, index=last)':
                 'quantity="scor", published=0.0',

@@ -321,10 +321,12 @@ def claims_are_judged(checked: Subject) -> None:
         raise checked.wrong(f"claim '{strange[0]}' must begin with '{experiment.paper}/'")
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
         raise checked.wrong(f"two claims have the id '{twice[0]}'")
-    try:
-        judge_all(experiment.claims, checked.tables, checked.params)
-    except Exception as error:
-        raise checked.wrong(f"a claim cannot be judged: {type(error).__name__}: {error}") from error
+    for claim in experiment.claims:
+        try:
+            judge_all([claim], checked.tables, checked.params)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise checked.wrong(f"claim '{claim.id}' cannot be judged: {what}") from error
 
 
 OF_DECLARATION: tuple[Check, ...] = (
