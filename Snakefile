@@ -22,7 +22,7 @@ include: "workflow/rules/report.smk"
 onstart:
     record_host()
     check_accounting()
-    estimates = [plan.estimate(e.id, TIER, SHARE_MINUTES) for e in INCLUDED]
+    estimates = [plan.estimate(CONFIGURED[e.id], SHARE_MINUTES) for e in INCLUDED]
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
 
 
