@@ -164,10 +164,6 @@ class Experiment(Generic[P]):
                     f"{name} is {given!r}; it must be a function that a module defines by name"
                 )
 
-    def settings(self, params: P) -> dict[str, P]:
-        """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
-        return {BASE: params, **(self.alternatives(params) if self.alternatives else {})}
-
 
 Progress = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1."""

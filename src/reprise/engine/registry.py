@@ -117,7 +117,8 @@ class Experiment:
 
     def settings(self, params: Settings) -> dict[str, Settings]:
         """`params`, and alternatives with other plausible values of what the paper leaves unstated."""
-        return self.declaration.settings(params)
+        alternatives = self.declaration.alternatives
+        return {BASE: params, **(alternatives(params) if alternatives else {})}
 
     def varied(self, params: Settings) -> dict[str, frozenset[str]]:
         """The fields that the paper leaves open and that an alternative varies, by the alternative's name."""
