@@ -83,7 +83,9 @@ try:
     PAPERS = registry.chosen(str(config.get("paper") or ""))
     # Those with claims, which have a rule for their verdicts.
     JUDGED = [paper for paper in PAPERS if paper.claims]
-    CONFIGURED = {id: TIER.experiment(id) for paper in PAPERS for id in paper.experiments}
+    CONFIGURED = {
+        id: TIER.experiment(id) for paper in PAPERS for id in paper.experiments
+    }
     EXPERIMENTS = [e.experiment for e in CONFIGURED.values()]
     # A job on a cluster's node needs the rule that its command line names, always an experiment's: others are local.
     if workflow.remote_exec:
