@@ -12,11 +12,11 @@ from reprise.contract.settings import (
     assumptions,
     departures,
     from_code,
+    location,
     lost,
     origin,
     ours,
     overridden,
-    place,
     replaced,
     stated,
     unstated,
@@ -82,7 +82,7 @@ def test_every_field_says_where_its_value_comes_from():
     class Careless(Settings):
         seeds: int = 3
 
-    with pytest.raises(TypeError, match="is made by stated, from_code, unstated, lost, ours or place"):
+    with pytest.raises(TypeError, match="is made by stated, from_code, unstated, lost, ours or location"):
         assumptions(Careless())
 
 
@@ -143,7 +143,7 @@ def test_all_mistakes_are_named_at_once():
 
 def test_where_something_lies_is_no_departure():
     class Placed(Settings):
-        root: str = place("data", "the data set's folder")
+        root: str = location("data", "the data set's folder")
 
     assert departures(Placed(root="/elsewhere")) == []
     assert assumptions(Placed(root="/elsewhere")) == []

@@ -26,7 +26,7 @@ from reprise.engine.tiers import checkout, load_tier
 from reprise.errors import RepriseError
 from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.image_nets import published
-from reprise.papers.jing2022.projector_spectra.cells import cells
+from reprise.papers.jing2022.projector_spectra.networks import networks
 from reprise.papers.ren2023.zero_shot import experiment as zero_shot
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.early_lead import experiment as early_lead
@@ -181,7 +181,7 @@ def gpu_specs(id):
                 cell.data_set,
                 image_settings.spec(cell.settings(params), cell.trained, 0, 20_000, published(cell.trained)),
             )
-            for cell in cells(params)
+            for cell in networks(params)
             if not cell.before_training
         ]
     if id == "skean2024/linear_probes":

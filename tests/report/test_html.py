@@ -396,7 +396,7 @@ def test_what_last_bits_hang_on_is_a_row_each(tier: Tier, claims: pd.DataFrame) 
 
 def test_what_differs_between_runs_is_no_shared_fact() -> None:
     made = [
-        schema.Run(experiment=str(i), command="", minutes=1.0, facts=facts)
+        schema.Provenance(experiment=str(i), command="", minutes=1.0, facts=facts)
         for i, facts in enumerate([{"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2"}])
     ]
     assert runs.shared(made) == {"a": "1", "c": "1"}

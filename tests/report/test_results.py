@@ -12,7 +12,7 @@ from reprise.engine import registry
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.report import results, wording
-from reprise.report.schema import Report, Run
+from reprise.report.schema import Provenance, Report
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "results"
@@ -91,7 +91,7 @@ def test_the_pages_date_the_commits_that_git_knows():
     commit, date = subprocess.run(git, capture_output=True, text=True, check=True).stdout.split()
     same = {"Python": "3.12", "versions": "torch 2.11", "hardware": "a CPU"}
     runs = [
-        Run(experiment="k/e", command="", minutes=1.0, facts={**same, "commit": name})
+        Provenance(experiment="k/e", command="", minutes=1.0, facts={**same, "commit": name})
         for name in (commit, f"{commit}+changes", "unknown")
     ]
     facts = results._facts(Report.model_construct(runs=runs), ROOT)

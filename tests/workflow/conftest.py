@@ -31,6 +31,12 @@ SHARES = ("ren2023_zero_shot=2", "tian2023_batch_normalization=2")
 NEVER = shutil.ignore_patterns("*.egg-info", "__pycache__")
 
 
+def _minutes(job):
+    """A job's time limit, 0 without one."""
+    limit = re.search(r"\bruntime=(\d+)", job.get("resources", ""))
+    return int(limit[1]) if limit else 0
+
+
 @dataclass(frozen=True)
 class Checkout:
     """A copy of the checkout; its own src/ is what runs there."""
@@ -82,12 +88,14 @@ class Checkout:
         return {line.split()[0] for line in jobs} - {"all", "total"}
 
     def jobs(self, *arguments, config=("tier=smoke",)):
-        """Every job that a run from nothing would have, by rule, as the words that Snakemake prints of it."""
+        """The jobs of a run from nothing, by rule, as the words that Snakemake prints of each. Of a rule with
+        several jobs, the one with the longest time limit."""
         printed = self.done("-n", "-p", "--forceall", *arguments, config=config)
-        return {
-            name: {**dict(re.findall(r"^ +(\w+): (.+)", fields, re.MULTILINE)), "shell": shell}
+        found = [
+            (name, {**dict(re.findall(r"^ +(\w+): (.+)", fields, re.MULTILINE)), "shell": shell})
             for name, fields, shell in JOB.findall(printed)
-        }
+        ]
+        return dict(sorted(found, key=lambda job: _minutes(job[1])))
 
     def edit(self, file, old, new):
         """Replaces the one place where `old` stands."""

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from reprise.errors import RepriseError
 
 S = TypeVar("S", bound="Settings")
-Origin = Literal["stated", "code", "unstated", "lost", "ours", "place"]
+Origin = Literal["stated", "code", "unstated", "lost", "ours", "location"]
 WHOSE = {
     "stated": "paper",
     "code": "authors' code",
@@ -74,9 +74,9 @@ def ours(default: Any, why: str, **constraints: Any) -> Any:
     return _field("ours", default, why, **constraints)
 
 
-def place(default: Any, what: str, **constraints: Any) -> Any:
+def location(default: Any, what: str, **constraints: Any) -> Any:
     """A location or device on the user's machine: never a departure."""
-    return _field("place", default, what, **constraints)
+    return _field("location", default, what, **constraints)
 
 
 class Settings(BaseModel):
@@ -189,7 +189,7 @@ def origin(field: FieldInfo) -> Origin:
     """Where a field's published value comes from."""
     extra = field.json_schema_extra
     if not isinstance(extra, dict) or "origin" not in extra:
-        raise TypeError("a field of Params is made by stated, from_code, unstated, lost, ours or place")
+        raise TypeError("a field of Params is made by stated, from_code, unstated, lost, ours or location")
     return extra["origin"]  # type: ignore[return-value]
 
 
@@ -235,7 +235,7 @@ def departures(params: Settings) -> list[str]:
     lines = []
     for name, field in type(params).model_fields.items():
         used, published = getattr(params, name), field.default
-        allowed = origin(field) == "place" or (origin(field) == "ours" and _at_least(used, published))
+        allowed = origin(field) == "location" or (origin(field) == "ours" and _at_least(used, published))
         if used != published and not allowed:
             inner = _inner(field)
             unused = [name for name, its in inner.items() if its == "unused"]

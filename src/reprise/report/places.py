@@ -13,7 +13,7 @@ from reprise import sources
 from reprise.contract.experiment import Artifact
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import FORMULAS
-from reprise.report.schema import Place
+from reprise.report.schema import CodeLine
 
 PACKAGE = Path(str(files("reprise")))
 TESTS = "tests/papers"
@@ -61,7 +61,7 @@ class Checkout:
     root: Path
     folder: Path
 
-    def claim(self, id: str, statement: str, module: str) -> Place | None:
+    def claim(self, id: str, statement: str, module: str) -> CodeLine | None:
         """Where a claim is defined: the string that its id, its statement or the end of its id is made of. It
         is looked for in the module first, and then in the whole of the paper's folder.
 
@@ -77,7 +77,7 @@ class Checkout:
                     return self._place(*where)
         return None
 
-    def figure(self, artifact: Artifact) -> Place | None:
+    def figure(self, artifact: Artifact) -> CodeLine | None:
         """Where a figure is drawn, from its decorator on. Its module is read, not imported."""
         file = _file(artifact.module)
         for node in _statements(file) if file.is_file() else ():
@@ -86,7 +86,7 @@ class Checkout:
                 return self._place(file, first, artifact.name)
         return None
 
-    def counter_case(self, claim: Claim, experiment: str) -> Place | None:
+    def counter_case(self, claim: Claim, experiment: str) -> CodeLine | None:
         """The test that gives a claim data which violate it: one that names the claim, by its whole id or
         without its paper or figure; else the one that does so for each claim of an experiment in turn, of
         formulas or of others. None if there is none.
@@ -109,13 +109,13 @@ class Checkout:
             (self._place(*where) for file in own for where in _in_turn(file, of_formulas=of_formulas)), None
         )
 
-    def _place(self, file: Path, line: int, name: str) -> Place:
+    def _place(self, file: Path, line: int, name: str) -> CodeLine:
         inside = PACKAGE in file.parents
         shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else os.path.relpath(file, self.root)
         own = not inside or (self.root / "src" / "reprise").resolve() == PACKAGE.resolve()
         there = own and (self.root / shown).is_file()
         path = os.path.relpath(self.root / shown, self.folder) if there else ""
-        return Place(file=shown, line=line, name=name, path=path)
+        return CodeLine(file=shown, line=line, name=name, path=path)
 
 
 def _file(module: str) -> Path:

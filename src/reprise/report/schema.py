@@ -20,7 +20,7 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-class Place(Part):
+class CodeLine(Part):
     """A line of code."""
 
     file: str
@@ -76,7 +76,7 @@ class Figure(Part):
     columns: list[str]
     """Of a table."""
     rows: list[list[str]]
-    code: Place | None
+    code: CodeLine | None
     """The function that draws it."""
     claims: list[str]
     """The claims about it."""
@@ -196,9 +196,9 @@ class Claim(Part):
     corrections: list[str]
     recorded: list[str]
     """Verdicts of recorded runs, a line each."""
-    code: Place | None
+    code: CodeLine | None
     """Where the claim is defined."""
-    counter_case: Place | None
+    counter_case: CodeLine | None
     """The test that gives the claim data that violate it, where one names it."""
     command: str
     """What judges it again."""

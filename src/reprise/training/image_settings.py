@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from reprise.contract.settings import Settings, place
+from reprise.contract.settings import Settings, location
 from reprise.datasets.catalogue import load
 from reprise.networks.encoders import Encoder
 from reprise.training.optimisers import SGD, OptimiserSpec
@@ -29,8 +29,8 @@ class ImageTraining(Settings):
     """Settings of a training on images. Each paper's subclass gives the fields its own defaults and states
     their origin."""
 
-    device: Literal["cpu", "cuda"] = place("cpu", "where networks are trained and evaluated")
-    checkpoint_blocks: bool = place(
+    device: Literal["cpu", "cuda"] = location("cpu", "where networks are trained and evaluated")
+    checkpoint_blocks: bool = location(
         False, "compute residual blocks again in the backward pass: a third more time, far less GPU memory"
     )
     encoder: Encoder

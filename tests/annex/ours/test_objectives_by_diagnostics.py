@@ -18,8 +18,8 @@ from reprise.annex.ours.objectives_by_diagnostics import compute as computing
 from reprise.annex.ours.objectives_by_diagnostics import figures, toy
 from reprise.annex.ours.objectives_by_diagnostics.compute import OBJECTIVES
 from reprise.annex.ours.objectives_by_diagnostics.experiment import (
+    ImageRun,
     Params,
-    Run,
     needs,
     runs,
     spec,
@@ -90,7 +90,7 @@ def test_the_temperature_of_the_quadratic_loss_is_a_factor():
 def test_every_objective_takes_two_steps_in_each_of_its_settings(name, tmp_path):
     data = rendered("textures", 16, 160, 80)
     for place in method(name).places:
-        outcome = train(spec(SMALL, Run("textures", name, place, 0), 0.002, 2), data, tmp_path / place)
+        outcome = train(spec(SMALL, ImageRun("textures", name, place, 0), 0.002, 2), data, tmp_path / place)
         assert outcome.diverged is None
         assert len(outcome.log.splitlines()) == 2
 
@@ -98,7 +98,7 @@ def test_every_objective_takes_two_steps_in_each_of_its_settings(name, tmp_path)
 def test_a_network_is_as_good_as_its_task_but_for_its_objective():
     """Objectives of one seed share weights, order and views; pilots have a seed of their own."""
     params = Params()
-    first, *others = (spec(params, Run("shapes", name, FIRST, 3), 0.1, 9) for name in METHODS)
+    first, *others = (spec(params, ImageRun("shapes", name, FIRST, 3), 0.1, 9) for name in METHODS)
     differing = {"objective", "hyperparameters", "projector"}
     for other in others:
         assert first.model_dump(exclude=differing) == other.model_dump(exclude=differing)

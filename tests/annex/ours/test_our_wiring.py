@@ -75,7 +75,7 @@ class Piloted:
     def best(self, name, place):
         return self.rates[(sorted(METHODS).index(name) + (place == OTHER)) % len(self.rates)]
 
-    def keep(self, task, make):
+    def cached(self, task, make):
         _, kind, *rest = task.split("/")
         if kind != "pilot":
             return make(lambda share: None)
@@ -92,7 +92,7 @@ def test_a_network_has_the_rate_of_its_own_pilots_and_the_steps_of_its_kind(monk
         return None, rendered(run.images, params.size, params.images, params.test_images)
 
     monkeypatch.setattr(computing, "_student", student)
-    context = Context(root=tmp_path, keep=piloted.keep)
+    context = Context(root=tmp_path, cached=piloted.cached)
     for task in tasks(params):
         if not isinstance(task, ToyRun):
             computing.perform(params, task, context, lambda share: None)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise.annex.trial import figures, page, recorded
+from reprise.annex.trial import baselines, figures, page
 from reprise.annex.trial.comparison import Standings, compared
 from reprise.cli import main
 from reprise.contract.experiment import Context
@@ -56,7 +56,7 @@ def test_a_copy_of_a_published_loss_gives_its_numbers(folder):
     assert copied.learning_rate == 0.005
     assert copied.has_learned
     standing = copied.standing("representation")
-    # Its sums are in another order, so that its networks are as far from the recorded ones as other seeds.
+    # Its sums are in another order, so that its networks are as far from the baselines as other seeds.
     gaps = {"mine.py:copied": [], "simclr": []}
     for name in standing.diagnostics:
         wide = standing.by_seed(name)
@@ -67,10 +67,10 @@ def test_a_copy_of_a_published_loss_gives_its_numbers(folder):
     assert max(gaps["simclr"]) > 2
 
 
-def test_recorded_networks_are_those_of_the_published_results():
+def test_baselines_are_those_of_the_published_results():
     published = pd.read_csv(ROOT / "docs/results/ours/intervals.csv")
     published = published[published["objective"] == "VICReg, covariance 1"].set_index(["task", "layer"])
-    rows = recorded.recorded()["diagnostics"]
+    rows = baselines.baselines()["diagnostics"]
     rows = rows[(rows["objective"] == "vicreg") & (rows["diagnostic"] == "effective rank")]
     means = rows.groupby(["task", "layer"])["estimate"].mean()
     assert set(means.index) == {
@@ -85,8 +85,8 @@ def test_recorded_networks_are_those_of_the_published_results():
 
 
 def own_tables(objective):
-    """The recorded rows of an objective, as those of a tried loss."""
-    tables = recorded.recorded()
+    """The rows of a baseline, as those of a tried loss."""
+    tables = baselines.baselines()
     return {
         name: table[table["objective"] == objective].assign(
             objective="mine.py:copied", setting="mine.py:copied", learning_rate=0.005
@@ -99,7 +99,7 @@ def own_tables(objective):
 def comparison():
     def of_objective(objective):
         params = replaced(
-            registry.experiment(recorded.EXPERIMENT).params(),
+            registry.experiment(baselines.EXPERIMENT).params(),
             {"data_sets": ("textures",), "objective": ("mine.py:copied",)},
         )
         return Standings("mine.py:copied", params, own_tables(objective))

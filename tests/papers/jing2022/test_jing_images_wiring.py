@@ -18,7 +18,7 @@ from reprise.papers.jing2022.projector_map import compute as the_map
 from reprise.papers.jing2022.projector_map.experiment import tasks
 from reprise.papers.jing2022.projector_map.grid import networks
 from reprise.papers.jing2022.projector_spectra import compute as spectra
-from reprise.papers.jing2022.projector_spectra.cells import cells
+from reprise.papers.jing2022.projector_spectra.networks import networks as spectra_networks
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 
@@ -60,7 +60,7 @@ def performed(monkeypatch, perform, params, tasks):
 
 
 def test_a_row_of_spectra_is_of_the_network_that_it_names(monkeypatch):
-    found = performed(monkeypatch, spectra.perform, SPECTRA, cells(SPECTRA))
+    found = performed(monkeypatch, spectra.perform, SPECTRA, spectra_networks(SPECTRA))
     assert {columns["net"] for _, _, columns in found.values()} == set(OBJECTIVES)
     common = {}
     for name, (spec, source, columns) in found.items():

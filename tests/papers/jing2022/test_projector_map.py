@@ -90,7 +90,7 @@ class Counting:
 
     names: list
 
-    def keep(self, name, make):
+    def cached(self, name, make):
         self.names.append(name)
         return Context().cached(name, make)
 
@@ -98,7 +98,7 @@ class Counting:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     counting = Counting([])
-    context = Context(cached=counting.keep, root=tmp_path_factory.mktemp("root"))
+    context = Context(cached=counting.cached, root=tmp_path_factory.mktemp("root"))
     return computing.compute(SMALL, context), counting.names
 
 

@@ -24,10 +24,10 @@ from reprise.networks.encoders import ResNet
 from reprise.papers.jing2022 import image_nets, image_settings
 from reprise.papers.jing2022.image_nets import augmented, measured, published
 from reprise.papers.jing2022.image_settings import NETS
-from reprise.papers.jing2022.projector_spectra.cells import STARTS, cells
 from reprise.papers.jing2022.projector_spectra.claims import CLAIMS, NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.experiment import Params, alternatives, check
+from reprise.papers.jing2022.projector_spectra.networks import STARTS, networks
 from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import rank_of_covariance, relative
 from reprise.training import image_tasks
@@ -206,15 +206,15 @@ def test_other_settings_change_one_thing_of_fewer_nets():
         "probe of two crops and flips": {"probe_views"},
     }
     for other in by_name.values():
-        assert {cell.net for cell in cells(other)} == {"start", "nonlinear", "none", "directclr"}
-        assert {cell.seed for cell in cells(other)} == {0, 1, 2}
-        assert {cell.data_set for cell in cells(other)} == {default.data_set}
+        assert {each.net for each in networks(other)} == {"start", "nonlinear", "none", "directclr"}
+        assert {each.seed for each in networks(other)} == {0, 1, 2}
+        assert {each.data_set for each in networks(other)} == {default.data_set}
     assert alternatives(Params()) == {}
 
 
 def test_fewer_networks_leave_out_their_cells():
     def nets(*names):
-        return {cell.net for cell in cells(replaced(SMALL, {"nets": names}))}
+        return {each.net for each in networks(replaced(SMALL, {"nets": names}))}
 
     assert nets("none", "directclr") == {"start", "none", "directclr"}
     assert nets(WITHOUT_SHORTCUT) == {*STARTS.values(), WITHOUT_SHORTCUT}
@@ -222,7 +222,7 @@ def test_fewer_networks_leave_out_their_cells():
 
 def test_networks_outside_table_1_have_fewer_seeds_and_are_compared_in_those():
     seeds = {}
-    for cell in cells(replaced(SMALL, {"seeds": 5, "further_seeds": 3})):
+    for cell in networks(replaced(SMALL, {"seeds": 5, "further_seeds": 3})):
         seeds.setdefault((cell.data_set, cell.net), set()).add(cell.seed)
     of_table_1 = ("start", "nonlinear", "linear", "none", "directclr")
     assert {net for (name, net), those in seeds.items() if those == set(range(5))} == set(of_table_1)

@@ -36,8 +36,8 @@ from reprise.papers.ren2023.zero_shot.experiment import (
     alternatives,
     check,
     features_mb,
+    verify,
 )
-from reprise.papers.ren2023.zero_shot.experiment import published as published_images
 
 TINY = {
     "data_set": "scenes", "encoders": "presence", "image_size": 32, "width": 8, "batch_size": 16, "epochs": 2,
@@ -411,11 +411,11 @@ def test_a_file_beside_robertas_leaves_its_features_as_they_are_and_another_file
 
 
 def test_an_image_too_few_is_found(paper, tmp_path):
-    published_images(paper)
+    verify(paper)
     folder = tmp_path / "coco" / "train2014"
     next(folder.iterdir()).unlink()
     with pytest.raises(RepriseError) as caught:
-        published_images(paper)
+        verify(paper)
     assert str(caught.value) == (
         f"data set 'coco': {folder}: 11 images, expected 12; unpack train2014.zip again"
     )

@@ -1,4 +1,4 @@
-"""A tried loss in our comparison of objectives: its networks beside those that were recorded."""
+"""A tried loss in our comparison of objectives: its networks beside the baselines."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from reprise.annex.diagnose.verdict import WORDS, CollapseState, judged
 from reprise.annex.ours.objectives_by_diagnostics.experiment import Params
 from reprise.annex.ours.objectives_by_diagnostics.lineup import DIM, FIRST, UNTRAINED
 from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing, gain, has_learned, standing
-from reprise.annex.trial.recorded import DATA_SET, EXPERIMENT, recorded
+from reprise.annex.trial.baselines import DATA_SET, EXPERIMENT, baselines
 from reprise.contract.experiment import Context, Tables
 from reprise.contract.settings import replaced
 from reprise.engine import registry
@@ -22,7 +22,7 @@ ARTIFACTS = ("ours/representations", "ours/embeddings", "ours/toy_models")
 
 @dataclass(frozen=True)
 class Standings:
-    """A tried loss and the recorded objectives.
+    """A tried loss and the baselines.
 
     Attributes:
         loss: its name, `mine.py:my_loss`.
@@ -36,8 +36,8 @@ class Standings:
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The rows of the loss and the recorded ones."""
-        return {name: pd.concat([self.own[name], rows]) for name, rows in recorded().items()}
+        """The rows of the loss and of the baselines."""
+        return {name: pd.concat([self.own[name], rows]) for name, rows in baselines().items()}
 
     @property
     def learning_rate(self) -> float:
@@ -80,7 +80,7 @@ class Standings:
 
 
 def compared(loss: str, context: Context) -> Standings:
-    """Trains the loss as the recorded objectives were trained, and measures its networks.
+    """Trains the loss as the baselines were trained, and measures its networks.
 
     Args:
         loss: as in `objectives.resolve`.

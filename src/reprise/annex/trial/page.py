@@ -12,9 +12,9 @@ from reprise.annex.diagnose.page import aligned, number, template, version
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import RULE
 from reprise.annex.ours.objectives_by_diagnostics.lineup import UNTRAINED, method
+from reprise.annex.trial.baselines import DATA_SET, provenance
 from reprise.annex.trial.comparison import ARTIFACTS, Standings
 from reprise.annex.trial.figures import Drawn, pictures
-from reprise.annex.trial.recorded import DATA_SET, provenance
 from reprise.evidence.comparison import LEARNED
 from reprise.storage.store import write_files
 

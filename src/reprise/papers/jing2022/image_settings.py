@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from reprise.contract.experiment import Resources
-from reprise.contract.settings import from_code, ours, place, replaced, stated, unstated
+from reprise.contract.settings import from_code, location, ours, replaced, stated, unstated
 from reprise.datasets.catalogue import DATA_SETS, DataSetName
 from reprise.datasets.catalogue import check as check_files
 from reprise.datasets.recipes import RECIPES, Recipe, Strengths
@@ -32,7 +32,7 @@ class Training(ImageTraining):
     """SimCLR training of an encoder on images, and a linear probe of its representation."""
 
     data_set: DataSetName = stated("imagenet", "Section 3")
-    root: str = place("data/imagenet", "folder that holds train/ and val/", min_length=1)
+    root: str = location("data/imagenet", "folder that holds train/ and val/", min_length=1)
     encoder: ResNet = stated(
         ResNet(block="bottleneck", blocks=(3, 4, 6, 3), zero_init_residual=True),
         "ResNet50, Section 6.2",

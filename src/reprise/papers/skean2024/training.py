@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reprise.contract.settings import from_code, ours, place, stated
+from reprise.contract.settings import from_code, location, ours, stated
 from reprise.datasets import catalogue
 from reprise.datasets.catalogue import DataSetName
 from reprise.networks.encoders import Encoder, ResNet
@@ -32,7 +32,7 @@ class Training(ImageTraining):
     invariance term, 2 (d/N) (1 - c) with c the mean correlation of the views.
     """
 
-    root: str = place(
+    root: str = location(
         "data", "folder of the data sets; of ImageNet, the one with train/ and val/", min_length=1
     )
     images: int = ours(2_000_000, "of each split, at most", ge=8)

@@ -9,9 +9,9 @@ from reprise import objectives
 from reprise.annex.diagnose.trained import LAYERS, held_out_accuracy, of_student, probe_of_images
 from reprise.annex.ours.objectives_by_diagnostics import toy as toys
 from reprise.annex.ours.objectives_by_diagnostics.experiment import (
+    ImageRun,
     Params,
     Pilot,
-    Run,
     Task,
     ToyRun,
     pilots,
@@ -85,13 +85,13 @@ def perform(params: Params, task: Task, context: Context, progress: Progress) ->
     match task:
         case Pilot():
             return _pilot(params, context, task, progress)
-        case Run():
+        case ImageRun():
             return _network(params, context, task, progress)
         case ToyRun():
             return _toy(params, task)
 
 
-def _rate(params: Params, context: Context, run: Run) -> float:
+def _rate(params: Params, context: Context, run: ImageRun) -> float:
     """The learning rate of a network, which its pilots choose."""
     if run.method == UNTRAINED:
         return params.learning_rates[0]
@@ -101,14 +101,14 @@ def _rate(params: Params, context: Context, run: Run) -> float:
 
 def _pilot(params: Params, context: Context, pilot: Pilot, progress: Progress) -> pd.DataFrame:
     name, place, rate = pilot
-    run = Run(params.data_sets[0], name, place, PILOT_SEED)
+    run = ImageRun(params.data_sets[0], name, place, PILOT_SEED)
     student, data = _student(params, context, run, rate, params.pilot_steps, progress)
     normalisation = DATA_SETS[run.images].normalisation
     accuracy = math.nan if student is None else held_out_accuracy(student, data, normalisation)
     return pd.DataFrame([{**_columns(run.images, name, place, rate), "what": "pilot", "value": accuracy}])
 
 
-def _network(params: Params, context: Context, run: Run, progress: Progress) -> pd.DataFrame:
+def _network(params: Params, context: Context, run: ImageRun, progress: Progress) -> pd.DataFrame:
     rate = _rate(params, context, run)
     student, data = _student(params, context, run, rate, params.steps, progress)
     views = views_of(run.images, params.size, params.images, params.test_images)
@@ -121,7 +121,7 @@ def _network(params: Params, context: Context, run: Run, progress: Progress) -> 
 
 
 def _student(
-    params: Params, context: Context, run: Run, rate: float, steps: int, progress: Progress
+    params: Params, context: Context, run: ImageRun, rate: float, steps: int, progress: Progress
 ) -> tuple[Student | None, Data]:
     """A network in evaluation mode, from the cache or trained now; None if it diverged."""
     data = rendered(run.images, params.size, params.images, params.test_images)

@@ -83,7 +83,7 @@ class Params(TakesLosses):
         return self
 
 
-class Run(NamedTuple):
+class ImageRun(NamedTuple):
     """A network on images. A pilot has the number of its steps; an untrained network is of no objective."""
 
     images: str
@@ -117,7 +117,7 @@ class Pilot(NamedTuple):
         return f"pilot/{self.method}/{self.place}/{self.rate:g}"
 
 
-Task = Pilot | Run | ToyRun
+Task = Pilot | ImageRun | ToyRun
 
 
 def compared(params: Params, objective: str | None) -> list[str]:
@@ -125,11 +125,11 @@ def compared(params: Params, objective: str | None) -> list[str]:
     return [objective] if objective else list(params.methods)
 
 
-def runs(params: Params, objective: str | None = None) -> list[Run]:
+def runs(params: Params, objective: str | None = None) -> list[ImageRun]:
     """Each objective in each of its settings on each data set, and the untrained networks."""
     names = compared(params, objective) if objective else [UNTRAINED, *params.methods]
     return [
-        Run(images, name, place, seed)
+        ImageRun(images, name, place, seed)
         for name in names
         for images, place, seed in product(params.data_sets, places(name), range(params.seeds))
     ]
@@ -152,7 +152,7 @@ def toy_runs(params: Params, objective: str | None = None) -> list[ToyRun]:
     return [ToyRun(toy, name, place) for toy, name in product(params.toys, names) for place in places(name)]
 
 
-def spec(params: Params, run: Run, rate: float, steps: int) -> Spec:
+def spec(params: Params, run: ImageRun, rate: float, steps: int) -> Spec:
     """The spec of a network; an untrained one has no steps and the projector of `lineup.DIM`."""
     chosen: Method = method("frossl" if run.method == UNTRAINED else run.method)
     head = MLP(dims=(params.hidden, params.hidden, chosen.dim)) if chosen.dim else Identity()

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import ours, place, stated, unstated
+from reprise.contract.settings import location, ours, stated, unstated
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
 
@@ -25,7 +25,7 @@ class Params(TakesLosses):
     """
 
     data_set: Literal["mnist", "digits"] = stated("mnist", "'Runtime and downstream task'")
-    root: str = place("data", "folder that holds MNIST/raw/", min_length=1)
+    root: str = location("data", "folder that holds MNIST/raw/", min_length=1)
     per_class: int = stated(200, "'Runtime and downstream task'", ge=4)
     positive_variance: float = unstated(0.1, "as in Example 1, for each pixel; pixels lie in [0, 1]", ge=0)
     centred: bool = unstated(False, "whether to subtract the mean image; the text mentions no preprocessing")

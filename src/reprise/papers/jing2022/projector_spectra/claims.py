@@ -13,7 +13,7 @@ from reprise.evidence.claims import for_all, ordering, value
 from reprise.evidence.comparison import Comparison, Measure, Premise
 from reprise.evidence.learning import ELSEWHERE, gain
 from reprise.evidence.measures import applied, column, difference, each_seed, selected
-from reprise.papers.jing2022.projector_spectra.cells import OWN, START
+from reprise.papers.jing2022.projector_spectra.networks import OWN, START
 from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import collapsed_values, has_collapse, rank_of_covariance
 

@@ -6,8 +6,8 @@ from reprise.contract.experiment import Context, Progress
 from reprise.evidence.learning import PIXELS
 from reprise.papers.jing2022.image_nets import published, start, trained
 from reprise.papers.jing2022.image_settings import spec
-from reprise.papers.jing2022.projector_spectra.cells import STARTS, Pixels, Supervised, Task, tasks
 from reprise.papers.jing2022.projector_spectra.experiment import Params
+from reprise.papers.jing2022.projector_spectra.networks import STARTS, Pixels, Supervised, Task, tasks
 from reprise.training.baselines import pixel_baselines
 from reprise.training.supervised import supervised_accuracy
 

@@ -6,7 +6,7 @@ from typing import Any
 from reprise.contract.experiment import Experiment, Plan, Quick, Resources
 from reprise.datasets.catalogue import check as check_files
 from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.projector_spectra.cells import (
+from reprise.papers.jing2022.projector_spectra.networks import (
     Pixels,
     Supervised,
     Task,

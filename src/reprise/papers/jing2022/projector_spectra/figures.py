@@ -17,8 +17,8 @@ from reprise.evidence.learning import PIXELS, gain
 from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.jing2022.image_settings import PARTS
-from reprise.papers.jing2022.projector_spectra.cells import few
 from reprise.papers.jing2022.projector_spectra.experiment import Params
+from reprise.papers.jing2022.projector_spectra.networks import few
 from reprise.papers.jing2022.spectra import collapsed_values, relative
 from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import other_losses

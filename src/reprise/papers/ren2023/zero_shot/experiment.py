@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import lost, ours, place, stated, unstated
+from reprise.contract.settings import location, lost, ours, stated, unstated
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import coco, pretrained_files
 
@@ -36,10 +36,10 @@ class Params(TakesLosses):
         "pretrained",
         "Section 6: ResNet101 and RoBERTa; `presence` trains two on the shapes and colours of other scenes",
     )
-    root: str = place("data/coco", "folder that holds train2014/, val2014/, annotations/", min_length=1)
-    resnet101: str = place("data/resnet101-63fe2227.pth", "torchvision's weight file", min_length=1)
-    roberta: str = place("data/roberta-base", "folder with transformers' model and tokenizer", min_length=1)
-    device: Literal["cpu", "cuda"] = place("cpu", "where encoders and heads run")
+    root: str = location("data/coco", "folder that holds train2014/, val2014/, annotations/", min_length=1)
+    resnet101: str = location("data/resnet101-63fe2227.pth", "torchvision's weight file", min_length=1)
+    roberta: str = location("data/roberta-base", "folder of transformers' model and tokenizer", min_length=1)
+    device: Literal["cpu", "cuda"] = location("cpu", "where encoders and heads run")
     prompt: str = stated("This is a {}", "Section 6", pattern=r"^[^{}]*\{\}[^{}]*$")
     image_size: int = unstated(
         224, "that of torchvision's evaluation, which takes the middle of an image", ge=16

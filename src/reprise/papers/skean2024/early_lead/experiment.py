@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import place, stated, unstated
+from reprise.contract.settings import location, stated, unstated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import PER_RUN, OneDataSet, Rate
@@ -26,7 +26,7 @@ class Params(OneDataSet, TakesLosses):
     """FroSSL and Barlow Twins in exactly the same setup; an epoch is a hundredth of the steps."""
 
     data_set: DataSetName = stated("imagenet", "Section 6.2")
-    root: str = place("data/imagenet", "folder that holds train/ and val/", min_length=1)
+    root: str = location("data/imagenet", "folder that holds train/ and val/", min_length=1)
     batch: int = stated(224, "4 GPUs x 56, Section 6.2", ge=8)
     full_width_batch: int = unstated(224, "the batch at which widths are as published", ge=8)
     augmentation: Literal["per method", "shared"] = stated("shared", "Chen et al.'s, Section 6.2")

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
-from reprise.contract.settings import Settings, ours, place, stated, unstated
+from reprise.contract.settings import Settings, location, ours, stated, unstated
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
 
@@ -26,7 +26,7 @@ class Params(Settings):
     the number of images; t = learning rate * step."""
 
     data_set: Literal["cifar10", "photographs"] = stated("cifar10", "Section 5.1")
-    root: str = place("data", "folder that holds cifar-10-batches-py/", min_length=1)
+    root: str = location("data", "folder that holds cifar-10-batches-py/", min_length=1)
     samples: int = stated(1024, "Section 5.1", ge=16)
     views: tuple[Literal["same", "noise", "crops", "strong"], ...] = unstated(
         VIEWS, "the same image twice; noise; weak crops and jitter; the authors' augmentation for CIFAR"

@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import from_code, ours, place, stated, unstated
+from reprise.contract.settings import from_code, location, ours, stated, unstated
 from reprise.datasets import catalogue
 
 ARMS = ("plain", "cropped", "linear")
@@ -26,7 +26,7 @@ class Params(TakesLosses):
     output. The loss is `infonce_cosine`, that of the author's code for the net of Appendix E.2."""
 
     data_set: Literal["mnist", "strokes", "digits"] = stated("mnist", "Appendix E.3")
-    root: str = place("data", "folder that holds MNIST/raw/", min_length=1)
+    root: str = location("data", "folder that holds MNIST/raw/", min_length=1)
     crop_scale: tuple[float, float] = stated((0.5, 1.0), "Appendix E.3")
     crop_ratio: tuple[float, float] = stated((0.5, 1.5), "Appendix E.3")
     filters: int = unstated(50, "per field: 10 β in the author's code, with β = 5", ge=2)

@@ -21,7 +21,7 @@ OWN = {"place": 0}
 """The spectra on the experiment's own data set."""
 
 
-class Cell(NamedTuple):
+class MeasuredNetwork(NamedTuple):
     """A measured network, which is a task.
 
     Attributes:
@@ -77,31 +77,31 @@ class Supervised:
         return "supervised"
 
 
-Task = Cell | Pixels | Supervised
+Task = MeasuredNetwork | Pixels | Supervised
 
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
-    """A task for each cell, and those that its probes are compared with, which other losses share."""
-    nets = cells(params, objective)
+    """A task for each network, and those that its probes are compared with, which other losses share."""
+    nets = networks(params, objective)
     return [*nets] if objective else [*nets, Pixels(), Supervised()]
 
 
-def cells(params: Params, objective: str | None = None) -> list[Cell]:
+def networks(params: Params, objective: str | None = None) -> list[MeasuredNetwork]:
     """Every network and seed, and the networks before training, and those of `OF_SPECTRA` on the further data
     sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
     fewer = min(params.seeds, params.further_seeds)
     own = [
-        Cell(net, shortcut, seed, params.data_set, 0)
-        for net, shortcut in _networks(params.nets)
+        MeasuredNetwork(net, shortcut, seed, params.data_set, 0)
+        for net, shortcut in _named(params.nets)
         for seed in range(params.seeds if net in (START, *OF_TABLE_1) else fewer)
     ]
     further = [
-        Cell(net, shortcut, seed, data_set, place)
+        MeasuredNetwork(net, shortcut, seed, data_set, place)
         for place, data_set in enumerate(params.further_sets, 1)
-        for net, shortcut in _networks(few(params.nets))
+        for net, shortcut in _named(few(params.nets))
         for seed in range(params.further_seeds)
     ]
-    return [cell for cell in own if cell.net in OTHER_LOSS] if objective else own + further
+    return [each for each in own if each.net in OTHER_LOSS] if objective else own + further
 
 
 def few(nets: tuple[str, ...]) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def few(nets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(net for net in OF_SPECTRA if net in nets)
 
 
-def _networks(nets: tuple[str, ...]) -> list[tuple[str, Shortcut]]:
+def _named(nets: tuple[str, ...]) -> list[tuple[str, Shortcut]]:
     """The networks before training that they need, and themselves, each with the shortcut around its last
     block."""
     trained: list[tuple[str, Shortcut]] = [

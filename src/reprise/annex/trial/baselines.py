@@ -1,6 +1,6 @@
-"""The networks that a tried loss stands beside: those of our comparison of objectives, recorded.
+"""The networks that a tried loss stands beside: those of our comparison of objectives, the baselines.
 
-`python -m reprise.annex.trial.recorded FILE --tier default` writes the table from a tier's results.
+`python -m reprise.annex.trial.baselines FILE --tier default` writes the table from a tier's results.
 """
 
 import argparse
@@ -22,13 +22,13 @@ from reprise.storage import store
 
 EXPERIMENT = "ours/objectives_by_diagnostics"
 DATA_SET = "textures"
-FILE = "recorded.csv"
+FILE = "baselines.csv"
 KEYS = ["task", "objective", "layer", "seed"]
 PROBE = "probe of images"
 """The column of the table `probes`."""
 
 
-def recorded() -> dict[str, pd.DataFrame]:
+def baselines() -> dict[str, pd.DataFrame]:
     """The tables `diagnostics` and `probes` of the experiment: each objective in its published setting on
     `DATA_SET` and with the toy networks, in the columns that the figures read.
 
@@ -68,7 +68,7 @@ def _table(diagnostics: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m reprise.annex.trial.recorded", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m reprise.annex.trial.baselines", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--tier", default="default")
     options = parser.parse_args()
@@ -78,7 +78,7 @@ def main() -> int:
         tables, record = configured.tables(), configured.record()
         params = cast(Params, configured.params)
         lines = [
-            f"python -m reprise.annex.trial.recorded {options.file.name} --tier {tier.name}; commit "
+            f"python -m reprise.annex.trial.baselines {options.file.name} --tier {tier.name}; commit "
             f"{record['commit'][:10]}, torch {record['versions']['torch']}, "
             f"{record['hardware']['processor']}",
             f"Conv4 (representations of {params.encoder.dim}) and a projector of three layers on "
