@@ -40,11 +40,18 @@ def shared(tmp_path_factory, worker_id):
     return base if worker_id == "master" else base.parent
 
 
+def put_configs(root):
+    """Our tiers, without a user's, which may name folders beside the checkout."""
+    (root / "configs").mkdir(parents=True)
+    for name in ("smoke", "default", "gpu", "paper"):
+        shutil.copy(ROOT / "configs" / f"{name}.yaml", root / "configs")
+
+
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A checkout without results: a folder with our configs/, which is the working directory."""
     root = tmp_path / "checkout"
-    shutil.copytree(ROOT / "configs", root / "configs")
+    put_configs(root)
     monkeypatch.chdir(root)
     return root
 
@@ -95,7 +102,7 @@ def ran(shared):
     with FileLock(f"{root}.lock"):
         if not done.exists():
             shutil.rmtree(root, ignore_errors=True)
-            shutil.copytree(ROOT / "configs", root / "configs")
+            put_configs(root)
             smoke = tiers.load_tier("smoke", root).overrides[RAN]
             settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
             text = f"tier: tiny\nlooked:\n  {RAN}: its steps\nexperiments:\n  {RAN}: {{{settings}}}\n"

@@ -1,29 +1,11 @@
 """papers/KEY/artifacts.csv against the registry: nothing is left out, or covered by what is not there."""
 
+from dataclasses import replace
+
 import pytest
 
-from reprise.engine import registry
-
-UNCOVERED = ("illustration", "proof step")
-NUMBERED = (
-    "Appendix", "Assumption", "Conjecture", "Corollar", "Definition", "Equation", "Lemma", "Proof of",
-    "Proposition", "Remark", "Table", "Theorem",
-)  # fmt: skip
-"""Statements that the paper numbers or names, so that the item says where the sentence is."""
-SENTENCES = ("Sentence: “", "Claim: ", *NUMBERED)
-"""How items begin that are a sentence: quoted, in our words, or by its number. A figure is none."""
-
-
-def covering(paper):
-    """The ids that the paper's artifacts.csv names."""
-    return {
-        id for row in paper.coverage if row["covered_by"] not in UNCOVERED for id in row["covered_by"].split()
-    }
-
-
-def known(paper):
-    """The ids of the paper's figures, tables and claims."""
-    return {*paper.artifacts, *paper.claims}
+from reprise.engine import coverage, registry
+from reprise.errors import RepriseError
 
 
 @pytest.fixture(params=registry.papers())
@@ -31,39 +13,9 @@ def paper(request):
     return registry.paper(request.param)
 
 
-def test_every_item_says_where_it_is_and_what_covers_it(paper):
-    for row in paper.coverage:
-        assert all(row[column] for column in ("item", "section", "covered_by")), row
-
-
-def test_an_item_without_cover_says_why(paper):
-    assert [row["item"] for row in paper.coverage if row["covered_by"] in UNCOVERED and not row["note"]] == []
-
-
-def test_no_item_stands_twice(paper):
-    items = [(row["item"], row["section"]) for row in paper.coverage]
-    assert len(items) == len(set(items))
-
-
-def test_what_covers_an_item_exists(paper):
-    missing = covering(paper) - known(paper)
-    assert not missing, f"{paper.key}/artifacts.csv names {', '.join(missing)}, which no experiment has"
-
-
-def test_every_figure_table_and_claim_covers_an_item(paper):
-    missing = known(paper) - covering(paper)
-    assert not missing, (
-        f"{', '.join(missing)}: name it in the row of {paper.key}/artifacts.csv that it covers"
-    )
-
-
-def test_a_claim_has_its_papers_key(paper):
-    foreign = [id for id in paper.claims if not id.startswith(f"{paper.key}/")]
-    assert not foreign, f"{', '.join(foreign)}: an id in the folder of {paper.key} begins with '{paper.key}/'"
-
-
-def test_no_figure_or_table_bears_the_id_of_an_experiment(paper):
-    assert not set(paper.artifacts) & set(paper.experiments)  # each names a rule
+@pytest.mark.parametrize("check", coverage.CHECKS, ids=lambda check: check.__name__)
+def test_every_paper_is_covered(paper, check):
+    check(paper)
 
 
 def test_what_says_that_it_is_ours_is_not_counted_as_the_papers(paper):
@@ -76,40 +28,52 @@ def test_what_says_that_it_is_ours_is_not_counted_as_the_papers(paper):
             assert claim.form == "ours", id
 
 
-def test_every_statement_of_the_paper_has_its_sentence(paper):
-    sentences = [row for row in paper.coverage if row["item"].startswith(SENTENCES)]
-    covered = {id for row in sentences for id in row["covered_by"].split()}
-    theirs = {id for id, (claim, _) in paper.claims.items() if claim.form != "ours"}
-    missing = theirs - covered
-    assert not missing, (
-        f"{', '.join(missing)}: name it in a sentence of {paper.key}/artifacts.csv, or wrap it in `ours`"
-    )
+def check_all(paper):
+    for check in coverage.CHECKS:
+        check(paper)
 
 
-def test_a_quotation_is_short(paper):
-    quoted = [row["item"] for row in paper.coverage if row["item"].startswith("Sentence")]
-    for item in quoted:
-        assert item.startswith("Sentence: “"), item
-        assert item.endswith("”"), item
-        assert 2 <= len(item.split()) - 1 <= 25, item
+FIRST = registry.paper("ren2023").coverage[0]
+CLAIM = next(id for id in FIRST["covered_by"].split())
 
 
-def test_claim_ids_are_unique(paper):
-    claims = [claim.id for e in paper.experiments.values() for claim in e.claims]
-    claims += [claim.id for claim in (*paper.pending, *paper.printed)]
-    assert len(claims) == len(set(claims))
+def renamed(paper, id):
+    """The paper, with another id for the claim that covers its first item."""
+    experiments = {
+        name: replace(each, claims=tuple(replace(c, id=id) if c.id == CLAIM else c for c in each.claims))
+        for name, each in paper.experiments.items()
+    }
+    return replace(paper, experiments=experiments)
 
 
-def test_claims_without_a_measure_say_what_they_need(paper):
-    waiting = [claim for claim, _ in paper.claims.values() if claim.first.measure is None]
-    assert [claim.id for claim in waiting if not claim.needs] == []
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"item": "Figure 1", "section": ""}, "the row of 'Figure 1' has no 'section'"),
+        ({"covered_by": "illustration", "note": ""}, "is covered by nothing, and `note` does not say why"),
+        ({"covered_by": "ren2023/fig1/wrnog"}, "names ren2023/fig1/wrnog, which no experiment has"),
+        ({"item": "Sentence: no marks"}, "write Sentence: “...” for Sentence: no marks"),
+        ({"item": f"Sentence: “{'so ' * 26}”"}, "a quotation has 2 to 25 words"),
+    ],
+)
+def test_a_row_that_is_wrong_is_named(change, said):
+    paper = registry.paper("ren2023")
+    changed = replace(paper, coverage=(FIRST | change, *paper.coverage[1:]))
+    with pytest.raises(RepriseError, match=f"^ren2023/artifacts.csv .*{said}"):
+        check_all(changed)
 
 
-@pytest.mark.parametrize("key", registry.papers())
-def test_no_two_figures_of_a_paper_have_one_name(key):
-    """Home names its thumbnails by it alone."""
-    by_number = {}
-    for id, artifact in registry.paper(key).artifacts.items():
-        assert artifact.number.strip(), f"{id} has no number: @figure('Figure 4', ...)"
-        first = by_number.setdefault(artifact.number, id)
-        assert first == id, f"{id} has the number of {first}: {artifact.number}"
+def test_a_row_that_stands_twice_is_named():
+    paper = registry.paper("ren2023")
+    with pytest.raises(RepriseError, match="stands twice"):
+        coverage.items_are_whole(replace(paper, coverage=(FIRST, *paper.coverage)))
+
+
+def test_a_claim_with_the_key_of_another_paper_is_named():
+    with pytest.raises(RepriseError, match="claim 'ren2024/a/b' of ren2023 must begin with 'ren2023/'"):
+        coverage.ids_are_the_papers_own(renamed(registry.paper("ren2023"), "ren2024/a/b"))
+
+
+def test_a_claim_without_a_row_is_named():
+    with pytest.raises(RepriseError, match="has no row that ren2023/a/b covers; name it in one"):
+        coverage.everything_covers_an_item(renamed(registry.paper("ren2023"), "ren2023/a/b"))

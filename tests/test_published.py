@@ -1,22 +1,18 @@
 """The arithmetic of the papers' printed numbers, as our files hold them."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import reprise.papers
 from reprise.engine import registry
 
-PAPERS = Path(reprise.papers.__path__[0])
 ROUNDING = 0.05 + 1e-9
 """Half of the last printed digit."""
 
 
 def read(key):
-    return pd.read_csv(PAPERS / key / "published.csv")
+    return registry.paper(key).printed_numbers()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,9 @@ from pathlib import Path
 from reprise.engine import registry
 
 TODO = "TODO"
+SRC = Path(__file__).parents[1] / "src"
+OWN = [key for key in registry.papers() if SRC in registry.folder(key).parents]
+"""The papers of this repository, whose golden numbers and refutations are here."""
 
 
 def places():
@@ -20,10 +23,11 @@ def places():
 
 
 def experiments():
-    """The ids of the experiments that are not written yet."""
+    """The ids of our experiments that are not written yet."""
     return {
         id
         for id, experiment in registry.experiments().items()
+        if experiment.paper in OWN
         for file in (registry.folder(experiment.paper) / id.partition("/")[2]).glob("*.py")
         if TODO in file.read_text() and file.name != "claims.py"
     }

@@ -22,9 +22,18 @@ def unknown(what: str, name: str, known: Iterable[str], rest: str) -> RepriseErr
         what: the kind of name: `paper`.
         rest: what else to say: which names there are.
     """
+    return RepriseError(f"unknown {what} '{name}'; {_guess(name, known)}{rest}")
+
+
+def one_of(name: str, known: Iterable[str]) -> str:
+    """The known names, and first the one that may have been meant by an unknown one."""
+    names = list(known)
+    return f"{_guess(name, names)}allowed: {', '.join(names)}"
+
+
+def _guess(name: str, known: Iterable[str]) -> str:
     near = alike(str(name), known)
-    guess = f"did you mean '{near}'? " if near else ""
-    return RepriseError(f"unknown {what} '{name}'; {guess}{rest}")
+    return f"did you mean '{near}'? " if near else ""
 
 
 def alike(name: str, known: Iterable[str]) -> str:

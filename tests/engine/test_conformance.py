@@ -169,6 +169,9 @@ def test_an_experiment_outside_the_repository_keeps_to_the_contract(elsewhere):
 
 
 DECLARED = "    alternatives=alternatives,\n"
+BEGINS = "EXPERIMENT = Experiment("
+CHECKING = f"def check(params):\n    params.none\n\n{BEGINS}check=check,"
+READING = f"def reads(params):\n    return ['a.csv']\n\n{BEGINS}reads=reads,"
 CHANGE = '{"rate": params.rate / 2}'
 ALTERNATIVE = f'return {{"half the rate": params.model_copy(update={CHANGE})}}'
 NAME = 'return f"seed {self.seed}"'
@@ -245,11 +248,18 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("compute", '{"course": ', '{"curse": ', "'course' is declared and not returned by compute"),
         ("compute", "ignore_index=True)}", "ignore_index=True)[:0]}", "has no rows of the published setting"),
         ("figures", 'tables["course"]["step"]', 'tables["curse"]["step"]', "'curse'; did you mean 'course'?"),
-        ("figures", 'tables["course"]["step"]', 'tables["course"]["stop"]', "fig01 cannot be drawn: Key"),
+        ("figures", 'tables["course"]["step"]', 'tables["course"]["stop"]', "not there: stop; did you"),
+        ("figures", 'reads=("course",)', "reads=()", "unknown table 'course'"),
+        ("experiment", "return Resources(minutes=0.1)", "return None", "task 'seed 0' is None, no Resources"),
+        ("experiment", BEGINS, CHECKING, "its check fails: AttributeError"),
+        ("experiment", BEGINS, READING, "`reads` lists 'a.csv', which is no Path"),
+        ("experiment", DECLARED, f'{DECLARED}    gaps=("course.valu",),\n', "'course.valu', which no"),
+        ("experiment", DECLARED, f'{DECLARED}    coordinates=("stop",),\n', "'*.stop', which no table has"),
         ("figures", "return drawn", "return axes", "must return a Figure, not Axes"),
         ("claims", "CLAIMS = [", "CLAIMS = 2 * [", "two claims have the id"),
         ("claims", '        "elsewhere', '        "nowhere', "must begin with"),
-        ("claims", "step=last", "stop=last", "cannot be judged: "),
+        ("claims", "step=last", "stop=last", "reads a column that is not there: stop; did you mean 'step'?"),
+        ("claims", 'unit="",', 'unit="", broken_by=dict,', "is reproduced on the data of its `broken_by`"),
     ],
 )  # fmt: skip
 def test_each_check_can_fail(elsewhere, file, old, new, words, monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reprise.errors import RepriseError
 from reprise.evidence.measures import (
     Setting,
     applied,
@@ -62,6 +63,8 @@ def test_unknown_names_are_errors():
     for measure in (column("loss", "loss"), column("losses", "lose"), column("losses", "loss", arms="relu")):
         with pytest.raises(KeyError):
             measure(TABLES)
+    with pytest.raises(RepriseError, match="unknown table 'loss'; did you mean 'losses'"):
+        column("loss", "loss")(Setting(TABLES))
 
 
 def test_one_number_for_all_that_a_seed_has():
@@ -117,5 +120,5 @@ def test_conditions_in_another_order_are_others():
 def test_what_cannot_be_derived_is_an_error_each_time():
     setting, broken = Setting(TABLES), once(lambda tables: tables["gains"])
     for _ in range(2):
-        with pytest.raises(KeyError, match="gains"):
+        with pytest.raises(RepriseError, match="unknown table 'gains'"):
             broken(setting)

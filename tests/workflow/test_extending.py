@@ -32,7 +32,7 @@ ADDITIONS = {
     ),
     "A new experiment": ({f"{PRODUCTS}/{name}.py" for name in ("__init__", "compute", "experiment")}, {}),
     "A new claim": (
-        {f"{PRODUCTS}/claims.py", "tests/papers/jing2022/test_random_products.py"},
+        {f"{PRODUCTS}/claims.py"},
         {f"{PAPERS}/jing2022/artifacts.csv": 1},
     ),
     "A new paper": (
@@ -43,7 +43,6 @@ ADDITIONS = {
                 f"{PAPERS}/oord2018/bound/{name}.py"
                 for name in ("__init__", "claims", "compute", "experiment", "figures")
             ),
-            "tests/papers/oord2018/test_bound.py",
         },
         {},
     ),
@@ -200,7 +199,6 @@ class Mistake:
 
 OF_REGISTRY = ("tests/test_artifacts.py", "tests/golden/test_lock.py", "tests/report/test_places.py")
 FIGURES = ("tests/papers/test_figures.py", "-k", "sec61_early or sec23_bound")
-OWN = ("tests/papers/jing2022/test_random_products.py",)
 EXPERIMENTS = ("tests/engine/test_conformance.py", "-k", "random_products")
 LOSS, EARLY = "src/reprise/objectives/uniformity.py", f"{PAPERS}/jing2022/projector_alignment/figures.py"
 CLAIM = "jing2022/random-products/smallest-shrinks"
@@ -239,12 +237,17 @@ MISTAKES = {
         "jing2022/sec61_early", EARLY, {'"Section 6.1, early"': '"Section 6.1, alignment"'}
     ),
     "claim without its row": Mistake(
-        CLAIM, ROWS, {f"Products of random layers,none,{CLAIM},ours: a control of Figure 6\n": ""}, OWN
+        CLAIM, ROWS, {f"Products of random layers,none,{CLAIM},ours: a control of Figure 6\n": ""},
     ),
-    "claim without its refutation": Mistake(CLAIM, OWN[0]),
+    "claim without its refutation": Mistake(
+        CLAIM, f"{PRODUCTS}/claims.py", {"            broken_by=turned,\n": ""}
+    ),
+    "refutation that refutes nothing": Mistake(
+        CLAIM, f"{PRODUCTS}/claims.py", {"broken_by=turned": "broken_by=dict"}, EXPERIMENTS
+    ),
     "claim that reads an unknown column": Mistake(
         CLAIM, f"{PRODUCTS}/claims.py", {'"singular_value", layers=last': '"singular_valu", layers=last'},
-        (*OWN, *EXPERIMENTS),
+        EXPERIMENTS,
     ),
     "claim of another paper": Mistake(
         "random-products/smallest-shrinks", f"{PRODUCTS}/claims.py", {'"jing2022/random': '"tian2023/random'}

@@ -164,6 +164,8 @@ def run(options: argparse.Namespace) -> None:
     for words in (["check", "--quiet", "--fix", "--select", "I"], ["format", "--quiet"]):
         ruff = [sys.executable, "-m", "ruff", *words, *modules]  # where it is installed
         subprocess.run(ruff, stderr=subprocess.DEVNULL, check=False)
+    if options.what == "loss":
+        subprocess.run([sys.executable, str(tiers.checkout() / "docs" / "api.py")], check=True)
     for file in files:
         print(_shown(file))
     print(then)
@@ -174,7 +176,8 @@ def paper(name: str) -> tuple[dict[Path, str], str]:
     folder = Path(name) if "/" in name else _own(registry.ROOM) / name
     key = _checked(folder.name)
     if key in registry.packages() or folder.exists():
-        raise RepriseError(f"{folder}: there is a paper '{key}'; choose another key")
+        there = registry.folder(key) if key in registry.packages() else folder
+        raise RepriseError(f"{there}: there is a paper '{key}'; choose another key")
     is_own = "/" not in name
     package = f"{registry.ROOM}.{key}" if is_own else key
     files = {
@@ -182,13 +185,18 @@ def paper(name: str) -> tuple[dict[Path, str], str]:
         folder / "artifacts.csv": ARTIFACTS + _row(key, "first"),
     }
     files |= _experiment_files(folder / "first", package)
-    named = "" if is_own else f"name it in a config (papers: [{name}]), "
+    named = ""
+    if not is_own:
+        named_at = os.path.relpath(folder.resolve(), tiers.checkout())
+        named = f"name it in a config of the checkout (papers: [{named_at}]), "
     return files, f"{named}write what the TODOs say, and run: reprise run {key}/first --tier smoke"
 
 
 def experiment(id: str) -> tuple[dict[Path, str], str]:
     """The files of a new experiment of a paper, and what to do then."""
     key, _, name = id.partition("/")
+    if not name:
+        raise RepriseError(f"'{id}' names no experiment; write KEY/NAME, such as {key}/first")
     package, folder = registry.packages()[registry.paper(key).key], registry.folder(key)
     if (folder / _checked(name)).exists():
         raise RepriseError(f"{folder / name}: there is an experiment '{id}'; choose another name")
@@ -243,7 +251,8 @@ def loss(name: str) -> tuple[dict[Path, str], str]:
     lines.insert(imports[0], f"{start}{name} import {name}\n")
     return (
         {file: LOSS.format(name=name), init: "".join(lines)},
-        "write the equation, and its value in tests/objectives/test_values.py (docs/extending.md)",
+        "write the equation and its value in tests/objectives/test_values.py (docs/extending.md), and then "
+        "docs/api.md again: python docs/api.py",
     )
 
 

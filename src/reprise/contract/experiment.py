@@ -2,7 +2,9 @@
 declare."""
 
 import importlib
-from collections.abc import Callable, Hashable, Iterable, Mapping
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -12,13 +14,48 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import pandas as pd
 
 from reprise.contract.settings import Settings, field_paths, origin
-from reprise.errors import RepriseError, unknown
+from reprise.errors import RepriseError, alike, unknown
 
 P = TypeVar("P", bound=Settings)
 T = TypeVar("T", bound=Hashable)
 
 Tables = Mapping[str, pd.DataFrame]
 """An experiment's result tables by name: tidy, one observation per row."""
+
+COLUMN = re.compile(r"[A-Za-z_]\w*")
+MISSING_COLUMNS = re.compile(r"not in index|are in the \[(?:index|columns)\]")
+"""What pandas says of several columns."""
+
+
+class NamedTables(dict[str, pd.DataFrame]):
+    """Tables, of which a missing one is named."""
+
+    def __missing__(self, name: str) -> pd.DataFrame:
+        raise unknown("table", name, self, f"there are: {', '.join(self)}")
+
+
+@contextmanager
+def reading(reader: str, tables: Tables) -> Iterator[None]:
+    """Names who reads a column that the tables lack, and the columns that they have.
+
+    Args:
+        reader: such as `claim 'KEY/fig1/falls'`.
+
+    Raises:
+        RepriseError: in place of pandas' KeyError.
+    """
+    try:
+        yield
+    except KeyError as error:
+        wanted = str(error.args[0]) if error.args else ""
+        if not (COLUMN.fullmatch(wanted) or MISSING_COLUMNS.search(wanted)):
+            raise
+        columns = {str(column) for table in tables.values() for column in table}
+        near = alike(wanted, columns - {wanted})
+        guess = f"; did you mean '{near}'?" if near else ""
+        have = "; ".join(f"'{name}' has {', '.join(map(str, table))}" for name, table in tables.items())
+        raise RepriseError(f"{reader} reads a column that is not there: {wanted}{guess}\n{have}") from error
+
 
 BASE = "published"
 """The value of the `setting` column for the run with the experiment's own parameters."""
@@ -86,6 +123,11 @@ class Plan(Generic[P, T]):
 
     tasks: Callable[[P, str | None], Iterable[T]]
     needs: Callable[[P, T, str | None], Resources]
+
+    def __post_init__(self) -> None:
+        for name in ("tasks", "needs"):
+            if not callable(getattr(self, name)):
+                raise RepriseError(f"Plan({name}=...) must be a function, not {getattr(self, name)!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,10 +281,16 @@ class Artifact:
         """The drawing function's module and name."""
         return self.module, self.name
 
-    @property
-    def draw(self) -> Callable[[Tables, Any], Any]:
-        """The drawing function: `(tables, params) -> Figure` for a figure, `-> DataFrame` for a table."""
-        return getattr(importlib.import_module(self.module), self.name)
+    def draw(self, tables: Tables, params: Settings) -> Any:
+        """Draws a figure (a matplotlib Figure) or makes a table (a DataFrame) from those of the experiment's
+        tables that it declares to read.
+
+        Raises:
+            RepriseError: if it reads another table, or a column that is not there.
+        """
+        declared = NamedTables({name: tables[name] for name in self.reads if name in tables})
+        with reading(self.id, declared):
+            return getattr(importlib.import_module(self.module), self.name)(declared, params)
 
 
 def figure(number: str, *, reads: tuple[str, ...], caption: str) -> Callable[[Callable], Callable]:
@@ -263,6 +311,8 @@ def _mark(number: str, kind: str, reads: tuple[str, ...], caption: str) -> Calla
             raise RepriseError(
                 f"{draw.__module__}.{draw.__name__}: reads='{reads}' is no tuple; write ('{reads}',)"
             )
+        if not caption.strip():
+            raise RepriseError(f"{draw.__module__}.{draw.__name__}: caption is empty; say what is seen")
         draw.artifact = {  # type: ignore[attr-defined]
             "number": number, "kind": kind, "caption": " ".join(caption.split()), "reads": reads,
         }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from reprise.errors import RepriseError
+from reprise.errors import RepriseError, one_of
 
 S = TypeVar("S", bound="Settings")
 Origin = Literal["stated", "code", "unstated", "lost", "ours", "location"]
@@ -164,8 +164,8 @@ def one_line(error: Exception) -> str:
 def _explain(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
     key = quoted(".".join(str(name) for name in item["loc"]) or "(all)")
     if item["type"] == "extra_forbidden":
-        allowed = ", ".join(_nested(model, item["loc"][:-1]).model_fields)
-        return f"{where}: unknown key {key} (value {quoted(item['input'])}); allowed: {allowed}"
+        allowed = one_of(str(item["loc"][-1]), _nested(model, item["loc"][:-1]).model_fields)
+        return f"{where}: unknown key {key} (value {quoted(item['input'])}); {allowed}"
     reason = " ".join(item["msg"].split())
     return f"{where}: key {key} has the value {quoted(item['input'])}: {reason[0].lower()}{reason[1:]}"
 

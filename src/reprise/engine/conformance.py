@@ -2,9 +2,10 @@
 
     @pytest.mark.parametrize("check", conformance.CHECKS, ids=conformance.name)
     def test_the_experiment(check):
-        check(conformance.subject("mine.bound", {"seeds": 2}))
+        check(conformance.subject("oord2018/bound", {"seeds": 2}))
 
-Each check raises RepriseError, which says what is wrong. `check_experiment` runs all of them.
+Each check raises RepriseError, which says what is wrong. `check_experiment` runs all of them, and
+`check_paper` those of a paper and its experiments.
 """
 
 import math
@@ -12,7 +13,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from fnmatch import fnmatchcase
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,20 +22,23 @@ from typing import Any
 
 import pandas as pd
 
+from reprise import sources
 from reprise.contract.experiment import (
     BASE,
     TOGETHER,
     Context,
     Make,
     Plan,
+    Resources,
     Tables,
     evaluate,
 )
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, differing, open_fields, origin_of, overridden
-from reprise.engine import registry
+from reprise.engine import coverage, registry
 from reprise.engine.registry import Experiment
-from reprise.errors import RepriseError, unknown
+from reprise.errors import RepriseError
+from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
 
 OTHER_LOSS = "vicreg"
@@ -73,13 +78,16 @@ def subject(experiment: Experiment | str, settings: Mapping[str, Any] | None = N
     """What the checks take.
 
     Args:
-        experiment: or the name of the package that its folder is: `mine.bound`.
+        experiment: or its id, `KEY/NAME`; of a paper that no config and no entry point names, the package
+            that its folder is, `mine.bound`.
         settings: those that differ from the published ones, so that it takes seconds.
 
     Raises:
         RepriseError: if the package does not declare an experiment, or a setting is none.
     """
-    found = registry.in_package(experiment) if isinstance(experiment, str) else experiment
+    found = experiment
+    if isinstance(found, str):
+        found = registry.experiment(found) if "/" in found else registry.in_package(found)
     return Subject(found, overridden(found.params, settings or {}, found.module))
 
 
@@ -108,6 +116,29 @@ def check_experiment(experiment: Experiment | str, settings: Mapping[str, Any] |
                 raise
     if failures:
         raise RepriseError("\n".join(dict.fromkeys(failures)))
+
+
+def check_paper(key: str, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Runs all checks of a paper and of its experiments.
+
+    Args:
+        settings: experiment's name -> the settings that differ from the published ones, so that it takes
+            seconds.
+
+    Raises:
+        RepriseError: with a line for each check that fails.
+    """
+    paper, failures = registry.paper(key), []
+    checks: list[Callable[[], None]] = [partial(check, paper) for check in coverage.CHECKS]
+    for id, experiment in paper.experiments.items():
+        checks.append(partial(check_experiment, experiment, (settings or {}).get(id.partition("/")[2])))
+    for check in checks:
+        try:
+            check()
+        except RepriseError as error:
+            failures.append(str(error))
+    if failures:
+        raise RepriseError("\n".join(failures))
 
 
 # Of the declaration.
@@ -188,6 +219,11 @@ def tasks_have_names_of_their_own(checked: Subject) -> None:
 
 def needs_are_positive(checked: Subject) -> None:
     """Each computation takes some time and memory."""
+    plan = checked.experiment.declaration.plan
+    if isinstance(plan, Plan):
+        for each in plan.tasks(checked.params, None):
+            if not isinstance(needed := plan.needs(checked.params, each, None), Resources):
+                raise checked.wrong(f"the plan's `needs` of task '{each}' is {needed!r}, no Resources")
     for task, needs in checked.experiment.needs(checked.params).items():
         numbers = (needs.minutes, needs.memory_mb, needs.disk_mb, needs.gpus)
         if (
@@ -246,6 +282,20 @@ def _names(checked: Subject, params: Settings, loss: str | None) -> list[str]:
     return [str(task) for task in plan.tasks(params, loss)] if isinstance(plan, Plan) else []
 
 
+def inputs_are_checked(checked: Subject) -> None:
+    """The declared `check` accepts the inputs or says what is missing, and `reads` lists paths."""
+    experiment = checked.experiment
+    try:
+        experiment.check(checked.params)
+    except RepriseError:
+        pass  # what is missing here
+    except Exception as error:
+        raise checked.wrong(f"its check fails: {type(error).__name__}: {error}") from error
+    reads = experiment.declaration.reads
+    if odd := [each for each in (reads(checked.params) if reads else []) if not isinstance(each, Path)]:
+        raise checked.wrong(f"`reads` lists {odd[0]!r}, which is no Path")
+
+
 # Of its modules.
 
 
@@ -258,9 +308,13 @@ def listing_needs_no_torch(checked: Subject) -> None:
 def importing_torch(experiments: Iterable[Experiment]) -> str:
     """The first of the experiments' modules that imports torch; empty if none does."""
     modules = [f"{e.module}.{file}" for e in experiments for file in ("experiment", "claims", "figures")]
+    places = {name: str(folder) for name, folder in sources.PACKAGES.items() if folder}
     program = f"""
-import importlib.util, sys
+import importlib.util, pathlib, sys
 sys.path[:] = {sys.path!r}
+from reprise import sources
+for name, folder in {places!r}.items():
+    sources.adopt(name, pathlib.Path(folder))
 for name in {modules!r}:
     if importlib.util.find_spec(name):
         importlib.import_module(name)
@@ -268,7 +322,9 @@ for name in {modules!r}:
         print(name)
         break
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RepriseError(f"importing {', '.join(modules)} fails: {done.stderr.strip().splitlines()[-1]}")
     return done.stdout.strip()
 
 
@@ -283,6 +339,11 @@ def tables_are_as_declared(checked: Subject) -> None:
         raise checked.wrong(f"table '{odd[0]}' {which} by compute")
     if empty := [name for name, table in checked.tables.items() if not (table["setting"] == BASE).any()]:
         raise checked.wrong(f"table '{empty[0]}' has no rows of the published setting")
+    columns = {f"{name}.{column}" for name, table in checked.tables.items() for column in table}
+    declaration = checked.experiment.declaration
+    patterns = [*declaration.gaps, *(f"*.{name}" for name in declaration.coordinates)]
+    if unused := [each for each in patterns if not any(fnmatchcase(name, each) for name in columns)]:
+        raise checked.wrong(f"`gaps` or `coordinates` names '{unused[0]}', which no table has")
 
 
 def figures_draw(checked: Subject) -> None:
@@ -290,10 +351,10 @@ def figures_draw(checked: Subject) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
-    tables, kinds = _Declared(checked.tables), {"figure": Figure, "table": pd.DataFrame}
+    kinds = {"figure": Figure, "table": pd.DataFrame}
     for artifact in checked.experiment.artifacts:
         try:
-            drawn = artifact.draw(tables, checked.params)
+            drawn = artifact.draw(checked.tables, checked.params)
         except RepriseError as error:
             if not str(error).startswith("nothing to draw: "):
                 raise checked.wrong(f"{artifact.id}: {error}") from error
@@ -304,13 +365,6 @@ def figures_draw(checked: Subject) -> None:
             plt.close("all")
         if not isinstance(drawn, kind := kinds[artifact.kind]):
             raise checked.wrong(f"{artifact.id} must return a {kind.__name__}, not {type(drawn).__name__}")
-
-
-class _Declared(dict[str, pd.DataFrame]):
-    """Tables, of which a missing one is named."""
-
-    def __missing__(self, name: str) -> pd.DataFrame:
-        raise unknown("table", name, self, f"declared are {', '.join(self)}")
 
 
 def claims_are_judged(checked: Subject) -> None:
@@ -329,6 +383,16 @@ def claims_are_judged(checked: Subject) -> None:
             raise checked.wrong(f"claim '{claim.id}' cannot be judged: {what}") from error
 
 
+def claims_are_refuted(checked: Subject) -> None:
+    """A claim that says by what it is `broken_by` is contradicted by it."""
+    tables = {name: table[table["setting"] == BASE] for name, table in checked.tables.items()}
+    for claim in checked.experiment.claims:
+        if claim.broken_by and (verdict := judge(claim, claim.broken_by(tables)).verdict) != "contradicted":
+            raise checked.wrong(
+                f"claim '{claim.id}' is {verdict} on the data of its `broken_by`, and must be contradicted"
+            )
+
+
 OF_DECLARATION: tuple[Check, ...] = (
     defaults_are_settings,
     alternatives_keep_what_is_stated,
@@ -336,9 +400,15 @@ OF_DECLARATION: tuple[Check, ...] = (
     tasks_have_names_of_their_own,
     needs_are_positive,
     compute_asks_for_its_plan,
+    inputs_are_checked,
     listing_needs_no_torch,
 )
 """The checks that compute nothing."""
-OF_TABLES: tuple[Check, ...] = (tables_are_as_declared, figures_draw, claims_are_judged)
+OF_TABLES: tuple[Check, ...] = (
+    tables_are_as_declared,
+    figures_draw,
+    claims_are_judged,
+    claims_are_refuted,
+)
 """The checks that need the experiment's tables."""
 CHECKS = (*OF_DECLARATION, *OF_TABLES)

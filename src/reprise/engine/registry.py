@@ -8,6 +8,7 @@ import importlib.util
 import io
 import pkgutil
 import re
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
@@ -212,7 +213,7 @@ class Experiment:
 
     def require_published(self, params: Settings) -> None:
         """Checks, at the start of a run, what takes too long for a plan: that the inputs are the published
-        ones, also by the `published` that it declares, if any.
+        ones, also by the `verify` that it declares, if any.
 
         Raises:
             RepriseError: naming what is not, where, and what to do.
@@ -262,8 +263,12 @@ class Paper:
 
     def printed_numbers(self) -> pd.DataFrame:
         """The numbers printed in the paper's tables and text; none without a `published.csv`."""
-        content = _published(self.key)
-        return pd.read_csv(io.BytesIO(content)) if content else pd.DataFrame()
+        if not (content := _published(self.key)):
+            return pd.DataFrame()
+        table = pd.read_csv(io.BytesIO(content))
+        if missing := [name for name in ("artifact", "value") if name not in table]:
+            raise RepriseError(f"{self.key}/published.csv has no column '{missing[0]}'")
+        return table
 
 
 @cache
@@ -312,8 +317,13 @@ def in_package(package: str) -> Experiment:
     """The experiment whose folder is this package, `KEY.NAME` or longer.
 
     Raises:
-        RepriseError: if it does not declare one.
+        RepriseError: if there is none, or it does not declare one.
     """
+    packages()  # of which some may lie where Python does not look
+    if importlib.util.find_spec(package.partition(".")[0]) is None:
+        raise RepriseError(
+            f"no package '{package}'; name its paper in a config, or run Python where its folder lies"
+        )
     return _experiment("/".join(package.split(".")[-2:]), package)
 
 
@@ -421,6 +431,13 @@ def _paper(key: str) -> Paper:
     module = importlib.import_module(package)
     modules = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
     rows = _data(key, "artifacts.csv").decode().splitlines()
+    if not rows or rows[0].split(",") != COVERAGE:
+        raise RepriseError(f"{key}/artifacts.csv: its first line must be {','.join(COVERAGE)}")
+    for name in ("TITLE", "BIBTEX"):
+        if not getattr(module, name, "") and (name == "TITLE" or package != OURS):
+            near = alike(name, vars(module))
+            guess = f"; '{near}' is not read" if near else ""
+            raise RepriseError(f"{package}: declares no {name}{guess}")
     return Paper(
         key=key,
         title=module.TITLE,
@@ -447,6 +464,8 @@ def _experiment(id: str, module: str) -> Experiment:
     )
 
 
+COVERAGE = ["item", "section", "covered_by", "note"]
+"""The columns of `artifacts.csv`."""
 DECLARATION = "EXPERIMENT"
 """The name under which an `experiment.py` declares its experiment."""
 DECLARABLE = [each.name for each in fields(contract.Experiment)]
@@ -552,4 +571,10 @@ def _marked(module: str) -> list[dict[str, Any]]:
 def _module_if_any(package: str, name: str) -> dict[str, Any]:
     if importlib.util.find_spec(f"{package}.{name}") is None:
         return {}
-    return vars(importlib.import_module(f"{package}.{name}"))
+    try:
+        return vars(importlib.import_module(f"{package}.{name}"))
+    except (TypeError, ValueError) as error:  # of a claim's or a formula's arguments
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [each.lineno for each in frames if each.filename.endswith(f"{name}.py")]
+        line = f", line {lines[-1]}" if lines else ""
+        raise RepriseError(f"{package}.{name}{line}: {error}") from error

@@ -15,7 +15,7 @@ import yaml
 from reprise.contract.settings import Settings, one_line, overridden, quoted, shortened
 from reprise.engine import elsewhere, registry
 from reprise.engine.configured import RECORDED, Tier
-from reprise.errors import RepriseError, unknown
+from reprise.errors import RepriseError, one_of, unknown
 from reprise.storage import store
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -79,9 +79,7 @@ def _load_tier(name: str, root: Path) -> Tier:
     experiments = registry.experiments()
     for key in (*overrides, *on_request, *looked):
         if not isinstance(key, str) or key not in experiments:
-            raise RepriseError(
-                f"{where}: unknown experiment {quoted(key)}; allowed: {', '.join(experiments)}"
-            )
+            raise RepriseError(f"{where}: unknown experiment {quoted(key)}; {one_of(str(key), experiments)}")
     params = {
         id: with_overrides(
             experiment.params,

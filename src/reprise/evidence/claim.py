@@ -1,9 +1,10 @@
 """A claim: one sentence, and the comparisons that decide it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict, Unpack
 
+from reprise.contract.experiment import Tables
 from reprise.evidence.comparison import Comparison, Kind, shown
 from reprise.evidence.errata import ErratumKind
 
@@ -37,6 +38,8 @@ class Claim:
         form: whether the statement is the paper's as printed, the paper's as we restated it where our text
             has lost its formulas, or our own: a correction or a remark.
         erratum: of the two forms of an erratum, its kind; empty where there is none.
+        quotes: the paper's sentence, or its deciding clause, as printed.
+        broken_by: makes of the experiment's tables others that refute the sentence.
         streams: by a cell's name, the name of the stream of random numbers by which its error rates are
             drawn (`stream`).
     """
@@ -53,6 +56,8 @@ class Claim:
     exists: bool = False
     form: Form = "printed"
     erratum: ErratumKind | Literal[""] = ""
+    quotes: str = ""
+    broken_by: Callable[[Tables], Tables] | None = None
     streams: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,6 +122,8 @@ class About(TypedDict, total=False):
     partial: bool
     exists: bool
     form: Form
+    quotes: str
+    broken_by: Callable[[Tables], Tables] | None
     streams: Mapping[str, str]
 
 

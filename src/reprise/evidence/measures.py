@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from reprise.contract.experiment import Tables
+from reprise.contract.experiment import NamedTables, Tables
 from reprise.evidence.comparison import Measure
 
 Source = str | Callable[[Tables], pd.DataFrame]
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Setting(dict[str, pd.DataFrame]):
+class Setting(NamedTables):
     """The tables of one setting, and by function what `once` has derived from them."""
 
     def __init__(self, tables: Tables) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.contract.experiment import BASE, Tables
+from reprise.contract.experiment import BASE, Tables, reading
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, alterations, assumptions, departures
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
@@ -60,9 +60,11 @@ def judge_all(
     if tables is not None:
         names = other_settings(tables, params) if params is not None and assumptions(params) else []
         settings = split(tables, (BASE, *names))
-    return pd.DataFrame(
-        [_row(claim, settings, params, missing, looked) for claim in claims], columns=list(COLUMNS)
-    )
+    rows = []
+    for claim in claims:
+        with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
+            rows.append(_row(claim, settings, params, missing, looked))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _row(

@@ -1,6 +1,7 @@
 """Where in the repository a claim, a figure and a counter-case are written."""
 
 import ast
+import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,13 +88,16 @@ class Checkout:
         return None
 
     def counter_case(self, claim: Claim, experiment: str) -> CodeLine | None:
-        """The test that gives a claim data which violate it: one that names the claim, by its whole id or
-        without its paper or figure; else the one that does so for each claim of an experiment in turn, of
-        formulas or of others. None if there is none.
+        """What gives a claim data which violate it: its `broken_by`; a test that names the claim, by its
+        whole id or without its paper or figure; else the test that does so for each claim of an experiment in
+        turn, of formulas or of others. None if there is none.
 
         Args:
             experiment: its id; empty for a claim about printed numbers.
         """
+        if claim.broken_by:
+            code = inspect.unwrap(claim.broken_by).__code__
+            return self._place(Path(code.co_filename), code.co_firstlineno, code.co_name)
         key, rest = claim.id.split("/", 1)
         folder, end = self.root / TESTS / key, rest.rpartition("/")[2]
         own = _of_experiment(folder, experiment.partition("/")[2] or "printed")

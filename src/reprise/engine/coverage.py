@@ -1,0 +1,144 @@
+"""Checks that a paper's `artifacts.csv` and its figures and claims cover each other.
+
+Each check raises RepriseError, which names what is left out, or covered by what is not there.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from reprise.engine.registry import Paper
+from reprise.errors import RepriseError
+
+UNCOVERED = ("illustration", "proof step")
+"""What stands in `covered_by` where nothing covers an item."""
+NUMBERED = (
+    "Appendix", "Assumption", "Conjecture", "Corollar", "Definition", "Equation", "Lemma", "Proof of",
+    "Proposition", "Remark", "Table", "Theorem",
+)  # fmt: skip
+"""Statements that the paper numbers or names, so that the item says where the sentence is."""
+SENTENCES = ("Sentence: “", "Claim: ", *NUMBERED)
+"""How items begin that are a sentence: quoted, in our words, or by its number. A figure is none."""
+LONGEST = 25
+"""Words of a quotation."""
+
+Check = Callable[[Paper], None]
+
+
+def the_citation_is_one_entry(paper: Paper) -> None:
+    """The BibTeX is an entry with balanced braces, an author, a title and a year."""
+    if paper.is_ours:
+        return
+    entry = paper.bibtex.strip()
+    fields = set(re.findall(r"(\w+)\s*=\s*[{\"\d]", entry))
+    if not re.match(r"@\w+\{[^\s,{}]+,", entry) or not entry.endswith("}"):
+        raise RepriseError(f"{paper.key}: BIBTEX must be one entry, @article{{key, ...}}")
+    if entry.count("{") != entry.count("}"):
+        raise RepriseError(f"{paper.key}: the braces of BIBTEX do not match")
+    lines = [line.strip() for line in entry.splitlines()[1:-1]]
+    if bare := [line for line in lines[:-1] if re.match(r"\w+\s*=", line) and line.endswith("}")]:
+        raise RepriseError(f"{paper.key}: BIBTEX lacks a comma after: {bare[0]}")
+    if missing := sorted({"author", "title", "year"} - fields):
+        raise RepriseError(f"{paper.key}: BIBTEX has no '{missing[0]}'")
+
+
+def items_are_whole(paper: Paper) -> None:
+    """Every item says where it is and what covers it, or why nothing does, and stands once."""
+    for row in paper.coverage:
+        if empty := [column for column in ("item", "section", "covered_by") if not row[column]]:
+            raise _wrong(paper, f"the row of '{row['item']}' has no '{empty[0]}'")
+        if row["covered_by"] in UNCOVERED and not row["note"]:
+            raise _wrong(paper, f"'{row['item']}' is covered by nothing, and `note` does not say why")
+    if twice := _twice(f"{row['item']} ({row['section']})" for row in paper.coverage):
+        raise _wrong(paper, f"'{twice}' stands twice")
+
+
+def items_are_covered_by_what_exists(paper: Paper) -> None:
+    """What covers an item is a figure, table or claim of the paper."""
+    if missing := sorted(_covering(paper) - _known(paper)):
+        raise _wrong(paper, f"names {', '.join(missing)}, which no experiment has")
+
+
+def everything_covers_an_item(paper: Paper) -> None:
+    """Every figure, table and claim covers an item."""
+    if missing := sorted(_known(paper) - _covering(paper)):
+        raise _wrong(paper, f"has no row that {', '.join(missing)} covers; name it in one")
+
+
+def statements_have_their_sentence(paper: Paper) -> None:
+    """Every claim that is not `ours` covers a sentence."""
+    sentences = [row for row in paper.coverage if row["item"].startswith(SENTENCES)]
+    covered = {id for row in sentences for id in row["covered_by"].split()}
+    theirs = {id for id, (claim, _) in paper.claims.items() if claim.form != "ours"}
+    if missing := sorted(theirs - covered):
+        raise _wrong(
+            paper, f"has no sentence that {', '.join(missing)} covers; add it, or wrap the claim in `ours`"
+        )
+
+
+def quotations_are_short(paper: Paper) -> None:
+    """Sentences stand between quotation marks, in few words."""
+    for row in paper.coverage:
+        item = row["item"]
+        if item.startswith("Sentence") and not (item.startswith("Sentence: “") and item.endswith("”")):
+            raise _wrong(paper, f"write Sentence: “...” for {item}")
+        if item.startswith("Sentence") and not 2 <= len(item.split()) - 1 <= LONGEST:
+            raise _wrong(paper, f"a quotation has 2 to {LONGEST} words: {item}")
+
+
+def ids_are_the_papers_own(paper: Paper) -> None:
+    """A claim's id begins with the paper's key and stands once; no figure bears the id of an experiment, nor
+    two of them the same number."""
+    if foreign := [id for id in paper.claims if not id.startswith(f"{paper.key}/")]:
+        raise RepriseError(f"claim '{foreign[0]}' of {paper.key} must begin with '{paper.key}/'")
+    claims = [claim.id for each in paper.experiments.values() for claim in each.claims]
+    if twice := _twice([*claims, *(claim.id for claim in (*paper.pending, *paper.printed))]):
+        raise RepriseError(f"two claims have the id '{twice}'")
+    if unplaced := [id for id, (claim, _) in paper.claims.items() if not claim.source.strip()]:
+        raise RepriseError(f"claim '{unplaced[0]}' has no `source`: where does the paper say it?")
+    if both := sorted(set(paper.artifacts) & set(paper.experiments)):  # each names a rule
+        raise RepriseError(f"'{both[0]}' is a figure and an experiment; rename one")
+    numbers = {id: artifact.number.strip() for id, artifact in paper.artifacts.items()}
+    if nameless := [id for id, number in numbers.items() if not number]:
+        raise RepriseError(f"{nameless[0]} has no number: @figure('Figure 4', ...)")
+    if twice := _twice(numbers.values()):
+        alike = [id for id, number in numbers.items() if number == twice]
+        raise RepriseError(f"{' and '.join(alike)} have the same number: {twice}")
+
+
+def claims_without_a_measure_say_what_they_need(paper: Paper) -> None:
+    """A claim that no experiment can decide says what is missing."""
+    for id, (claim, _) in paper.claims.items():
+        if claim.first.measure is None and not claim.needs:
+            raise RepriseError(f"claim '{id}' has no measure; say in `needs` what is missing")
+
+
+CHECKS: tuple[Check, ...] = (
+    ids_are_the_papers_own,
+    the_citation_is_one_entry,
+    items_are_whole,
+    items_are_covered_by_what_exists,
+    everything_covers_an_item,
+    quotations_are_short,
+    statements_have_their_sentence,
+    claims_without_a_measure_say_what_they_need,
+)
+
+
+def _covering(paper: Paper) -> set[str]:
+    """The ids that the paper's `artifacts.csv` names."""
+    rows = [row["covered_by"] for row in paper.coverage if row["covered_by"] not in UNCOVERED]
+    return {id for covered_by in rows for id in (covered_by or "").split()}
+
+
+def _known(paper: Paper) -> set[str]:
+    return {*paper.artifacts, *paper.claims}
+
+
+def _twice(names: Iterable[str]) -> str:
+    """The first name that stands twice; empty if none does."""
+    return next((name for name, number in Counter(names).items() if number > 1), "")
+
+
+def _wrong(paper: Paper, what: str) -> RepriseError:
+    return RepriseError(f"{paper.key}/artifacts.csv {what}")
