@@ -378,6 +378,8 @@ def claims_are_judged(checked: Subject) -> None:
     for claim in experiment.claims:
         try:
             judge_all([claim], checked.tables, checked.params)
+        except RepriseError as error:
+            raise checked.wrong(str(error)) from error
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise checked.wrong(f"claim '{claim.id}' cannot be judged: {what}") from error
