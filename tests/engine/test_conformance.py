@@ -258,7 +258,7 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("figures", "return drawn", "return axes", "must return a Figure, not Axes"),
         ("claims", "CLAIMS = [", "CLAIMS = 2 * [", "two claims have the id"),
         ("claims", '        "elsewhere', '        "nowhere', "must begin with"),
-        ("claims", "step=last", "stop=last", "reads a column that is not there: stop; did you mean 'step'?"),
+        ("claims", "step=last", "stop=last", "reads what is not there: stop; did you mean 'step'?"),
         ("claims", 'unit="",', 'unit="", broken_by=dict,', "is reproduced on the data of its `broken_by`"),
     ],
 )  # fmt: skip

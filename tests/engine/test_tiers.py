@@ -364,7 +364,10 @@ def test_a_tier_names_the_device_of_every_experiment_that_can_run_on_several():
     [
         ("device: gpu", "key 'device' has the value 'gpu'; allowed: cpu, cuda"),
         ("on_request: jing2022/first", "key 'on_request' has the value 'jing2022/first'; write a list"),
-        ("on_request: [jing2022/third]", "unknown experiment 'jing2022/third'; allowed: jing2022/first"),
+        (
+            "on_request: [jing2022/third]",
+            "unknown experiment 'jing2022/third'; did you mean 'jing2022/first'? allowed:",
+        ),
     ],
 )
 def test_a_wrong_device_or_request_is_refused(write, line, message):

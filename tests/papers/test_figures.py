@@ -25,7 +25,7 @@ from reading import (
 )
 from scipy import stats
 
-from reprise.contract.experiment import BASE
+from reprise.contract.experiment import BASE, NotInTablesError
 from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.plotting.style import band, legend_below
@@ -49,7 +49,7 @@ def test_papers_declare_figures_that_there_are_and_agree_on_ranges():
 
 
 def undeclared(id, error):
-    return f"{id} reads the table {error}: add it to `reads` in its decorator"
+    return f"{id}: {error}\nadd the table to `reads` in its decorator"
 
 
 @pytest.mark.parametrize("id", [id for id in registry.artifacts() if id not in FIGURES])
@@ -59,12 +59,12 @@ def test_a_table_is_made_from_what_it_declares_to_read(id, smoke):
     declared = {name: tables[name] for name in artifact.reads}
     try:
         draw(id, declared, params)
-    except KeyError as error:
+    except NotInTablesError as error:
         pytest.fail(undeclared(id, error))
     for name in declared:
         try:
             draw(id, {other: table for other, table in declared.items() if other != name}, params)
-        except KeyError:
+        except NotInTablesError:
             continue
         pytest.fail(f"{id} does not read the table '{name}', which `reads` in its decorator names")
 
@@ -193,7 +193,7 @@ def test_other_tables_other_settings_and_the_users_own_style_change_nothing(id, 
     with mpl.rc_context({"font.size": 30, "axes.prop_cycle": mpl.cycler(color=["red"])}):
         try:
             alone = panels_of(draw(id, needed, params))
-        except KeyError as error:
+        except NotInTablesError as error:
             pytest.fail(undeclared(id, error))
     for ours, theirs in zip(alone, drawn(id, smoke)[0], strict=True):
         assert ours.xaxis.label.get_size() == theirs.xaxis.label.get_size()

@@ -27,22 +27,26 @@ MISSING_COLUMNS = re.compile(r"not in index|are in the \[(?:index|columns)\]")
 """What pandas says of several columns."""
 
 
+class NotInTablesError(RepriseError):
+    """A claim or figure reads a table or column that is not there."""
+
+
 class NamedTables(dict[str, pd.DataFrame]):
     """Tables, of which a missing one is named."""
 
     def __missing__(self, name: str) -> pd.DataFrame:
-        raise unknown("table", name, self, f"there are: {', '.join(self)}")
+        raise NotInTablesError(str(unknown("table", name, self, f"there are: {', '.join(self)}")))
 
 
 @contextmanager
 def reading(reader: str, tables: Tables) -> Iterator[None]:
-    """Names who reads a column that the tables lack, and the columns that they have.
+    """Names who reads a column or table that is not there, and those that are.
 
     Args:
         reader: such as `claim 'KEY/fig1/falls'`.
 
     Raises:
-        RepriseError: in place of pandas' KeyError.
+        NotInTablesError: in place of pandas' KeyError.
     """
     try:
         yield
@@ -50,11 +54,11 @@ def reading(reader: str, tables: Tables) -> Iterator[None]:
         wanted = str(error.args[0]) if error.args else ""
         if not (COLUMN.fullmatch(wanted) or MISSING_COLUMNS.search(wanted)):
             raise
-        columns = {str(column) for table in tables.values() for column in table}
+        columns = {*tables, *(str(column) for table in tables.values() for column in table)}
         near = alike(wanted, columns - {wanted})
         guess = f"; did you mean '{near}'?" if near else ""
         have = "; ".join(f"'{name}' has {', '.join(map(str, table))}" for name, table in tables.items())
-        raise RepriseError(f"{reader} reads a column that is not there: {wanted}{guess}\n{have}") from error
+        raise NotInTablesError(f"{reader} reads what is not there: {wanted}{guess}\n{have}") from error
 
 
 BASE = "published"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.contract.experiment import Resources, Tables
+from reprise.contract.experiment import NotInTablesError, Resources, Tables
 from reprise.contract.settings import Settings, one_line
 from reprise.engine import foreign, registry
 from reprise.engine.registry import Experiment
@@ -242,13 +242,13 @@ def blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except RepriseError:
-        raise
     except Exception as error:
-        if not tier.is_recorded:
+        not_in_tables = isinstance(error, NotInTablesError)
+        if not tier.is_recorded or (isinstance(error, RepriseError) and not not_in_tables):
             raise
+        why = str(error).splitlines()[0] if not_in_tables else one_line(error)
         raise RepriseError(
-            f"{tier.name}: its tables are not what {what} in this version ({one_line(error)}); "
+            f"{tier.name}: its tables are not what {what} in this version ({why}); "
             "read them with the commit that made them"
         ) from error
 

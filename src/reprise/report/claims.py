@@ -55,9 +55,8 @@ class Claims:
         printed = _published(row, definition) if id in self._printed else None
         low, high = definition.shown(finite(row["low"]), finite(row["high"]))
         own_low, own_high = definition.shown(*_own_interval(row, values))
-        module = (
-            f"{experiment.module}.claims" if experiment else f"{registry.packages()[row['paper']]}.printed"
-        )
+        package = registry.packages().get(row["paper"], registry.ROOM)
+        module = f"{experiment.module}.claims" if experiment else f"{package}.printed"
         numbers: dict[str, Any] = {
             name: finite(row[name])
             for name in ("reference", "margin", "observed", "false_reproduced", "false_contradicted",
