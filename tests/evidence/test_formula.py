@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from reprise.contract.experiment import Context
+from reprise.errors import RepriseError
 from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.formula import Errors, Form, checks, claims, formula, misprinted
 from reprise.evidence.identities import Checked, tried
@@ -60,6 +61,12 @@ FORMULAS = (square_of_a_sum, square_of_one, inequality_of_means)
 
 def table(points):
     return {"identities": tried(checks(FORMULAS), range(points), 9, ("terms",), Context())}
+
+
+def test_an_unknown_kind_of_erratum_names_the_nearest():
+    form = Form("It is.", "0")
+    with pytest.raises(RepriseError, match="binomial: unknown kind of erratum 'typos'; did you mean 'typo'"):
+        misprinted("binomial", kind="typos", at="Eq. 1", printed=form, corrected=form, tried_at=pair)
 
 
 def test_claims_follow_from_formulas_and_are_judged_by_their_errors():

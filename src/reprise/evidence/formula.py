@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
+from reprise.errors import RepriseError, one_of
 from reprise.evidence import errata, identities
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import identity, inequality
@@ -133,7 +134,12 @@ def misprinted(
 
     Args:
         where: the place in the list of errata, if it says more than `at`.
+
+    Raises:
+        RepriseError: for an unknown kind.
     """
+    if kind not in (kinds := get_args(ErratumKind)):
+        raise RepriseError(f"{name}: unknown kind of erratum '{kind}'; {one_of(kind, kinds)}")
     wrong = Misprint(kind, printed, corrected, where or at)
     return lambda error: Formula(name, printed.says, at, error, tried_at, is_bound, wrong)
 
