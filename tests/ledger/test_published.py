@@ -15,7 +15,7 @@ import reprise
 from reprise.cli import main
 from reprise.engine import registry, tiers
 from reprise.engine.check import Verdicts
-from reprise.engine.configured import SHIPPED
+from reprise.engine.configured import PUBLISHED
 from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundles, bundling, recorded, reduced
@@ -69,11 +69,11 @@ def test_each_command_falls_back_on_it_with_one_line(published, capsys, monkeypa
     for command, shown in {
         ("list", *TIER): f"{ID} +recorded [0-9/]+\n".replace(" +", "  "),
         ("list", KEY, *TIER): "done",
-        ("show", CLAIM, *TIER): "results/recorded/shipped/",
-        ("show", FIGURE, *TIER): "from            results/recorded/shipped/",
+        ("show", CLAIM, *TIER): "results/recorded/published/",
+        ("show", FIGURE, *TIER): "from            results/recorded/published/",
         ("check", KEY, *TIER): "reduced",
-        ("draw", FIGURE, *TIER): "figures/recorded/shipped/jing2022/fig04.pdf",
-        ("report", *TIER): "results/recorded/shipped/report.html",
+        ("draw", FIGURE, *TIER): "figures/recorded/published/jing2022/fig04.pdf",
+        ("report", *TIER): "results/recorded/published/report.html",
         ("open", CLAIM, *TIER): f"report.html#{CLAIM}",
     }.items():
         assert main(command) == 0
@@ -93,7 +93,7 @@ def test_each_command_falls_back_on_it_with_one_line(published, capsys, monkeypa
     said = capsys.readouterr().err.splitlines()
     assert [line.startswith(SAID) for line in said] == [True, True]
     assert "reduced tables: alignment" in said[0]
-    assert "Results recorded on 2030-01-31" in (published / "results" / SHIPPED / "report.html").read_text()
+    assert "Results recorded on 2030-01-31" in (published / "results" / PUBLISHED / "report.html").read_text()
 
 
 def test_what_has_run_here_comes_first_and_is_counted_alone(published, ran, capsys):
@@ -102,7 +102,7 @@ def test_what_has_run_here_comes_first_and_is_counted_alone(published, ran, caps
         assert main(command) == 0
         printed = capsys.readouterr()
         assert "recorded" not in printed.err
-        assert SHIPPED not in printed.out
+        assert PUBLISHED not in printed.out
 
 
 def test_other_tiers_and_verdicts_to_be_saved_have_nothing_to_do_with_it(published, capsys):
@@ -134,7 +134,7 @@ def test_what_is_no_bundle_is_said_in_one_line_and_hides_nothing_else(published,
         assert said.count("\n") == 1
     assert main(["list", *TIER]) == 0
     assert "warning: " in capsys.readouterr().err
-    assert not (published / "results" / SHIPPED).exists()
+    assert not (published / "results" / PUBLISHED).exists()
     shutil.copytree(ran / "results" / "tiny", published / "results" / "tiny")
     assert main(["check", KEY, *TIER]) == 0
 
@@ -148,7 +148,7 @@ def test_a_bundle_of_another_tier_is_not_shown_as_this_one(published, capsys):
 
 
 def test_it_is_unpacked_again_if_its_files_or_its_bundle_change(published, capsys):
-    tier = recorded.load_shipped(published)
+    tier = recorded.load_published(published)
     table = tier.results / ID / "alignment.parquet"
     whole = table.read_bytes()
     table.write_bytes(whole[:-1])
@@ -162,9 +162,11 @@ def test_it_is_unpacked_again_if_its_files_or_its_bundle_change(published, capsy
 @pytest.mark.parametrize("change", ["a column", "a table", "a parameter", "a former parameter", "code"])
 def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, change):
     expected = (
-        Verdicts(registry.paper(KEY), recorded.load_shipped(published)).judged().set_index("claim")["verdict"]
+        Verdicts(registry.paper(KEY), recorded.load_published(published))
+        .judged()
+        .set_index("claim")["verdict"]
     )
-    params = recorded.load_shipped(published).params[ID].model_dump(mode="json")
+    params = recorded.load_published(published).params[ID].model_dump(mode="json")
     without = {name: value for name, value in params.items() if name != "aligned_below"}
     file = "trajectory.parquet"
     changes = {
@@ -176,7 +178,7 @@ def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, c
     }
     remade(published, **changes[change], code="0" * 16)
     assert main(["check", KEY, *TIER]) == 0
-    tier = recorded.load_shipped(published)
+    tier = recorded.load_published(published)
     assert tier.experiment(ID).older()
     judged = Verdicts(registry.paper(KEY), tier).judged().set_index("claim")
     same = judged["verdict"] == expected
@@ -198,7 +200,7 @@ def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, c
 
 def test_a_reduced_run_is_smaller_with_the_same_verdicts_and_the_same_lines(ran, published):
     """The lines as matplotlib holds them, to a thousandth of what an axis shows."""
-    whole, small = tiers.load_tier("tiny", ran), recorded.load_shipped(published)
+    whole, small = tiers.load_tier("tiny", ran), recorded.load_published(published)
     notes = small.experiment(ID).record()["reduced"]
     assert any("the published setting alone" in note for note in notes.values())
     assert any("rounded" in note for note in notes.values())

@@ -21,7 +21,7 @@ from reprise.storage import store, versions
 
 RECORDED = "recorded"
 """The folder in results/ that holds recorded runs, and the first part of their names."""
-SHIPPED = f"{RECORDED}/shipped"
+PUBLISHED = f"{RECORDED}/published"
 """The recorded run that comes with a checkout (`ledger.recorded`)."""
 ALL = "all"
 """In place of a setting's name: every one."""
@@ -64,7 +64,7 @@ class Tier:
     def in_commands(self) -> str:
         """What follows `--tier` in a command that makes or reads results: of the run that comes with the
         checkout, the tier that was run, since commands fall back on that run."""
-        return self.manifest.tier if self.manifest and self.name == SHIPPED else self.name
+        return self.manifest.tier if self.manifest and self.name == PUBLISHED else self.name
 
     @property
     def results(self) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 from reprise.contract.settings import shortened
 from reprise.engine import foreign, provenance, registry
 from reprise.engine.check import judge
-from reprise.engine.configured import RECORDED, SHIPPED, ConfiguredExperiment, Tier
+from reprise.engine.configured import PUBLISHED, RECORDED, ConfiguredExperiment, Tier
 from reprise.engine.draw import Drawing
 from reprise.engine.foreign import Manifest
 from reprise.errors import RepriseError
@@ -67,7 +67,7 @@ def small_bundle(tier: Tier) -> bytes:
     Raises:
         RepriseError: if results are missing, damaged or out of date.
     """
-    if tier.name == SHIPPED:
+    if tier.name == PUBLISHED:
         return (tier.root / BUNDLE).read_bytes()
     kept = {id: each for id, each in tier.experiments().items() if each.has_results()}
     parts = {id: reduced(each) for id, each in kept.items()}

@@ -4,7 +4,7 @@ A bundle (`bundling`) that was merged lies in `results/recorded/NAME/`, whose NA
 (`--tier recorded/NAME`). Its verdicts stand beside those of what was run here, and are never counted among
 them.
 
-One recorded run comes with the checkout, `recorded/shipped`. It is shown of what has not run here.
+One recorded run comes with the checkout, `recorded/published`. It is shown of what has not run here.
 """
 
 import sys
@@ -19,7 +19,7 @@ import pandas as pd
 from reprise.contract.settings import Settings, shortened
 from reprise.engine import foreign, provenance, registry, tiers
 from reprise.engine.check import Verdicts, join
-from reprise.engine.configured import RECORDED, SHIPPED, Tier
+from reprise.engine.configured import PUBLISHED, RECORDED, Tier
 from reprise.engine.tiers import NAME, digest_of, with_overrides
 from reprise.errors import RepriseError, unknown
 from reprise.ledger import bundles
@@ -27,9 +27,9 @@ from reprise.ledger.bundles import MANIFEST
 from reprise.storage import store
 
 BUNDLE = Path("docs") / "results" / "recorded.zip"
-"""The bundle of `SHIPPED`."""
+"""The bundle of `PUBLISHED`."""
 UNPACKED_FROM = "bundle.sha256"
-"""The file in the folder of `SHIPPED` that holds the SHA-256 of the bundle."""
+"""The file in the folder of `PUBLISHED` that holds the SHA-256 of the bundle."""
 
 
 def load(name: str, root: Path | None = None) -> Tier:
@@ -43,9 +43,9 @@ def load(name: str, root: Path | None = None) -> Tier:
     root = root or tiers.checkout()
     try:
         is_there = (root / BUNDLE).exists()
-        if name == SHIPPED and is_there:
-            return load_shipped(root)
-        known = [*recorded_names(root), *([SHIPPED] if is_there else [])]
+        if name == PUBLISHED and is_there:
+            return load_published(root)
+        known = [*recorded_names(root), *([PUBLISHED] if is_there else [])]
         if name not in known:
             raise unknown("recorded run", name, known, f"there are: {', '.join(known) or 'none'}")
         return load_recorded(name, root)
@@ -75,7 +75,7 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
     line on stderr then says. Arguments and errors are those of `source`."""
     if tier.is_recorded or not (tier.root / BUNDLE).exists():
         return None
-    shipped = load_shipped(tier.root)
+    shipped = load_published(tier.root)
     there = [id for id in ids if shipped.experiment(id).has_results()]
     if not shipped.manifest or shipped.manifest.tier != tier.name or not there:
         return None
@@ -138,7 +138,7 @@ def recorded_names(root: Path | None = None) -> list[str]:
     """The recorded runs that were merged into `results/recorded/`, each as `recorded/NAME`."""
     folders = ((root or tiers.checkout()) / "results" / RECORDED).glob(f"*/{MANIFEST}")
     names = {f"{RECORDED}/{file.parent.name}" for file in folders if NAME.fullmatch(file.parent.name)}
-    return sorted(names - {SHIPPED})
+    return sorted(names - {PUBLISHED})
 
 
 def recorded_damage(root: Path) -> dict[str, str]:
@@ -152,26 +152,26 @@ def recorded_damage(root: Path) -> dict[str, str]:
     return damage
 
 
-def load_shipped(root: Path) -> Tier:
+def load_published(root: Path) -> Tier:
     """The recorded run that comes with the checkout; unpacks it first, unless it was unpacked before.
 
     Raises:
         RepriseError: if its bundle is damaged.
     """
-    file, folder = root / BUNDLE, root / "results" / SHIPPED
+    file, folder = root / BUNDLE, root / "results" / PUBLISHED
     with store.locked(folder.with_name(f".{folder.name}{store.LOCK}")):
         try:
             digest = store.sha256(file.read_bytes())
             with suppress(OSError, RepriseError):  # not there, of another bundle, damaged
                 if (folder / UNPACKED_FROM).read_text(encoding="utf-8") == digest:
-                    return load_recorded(SHIPPED, root)
+                    return load_recorded(PUBLISHED, root)
             manifest, files = bundles.unpacked(file)
             bundles.records(file, manifest, files)
         except (OSError, RepriseError) as error:
             said = str(error).removesuffix("; get it again")
             raise RepriseError(f"{said}; restore it with: git checkout HEAD {BUNDLE}") from None
         bundles.unpack({**files, UNPACKED_FROM: digest.encode()}, folder, lambda draft: None)
-        return load_recorded(SHIPPED, root)
+        return load_recorded(PUBLISHED, root)
 
 
 def load_recorded(name: str, root: Path) -> Tier:
@@ -201,7 +201,7 @@ def _verified(folder: Path) -> foreign.Manifest:
         if not where.is_file():
             raise RepriseError(f"{where}: not a regular file; {again}")
         manifest = foreign.read(foreign.Manifest, where.read_bytes(), str(where))
-        if manifest.name != folder.name.removeprefix(store.DRAFT) and folder.name != Path(SHIPPED).name:
+        if manifest.name != folder.name.removeprefix(store.DRAFT) and folder.name != Path(PUBLISHED).name:
             raise RepriseError(f"{where}: not the manifest of a run of this name; {again}")
         for name, expected in manifest.sha256.items():
             if store.sha256((folder / name).read_bytes()) != expected:

@@ -18,7 +18,7 @@ import pandas as pd
 from reprise.contract.settings import shortened
 from reprise.engine import registry
 from reprise.engine.check import Verdicts
-from reprise.engine.configured import SHIPPED
+from reprise.engine.configured import PUBLISHED
 from reprise.engine.provenance import REDIRECTING
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
@@ -56,7 +56,7 @@ def moved(commit: str, root: Path) -> list[MovedVerdict]:
     """
     if not (root / BUNDLE).exists():
         raise RepriseError(f"{root / BUNDLE}: no recorded run to judge; write it with: reprise publish")
-    here = recorded.load_shipped(root)
+    here = recorded.load_published(root)
     judged = [Verdicts(paper, here).judged() for paper in registry.judged().values()]
     now = _rows(pd.concat(judged).to_dict("records"))
     before = _rows(_judged_by(commit, root))
@@ -96,7 +96,7 @@ def _judged_by(commit: str, root: Path) -> list[Row]:
         (Path(folder) / BUNDLE).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / BUNDLE, Path(folder) / BUNDLE)
         judged = subprocess.run(
-            [sys.executable, "-m", "reprise", "check", "--json", "--tier", SHIPPED],
+            [sys.executable, "-m", "reprise", "check", "--json", "--tier", PUBLISHED],
             cwd=folder, capture_output=True, text=True, check=False,
             env={**own, "PYTHONPATH": f"{folder}/src"},
         )  # fmt: skip
