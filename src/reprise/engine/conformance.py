@@ -32,6 +32,7 @@ from reprise.contract.experiment import (
     Resources,
     Tables,
     evaluate,
+    reading,
 )
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, differing, open_fields, origin_of, overridden
@@ -389,7 +390,14 @@ def claims_are_refuted(checked: Subject) -> None:
     """A claim that says by what it is `broken_by` is contradicted by it."""
     tables = {name: table[table["setting"] == BASE] for name, table in checked.tables.items()}
     for claim in checked.experiment.claims:
-        if claim.broken_by and (verdict := judge(claim, claim.broken_by(tables)).verdict) != "contradicted":
+        if not claim.broken_by:
+            continue
+        try:
+            with reading(f"claim '{claim.id}'", tables):
+                verdict = judge(claim, claim.broken_by(tables)).verdict
+        except Exception as error:
+            raise checked.wrong(f"claim '{claim.id}' and its `broken_by`: {error}") from error
+        if verdict != "contradicted":
             raise checked.wrong(
                 f"claim '{claim.id}' is {verdict} on the data of its `broken_by`, and must be contradicted"
             )

@@ -1,7 +1,6 @@
 """Where in the repository a claim, a figure and a counter-case are written."""
 
 import ast
-import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,8 +94,7 @@ class Checkout:
         Args:
             experiment: its id; empty for a claim about printed numbers.
         """
-        if claim.broken_by:
-            code = inspect.unwrap(claim.broken_by).__code__
+        if code := getattr(claim.broken_by, "__code__", None):
             return self._place(Path(code.co_filename), code.co_firstlineno, code.co_name)
         key, rest = claim.id.split("/", 1)
         folder, end = self.root / TESTS / key, rest.rpartition("/")[2]
