@@ -12,6 +12,7 @@ EVERY_FIGURE = """
 import matplotlib.pyplot as plt
 from reprise.engine import registry
 from reprise.engine.draw import Drawing
+from reprise.ledger import recorded
 tier = recorded.load("recorded/published")
 for id, artifact in registry.artifacts().items():
     if tier.experiment(artifact.experiment).has_results():

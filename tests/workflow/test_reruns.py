@@ -252,7 +252,7 @@ def test_a_run_of_one_paper_reports_again_if_the_verdicts_on_another_are_stale(f
     finished.done("--cores", "2", config=config)
     assert finished.plan("--config", *config) == set()
     compute = "src/reprise/papers/tian2023/batch_normalization/compute.py"
-    finished.edit(compute, "learning_rate=block", "learning_rate=1.0 * block")
+    finished.edit(compute, "learning_rate=task", "learning_rate=1.0 * task")
     assert finished.plan("--config", *config) == {"report"}
     finished.done("--cores", "2", config=config)
     report = json.loads((finished.root / "results" / "smoke" / "report.json").read_text())
