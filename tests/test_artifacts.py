@@ -6,6 +6,8 @@ import pytest
 
 from reprise.engine import coverage, registry
 from reprise.errors import RepriseError
+from reprise.evidence.claim import ALONE
+from reprise.evidence.comparison import above
 
 
 @pytest.fixture(params=registry.papers())
@@ -72,6 +74,40 @@ def test_a_row_that_stands_twice_is_named():
 def test_a_claim_with_the_key_of_another_paper_is_named():
     with pytest.raises(RepriseError, match="claim 'ren2024/a/b' of ren2023 must begin with 'ren2023/'"):
         coverage.ids_are_the_papers_own(renamed(registry.paper("ren2023"), "ren2024/a/b"))
+
+
+ENTRY = "@article{a2030,\n  author = {A},\n  title = {B},\n  year = {2030}\n}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("@article{a2030,", "article", "BIBTEX must be one entry"),
+        ("{B}", "{B", "the braces of BIBTEX do not match"),
+        ("{A},", "{A}", r"BIBTEX lacks a comma after: author = \{A\}"),
+        ("year", "yaer", "BIBTEX has no 'year'"),
+    ],
+)
+def test_a_citation_that_is_wrong_is_named(old, new, said):
+    paper = registry.paper("ren2023")
+    coverage.the_citation_is_one_entry(replace(paper, bibtex=ENTRY))
+    with pytest.raises(RepriseError, match=f"^ren2023: .*{said}"):
+        coverage.the_citation_is_one_entry(replace(paper, bibtex=ENTRY.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"source": " "}, "has no `source`"),
+        ({"cells": {ALONE: above(None, 0.0, unit="")}}, "has no measure; say in `needs`"),
+        ({"broken_by": dict}, "on the data of its `broken_by`, and must be contradicted"),
+    ],
+)
+def test_a_claim_about_printed_numbers_that_is_wrong_is_named(change, said):
+    paper = registry.paper("jing2022")
+    first, *others = paper.printed
+    with pytest.raises(RepriseError, match=f"^claim '{first.id}' .*{said}"):
+        check_all(replace(paper, printed=(replace(first, **change), *others)))
 
 
 def test_a_claim_without_a_row_is_named():

@@ -460,9 +460,9 @@ def _beside(tier: Tier) -> Tier | None:
     """The recorded run, judged, of what has not run here in a tier."""
     missing = [id for id, each in tier.experiments().items() if not each.has_results()]
     try:
-        if shipped := recorded.beside(tier, missing, judges=True):
-            recorded.keep_judged(registry.papers(), shipped)
-        return shipped
+        if published := recorded.beside(tier, missing, judges=True):
+            recorded.keep_judged(registry.papers(), published)
+        return published
     except RepriseError as error:  # of damage, which keeps nobody from seeing what has run here
         print(f"reprise: warning: {error}", file=sys.stderr)
         return None

@@ -1,8 +1,10 @@
 """What the registry refuses in a folder of experiments."""
 
+import sys
+
 import pytest
 
-from reprise.contract.experiment import figure
+from reprise.contract.experiment import Plan, figure
 from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.claims import value
@@ -33,3 +35,60 @@ def test_an_unknown_quantity_is_told_the_nearest_with_the_claim():
             published=0.0,
             unit="",
         )
+
+
+def test_an_empty_caption_is_refused():
+    with pytest.raises(RepriseError, match="fig01: caption is empty; say what is seen"):
+
+        @figure("Figure 1", reads=("matching",), caption=" ")
+        def fig01(tables, params): ...
+
+
+def test_a_plan_is_made_of_functions():
+    with pytest.raises(RepriseError, match=r"Plan\(needs=...\) must be a function, not None"):
+        Plan(tasks=list, needs=None)
+
+
+@pytest.fixture
+def paper(tmp_path, monkeypatch):
+    """A function that reads a paper, whose files have these texts."""
+    key = "registered2030"
+    whole = {
+        "__init__.py": 'TITLE = "A"\nBIBTEX = "@article{a}"\n',
+        "artifacts.csv": "item,section,covered_by,note\n",
+    }
+
+    def read(**files):
+        for file, text in (whole | files).items():
+            path = tmp_path / key / file
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        return registry._paper(key)
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "packages", lambda: {key: key})
+    yield read
+    for name in [each for each in sys.modules if each.partition(".")[0] == key]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"__init__.py": 'TITLE = "A"\nBIBTEXT = "@"\n'}, "declares no BIBTEX; 'BIBTEXT' is not read"),
+        ({"__init__.py": 'BIBTEX = "@article{a}"\n'}, "declares no TITLE"),
+        ({"artifacts.csv": "item,section,covered\n"}, "its first line must be item,section,covered_by,note"),
+        (
+            {"printed.py": "\nCLAIMS = [print(publishd=1)]\n"},
+            "2030.printed, line 2: .*'publishd'",
+        ),
+    ],
+)
+def test_a_paper_that_is_declared_wrongly_is_told_what_and_where(paper, files, said):
+    with pytest.raises(RepriseError, match=said):
+        paper(**files)
+
+
+def test_printed_numbers_without_a_value_are_refused(paper):
+    with pytest.raises(RepriseError, match=r"registered2030/published\.csv has no column 'value'"):
+        paper(**{"published.csv": "artifact,number\nTable 1,2\n"}).printed_numbers()

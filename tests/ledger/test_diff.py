@@ -219,7 +219,7 @@ def test_tables_that_the_claims_here_cannot_read_are_compared_number_by_number(p
     edit(pair[1], scaled("trajectory", "off_diagonal_mass", 2.0))
     comparison, text = compared(pair)
     assert comparison.has_moved
-    assert "reads what is not there: seed" in text
+    assert "reads a column or row that is not there: seed" in text
 
 
 def test_where_no_number_moved_and_no_verdict_could_be_read_it_does_not_say_that_nothing_differs(pair):

@@ -95,6 +95,7 @@ def _paper(
     key: str, experiments: dict[str, Experiment], pending: tuple, errata: tuple = (), coverage: tuple = ()
 ) -> Paper:
     return Paper(
+        package="reprise.papers.new2030",
         key=key, title=f"On <{key}>", bibtex=f"@article{{{key}}}", experiments=experiments, pending=pending,
         printed=PRINTED if experiments else (), errata=errata, coverage=coverage,
     )  # fmt: skip

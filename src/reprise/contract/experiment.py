@@ -2,7 +2,7 @@
 declare."""
 
 import importlib
-import re
+import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,9 +22,7 @@ T = TypeVar("T", bound=Hashable)
 Tables = Mapping[str, pd.DataFrame]
 """An experiment's result tables by name: tidy, one observation per row."""
 
-COLUMN = re.compile(r"[A-Za-z_]\w*")
-MISSING_COLUMNS = re.compile(r"not in index|are in the \[(?:index|columns)\]")
-"""What pandas says of several columns."""
+PANDAS = Path(pd.__file__).parent
 
 
 class NotInTablesError(RepriseError):
@@ -40,25 +38,26 @@ class NamedTables(dict[str, pd.DataFrame]):
 
 @contextmanager
 def reading(reader: str, tables: Tables) -> Iterator[None]:
-    """Names who reads a column or table that is not there, and those that are.
+    """Names who reads a column that is not there, and the columns that are.
 
     Args:
         reader: such as `claim 'KEY/fig1/falls'`.
 
     Raises:
-        NotInTablesError: in place of pandas' KeyError.
+        NotInTablesError: in place of a KeyError of pandas. A KeyError of the reader's own dictionaries stays.
     """
     try:
         yield
     except KeyError as error:
-        wanted = str(error.args[0]) if error.args else ""
-        if not (COLUMN.fullmatch(wanted) or MISSING_COLUMNS.search(wanted)):
+        if PANDAS not in Path(traceback.extract_tb(error.__traceback__)[-1].filename).parents:
             raise
-        columns = {*tables, *(str(column) for table in tables.values() for column in table)}
+        wanted = str(error.args[0])
+        columns = {str(column) for table in tables.values() for column in table}
         near = alike(wanted, columns - {wanted})
         guess = f"; did you mean '{near}'?" if near else ""
         have = "; ".join(f"'{name}' has {', '.join(map(str, table))}" for name, table in tables.items())
-        raise NotInTablesError(f"{reader} reads what is not there: {wanted}{guess}\n{have}") from error
+        said = f"{reader} reads a column or row that is not there: {wanted}{guess}\n{have}"
+        raise NotInTablesError(said) from error
 
 
 BASE = "published"

@@ -12,6 +12,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -32,15 +33,14 @@ from reprise.contract.experiment import (
     Resources,
     Tables,
     evaluate,
-    reading,
 )
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, differing, open_fields, origin_of, overridden
 from reprise.engine import coverage, registry
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
-from reprise.evidence.judgement import judge
-from reprise.evidence.verdicts import judge_all
+from reprise.evidence import verdicts
+from reprise.evidence.judgement import check_refuted
 
 OTHER_LOSS = "vicreg"
 """A published loss, by which tasks with another loss are listed."""
@@ -70,6 +70,14 @@ class Subject:
 
     def wrong(self, what: str) -> RepriseError:
         return RepriseError(f"{self.experiment.module}: {what}")
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Names the experiment in an error."""
+        try:
+            yield
+        except RepriseError as error:
+            raise self.wrong(str(error)) from error
 
 
 Check = Callable[[Subject], None]
@@ -220,12 +228,9 @@ def tasks_have_names_of_their_own(checked: Subject) -> None:
 
 def needs_are_positive(checked: Subject) -> None:
     """Each computation takes some time and memory."""
-    plan = checked.experiment.declaration.plan
-    if isinstance(plan, Plan):
-        for each in plan.tasks(checked.params, None):
-            if not isinstance(needed := plan.needs(checked.params, each, None), Resources):
-                raise checked.wrong(f"the plan's `needs` of task '{each}' is {needed!r}, no Resources")
     for task, needs in checked.experiment.needs(checked.params).items():
+        if not isinstance(needs, Resources):
+            raise checked.wrong(f"the plan's `needs` of task '{task}' is {needs!r}, no Resources")
         numbers = (needs.minutes, needs.memory_mb, needs.disk_mb, needs.gpus)
         if (
             not all(map(math.isfinite, numbers))
@@ -342,9 +347,11 @@ def tables_are_as_declared(checked: Subject) -> None:
         raise checked.wrong(f"table '{empty[0]}' has no rows of the published setting")
     columns = {f"{name}.{column}" for name, table in checked.tables.items() for column in table}
     declaration = checked.experiment.declaration
-    patterns = [*declaration.gaps, *(f"*.{name}" for name in declaration.coordinates)]
-    if unused := [each for each in patterns if not any(fnmatchcase(name, each) for name in columns)]:
-        raise checked.wrong(f"`gaps` or `coordinates` names '{unused[0]}', which no table has")
+    if unused := [each for each in declaration.gaps if not any(fnmatchcase(name, each) for name in columns)]:
+        raise checked.wrong(f"`gaps` names '{unused[0]}', which no table has")
+    names = {column for table in checked.tables.values() for column in table}
+    if unused := [each for each in declaration.coordinates if each not in names]:
+        raise checked.wrong(f"`coordinates` names '{unused[0]}', which no table has")
 
 
 def figures_draw(checked: Subject) -> None:
@@ -371,16 +378,14 @@ def figures_draw(checked: Subject) -> None:
 def claims_are_judged(checked: Subject) -> None:
     """Each claim has an id in its paper, once, and a verdict on the tables."""
     experiment = checked.experiment
-    ids = [claim.id for claim in experiment.claims]
-    if strange := [id for id in ids if not id.startswith(f"{experiment.paper}/")]:
-        raise checked.wrong(f"claim '{strange[0]}' must begin with '{experiment.paper}/'")
-    if twice := sorted({id for id in ids if ids.count(id) > 1}):
-        raise checked.wrong(f"two claims have the id '{twice[0]}'")
+    with checked.blamed():
+        coverage.check_claim_ids(experiment.paper, experiment.claims)
     for claim in experiment.claims:
         try:
-            judge_all([claim], checked.tables, checked.params)
-        except RepriseError as error:
-            raise checked.wrong(str(error)) from error
+            with checked.blamed():
+                verdicts.judge_all([claim], checked.tables, checked.params)
+        except RepriseError:
+            raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise checked.wrong(f"claim '{claim.id}' cannot be judged: {what}") from error
@@ -388,19 +393,10 @@ def claims_are_judged(checked: Subject) -> None:
 
 def claims_are_refuted(checked: Subject) -> None:
     """A claim that says by what it is `broken_by` is contradicted by it."""
-    tables = {name: table[table["setting"] == BASE] for name, table in checked.tables.items()}
+    tables = verdicts.setting(checked.tables, BASE)
     for claim in checked.experiment.claims:
-        if not claim.broken_by:
-            continue
-        try:
-            with reading(f"claim '{claim.id}'", tables):
-                verdict = judge(claim, claim.broken_by(tables)).verdict
-        except Exception as error:
-            raise checked.wrong(f"claim '{claim.id}' and its `broken_by`: {error}") from error
-        if verdict != "contradicted":
-            raise checked.wrong(
-                f"claim '{claim.id}' is {verdict} on the data of its `broken_by`, and must be contradicted"
-            )
+        with checked.blamed():
+            check_refuted(claim, tables)
 
 
 OF_DECLARATION: tuple[Check, ...] = (

@@ -1,17 +1,19 @@
-"""Checks that a paper's `artifacts.csv` and its figures and claims cover each other.
+"""Checks of a paper: its citation, its ids, and that `artifacts.csv`, figures and claims cover each other.
 
-Each check raises RepriseError, which names what is left out, or covered by what is not there.
+Each check raises RepriseError, which names what is wrong and what to do.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
+from reprise.evidence.claim import Claim
+from reprise.evidence.judgement import check_refuted
 
 UNCOVERED = ("illustration", "proof step")
-"""What stands in `covered_by` where nothing covers an item."""
+"""Values of `covered_by` for an item that nothing covers."""
 NUMBERED = (
     "Appendix", "Assumption", "Conjecture", "Corollar", "Definition", "Equation", "Lemma", "Proof of",
     "Proposition", "Remark", "Table", "Theorem",
@@ -20,7 +22,7 @@ NUMBERED = (
 SENTENCES = ("Sentence: “", "Claim: ", *NUMBERED)
 """How items begin that are a sentence: quoted, in our words, or by its number. A figure is none."""
 LONGEST = 25
-"""Words of a quotation."""
+"""Largest number of words in a quotation."""
 
 Check = Callable[[Paper], None]
 
@@ -54,7 +56,7 @@ def items_are_whole(paper: Paper) -> None:
 
 
 def items_are_covered_by_what_exists(paper: Paper) -> None:
-    """What covers an item is a figure, table or claim of the paper."""
+    """Every id in `covered_by` is a figure, table or claim of the paper."""
     if missing := sorted(_covering(paper) - _known(paper)):
         raise _wrong(paper, f"names {', '.join(missing)}, which no experiment has")
 
@@ -89,11 +91,8 @@ def quotations_are_short(paper: Paper) -> None:
 def ids_are_the_papers_own(paper: Paper) -> None:
     """A claim's id begins with the paper's key and stands once; no figure bears the id of an experiment, nor
     two of them the same number."""
-    if foreign := [id for id in paper.claims if not id.startswith(f"{paper.key}/")]:
-        raise RepriseError(f"claim '{foreign[0]}' of {paper.key} must begin with '{paper.key}/'")
-    claims = [claim.id for each in paper.experiments.values() for claim in each.claims]
-    if twice := _twice([*claims, *(claim.id for claim in (*paper.pending, *paper.printed))]):
-        raise RepriseError(f"two claims have the id '{twice}'")
+    decided = [claim for each in paper.experiments.values() for claim in each.claims]
+    check_claim_ids(paper.key, [*decided, *paper.pending, *paper.printed])
     if unplaced := [id for id, (claim, _) in paper.claims.items() if not claim.source.strip()]:
         raise RepriseError(f"claim '{unplaced[0]}' has no `source`: where does the paper say it?")
     if both := sorted(set(paper.artifacts) & set(paper.experiments)):  # each names a rule
@@ -104,6 +103,21 @@ def ids_are_the_papers_own(paper: Paper) -> None:
     if twice := _twice(numbers.values()):
         alike = [id for id, number in numbers.items() if number == twice]
         raise RepriseError(f"{' and '.join(alike)} have the same number: {twice}")
+
+
+def check_claim_ids(key: str, claims: Sequence[Claim]) -> None:
+    """The ids of a paper's claims begin with its key and differ."""
+    ids = [claim.id for claim in claims]
+    if foreign := [id for id in ids if not id.startswith(f"{key}/")]:
+        raise RepriseError(f"claim '{foreign[0]}' of {key} must begin with '{key}/'")
+    if twice := _twice(ids):
+        raise RepriseError(f"two claims have the id '{twice}'")
+
+
+def printed_claims_are_refuted(paper: Paper) -> None:
+    """A claim about printed numbers that says by what it is `broken_by` is contradicted by it."""
+    for claim in paper.printed:
+        check_refuted(claim, {"published": paper.printed_numbers()})
 
 
 def claims_without_a_measure_say_what_they_need(paper: Paper) -> None:
@@ -122,6 +136,7 @@ CHECKS: tuple[Check, ...] = (
     quotations_are_short,
     statements_have_their_sentence,
     claims_without_a_measure_say_what_they_need,
+    printed_claims_are_refuted,
 )
 
 

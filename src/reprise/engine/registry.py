@@ -229,6 +229,7 @@ class Paper:
     """A folder `papers/KEY/`.
 
     Attributes:
+        package: the package that the folder is.
         bibtex: its citation; empty for experiments of our own, which are no paper's.
         pending: claims that no experiment can decide yet.
         printed: claims about the paper's own numbers, which need no experiment.
@@ -237,6 +238,7 @@ class Paper:
     """
 
     key: str
+    package: str
     title: str
     bibtex: str
     experiments: Mapping[str, Experiment]
@@ -269,6 +271,10 @@ class Paper:
         if missing := [name for name in ("artifact", "value") if name not in table]:
             raise RepriseError(f"{self.key}/published.csv has no column '{missing[0]}'")
         return table
+
+
+COVERAGE = ("item", "section", "covered_by", "note")
+"""The columns of `artifacts.csv`."""
 
 
 @cache
@@ -431,7 +437,7 @@ def _paper(key: str) -> Paper:
     module = importlib.import_module(package)
     modules = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
     rows = _data(key, "artifacts.csv").decode().splitlines()
-    if not rows or rows[0].split(",") != COVERAGE:
+    if not rows or rows[0] != ",".join(COVERAGE):
         raise RepriseError(f"{key}/artifacts.csv: its first line must be {','.join(COVERAGE)}")
     for name in ("TITLE", "BIBTEX"):
         if not getattr(module, name, "") and (name == "TITLE" or package != OURS):
@@ -440,6 +446,7 @@ def _paper(key: str) -> Paper:
             raise RepriseError(f"{package}: declares no {name}{guess}")
     return Paper(
         key=key,
+        package=package,
         title=module.TITLE,
         bibtex=getattr(module, "BIBTEX", ""),
         experiments={id: _experiment(id, name) for id, name in modules.items()},
@@ -464,8 +471,6 @@ def _experiment(id: str, module: str) -> Experiment:
     )
 
 
-COVERAGE = ["item", "section", "covered_by", "note"]
-"""The columns of `artifacts.csv`."""
 DECLARATION = "EXPERIMENT"
 """The name under which an `experiment.py` declares its experiment."""
 DECLARABLE = [each.name for each in fields(contract.Experiment)]
@@ -569,12 +574,12 @@ def _marked(module: str) -> list[dict[str, Any]]:
 
 
 def _module_if_any(package: str, name: str) -> dict[str, Any]:
-    if importlib.util.find_spec(f"{package}.{name}") is None:
+    if (spec := importlib.util.find_spec(f"{package}.{name}")) is None:
         return {}
     try:
         return vars(importlib.import_module(f"{package}.{name}"))
     except (TypeError, ValueError) as error:  # of a claim's or a formula's arguments
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [each.lineno for each in frames if each.filename.endswith(f"{name}.py")]
+        lines = [each.lineno for each in frames if each.filename == spec.origin]
         line = f", line {lines[-1]}" if lines else ""
         raise RepriseError(f"{package}.{name}{line}: {error}") from error

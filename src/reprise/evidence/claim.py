@@ -39,7 +39,7 @@ class Claim:
             has lost its formulas, or our own: a correction or a remark.
         erratum: of the two forms of an erratum, its kind; empty where there is none.
         quotes: the paper's sentence, or its deciding clause, as printed.
-        broken_by: makes of the experiment's tables others that refute the sentence.
+        broken_by: function from the experiment's tables to tables that refute the sentence.
         streams: by a cell's name, the name of the stream of random numbers by which its error rates are
             drawn (`stream`).
     """

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reprise.contract.experiment import Tables
+from reprise.contract.experiment import Tables, reading
+from reprise.errors import RepriseError
 from reprise.evidence.claim import ALONE, Claim
 from reprise.evidence.comparison import (
     COARSEST,
@@ -121,6 +122,28 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, level: flo
     each = 1 - (1 - level) / len(cells)
     return joined(claim, {name: decide(cell, observe(claim, name, tables, each), margin_scale)
                           for name, cell in cells.items()})  # fmt: skip
+
+
+def check_refuted(claim: Claim, tables: Tables) -> None:
+    """Judges a claim on the data that it is `broken_by`, if it names any.
+
+    Args:
+        tables: of the published setting.
+
+    Raises:
+        RepriseError: unless it is contradicted there.
+    """
+    if not claim.broken_by:
+        return
+    try:
+        with reading(f"claim '{claim.id}'", tables):
+            verdict = judge(claim, claim.broken_by(tables)).verdict
+    except Exception as error:
+        raise RepriseError(f"claim '{claim.id}' and its `broken_by`: {error}") from error
+    if verdict != "contradicted":
+        raise RepriseError(
+            f"claim '{claim.id}' is {verdict} on the data of its `broken_by`, and must be contradicted"
+        )
 
 
 def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:

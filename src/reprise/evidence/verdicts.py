@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reprise.contract.experiment import BASE, Tables, reading
+from reprise.contract.experiment import BASE, NamedTables, Tables, reading
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, alterations, assumptions, departures
 from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
@@ -175,7 +175,7 @@ def _or_nan(number: float | None) -> float:
 
 def setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
     """The rows of one setting."""
-    return {key: table[table["setting"] == name] for key, table in tables.items()}
+    return NamedTables({key: table[table["setting"] == name] for key, table in tables.items()})
 
 
 def split(tables: Tables, names: Iterable[str]) -> dict[str, Setting]:

@@ -75,13 +75,13 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
     line on stderr then says. Arguments and errors are those of `source`."""
     if tier.is_recorded or not (tier.root / BUNDLE).exists():
         return None
-    shipped = load_published(tier.root)
-    there = [id for id in ids if shipped.experiment(id).has_results()]
-    if not shipped.manifest or shipped.manifest.tier != tier.name or not there:
+    published = load_published(tier.root)
+    there = [id for id in ids if published.experiment(id).has_results()]
+    if not published.manifest or published.manifest.tier != tier.name or not there:
         return None
     rules = f"; judged by the rules of {_short(provenance.commit(tier.root)['commit'])}" if judges else ""
-    print(f"{described(shipped, there)}{rules}; not run here", file=sys.stderr, flush=True)
-    return shipped
+    print(f"{described(published, there)}{rules}; not run here", file=sys.stderr, flush=True)
+    return published
 
 
 def described(tier: Tier, ids: Iterable[str]) -> str:

@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from typing import Any
 
 from reprise.contract.experiment import BASE, Tables
-from reprise.engine import registry
 from reprise.engine.configured import RECORDED, Tier
 from reprise.engine.registry import Paper
 from reprise.evidence.claim import ALONE
@@ -55,8 +54,7 @@ class Claims:
         printed = _published(row, definition) if id in self._printed else None
         low, high = definition.shown(finite(row["low"]), finite(row["high"]))
         own_low, own_high = definition.shown(*_own_interval(row, values))
-        package = registry.packages().get(row["paper"], registry.ROOM)
-        module = f"{experiment.module}.claims" if experiment else f"{package}.printed"
+        module = f"{experiment.module}.claims" if experiment else f"{self.paper.package}.printed"
         numbers: dict[str, Any] = {
             name: finite(row[name])
             for name in ("reference", "margin", "observed", "false_reproduced", "false_contradicted",

@@ -87,9 +87,9 @@ class Checkout:
         return None
 
     def counter_case(self, claim: Claim, experiment: str) -> CodeLine | None:
-        """What gives a claim data which violate it: its `broken_by`; a test that names the claim, by its
-        whole id or without its paper or figure; else the test that does so for each claim of an experiment in
-        turn, of formulas or of others. None if there is none.
+        """Finds where data that contradict a claim are written: its `broken_by`; a test that names the claim,
+        by its whole id or without its paper or figure; else the test that takes each claim of an experiment
+        in turn, of formulas or of others. None if there is none.
 
         Args:
             experiment: its id; empty for a claim about printed numbers.

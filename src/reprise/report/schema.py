@@ -199,7 +199,7 @@ class Claim(Part):
     code: CodeLine | None
     """Where the claim is defined."""
     counter_case: CodeLine | None
-    """The test that gives the claim data that violate it, where one names it."""
+    """The function or test that gives the claim data that contradict it."""
     command: str
     """What judges it again."""
     minutes: Number
