@@ -1,7 +1,7 @@
 """A claim: one sentence, and the comparisons that decide it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict, Unpack
 
 from reprise.contract.experiment import Tables
@@ -9,8 +9,16 @@ from reprise.evidence.comparison import Comparison, Kind, shown
 from reprise.evidence.errata import ErratumKind
 
 Form = Literal["printed", "restated", "ours"]
-Quantifier = Literal["all", "some"]
+Quantifier = Literal["universal", "generic", "existential", "similar"]
+"""Over what a sentence speaks, by its words:
 
+- `universal`: each, any, all, regardless, never: it must hold in every cell;
+- `generic`: A beats B, helps, gains, and no such word: it must hold on average over the paper's cells;
+- `existential`: there is, some, can: it must hold in one cell or setting;
+- `similar`: hardly, little, alike, competitive: a difference lies within a margin, in every cell.
+"""
+
+SIGNS: Mapping[Kind, str] = {"identity": "=", "inequality": "≤"}
 ALONE = ""
 """The name of the cell of a claim that is not about cells."""
 
@@ -28,7 +36,8 @@ class Claim:
         needs: what is missing while no experiment can decide it; with a measure, that only a run which
             alters nothing of the paper's decides it, and how to make one. It must then read single rows,
             because a run may leave others out.
-        quantifier: whether the sentence holds if all of its cells do, or some of them.
+        quantifier: over what the sentence speaks.
+        word: the word or words of the paper's sentence that decide the quantifier, as printed.
         partial: that cells without observations are left out, unless all are without: a run chooses which of
             them it looks at, such as data sets.
         exists: that the sentence says that some choice of what the paper leaves unstated makes it true: the
@@ -40,8 +49,6 @@ class Claim:
         erratum: of the two forms of an erratum, its kind; empty where there is none.
         quotes: the paper's sentence, or its deciding clause, as printed.
         broken_by: function from the experiment's tables to tables that refute the sentence.
-        streams: by a cell's name, the name of the stream of random numbers by which its error rates are
-            drawn (`stream`).
     """
 
     id: str
@@ -51,14 +58,14 @@ class Claim:
     reading: str = ""
     looked: str = ""
     needs: str = ""
-    quantifier: Quantifier = "all"
+    quantifier: Quantifier = "universal"
+    word: str = ""
     partial: bool = False
     exists: bool = False
     form: Form = "printed"
     erratum: ErratumKind | Literal[""] = ""
     quotes: str = ""
     broken_by: Callable[[Tables], Tables] | None = None
-    streams: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.cells:
@@ -103,10 +110,6 @@ class Claim:
     def published_n(self) -> int | None:
         return None if self.has_cells else self.first.published_n
 
-    def stream(self, cell: str) -> str:
-        """The name of the stream of random numbers by which a cell's error rates are drawn."""
-        return self.streams.get(cell, "" if self.has_cells else self.id)
-
     def shown(self, low: float | None, high: float | None) -> tuple[float | None, float | None]:
         """The ends of an interval as they are shown: cut to the values that the observation can have, or in
         a sentence about several cells, those of any cell. Judging does not read them."""
@@ -119,16 +122,18 @@ class About(TypedDict, total=False):
     reading: str
     looked: str
     needs: str
+    quantifier: Quantifier
+    word: str
     partial: bool
     exists: bool
     form: Form
     quotes: str
     broken_by: Callable[[Tables], Tables] | None
-    streams: Mapping[str, str]
 
 
 def single(id: str, statement: str, comparison: Comparison, *, source: str, **about: Unpack[About]) -> Claim:
-    """A claim about one thing."""
+    """A claim about one thing; a formula's sign is the word that decides its quantifier."""
+    about.setdefault("word", SIGNS.get(comparison.kind, ""))
     return Claim(id, statement, source, {ALONE: comparison}, **about)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from reprise.errors import RepriseError
 from reprise.evidence import comparison
 from reprise.evidence.claim import Claim, Quantifier, single
-from reprise.evidence.comparison import Comparison, Conditions, Measure, Quantity
+from reprise.evidence.comparison import Comparison, Conditions, Course, Measure, Quantity
 
 _CONDITIONS = tuple(Conditions.__annotations__)
 
@@ -50,6 +50,22 @@ def trend(id: str, statement: str, **rest: Any) -> Claim:
     return value(id, statement, kind="trend", **rest)
 
 
+def agreement(
+    id: str,
+    statement: str,
+    *,
+    source: str,
+    measure: Measure,
+    reference: float | Measure,
+    resolution: Measure,
+    unit: str,
+    **rest: Any,
+) -> Claim:
+    """`comparison.agrees`."""
+    agrees = comparison.agrees(measure, reference, resolution=resolution, unit=unit, **_conditions(rest))
+    return single(id, statement, agrees, source=source, **rest)
+
+
 def limit(
     id: str,
     statement: str,
@@ -58,11 +74,14 @@ def limit(
     measure: Measure,
     reaches: float | Measure,
     resolution: Measure,
+    course: Course,
     unit: str,
     **rest: Any,
 ) -> Claim:
     """`comparison.tends_to`."""
-    tends_to = comparison.tends_to(measure, reaches, resolution=resolution, unit=unit, **_conditions(rest))
+    tends_to = comparison.tends_to(
+        measure, reaches, resolution=resolution, course=course, unit=unit, **_conditions(rest)
+    )
     return single(id, statement, tends_to, source=source, **rest)
 
 
@@ -119,10 +138,12 @@ def inequality(id: str, statement: str, *, source: str, measure: Measure) -> Cla
     return single(id, statement, comparison.inequality(measure), source=source)
 
 
-def printed(id: str, statement: str, *, source: str, unit: str, measure: Measure, above: float) -> Claim:
+def printed(
+    id: str, statement: str, *, source: str, unit: str, measure: Measure, above: float, **rest: Any
+) -> Claim:
     """A sentence of the paper about its printed numbers: `measure` reads `published.csv`; nothing is run."""
     compared = replace(comparison.above(measure, above, unit=unit), kind="printed")
-    return single(id, statement, compared, source=source)
+    return single(id, statement, compared, source=source, **rest)
 
 
 def for_all(
@@ -131,8 +152,7 @@ def for_all(
     cells: Mapping[str, Comparison],
     *,
     source: str,
-    quantifier: Quantifier = "all",
-    stream: str = "",
+    quantifier: Quantifier = "universal",
     **rest: Any,
 ) -> Claim:
     """A sentence that holds if it holds in every cell, such as each number of candidates; or that joins
@@ -140,18 +160,16 @@ def for_all(
 
     Args:
         cells: what is compared in each cell, by what the report calls the cell: `P = 3, beta = 2`.
-        stream: of all cells (`Claim.streams`).
 
     Raises:
         ValueError: if there is no cell.
     """
-    return Claim(id, statement, source, dict(cells), quantifier=quantifier,
-                 **{"streams": dict.fromkeys(cells, stream)} | rest)  # fmt: skip
+    return Claim(id, statement, source, dict(cells), quantifier=quantifier, **rest)
 
 
 def for_some(id: str, statement: str, cells: Mapping[str, Comparison], **rest: Any) -> Claim:
     """A sentence that holds if it holds in one of its cells."""
-    return for_all(id, statement, cells, quantifier="some", **rest)
+    return for_all(id, statement, cells, quantifier="existential", **rest)
 
 
 def _compared_as(change: Any, claim: Claim) -> Claim:

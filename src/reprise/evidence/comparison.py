@@ -16,13 +16,14 @@ Kind = Literal[
 ]
 """The type of a comparison, which decides how its observations are read:
 
-- `value`, `ordering`, `trend`: about a mean over seeds, read by Student's t interval;
-- `limit`: likewise, with the resolution of the measurement as its margin;
-- `count`: about the median over seeds, read by an exact interval between order statistics;
-- `always`: about every run; one run refutes it, and many are needed to show it (`TOLERATED`);
+- `value`, `trend`: about a mean over seeds;
+- `ordering`: about a difference over seeds, which may be too small to name (`evidence.effects`);
+- `limit`: about where a course over time ends: it fails only where the course rests (`evidence.rest`);
+- `count`: about the median over seeds;
+- `always`: about every run: the share that fails is at most `TOLERATED`;
 - `given`: about things that are all looked at, without chance: the dimensions of a grid, a figure's points;
 - `identity`: an equation at random points; one point beyond rounding refutes it;
-- `inequality`: likewise, but it may fail at few of the points, so that many are needed, as for `always`;
+- `inequality`: likewise of a bound or a sign;
 - `printed`: about the numbers that the paper prints.
 """
 FORMULAS: tuple[Kind, ...] = ("identity", "inequality")
@@ -31,6 +32,8 @@ Quantity = Literal["score", "accuracy", "count", "singular value", "slope"]
 
 Measure = Callable[[Tables], pd.Series]
 """From an experiment's tables (of one setting) to one observation a seed, indexed by seed."""
+Course = Callable[[Tables], pd.DataFrame]
+"""From an experiment's tables to a distance from a limit over time: a row a step, a column a seed."""
 
 MARGINS: dict[Quantity, float] = {
     "score": 0.10,  # matching scores, alignments, relative errors: absolute
@@ -50,9 +53,7 @@ IDENTITY_TOLERANCE = 1e-6
 COLLAPSED = 1e-3
 """A singular value counts as collapsed when it is under this share of the largest."""
 TOLERATED = 0.02
-"""A statement about every run is taken to hold when at most this share of runs can fail it."""
-MIN_RUNS = 149
-"""Runs without a failure that show so: 0.98^149 is under 5 %."""
+"""A statement about every run holds when at most this share of runs fails it."""
 COARSEST = 0.01
 """A limit is measured when what limits its resolution is under this share of its size."""
 LEARNED = 15.0
@@ -83,7 +84,9 @@ class Comparison:
         margin: how far off still counts (`near` only), in the unit of the observation, or as a share of the
             reference if `relative`.
         published: the number that the paper prints, if it prints one.
-        resolution: of a limit, how precisely it is measured: a number a seed, in the observation's unit.
+        effect: of an ordering, the difference that the paper prints, in the unit of the observation.
+        resolution: how precisely the observation is measured: a number a seed, in the observation's unit.
+        course: of a limit, the distance from it over time.
         bounds: the values that an observation can have at all.
         range: likewise of a score or share that is compared seed by seed with another one: its interval is
             that of the difference, placed at our value, and may leave the range. It is judged as it is and
@@ -105,7 +108,9 @@ class Comparison:
     published: float | None = None
     published_std: float | None = None
     published_n: int | None = None
+    effect: float | None = None
     resolution: Measure | None = None
+    course: Course | None = None
     bounds: tuple[float, float] = UNBOUNDED
     range: tuple[float, float] = UNBOUNDED
     learned: Measure | None = None
@@ -133,6 +138,7 @@ class Conditions(TypedDict, total=False):
 
     bounds: tuple[float, float]
     range: tuple[float, float]
+    effect: float | None
     learned: Measure | None
     premise: Premise | None
 
@@ -180,22 +186,42 @@ def near(
     )
 
 
-def tends_to(
+def agrees(
     measure: Measure,
-    limit: float | Measure,
+    reference: float | Measure,
     *,
     resolution: Measure,
     unit: str,
     **conditions: Unpack[Conditions],
 ) -> Comparison:
-    """The mean over seeds is a limit, as closely as it can be measured.
+    """The mean over seeds is a number that theory gives, as closely as it can be measured.
 
     Args:
-        resolution: by how much a measured limit may be off, a number a seed: the error of the integrator, or
-            what still moves over the last steps. The largest is the margin; above `COARSEST`, it decides
-            nothing.
+        resolution: by how much a measurement may be off, a number a seed, such as the error of the
+            integrator. The largest is the margin; above `COARSEST`, it decides nothing.
     """
-    return Comparison("limit", measure, "near", limit, unit, resolution=resolution, **conditions)
+    return Comparison("value", measure, "near", reference, unit, resolution=resolution, **conditions)
+
+
+def tends_to(
+    measure: Measure,
+    limit: float | Measure,
+    *,
+    resolution: Measure,
+    course: Course,
+    unit: str,
+    **conditions: Unpack[Conditions],
+) -> Comparison:
+    """A course over time has a limit, of which the last value is as close as can be measured.
+
+    Args:
+        measure: the last value.
+        resolution: what still moves over the last steps, or rounding, a number a seed.
+        course: the distance from the limit over time: without rest the limit is only not reached yet.
+    """
+    return Comparison(
+        "limit", measure, "near", limit, unit, resolution=resolution, course=course, **conditions
+    )
 
 
 def at_least(

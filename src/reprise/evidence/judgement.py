@@ -1,12 +1,11 @@
 """From one claim and the tables of one setting to a judgement.
 
-One rule for every type of statement: an interval of the observation, and a region that the statement allows.
-Inside: reproduced; wholly outside: contradicted; else inconclusive. A sentence about many cells is read in
-each, by intervals that hold together.
+Each cell gives p-values by an estimate (`evidence.estimates`); the sentence's quantifier joins them
+(`evidence.quantifiers`). A verdict is `reproduced` if and only if its p-value says so.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -16,61 +15,32 @@ import pandas as pd
 from reprise.contract.experiment import Tables, reading
 from reprise.errors import RepriseError
 from reprise.evidence.claim import ALONE, Claim
-from reprise.evidence.comparison import (
-    COARSEST,
-    FORMULAS,
-    LEARNED,
-    MIN_RUNS,
-    SHARE,
-    TOLERATED,
-    Comparison,
-    Relation,
+from reprise.evidence.comparison import FORMULAS, TOLERATED, Comparison, Relation
+from reprise.evidence.estimates import ALPHA, Estimate, unseen_share
+from reprise.evidence.observation import (
+    ABOUT_EACH,
+    EDGE,
+    Observation,
+    Reason,
+    estimate,
+    looked_at,
+    observe,
+    with_interval,
 )
-from reprise.evidence.measures import once
-from reprise.evidence.statistics import (
-    LEVEL,
-    Interval,
-    mean_interval,
-    median_interval,
-    paired_interval,
-    share_interval,
-    welch_interval,
-)
+from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
+from reprise.evidence.statistics import at_least, at_most, mean_interval, quantile
 
-Verdict = Literal["reproduced", "contradicted", "depends", "inconclusive", "not run"]
-VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "depends", "inconclusive", "not run")
+Verdict = Literal["reproduced", "contradicted", "tied", "depends", "inconclusive", "not run"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "tied", "depends", "inconclusive", "not run")
 
-NO_OBSERVATIONS = "no observations"
 CROSSES = "the interval crosses the edge of what the statement allows"
-MIN_SEEDS = 3
-MIN_POINTS = 20
-"""Random points at which an equation must have been tried: one that is false fails at all but a few."""
-
-ABOUT_EACH = ("always", "given", *FORMULAS, "printed")
-"""The kinds of comparison that one observation refutes; the others have an observation a seed."""
+MIN_POINTS = 200
+"""Random points at which an equation, a bound or a sign must have been tried."""
+MANY_CELLS = 5
+"""Cells from which on the effect in a further one is predicted."""
 
 
-UNKNOWN = Interval(math.nan, math.nan, math.nan)
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What a comparison measures in one setting, or in `obstacle` why it can decide nothing.
-
-    Attributes:
-        values: what the interval is about: a number a seed, less the reference where that is measured too.
-        interval: `low` and `high` compare with `reference`, for paired seeds too.
-        margin: in the unit of the observation.
-        level: of the interval.
-    """
-
-    obstacle: str = ""
-    values: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    interval: Interval = UNKNOWN
-    reference: float = math.nan
-    margin: float = math.nan
-    seeds: int = 0
-    level: float = LEVEL
+UNKNOWN = Evidence()
 
 
 @dataclass(frozen=True)
@@ -78,14 +48,25 @@ class Judgement:
     """What a claim's observations say.
 
     Attributes:
-        observation: of a sentence about cells, that in the cell that decides.
+        observation: of a sentence about cells, that in the cell that decides, or of their mean.
+        evidence: p-values.
         cells: the judgement in each cell.
+        favours: whether the estimate is on the side of the statement.
+        exceptions: of a generic sentence, the cells that are reversed.
+        every: of a generic sentence, the verdict if it spoke of every cell.
+        deciding: name of the cell that decides; None if it is none.
     """
 
     verdict: Verdict
     reason: str
     observation: Observation
+    code: Reason = ""
+    evidence: Evidence = UNKNOWN
     cells: Mapping[str, "Judgement"] = field(default_factory=dict)
+    favours: bool = False
+    exceptions: tuple[str, ...] = ()
+    every: Verdict | Literal[""] = ""
+    deciding: str | None = None
 
     @property
     def observed(self) -> float:
@@ -108,20 +89,21 @@ class Judgement:
         return self.observation.seeds
 
 
-def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, level: float = LEVEL) -> Judgement:
+def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, alpha: float = ALPHA) -> Judgement:
     """The verdict on one claim from tables of one setting.
 
     Args:
-        margin_scale: multiplies the margin (of a formula, its tolerance), to see how far the verdict rests on
-            it.
-        level: of the claim's interval, or of the intervals in all of its cells together.
+        margin_scale: multiplies the margin (of a formula, its tolerance; of an ordering, the smallest effect
+            that is worth a name), to see how far the verdict rests on it.
+        alpha: the one-sided rate of false verdicts.
     """
-    if not claim.has_cells:
-        return decide(claim.first, observe(claim, ALONE, tables, level), margin_scale)
-    cells = looked_at(claim, tables)
-    each = 1 - (1 - level) / len(cells)
-    return joined(claim, {name: decide(cell, observe(claim, name, tables, each), margin_scale)
-                          for name, cell in cells.items()})  # fmt: skip
+    cells = {
+        name: decide(cell, observe(claim, name, tables), margin_scale, alpha)
+        for name, cell in looked_at(claim, tables).items()
+    }
+    if not claim.has_cells and claim.quantifier != "existential":
+        return cells[ALONE]
+    return joined(claim, cells, margin_scale, alpha)
 
 
 def check_refuted(claim: Claim, tables: Tables) -> None:
@@ -131,194 +113,275 @@ def check_refuted(claim: Claim, tables: Tables) -> None:
         tables: of the published setting.
 
     Raises:
-        RepriseError: unless it is contradicted there.
+        RepriseError: unless it is contradicted there, or not found where its sentence says that something is.
     """
     if not claim.broken_by:
         return
     try:
         with reading(f"claim '{claim.id}'", tables):
-            verdict = judge(claim, claim.broken_by(tables)).verdict
+            judged = judge(claim, claim.broken_by(tables))
     except Exception as error:
         raise RepriseError(f"claim '{claim.id}' and its `broken_by`: {error}") from error
-    if verdict != "contradicted":
+    if not is_refuted(claim, judged):
+        wanted = "not found" if claim.quantifier == "existential" else "contradicted"
         raise RepriseError(
-            f"claim '{claim.id}' is {verdict} on the data of its `broken_by`, and must be contradicted"
+            f"claim '{claim.id}' is {judged.verdict} on the data of its `broken_by`, and must be {wanted}"
         )
 
 
-def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
-    """The cells that decide: of a `partial` claim those with observations, or all where none has any."""
-    if not claim.partial:
-        return claim.cells
-    seen = {
-        name: cell for name, cell in claim.cells.items() if cell.measure and len(once(cell.measure)(tables))
-    }
-    return seen or claim.cells
+def is_refuted(claim: Claim, judgement: Judgement) -> bool:
+    """Whether data speak against a claim as much as data can: a search that finds nothing refutes nothing."""
+    if claim.quantifier == "existential":
+        return judgement.code == "not found" or judgement.verdict == "contradicted"
+    return judgement.verdict == "contradicted"
 
 
-def observe(claim: Claim, cell: str, tables: Tables, level: float = LEVEL) -> Observation:
-    """What a claim measures in one of its cells."""
-    comparison = claim.cells[cell]
-    if comparison.measure is None:
-        return Observation(claim.needs)
-    sample = once(comparison.measure)(tables).astype(float)
-    against = comparison.reference
-    paired = None if isinstance(against, (int, float)) else once(against)(tables).astype(float)
-    reference = float(paired.mean() if paired is not None else against)  # type: ignore[arg-type]
-    margin = comparison.margin_at(reference)
-    if comparison.kind not in ABOUT_EACH and not sample.index.is_unique:
-        raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
-    seen = Observation("", sample.to_numpy(), Interval(float(sample.mean()), math.nan, math.nan),
-                       reference, margin, len(sample), level)  # fmt: skip
-    observations = np.concatenate([sample] if paired is None else [sample, paired])
-    if not len(sample) or not np.isfinite(observations).all() or not math.isfinite(reference):
-        obstacle = "non-finite observations" if len(sample) else NO_OBSERVATIONS
-        return Observation(obstacle, reference=reference, margin=margin, seeds=len(sample))
-    if comparison.learned is not None:
-        gain = float(once(comparison.learned)(tables).min(skipna=False))
-        if not gain >= LEARNED:
-            obstacle = (
-                f"did not learn: a network is {gain:+.2f} points from random initialisation or a baseline, "
-                f"and {LEARNED:g} are needed"
-            )
-            return replace(seen, obstacle=obstacle)
-    if comparison.premise is not None and not (once(comparison.premise.measure)(tables) == 1).all():
-        return replace(seen, obstacle=f"not testable here: there is no {comparison.premise.words}")
-    if comparison.resolution is not None:
-        margin = float(once(comparison.resolution)(tables).max(skipna=False))
-        if not margin <= COARSEST * (abs(reference) or 1.0):
-            return replace(seen, obstacle=f"measured too coarsely for a limit: to {margin:.2g}")
-        seen = replace(seen, margin=margin)
-    return _with_interval(comparison, seen, sample, paired)
-
-
-def _with_interval(
-    comparison: Comparison, seen: Observation, sample: pd.Series, paired: pd.Series | None
-) -> Observation:
-    if paired is not None:
-        seen = replace(seen, values=(sample - paired + seen.reference).to_numpy())
-    values, level = seen.values, seen.level  # noqa: PD011
-    if comparison.kind in ABOUT_EACH:
-        worst = {"at most": values.max(), "at least": values.min()}.get(comparison.relation, values.mean())
-        return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
-    if comparison.kind == "count":
-        fewest = math.ceil(1 - math.log2(1 - level))
-        if len(values) < fewest:
-            return replace(seen, obstacle=f"fewer than {fewest} seeds")
-        return replace(seen, interval=median_interval(values, level))
-    if len(values) < MIN_SEEDS:
-        return replace(seen, obstacle=f"fewer than {MIN_SEEDS} seeds")
-    if paired is not None:
-        interval = paired_interval(sample, paired, level)
-    elif comparison.published_std is not None and comparison.published_n is not None:
-        interval = welch_interval(sample, comparison.published_std, comparison.published_n, level)
-    elif is_share(comparison, values):
-        interval = share_interval(int(values.sum()), len(values), level)
-    else:
-        interval = mean_interval(sample, level)
-    low, high = comparison.bounds
-    bounded = Interval(interval.mean, max(low, interval.low), min(high, interval.high))
-    return replace(seen, interval=bounded)
-
-
-def is_share(comparison: Comparison, values: np.ndarray) -> bool:
-    """Whether the mean is a share of runs: each observation is 0 or 1, and has these bounds, or the mean is
-    compared with a number between them."""
-    reference = comparison.reference
-    if callable(reference) or not np.isin(values, (0.0, 1.0)).all():
-        return False
-    return comparison.bounds == SHARE or (comparison.relation in ("above", "below") and 0 < reference < 1)
-
-
-def decide(comparison: Comparison, observation: Observation, margin_scale: float = 1.0) -> Judgement:
+def decide(
+    comparison: Comparison, observation: Observation, margin_scale: float = 1.0, alpha: float = ALPHA
+) -> Judgement:
     """The verdict on a comparison."""
     if comparison.measure is None or observation.obstacle:
         verdict: Verdict = "not run" if comparison.measure is None else "inconclusive"
-        return Judgement(verdict, observation.obstacle, observation)
-    reference, margin = observation.reference, observation.margin * margin_scale
-    if comparison.kind in FORMULAS:
-        reference *= margin_scale
-    interval = observation.interval
-    verdict = compare(comparison.relation, interval.low, interval.high, reference, margin)
-    reason = CROSSES if verdict == "inconclusive" else ""
+        return Judgement(verdict, observation.obstacle, observation, observation.reason)
+    reference = observation.reference * (margin_scale if comparison.kind in FORMULAS else 1.0)
+    seen = replace(
+        observation, reference=reference, margin=observation.margin * margin_scale,
+        smallest=observation.smallest * margin_scale,
+    )  # fmt: skip
     if comparison.kind in ABOUT_EACH:
-        verdict, reason = _about_each(comparison, observation, reference, margin)
-    return Judgement(verdict, reason, replace(observation, reference=reference, margin=margin))
+        return _about_each(comparison, seen, alpha)
+    found = p_values(comparison, seen, alpha)
+    code: Reason = ""
+    verdict, reason = found.decision(alpha), ""
+    if verdict == "inconclusive":
+        code, reason = "crosses", CROSSES
+    if verdict == "contradicted" and not seen.resting:
+        found = replace(found, fails=1.0)
+        verdict, code, reason = "inconclusive", "not yet", f"not yet at its limit: {seen.heading}"
+    return Judgement(verdict, reason, seen, code, found, favours=favours(comparison, seen))
 
 
-def _about_each(
-    comparison: Comparison, observation: Observation, reference: float, margin: float
-) -> tuple[Verdict, str]:
-    """The verdict on a statement about every observation: one that fails refutes it."""
-    values = observation.values.tolist()  # noqa: PD011
-    holds = [compare(comparison.relation, value, value, reference, margin) for value in values]
-    failing, number = holds.count("contradicted"), len(holds)
+def p_values(comparison: Comparison, seen: Observation, alpha: float) -> Evidence:
+    """The evidence on a comparison that is about one number."""
+    number = seen.estimate
+    assert number is not None
+    edge, margin = seen.reference - seen.origin, seen.margin
+    if comparison.relation == "near":
+        return _near(comparison, seen, number, edge, margin * EDGE)
+    if comparison.relation == "at least":
+        return Evidence(number.p_above(edge, inclusive=True), number.p_below(edge))
+    if comparison.relation == "at most":
+        return Evidence(number.p_below(edge, inclusive=True), number.p_above(edge))
+    above, below = number.p_above(edge), number.p_below(edge)
+    if comparison.relation == "above":
+        found = Evidence(above, number.p_below(edge, inclusive=True))
+    else:
+        found = Evidence(below, number.p_above(edge, inclusive=True))
+    if not seen.smallest:
+        return found
+    tied = max(number.p_above(edge - seen.smallest), number.p_below(edge + seen.smallest))
+    prints_more = comparison.effect is not None and abs(comparison.effect) >= seen.smallest
+    return of_ordering(found.holds, found.fails, tied, prints_more=prints_more, alpha=alpha)
+
+
+def _near(
+    comparison: Comparison, seen: Observation, number: Estimate, edge: float, margin: float
+) -> Evidence:
+    """Equivalence by two one-sided tests; where the bounds leave nothing beyond an edge, it needs no test."""
+    low, high = comparison.bounds
+    has_low, has_high = seen.reference - margin > low, seen.reference + margin < high
+    above_low = number.p_above(edge - margin, inclusive=True) if has_low else 0.0
+    below_high = number.p_below(edge + margin, inclusive=True) if has_high else 0.0
+    too_low = number.p_below(edge - margin) if has_low else 1.0
+    too_high = number.p_above(edge + margin) if has_high else 1.0
+    sides = 1 if margin else 2
+    return Evidence(max(above_low, below_high), min(1.0, sides * min(too_low, too_high)))
+
+
+def favours(comparison: Comparison, seen: Observation) -> bool:
+    """Whether the estimate is on the side of the statement."""
+    mean = seen.interval.mean
+    return compare(comparison.relation, mean, seen.reference, seen.margin)
+
+
+def _about_each(comparison: Comparison, seen: Observation, alpha: float) -> Judgement:
+    """The verdict on a statement about every observation."""
+    holds = [
+        compare(comparison.relation, value, seen.reference, seen.margin) for value in seen.sample.tolist()
+    ]
+    failing, number = holds.count(False), len(holds)
     noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(comparison.kind, "cases")
+    fails = f"fails in {failing} of {number} {noun}" if failing and number > 1 else ""
+    if comparison.kind == "always":
+        return _about_runs(seen, holds, fails, alpha)
     if failing:
-        return "contradicted", f"fails in {failing} of {number} {noun}" if number > 1 else ""
-    if comparison.kind == "identity" and number < MIN_POINTS:
-        return "inconclusive", f"fewer than {MIN_POINTS} random points"
-    if comparison.kind in ("always", "inequality") and number < MIN_RUNS:
-        most = 1 - 0.05 ** (1 / number)
-        return "inconclusive", (
-            f"none of {number} {noun} fails, but {100 * most:.0f} % of all could; {MIN_RUNS} would show that "
-            f"at most {100 * TOLERATED:g} % do"
-        )
-    return "reproduced", ""
+        return Judgement("contradicted", fails, seen, evidence=Evidence(1.0, 0.0))
+    if comparison.kind in FORMULAS and number < MIN_POINTS:
+        reason = f"holds at all of {number} random points, and {MIN_POINTS} are needed"
+        return Judgement("inconclusive", reason, seen, "few points", favours=True)
+    return Judgement("reproduced", "", seen, evidence=Evidence(0.0, 1.0), favours=True)
 
 
-def compare(relation: Relation, low: float, high: float, reference: float, margin: float) -> Verdict:
-    """Where an interval lies to what a relation allows."""
-    inside, outside = {
-        "near": (
-            abs(low - reference) <= margin and abs(high - reference) <= margin,
-            low > reference + margin or high < reference - margin,
-        ),
-        "above": (low > reference, high <= reference),
-        "below": (high < reference, low >= reference),
-        "at least": (low >= reference, high < reference),
-        "at most": (high <= reference, low > reference),
+def _about_runs(seen: Observation, holds: Sequence[bool], fails: str, alpha: float) -> Judgement:
+    """The verdict on a statement about every run, by the share of independent units in which a run fails."""
+    units = pd.Series(holds, index=list(seen.at)).groupby(level=0).all()
+    number, failing = len(units), int((~units).sum())
+    found = Evidence(float(at_most(failing, number, TOLERATED)), at_least(failing, number, TOLERATED))
+    if not failing:
+        found = replace(found, fails=1.0)
+    verdict, reason = found.decision(alpha), fails
+    code: Reason = ""
+    if verdict == "inconclusive":
+        code = "crosses" if failing else "few runs"
+        share = f"none of {number} runs fails, but {100 * unseen_share(number):.0f} % of all could"
+        reason = f"{fails or share}; at most {100 * TOLERATED:g} % may"
+    return Judgement(verdict, reason, seen, code, found, favours=failing <= TOLERATED * number)
+
+
+def compare(relation: Relation, value: float, reference: float, margin: float) -> bool:
+    """Whether one value is as a relation has it."""
+    return {
+        "near": abs(value - reference) <= margin * EDGE,
+        "above": value > reference,
+        "below": value < reference,
+        "at least": value >= reference,
+        "at most": value <= reference,
     }[relation]
-    return "reproduced" if inside else "contradicted" if outside else "inconclusive"
 
 
-def joined(claim: Claim, cells: Mapping[str, Judgement]) -> Judgement:
+def joined(claim: Claim, cells: Mapping[str, Judgement], margin_scale: float, alpha: float) -> Judgement:
     """The verdict on a sentence from those in its cells."""
-    by_verdict = {
+    if any(cell.verdict == "not run" for cell in cells.values()):
+        return _named(claim, cells, next(each for each in cells.values() if each.verdict == "not run"))
+    if claim.quantifier == "existential":
+        return _searched(claim, cells, alpha)
+    if claim.quantifier == "generic":
+        return _on_average(claim, cells, margin_scale, alpha)
+    return _named(claim, cells, _in_every(cells, alpha))
+
+
+def _in_every(cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+    """The judgement of a sentence about every cell, as that of the cell that decides."""
+    found = universal([each.evidence for each in cells.values()])
+    verdict = found.decision(alpha)
+    by_holds = sorted(cells, key=lambda name: -cells[name].evidence.holds)
+    deciding = by_holds[0]
+    if verdict == "contradicted":
+        deciding = min(cells, key=lambda name: cells[name].evidence.fails)
+    elif verdict == "inconclusive":
+        deciding = next(name for name in by_holds if cells[name].verdict == "inconclusive")
+    one = cells[deciding]
+    code: Reason = one.code if verdict == "inconclusive" else ""
+    favour = all(each.favours for each in cells.values())
+    return Judgement(verdict, "", one.observation, code, found, cells, favour, deciding=deciding)
+
+
+def _searched(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+    """A sentence about some cell. A search that finds nothing contradicts it only where nothing else is."""
+    kinds = {claim.cells[name].kind for name in cells}
+    found = existential([each.evidence for each in cells.values()], is_complete=kinds == {"printed"})
+    verdict = found.decision(alpha)
+    deciding = min(cells, key=lambda name: cells[name].evidence.holds)
+    one, reason = cells[deciding], ""
+    code: Reason = ""
+    if verdict == "inconclusive":
+        code, reason = one.code or "crosses", one.reason
+        if all(each.verdict in ("contradicted", "tied") for each in cells.values()):
+            code, reason = "not found", f"not found in {len(cells)} tried" if len(cells) > 1 else "not found"
+    favour = any(each.favours for each in cells.values())
+    judged = Judgement(verdict, reason, one.observation, code, found, cells, favour, deciding=deciding)
+    return _named(claim, cells, judged) if claim.has_cells else replace(judged, cells={})
+
+
+def _on_average(claim: Claim, cells: Mapping[str, Judgement], margin_scale: float, alpha: float) -> Judgement:
+    """A sentence about a tendency: each of its parts on average over the part's cells."""
+    parts: dict[tuple[str, ...], dict[str, Judgement]] = {}
+    for name, cell in cells.items():
+        compared = claim.cells[name]
+        parts.setdefault((compared.relation, compared.kind, compared.unit), {})[name] = cell
+    judged = {next(iter(part)): _part(claim, part, alpha) for part in parts.values()}
+    whole = _in_every(judged, alpha)
+    every = _in_every(cells, alpha).verdict
+    averaged = {
+        name for each in parts.values() if len(each) > 1 for name in each
+        if claim.cells[name].kind == "ordering"
+    }  # fmt: skip
+    reversed_ = [name for name in averaged if cells[name].evidence.fails <= alpha]
+    wrong = [name for name in cells if name in averaged and not cells[name].favours]
+    exceptions = wrong if 3 * len(wrong) >= len(cells) else [name for name in cells if name in reversed_]
+    if whole.verdict != "reproduced":
+        exceptions = []
+    return _named(claim, cells, replace(whole, every=every, exceptions=tuple(exceptions)))
+
+
+def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+    """One part of a sentence about a tendency: the mean effect over its cells, seed by seed."""
+    obstacle = next((each for each in cells.values() if each.observation.obstacle), None)
+    names = list(cells)
+    first = claim.cells[names[0]]
+    seeds = {frozenset(each.observation.at) for each in cells.values()}
+    if obstacle is not None or len(cells) == 1:
+        return obstacle or cells[names[0]]
+    if first.kind != "ordering" or len(seeds) > 1:
+        return _in_every(cells, alpha)
+    observations = [cells[name].observation for name in names]
+    effects = pd.concat(
+        [each.effects for each in observations], axis=1
+    ).mean(axis=1)  # fmt: skip
+    mean = Observation(
+        sample=effects.to_numpy(), reference=0.0, margin=0.0, seeds=len(effects), at=tuple(effects.index),
+        smallest=float(np.mean([each.smallest for each in observations])),
+    )  # fmt: skip
+    plain = Comparison("ordering", first.measure, first.relation, 0.0, first.unit, effect=first.effect)
+    return decide(
+        plain, with_interval(plain, replace(mean, estimate=estimate(plain, mean.sample))), 1.0, alpha
+    )
+
+
+def _named(claim: Claim, cells: Mapping[str, Judgement], judged: Judgement) -> Judgement:
+    """Adds to a judgement on cells in how many the sentence holds, and which are otherwise."""
+    having: dict[Verdict, list[str]] = {
         verdict: [name for name, cell in cells.items() if cell.verdict == verdict] for verdict in VERDICTS
     }
-    verdict = joint_verdict(claim, [cell.verdict for cell in cells.values()])
-    if verdict == "inconclusive" and len(by_verdict["inconclusive"]) == 1 == len(cells):
-        return replace(cells[by_verdict[verdict][0]], cells=cells)
-    reason = f"holds in {len(by_verdict['reproduced'])} of {len(cells)} cells"
-    words: dict[Verdict, str] = {"contradicted": "not", "inconclusive": "undecided", "not run": "not run"}
-    for other, word in words.items():
-        if by_verdict[other]:
-            reason += f"; {word}: {few_of(by_verdict[other])}"
-    why = {cells[name].reason for name in by_verdict["inconclusive"]}
+    if len(cells) == 1:
+        return replace(judged, cells=cells)
+    reason = f"holds in {len(having['reproduced'])} of {len(cells)} cells"
+    words: dict[Verdict, str] = {
+        "contradicted": "not", "tied": "tied", "inconclusive": "undecided", "not run": "not run",
+    }  # fmt: skip
+    for verdict, word in words.items():
+        if having[verdict]:
+            reason += f"; {word}: {few_of(having[verdict])}"
+    why = {cells[name].reason for name in having["inconclusive"]}
     if len(why) == 1 and why != {CROSSES}:
         reason += f" ({why.pop()})"
-    deciding = min((cells[name] for name in by_verdict[verdict]), key=_clearance)
-    return Judgement(verdict, reason, deciding.observation, cells)
+    if judged.every:
+        reason = f"on average; {reason}{_further(claim, cells)}; in every cell: {judged.every}"
+    if judged.code == "not found":
+        reason = f"{judged.reason}; {reason}"
+    return replace(judged, reason=reason, cells=cells)
 
 
-def joint_verdict(claim: Claim, verdicts: Collection[Verdict]) -> Verdict:
-    """The verdict on a sentence from those in its cells alone."""
-    order: tuple[Verdict, ...] = ("contradicted", "inconclusive", "not run", "reproduced")
-    if claim.quantifier == "some":
-        order = ("reproduced", "inconclusive", "not run", "contradicted")
-    return next(verdict for verdict in order if verdict in verdicts)
+def _further(claim: Claim, cells: Mapping[str, Judgement]) -> str:
+    """The worst cell, and the 95 % prediction interval of the effect in a further cell."""
+    units = {(claim.cells[name].unit, claim.cells[name].relation) for name in cells}
+    if len(units) > 1 or {claim.cells[name].kind for name in cells} != {"ordering"}:
+        return ""
+    ((_, relation),) = units
+    effects = {name: each.observed - each.reference for name, each in cells.items()}
+    if not all(map(math.isfinite, effects.values())):
+        return ""
+    worst = min(effects, key=lambda name: effects[name] if relation == "above" else -effects[name])
+    words = f"; worst: {worst} ({effects[worst]:+.2g})"
+    if len(effects) >= MANY_CELLS:
+        spread = np.array(list(effects.values()))
+        half = float(quantile(len(spread) - 1, 0.95)) * spread.std(ddof=1) * math.sqrt(1 + 1 / len(spread))
+        mean = mean_interval(spread).mean
+        words += f"; a further cell: {mean - half:+.2g} to {mean + half:+.2g}"
+    return words
 
 
-def few_of(names: list[str], most: int = 4) -> str:
+def few_of(names: Sequence[str], most: int = 4) -> str:
     """The first names, and how many more there are."""
-    rest = len(names) - most
-    return " | ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _clearance(cell: Judgement) -> float:
-    """The distance of the mean from the edge, in widths of the interval: the less, the closer the verdict."""
-    seen = cell.observation
-    width = seen.interval.high - seen.interval.low
-    distance = abs(abs(seen.interval.mean - seen.reference) - (seen.margin or 0.0))
-    return distance / width if width > 0 else math.inf
+    more = len(names) - most
+    return " | ".join(list(names)[:most]) + (f" and {more} more" if more > 0 else "")

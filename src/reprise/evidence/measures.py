@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import NamedTables, Tables
-from reprise.evidence.comparison import Measure
+from reprise.evidence.comparison import Course, Measure
 
 Source = str | Callable[[Tables], pd.DataFrame]
 """A table of the experiment by its name, or a function that makes one of the experiment's tables."""
@@ -116,6 +116,13 @@ def wide(source: Source, value: str, over: str, /, **where: Any) -> Wide:
     """A column in the rows that `where` selects, spread out: a row a seed, a column a value of `over`."""
     found = selected(source, **where)
     return lambda tables: found(tables).pivot(index="seed", columns=over, values=value)
+
+
+@interned
+def course(source: Source, value: str, /, **where: Any) -> Course:
+    """A column over time in the rows that `where` selects: a row a step, a column a seed."""
+    found = selected(source, **where)
+    return lambda tables: found(tables).pivot(index="step", columns="seed", values=value)
 
 
 @interned

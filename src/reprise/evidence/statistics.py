@@ -1,7 +1,6 @@
 """Intervals and error rates: what a few repetitions can say.
 
-Intervals have 95 %, so that each end is passed by chance in 2.5 % of normal samples. Samples that are not
-normal then have room within the 5 % of false verdicts that Reprise allows (`evidence.calibration`).
+Intervals have 95 %, so that each end is passed by chance in 2.5 % of samples.
 """
 
 import math
@@ -23,11 +22,6 @@ class Interval:
     high: float
 
 
-def simultaneous(count: int) -> float:
-    """The level of each of several intervals that hold together at `LEVEL` (Bonferroni)."""
-    return 1 - (1 - LEVEL) / max(count, 1)
-
-
 def mean_interval(sample: pd.Series | np.ndarray | Sequence[float], level: float = LEVEL) -> Interval:
     """Student's t interval of the mean. A sample without spread has an interval without width.
 
@@ -41,24 +35,7 @@ def mean_interval(sample: pd.Series | np.ndarray | Sequence[float], level: float
     return Interval(values.mean(), values.mean() - half, values.mean() + half)
 
 
-def welch_interval(
-    sample: pd.Series | np.ndarray | Sequence[float], std: float, n: int, level: float = LEVEL
-) -> Interval:
-    """Welch's t interval of the difference between a sample's and a published mean, moved to the former.
-
-    Args:
-        sample: n >= 2 observations.
-        std, n: the published standard deviation and number of repetitions.
-    """
-    values = np.asarray(sample, dtype=float)
-    if std == 0 and values.min() == values.max():
-        return mean_interval(values, level)
-    error, freedom = welch_error(values.var(ddof=1), len(values), std, n)
-    half = float(quantile(freedom, level) * error)
-    return Interval(values.mean(), values.mean() - half, values.mean() + half)
-
-
-def welch_error(variance: np.ndarray, size: int, std: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+def welch_error(variance: np.ndarray | float, size: int, std: float, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The standard error of a difference from a published mean, and its degrees of freedom.
 
     Args:
@@ -67,21 +44,6 @@ def welch_error(variance: np.ndarray, size: int, std: float, n: int) -> tuple[np
     ours, theirs = variance / size, std**2 / n
     freedom = (ours + theirs) ** 2 / (ours**2 / (size - 1) + theirs**2 / max(n - 1, 1))
     return np.sqrt(ours + theirs), freedom
-
-
-def paired_interval(sample: pd.Series, reference: pd.Series, level: float = LEVEL) -> Interval:
-    """Student's t interval of the difference seed by seed, moved to the sample's mean.
-
-    It lies beside the mean of `reference` just as the interval of the difference lies beside zero.
-
-    Raises:
-        KeyError: when the two have different seeds.
-    """
-    if sorted(sample.index) != sorted(reference.index):
-        raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(reference.index)}")
-    difference = mean_interval(sample - reference, level)
-    shift = float(reference.mean())
-    return Interval(float(sample.mean()), difference.low + shift, difference.high + shift)
 
 
 def jackknife(estimate: Callable[[np.ndarray], float], sample: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
 from typing import Any
 
 import pandas as pd
@@ -11,12 +10,14 @@ import pandas as pd
 from reprise.contract.experiment import BASE, NamedTables, Tables, reading
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, alterations, assumptions, departures
-from reprise.evidence.calibration import Rates, calibrated, fragility, what_would_decide
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import FORMULAS, Comparison
-from reprise.evidence.judgement import NO_OBSERVATIONS, VERDICTS, Judgement, Observation, few_of, judge
+from reprise.evidence.judgement import VERDICTS, Judgement, judge
 from reprise.evidence.measures import Setting
-from reprise.evidence.statistics import false_discovery_rate, simultaneous
+from reprise.evidence.observation import Observation, Reason
+from reprise.evidence.power import seeds_to_decide
+from reprise.evidence.region import Region, each_alpha, over_settings
+from reprise.evidence.statistics import LEVEL, false_discovery_rate
 
 GROUNDS = {
     "paper scale": "the published settings, none of them guessed",
@@ -31,14 +32,15 @@ GROUNDS = {
 """What a verdict can stand on. Counts on different grounds are never added together."""
 
 COLUMNS = (
-    "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "verdict",
-    "reason", "scale", "departures", "assumptions", "looked", "quantifier", "cells", "settings", "observed",
-    "low", "high", "relation", "reference", "margin", "published", "published_std", "published_n",
-    "verdict_half_margin", "verdict_twice_margin", "fragile", "false_reproduced", "false_contradicted",
-    "power_half", "power_twice", "p_value", "seeds", "unit",
+    "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
+    "word", "verdict", "reason", "reason_code", "here", "stands", "exceptions", "every", "scale",
+    "departures", "assumptions", "looked", "cells", "settings", "observed", "low", "high", "level", "relation",
+    "reference",
+    "margin", "smallest", "effect", "published", "published_std", "published_n", "verdict_half_margin",
+    "verdict_twice_margin", "p_reproduced", "p_contradicted", "p_tied", "seeds_to_decide", "seeds", "unit",
 )  # fmt: skip
-"""`cells` and `settings` are JSON: lists of objects with `name`, `verdict`, `observed`, `low`, `high` and
-`reference`."""
+"""`cells` and `settings` are JSON: lists of objects with `name`, `verdict`, `observed`, `low`, `high`,
+`reference`, `seeds`, `p_reproduced`, `p_contradicted` and `p_tied`."""
 
 
 def judge_all(
@@ -73,64 +75,92 @@ def _row(
     missed = departures(params) if params is not None else []
     if claim.needs and params is not None:  # about single rows, whatever else the run leaves out
         missed = alterations(params)
-    judgement, others, firmness = _judged(claim, {} if claim.needs and missed else settings, missing)
+    region, others, margins = _judged(claim, {} if claim.needs and missed else settings, missing)
+    judgement = region.judgement
     scale = "reduced" if missed else "paper"
     is_algebra = claim.kind in FORMULAS  # at points of its own, whatever is simulated
-    shown = _deciding(claim, judgement)
+    shown, seen = _deciding(claim, judgement), judgement.observation
     constant = math.nan if callable(shown.reference) else float(shown.reference)
     reference = constant if math.isnan(judgement.reference) else judgement.reference
-    margin = judgement.observation.margin
-    own = ("paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum")
+    own = (
+        "paper",
+        "artifact",
+        "kind",
+        "statement",
+        "source",
+        "reading",
+        "form",
+        "erratum",
+        "quantifier",
+        "word",
+    )
     return {
         "claim": claim.id,
         **{name: getattr(claim, name) for name in own},
         **{name: _or_nan(getattr(claim, name)) for name in ("published", "published_std", "published_n")},
-        **{name: getattr(judgement, name) for name in ("verdict", "observed", "low", "high", "seeds")},
-        "reason": judgement.reason + what_would_decide(claim, judgement),
+        **{
+            name: getattr(judgement, name)
+            for name in ("verdict", "reason", "observed", "low", "high", "seeds")
+        },
+        "reason_code": judgement.code,
+        "here": region.here,
+        "stands": region.stands,
+        "exceptions": "; ".join(judgement.exceptions),
+        "every": judgement.every,
         "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None and not is_algebra else "",
         "looked": "; ".join(filter(None, (claim.looked, looked))),
-        "quantifier": claim.quantifier if claim.has_cells else "",
         "cells": _listed(judgement.cells),
         "settings": _listed(others),
+        "level": math.nan if seen.estimate is None else LEVEL,
         "relation": shown.relation,
         "unit": shown.unit,
         "reference": reference,
-        "margin": shown.margin_at(reference) if math.isnan(margin) else margin,
-        **firmness,
+        "margin": shown.margin_at(reference) if math.isnan(seen.margin) else seen.margin,
+        "smallest": seen.smallest,
+        "effect": _or_nan(shown.effect),
+        **margins,
+        **_p_values(judgement),
+        "seeds_to_decide": seeds_to_decide(claim, judgement),
     }
 
 
 def _judged(
     claim: Claim, settings: Mapping[str, Tables], missing: str
-) -> tuple[Judgement, Mapping[str, Judgement], dict[str, object]]:
-    """The verdict over all settings, the judgements in those besides the experiment's own, and how firm the
-    verdict is there, as columns of the row."""
-    half = twice = judgement = Judgement("not run", claim.needs or missing, Observation())
+) -> tuple[Region, Mapping[str, Judgement], dict[str, object]]:
+    """The verdict over all settings, the judgements in those besides the experiment's own, and the verdicts
+    there with other margins, as columns of the row."""
+    code: Reason = "no experiment" if claim.needs else "not run yet"
+    missed = Judgement("not run", claim.needs or missing, Observation(), code)
+    region = Region(missed, "not run", "")
+    half = twice = missed
     others: dict[str, Judgement] = {}
-    measured, fragile = Rates(), ""
     if settings:
         tables = settings[BASE]
-        judgement, measured, level = calibrated(claim, tables)
-        half, twice = (judge(claim, tables, margin_scale=scale, level=level) for scale in (0.5, 2.0))
-        fragile = fragility(claim, judgement)
-        if claim.needs and judgement.reason == NO_OBSERVATIONS:
-            judgement = Judgement("not run", claim.needs, Observation())
+        here, half, twice = (judge(claim, tables, margin_scale=scale) for scale in (1.0, 0.5, 2.0))
+        if claim.needs and here.code == "no observations":
+            half = twice = missed
         else:
-            level = simultaneous(len(settings) - 1)
-            others = {name: judge(claim, settings[name], level=level) for name in settings if name != BASE}
-            judgement = in_region(claim, judgement, others)
-    margins = {"verdict_half_margin": half.verdict, "verdict_twice_margin": twice.verdict}
-    return judgement, others, {**margins, "fragile": fragile, **asdict(measured)}
+            alpha = each_alpha(len(settings))
+            others = {name: judge(claim, settings[name], alpha=alpha) for name in settings if name != BASE}
+            region = over_settings(here, others, exists=claim.exists)
+    margins: dict[str, object] = {"verdict_half_margin": half.verdict, "verdict_twice_margin": twice.verdict}
+    return region, others, margins
+
+
+def _p_values(judgement: Judgement) -> dict[str, float]:
+    """Those in the published setting; none where nothing was tested."""
+    found = judgement.evidence
+    tested = judgement.verdict != "not run" and not judgement.observation.obstacle
+    names = ("p_reproduced", "p_contradicted", "p_tied")
+    values = (found.holds, found.fails, found.tied)
+    return dict(zip(names, values if tested else [math.nan] * 3, strict=True))
 
 
 def _deciding(claim: Claim, judgement: Judgement) -> Comparison:
     """The comparison in the cell that decides; cells may differ in relation, unit and margin."""
-    for name, cell in judgement.cells.items():
-        if cell.observation is judgement.observation:
-            return claim.cells[name]
-    return claim.first
+    return claim.first if judgement.deciding is None else claim.cells[judgement.deciding]
 
 
 def _listed(judgements: Mapping[str, Judgement]) -> str:
@@ -143,30 +173,11 @@ def _listed(judgements: Mapping[str, Judgement]) -> str:
             for key in ("observed", "low", "high", "reference")
             if isinstance(number := getattr(each, key), float)
         }
+        | {"seeds": each.seeds}
+        | {key: None if math.isnan(p) else p for key, p in _p_values(each).items()}
         for name, each in judgements.items()
     ]
     return json.dumps(rows, ensure_ascii=False)
-
-
-def in_region(claim: Claim, judgement: Judgement, others: Mapping[str, Judgement]) -> Judgement:
-    """The verdict over all plausible settings: `depends` where a claim holds in some and fails in others."""
-    having = {
-        verdict: [name for name, other in others.items() if other.verdict == verdict] for verdict in VERDICTS
-    }
-    holds, fails = having["reproduced"], having["contradicted"]
-    if claim.exists:
-        if judgement.verdict != "reproduced" and holds:
-            return replace(judgement, verdict="reproduced", reason=f"holds with {few_of(holds)}")
-        if judgement.verdict == "contradicted" and len(fails) < len(others):
-            return replace(judgement, verdict="inconclusive", reason="undecided in some settings")
-        return judgement
-    here = judgement.verdict
-    if (here == "reproduced" or holds) and (here == "contradicted" or fails):
-        parts = [f"{here} here"] if here in ("reproduced", "contradicted") else []
-        parts += [f"reproduced with {few_of(holds)}"] if holds and here != "reproduced" else []
-        parts += [f"contradicted with {few_of(fails)}"] if fails and here != "contradicted" else []
-        return replace(judgement, verdict="depends", reason="; ".join(parts))
-    return judgement
 
 
 def _or_nan(number: float | None) -> float:
@@ -211,7 +222,7 @@ def summary(claims: pd.DataFrame) -> pd.DataFrame:
 
 CERTAIN = ("given", "identity", "printed")
 """The types of statement in which chance has no part."""
-ONE_WAY = ("reproduced", "contradicted")
+ONE_WAY = ("reproduced", "contradicted", "tied")
 DECIDED = (*ONE_WAY, "depends")
 
 
@@ -219,31 +230,17 @@ def false_discoveries(claims: pd.DataFrame) -> list[dict[str, Any]]:
     """By paper, over the claims in which chance has a part: how many tests there are, how many of them are
     reproduced or contradicted, and the share of those that is expected to be wrong, at most. Claims that
     depend on settings are tests alone: their p-value is of the experiment's own setting."""
-    tests = claims[~claims["kind"].isin(CERTAIN) & claims["p_value"].notna()]
+    tests = claims[~claims["kind"].isin(CERTAIN) & claims["p_reproduced"].notna()]
+    p_values = tests[["p_reproduced", "p_contradicted", "p_tied"]].min(axis=1)
     return [
         {
             "paper": paper,
             "tests": len(rows),
             "decided": int(rows["verdict"].isin(ONE_WAY).sum()),
-            "rate": false_discovery_rate(list(rows["p_value"]), list(rows["verdict"].isin(ONE_WAY))),
+            "rate": false_discovery_rate(list(p_values[rows.index]), list(rows["verdict"].isin(ONE_WAY))),
         }
         for paper, rows in tests.groupby("paper")
     ]
-
-
-def error_rates(claims: pd.DataFrame) -> pd.DataFrame:
-    """By type of statement: number of claims, and means of their error rates and powers; the largest error
-    rates as `largest_NAME`."""
-    by_kind = claims[claims["false_reproduced"].notna()].groupby("kind")
-    wrong = ["false_reproduced", "false_contradicted"]
-    return pd.concat(
-        [
-            by_kind.size().rename("claims"),
-            by_kind[[*wrong, "power_half", "power_twice"]].mean(),
-            by_kind[wrong].max().add_prefix("largest_"),
-        ],
-        axis=1,
-    )
 
 
 def ground(row: Mapping[Any, Any]) -> str:

@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
 from reprise.evidence.comparison import COLLAPSED as COLLAPSE
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
-from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.judgement import judge
 from reprise.papers.esser2024.errata import ERRATA
 from reprise.papers.esser2024.limiting_dynamics import dynamics
 from reprise.papers.esser2024.theory import (
@@ -35,7 +35,6 @@ OF_ODE_9 = "esser2024/thm2/paper-ode-velocity-gap-h2"
 WRONG = {id for id in BY_ID if id.endswith("/printed")} | {COLLAPSED, OF_ODE_9}
 
 
-FEW = Params(points=MIN_POINTS, many_points=MIN_RUNS)
 READ_IN_CELLS = {
     "thm2/velocity-h2",
     *(f"prop1/{name}-kernel" for name in ("contrastive", "non-contrastive")),
@@ -50,7 +49,7 @@ NOT_TRIED_THEMSELVES = {
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(FEW, Context())
+    return compute(Params(), Context())
 
 
 def rng(seed=0):
@@ -107,7 +106,7 @@ def test_every_misprint_is_among_the_errata():
 
 
 def test_too_few_points_prove_nothing():
-    few = compute(Params(points=2, many_points=2), Context())
+    few = compute(Params(points=2), Context())
     for id, claim in BY_ID.items():
         assert judge(claim, few).verdict == ("contradicted" if id in WRONG else "inconclusive")
 
@@ -128,7 +127,7 @@ def test_the_table_is_tidy(tables):
     table = tables["identities"]
     assert not table.duplicated(["identity", "form", "seed"]).any()
     assert table.notna().all(axis=None)
-    assert set(table.groupby(["identity", "form"])["seed"].nunique()) == {MIN_POINTS, MIN_RUNS}
+    assert set(table.groupby(["identity", "form"])["seed"].nunique()) == {Params().points}
     names = {
         id.removeprefix("esser2024/").removesuffix("/printed").removesuffix("/corrected") for id in BY_ID
     }
@@ -142,22 +141,22 @@ def test_sizes_vary(tables):
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, many_points=1, first_point=7), Context())["identities"]
+    alone = compute(Params(points=1, first_point=7), Context())["identities"]
     among = tables["identities"].query("seed == 7")
     assert alone.to_dict("list") == among.to_dict("list")
 
 
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
-    assert departures(Params(points=100)) == []
-    assert departures(Params(points=10)) == ["points: 10 (ours: 25)"]
+    assert departures(Params(points=1000)) == []
+    assert departures(Params(points=10)) == ["points: 10 (ours: 200)"]
 
 
 def contradicted_by(monkeypatch, module, name, other, checks):
     """The right statements that a changed function contradicts, among those of a module's checks."""
     monkeypatch.setattr(module, name, other)
     monkeypatch.setattr(room, "CHECKS", checks)
-    tables = compute(FEW, Context())
+    tables = compute(Params(), Context())
     tried = {f"esser2024/{name}" for name in tables["identities"]["identity"]}
     ids = [id for id in BY_ID if id not in WRONG and id.removesuffix("/corrected") in tried]
     verdicts = {id.removeprefix("esser2024/"): judge(BY_ID[id], tables).verdict for id in ids}

@@ -6,7 +6,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.judgement import judge
 from reprise.papers.jing2022 import theory
 from reprise.papers.jing2022.errata import ERRATA
@@ -29,7 +29,7 @@ WRONG = {id for id in BY_ID if id.endswith("/printed")}
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(Params(points=MIN_RUNS), Context())
+    return compute(Params(), Context())
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -80,7 +80,7 @@ def test_negatives_of_the_other_branch_break_what_rests_on_eq2(monkeypatch):
 
     monkeypatch.setattr(motion, "infonce", other_branch)
     monkeypatch.setattr(one_layer, "infonce", other_branch)
-    tables = compute(Params(points=MIN_RUNS), Context())
+    tables = compute(Params(), Context())
     broken = {
         id.removeprefix("jing2022/") for id in BY_ID if judge(BY_ID[id], tables).verdict == "contradicted"
     }
@@ -114,7 +114,7 @@ def test_the_table_is_tidy(tables):
     table = tables["identities"]
     assert not table.duplicated(["identity", "form", "seed"]).any()
     assert table.notna().all(axis=None)
-    assert (table.groupby(["identity", "form"])["seed"].nunique() == MIN_RUNS).all()
+    assert (table.groupby(["identity", "form"])["seed"].nunique() == Params().points).all()
 
 
 def test_sizes_vary(tables):
@@ -131,7 +131,7 @@ def test_a_point_does_not_depend_on_the_others(tables):
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
     assert departures(Params(points=1000)) == []
-    assert departures(Params(points=10)) == ["points: 10 (ours: 150)"]
+    assert departures(Params(points=10)) == ["points: 10 (ours: 200)"]
 
 
 def test_velocity_of_singular_factors_of_a_rotation():

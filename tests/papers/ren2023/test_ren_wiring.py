@@ -135,13 +135,13 @@ CASES = {
         ),
         Case(
             "ren2023/theory",
-            {"points": 2, "bound_points": 2},
+            {"points": 2},
             ("identity", "form", "seed"),
             {
                 "first_point": Change(1, {"identities": EVERY}, share=0.3),
                 "largest": Change(8, {"identities": EVERY}, share=0.1),
             },
-            ("points", "bound_points"),
+            ("points",),
             {},
         ),
         Case(

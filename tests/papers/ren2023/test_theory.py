@@ -6,8 +6,8 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
-from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.claims import CLAIMS
 from reprise.papers.ren2023.theory.compute import compute
@@ -20,7 +20,7 @@ NEEDED = "ren2023/lemma-44/needs-condition"
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(Params(points=MIN_POINTS, bound_points=MIN_RUNS), Context())
+    return compute(Params(), Context())
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -39,7 +39,7 @@ def test_counter_case(tables, id):
 
 
 def test_too_few_points_prove_nothing():
-    few = compute(Params(points=2, bound_points=2), Context())
+    few = compute(Params(points=2), Context())
     assert {judge(claim, few).verdict for claim in CLAIMS} == {"inconclusive"}
 
 
@@ -48,7 +48,7 @@ def test_one_point_refutes_a_bound(tables):
     hit = (table["identity"] == "lemma-45/bound") & (table["seed"] == 3)
     table.loc[hit, "relative_error"] = 1e-3
     assert judge(BY_ID["ren2023/lemma-45/bound"], {"identities": table}).verdict == "contradicted"
-    fewer = tables["identities"].query(f"seed < {MIN_RUNS - 1}")
+    fewer = tables["identities"].query("seed < 100")
     assert judge(BY_ID["ren2023/lemma-45/bound"], {"identities": fewer}).verdict == "inconclusive"
 
 
@@ -56,20 +56,20 @@ def test_the_table_is_tidy(tables):
     table = tables["identities"]
     assert not table.duplicated(["identity", "form", "seed"]).any()
     assert table.notna().all(axis=None)
-    assert set(table.groupby(["identity", "form"])["seed"].nunique()) == {MIN_POINTS, MIN_RUNS}
+    assert set(table.groupby(["identity", "form"])["seed"].nunique()) == {Params().points}
     assert {f"ren2023/{name}" for name in table["identity"]} == set(BY_ID)
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, bound_points=1, first_point=7), Context())["identities"]
+    alone = compute(Params(points=1, first_point=7), Context())["identities"]
     among = tables["identities"].query("seed == 7")
     assert alone.to_dict("list") == among.to_dict("list")
 
 
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
-    assert departures(Params(points=100)) == []
-    assert departures(Params(points=10)) == ["points: 10 (ours: 25)"]
+    assert departures(Params(points=1000)) == []
+    assert departures(Params(points=10)) == ["points: 10 (ours: 200)"]
 
 
 def broken_by(monkeypatch, owner, name, other, *checks):

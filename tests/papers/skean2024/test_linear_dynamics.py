@@ -8,7 +8,7 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.judgement import judge
 from reprise.papers.skean2024.errata import APPENDIX_D
 from reprise.papers.skean2024.linear_dynamics import aligned_layers, compute, formulas, gradients, points
@@ -20,7 +20,7 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind in ("identity", "inequality")]
 SIMULATED = [id for id in BY_ID if id not in IDENTITIES]
 MISPRINTS = {id for id in BY_ID if id.endswith("/printed")} | {"skean2024/appD/printed-closed-form-error"}
-TINY = {"bounds": MIN_RUNS, "largest": 4, "learning_rate": 2e-4, "records": 40}
+TINY = {"largest": 4, "learning_rate": 2e-4, "records": 40}
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_every_erratum_that_is_shown_has_its_pair():
 
 def test_a_point_does_not_depend_on_the_others(tables):
     alone = compute.compute(
-        Params(**{**TINY, "points": 1, "bounds": 1, "first_point": 7, "seeds": 1}), Context()
+        Params(**{**TINY, "points": 1, "first_point": 7, "seeds": 1}), Context()
     )
     among = tables["identities"].query("seed == 7")
     assert alone["identities"].to_dict("list") == among.to_dict("list")
@@ -92,8 +92,8 @@ def test_a_point_does_not_depend_on_the_others(tables):
 
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
-    assert departures(Params(points=100, seeds=20)) == []
-    assert departures(Params(points=10)) == ["points: 10 (ours: 25)"]
+    assert departures(Params(points=1000, seeds=20)) == []
+    assert departures(Params(points=10)) == ["points: 10 (ours: 200)"]
 
 
 def test_modes_that_do_not_fit_are_refused():

@@ -70,7 +70,7 @@ CASES = {
         Case(
             "skean2024/linear_dynamics",
             {
-                "points": 2, "bounds": 2, "learning_rate": 0.01, "random_learning_rate": 0.02, "records": 10,
+                "points": 2, "learning_rate": 0.01, "random_learning_rate": 0.02, "records": 10,
                 "seeds": 2,
             },
             ("identity", "form", "seed", "time", "mode", "loss", "std", "index"),
@@ -96,14 +96,14 @@ CASES = {
                 "random_learning_rate": Change(0.01, {"small_starts": EVERY}, share=0.1),
                 "random_horizon": Change(10.0, {"small_starts": "time > 0"}, share=0.2),
             },
-            ("points", "bounds", "records", "seeds"),
+            ("points", "records", "seeds"),
             {"closed_form": ("loss", "mode"), "small_starts": ("std", "index")},
             seedless=("closed_form",),  # descent from aligned layers is the same in all directions
         ),
         Case(
             "skean2024/theory",
             {
-                "points": 1, "bounds": 1, "batch": 16, "dim": 32, "seeds": 2, "timed_dims": (8, 16, 32),
+                "points": 1, "batch": 16, "dim": 32, "seeds": 2, "timed_dims": (8, 16, 32),
                 "repeats": 1,
             },
             ("identity", "form", "reading", "correlation", "decay", "seed", "term", "samples", "dim"),
@@ -113,7 +113,7 @@ CASES = {
                 "batch": Change(20, {"gradients": EVERY, "operations": EVERY}),
                 "dim": Change(40, {"gradients": EVERY}),
             },
-            ("points", "bounds", "correlations", "decays", "seeds", "timed_dims", "repeats"),
+            ("points", "correlations", "decays", "seeds", "timed_dims", "repeats"),
             {"gradients": ("reading", "correlation", "decay"), "operations": ("term", "samples", "dim")},
             shared=("timed embeddings",),  # of every dimension
             seedless=("identities",),  # there is one point here

@@ -8,8 +8,8 @@ import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
-from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.judgement import judge
 from reprise.papers.tian2023 import contrastive
 from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, points, roughness, two_layers
 from reprise.papers.tian2023.dynamics.claims import CLAIMS
@@ -23,7 +23,7 @@ WRONG = {id for id in BY_ID if id.endswith("/printed")}
 
 @pytest.fixture(scope="module")
 def tables():
-    return compute(Params(points=MIN_POINTS, bound_points=MIN_RUNS), Context())
+    return compute(Params(), Context())
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -52,7 +52,7 @@ def test_the_misprint_swapped_for_its_correction(tables, id):
 
 
 def test_too_few_points_prove_nothing():
-    few = compute(Params(points=2, bound_points=2), Context())
+    few = compute(Params(points=2), Context())
     verdicts = {claim.id: judge(claim, few).verdict for claim in CLAIMS}
     assert {id for id, verdict in verdicts.items() if verdict == "contradicted"} <= WRONG
     assert {verdict for id, verdict in verdicts.items() if id not in WRONG} == {"inconclusive"}
@@ -68,7 +68,7 @@ def test_a_bound_that_fails_at_one_point_in_a_hundred_is_not_reproduced(tables):
             relative_error=table["relative_error"].where(~is_own | (table["seed"] != 100), 0.1)
         )
         assert judge(claim, {"identities": failing}).verdict == "contradicted"
-        few = {"identities": table[table["seed"] < MIN_POINTS]}
+        few = {"identities": table[table["seed"] < 20]}
         assert judge(claim, few).verdict == "inconclusive"
 
 
@@ -77,7 +77,7 @@ def test_the_table_is_tidy(tables):
     assert not table.duplicated(["identity", "form", "seed"]).any()
     assert table.notna().all(axis=None)
     points = table.groupby(["identity", "form"])["seed"].nunique()
-    assert set(points) == {MIN_POINTS, MIN_RUNS}
+    assert set(points) == {Params().points}
     tried = {f"tian2023/{name}" for name in table["identity"]}
     assert tried == {id.removesuffix("/printed").removesuffix("/corrected") for id in FORMULAS}
 
@@ -90,7 +90,7 @@ def test_sizes_vary(tables):
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, bound_points=1, first_point=7), Context())
+    alone = compute(Params(points=1, first_point=7), Context())
     for name, table in alone.items():
         assert table.to_dict("list") == tables[name].query("seed == 7").to_dict("list")
 
@@ -141,14 +141,14 @@ def test_weights_of_unequal_fields_move_as_their_gradients_say(point, layer):
 
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
-    assert departures(Params(points=100)) == []
-    assert departures(Params(points=10)) == ["points: 10 (ours: 25)"]
+    assert departures(Params(points=1000)) == []
+    assert departures(Params(points=10)) == ["points: 10 (ours: 200)"]
 
 
 def broken_by(monkeypatch, module, name, other):
     """The identities that a changed function contradicts."""
     monkeypatch.setattr(module, name, other)
-    tables = compute(Params(points=MIN_POINTS, bound_points=MIN_RUNS), Context())
+    tables = compute(Params(), Context())
     verdicts = {id.removeprefix("tian2023/"): judge(BY_ID[id], tables).verdict for id in BY_ID}
     return {name for name, verdict in verdicts.items() if verdict == "contradicted"}
 
@@ -166,7 +166,7 @@ def test_a_gradient_through_the_variance_breaks_appendix_d_alone(monkeypatch):
 
 def test_an_activation_with_an_offset_is_not_homogeneous(monkeypatch):
     monkeypatch.setitem(points.HOMOGENEOUS, "relu", lambda x: torch.relu(x + 0.2))
-    tables = compute(Params(points=MIN_POINTS, bound_points=MIN_RUNS), Context())
+    tables = compute(Params(), Context())
     for name in ("lemma3/relu", "eq6/relu", "lemma4/filters", "thm5/dynamics"):
         assert judge(BY_ID[f"tian2023/{name}"], tables).verdict != "reproduced"
 

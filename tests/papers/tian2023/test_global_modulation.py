@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
-from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.judgement import judge
 from reprise.papers.tian2023.global_modulation import formulas, probabilities, sphere
 from reprise.papers.tian2023.global_modulation.claims import CLAIMS
 from reprise.papers.tian2023.global_modulation.compute import compute
@@ -18,8 +18,6 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 IDENTITIES = [id for id, claim in BY_ID.items() if claim.kind in ("identity", "inequality")]
 ORDERINGS = [id for id, claim in BY_ID.items() if claim.kind == "ordering"]
 SMALL = Params(
-    points=MIN_POINTS,
-    bound_points=MIN_RUNS,
     starts=200,
     draws=500_000,
     probability_dims=(2, 8),
@@ -118,7 +116,7 @@ def test_the_tables_are_tidy(tables):
 
 def test_a_seed_does_not_depend_on_the_others(tables):
     alone = compute(
-        SMALL.model_copy(update={"points": 1, "bound_points": 1, "first_point": 5, "seeds": 1}), Context()
+        SMALL.model_copy(update={"points": 1, "first_point": 5, "seeds": 1}), Context()
     )
     for name, query in (("identities", "seed == 5"), ("basins", "seed == 0"), ("probabilities", "seed == 0")):
         among = tables[name].query(query)

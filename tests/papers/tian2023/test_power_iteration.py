@@ -11,9 +11,9 @@ from scipy import integrate
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures, overridden
 from reprise.errors import RepriseError
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, MIN_RUNS
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.identities import tried
-from reprise.evidence.judgement import MIN_POINTS, judge
+from reprise.evidence.judgement import judge
 from reprise.papers.tian2023.power_iteration import checks, irregularity
 from reprise.papers.tian2023.power_iteration import compute as room
 from reprise.papers.tian2023.power_iteration.claims import CLAIMS
@@ -26,9 +26,6 @@ SMALL = {
     "patterns": 4,
     "gram_distances": (0.0, 0.05, 0.1),
     "iterations": 60,
-    "seeds": MIN_RUNS,
-    "points": MIN_POINTS,
-    "bound_points": MIN_RUNS,
 }
 WRONG = {id for id in BY_ID if id.endswith("/printed")} | {
     "tian2023/thm3/covers-fig1-discrete",
@@ -173,7 +170,7 @@ def test_orthogonal_patterns_are_fixed_points_and_a_start_elsewhere_is_not(table
 
 
 def test_discrete_patterns_far_from_orthogonal_end_in_cycles_and_smooth_ones_do_not():
-    params = Params(**{**SMALL, "gram_distances": (0.0, 0.05, 0.1, 0.4), "points": 1, "bound_points": 1})
+    params = Params(**{**SMALL, "gram_distances": (0.0, 0.05, 0.1, 0.4), "points": 1})
     ends = compute(params, Context())["ends"].query("gram_distance == 0.4")
     shares = ends.assign(cycle=ends["period"] > 1).groupby("model")["cycle"].mean()
     assert shares["discrete"] > 0.2
@@ -315,7 +312,7 @@ def times(factor):
 def test_a_smaller_bound_is_exceeded(monkeypatch, name, broken, among, ids):
     """So the bounds are no wider than they need to be to hold."""
     monkeypatch.setattr(irregularity, name, broken(getattr(irregularity, name)))
-    tables = {"identities": tried(among, range(MIN_POINTS), Params().largest, ("dimension",), Context())}
+    tables = {"identities": tried(among, range(20), Params().largest, ("dimension",), Context())}
     for id in ids:
         assert judge(BY_ID[f"tian2023/{id}"], tables).verdict != "reproduced"
 
@@ -422,14 +419,14 @@ def test_a_run_in_fifty_that_fails_is_not_reproduced(tables):
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    fewer = compute(Params(**{**SMALL, "points": 2, "bound_points": 2, "seeds": 2}), Context())
+    fewer = compute(Params(**{**SMALL, "points": 2, "seeds": 2}), Context())
     for name, keys in (("thresholds", ["seed"]), ("identities", ["identity", "form", "seed"])):
         both = [t[name].query("seed == 1").set_index(keys).sort_index() for t in (fewer, tables)]
         assert both[0].equals(both[1])
 
 
 def test_nor_does_a_seed(tables):
-    fewer = compute(Params(**{**SMALL, "points": 1, "bound_points": 1, "seeds": 2}), Context())
+    fewer = compute(Params(**{**SMALL, "points": 1, "seeds": 2}), Context())
     for name, keys in (
         ("steps", ["model", "gram_distance", "iteration"]),
         ("irregularity", ["model", "gram_distance"]),
@@ -457,7 +454,7 @@ def test_what_is_assumed_and_departs():
     assert [each.split("=")[0] for each in assumptions(Params())] == [
         "patterns", "probability", "gram_distances", "noise_std", "iterations",
     ]  # fmt: skip
-    assert departures(Params(seeds=200, points=40)) == []
+    assert departures(Params(seeds=300, points=300)) == []
     assert "q = 0.1" in alternatives(Params())
 
 

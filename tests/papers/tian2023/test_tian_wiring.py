@@ -154,7 +154,7 @@ CASES = {
         Case(
             "tian2023/global_modulation",
             {
-                "points": 2, "bound_points": 2, "starts": 40, "duration": 10.0, "probability_dims": (2, 8),
+                "points": 2, "starts": 40, "duration": 10.0, "probability_dims": (2, 8),
                 "draws": 400, "seeds": 2, "epsilons": (-0.4, 0.0, 0.4),
             },
             ("identity", "form", "seed", "dim", "start", "modulation", "epsilon"),
@@ -166,7 +166,7 @@ CASES = {
                 "draws": Change(401, {"probabilities": EVERY}),
             },
             (
-                "points", "bound_points", "flow_starts", "dims", "modulations", "probability_dims",
+                "points", "flow_starts", "dims", "modulations", "probability_dims",
                 "epsilons", "seeds", "time_step",
             ),
             {"basins": ("dim", "modulation"), "probabilities": ("dim", "epsilon"), "flow": ("start",)},
@@ -175,7 +175,7 @@ CASES = {
             "tian2023/power_iteration",
             {
                 "patterns": 3, "gram_distances": (0.0, 0.05, 0.1, 0.4), "iterations": 10, "seeds": 2,
-                "points": 2, "bound_points": 2,
+                "points": 2,
             },
             ("model", "gram_distance", "seed", "iteration", "start", "identity", "form"),
             {
@@ -187,7 +187,7 @@ CASES = {
                 ),
                 "largest": Change(8, {"identities": EVERY, "thresholds": EVERY}, share=0.1),
             },
-            ("patterns", "gram_distances", "iterations", "seeds", "points", "bound_points"),
+            ("patterns", "gram_distances", "iterations", "seeds", "points"),
             {
                 "steps": ("model", "gram_distance"), "ends": ("model",),
                 "irregularity": ("model", "gram_distance"),
@@ -196,13 +196,13 @@ CASES = {
         ),
         Case(
             "tian2023/dynamics",
-            {"points": 2, "bound_points": 2},
+            {"points": 2},
             ("identity", "form", "seed", "layer"),
             {
                 "first_point": Change(1, {"identities": EVERY, "fields": EVERY}),
                 "largest": Change(12, {"identities": EVERY, "fields": EVERY}, share=0.2),
             },
-            ("points", "bound_points"),
+            ("points",),
             {"fields": ("layer",)},
         ),
     )

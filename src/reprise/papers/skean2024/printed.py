@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claim import Claim, Quantifier, ours
 from reprise.evidence.claims import printed
 from reprise.evidence.comparison import MARGINS, Measure
 from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
@@ -94,9 +94,27 @@ def slowest_behind(tables: Tables) -> pd.Series:
     return table[SAMPLE].min(axis=1) - table[table.columns.intersection(DIMENSION)].min(axis=1)
 
 
-def positive(name: str, statement: str, source: str, measure: Measure, unit: str = UNIT) -> Claim:
+def positive(
+    name: str,
+    statement: str,
+    source: str,
+    measure: Measure,
+    unit: str = UNIT,
+    *,
+    quantifier: Quantifier = "universal",
+    word: str,
+) -> Claim:
     """A claim that holds if every observation is positive."""
-    return printed(f"skean2024/{name}", statement, source=source, unit=unit, measure=measure, above=0.0)
+    return printed(
+        f"skean2024/{name}",
+        statement,
+        source=source,
+        unit=unit,
+        measure=measure,
+        above=0.0,
+        quantifier=quantifier,
+        word=word,
+    )
 
 
 SECTION = "Section 6.1, Table 3"
@@ -108,6 +126,7 @@ CLAIMS: list[Claim] = [
             "Table 2",
             averages,
             "percentage points left of the rounding",
+            word="are the means of its rows",
         )
     ),
     positive(
@@ -116,6 +135,7 @@ CLAIMS: list[Claim] = [
         "Abstract, Section 6.1, Table 2",
         within_margin(behind_the_best),
         f"{UNIT} left of the margin",
+        word="learns competitive representations",
     ),
     ours(
         positive(
@@ -123,6 +143,7 @@ CLAIMS: list[Claim] = [
             "FroSSL is not the best in any column of Table 2.",
             "our reading of Table 2",
             behind_the_best,
+            word="not the best in any column",
         )
     ),
     positive(
@@ -130,6 +151,7 @@ CLAIMS: list[Claim] = [
         "FroSSL is second best in every column of Table 2 except STL-10, where it is third.",
         "Table 2, which underlines the second best",
         above_the_next,
+        word="second best is underlined",
     ),
     ours(
         positive(
@@ -137,6 +159,8 @@ CLAIMS: list[Claim] = [
             "On average, FroSSL is above the other dimension-contrastive methods of Table 2.",
             "our reading of Table 2",
             lead("Table 2", ["Average"], DIMENSION),
+            quantifier="generic",
+            word="On average",
         )
     ),
     positive(
@@ -146,6 +170,8 @@ CLAIMS: list[Claim] = [
         "Sections 3.1 and 6.3, Table 2",
         beyond_margin(logs_gain("Table 2")),
         f"{UNIT} beyond the margin",
+        quantifier="generic",
+        word="noticeably worse performance than",
     ),
     positive(
         "table3-printed/logs-help",
@@ -154,6 +180,8 @@ CLAIMS: list[Claim] = [
         "Sections 3.1 and 6.3, Table 3",
         beyond_margin(logs_gain("Table 3")),
         f"{UNIT} beyond the margin",
+        quantifier="generic",
+        word="noticeably worse performance than",
     ),
     *(
         positive(
@@ -161,6 +189,7 @@ CLAIMS: list[Claim] = [
             f"At epoch {epoch} FroSSL outperforms all other dimension-contrastive methods of Table 3.",
             SECTION,
             lead_at(epoch, [*DIMENSION, NO_LOGS]),
+            word="outperforms all other",
         )
         for epoch in EPOCHS
     ),
@@ -170,6 +199,7 @@ CLAIMS: list[Claim] = [
             f"At epoch {epoch}, within the first 30, FroSSL outperforms all other methods of Table 3.",
             f"{SECTION}; Sections 1 and 7",
             lead_at(epoch, OTHERS),
+            word="outperforms all other",
         )
         for epoch in EARLY
     ),
@@ -182,6 +212,7 @@ CLAIMS: list[Claim] = [
                 "Section 7, on Table 3",
                 beyond_margin(lead_at(epoch, OTHERS)),
                 f"{UNIT} beyond the margin",
+                word="over all other methods",
             ),
             "ours: the paper calls the lead substantial, and names no size",
         )
@@ -193,6 +224,8 @@ CLAIMS: list[Claim] = [
         "sample-contrastive one.",
         "Abstract, Section 1",
         slowest_behind,
+        quantifier="existential",
+        word="some methods",
     ),
     ours(
         positive(
@@ -200,6 +233,8 @@ CLAIMS: list[Claim] = [
             "FroSSL ends above Barlow Twins on ImageNet, in top-1 and top-5 accuracy.",
             "Section 6.2",
             final_gap,
+            quantifier="generic",
+            word="ends above",
         )
     ),
     positive(
@@ -209,6 +244,7 @@ CLAIMS: list[Claim] = [
         "Section 6.2",
         within_margin(final_gap),
         f"{UNIT} left of the margin",
+        word="achieves similar performances",
     ),
     positive(
         "text/barlow-catches-up",
@@ -216,5 +252,6 @@ CLAIMS: list[Claim] = [
         "is larger than its final lead.",
         "Section 6.2, Figure 4",
         lambda tables: first_gap(tables) - final_gap(tables),
+        word="does catch up",
     ),
 ]

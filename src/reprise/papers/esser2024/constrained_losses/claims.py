@@ -21,6 +21,8 @@ from reprise.evidence.measures import applied, difference, interned, ratio, sele
 from reprise.papers.esser2024.limits import beyond
 
 SCALED = {"orthogonal": "L_orth (spectral norms)", "frobenius": "the loss scaled by Frobenius norms"}
+WORDS = {"orthogonal": "independent of the initialization", "frobenius": "different considered constraints"}
+"""The paper's words, in Example 1 and in the caption of Figure 1, that speak of every start, or of both."""
 DIMS = (1, 2)
 """Numbers of outputs."""
 FIGURE_1 = "Example 1, Figure 1"
@@ -128,6 +130,7 @@ def _converges(problem: str, outputs: int, where: str) -> Claim:
             "at this value": _is_none(off_optimum(problem, outputs)),
         },
         source="Example 1, Figure 1; Propositions 2 and 3",
+        word=WORDS[problem] if outputs == 1 else "converges",
     )
     return _of_one_output(converges, outputs)
 
@@ -141,15 +144,17 @@ def _independent(problem: str, outputs: int) -> Claim:
             "same value": _is_none(off_first_start(problem, outputs)),
         },
         source=FIGURE_1,
+        word=WORDS[problem] if outputs == 1 else "whatever the start",
     )
     return _of_one_output(independent, outputs)
 
 
-def _collapses(problem: str, id: str, what: str, source: str) -> Claim:
+def _collapses(problem: str, id: str, what: str, source: str, word: str) -> Claim:
     return always(
         id,
         f"{what}: two outputs collapse to one dimension.",
         source=source,
+        word=word,
         measure=rank(problem),
         at_most=1,
         unit="singular values not collapsed",
@@ -162,6 +167,7 @@ CLAIMS = [
         "Gradient descent on the unconstrained contrastive loss diverges, to numbers that are not finite.",
         {f"z = {z}": _diverges("unconstrained", z, 1) for z in DIMS},
         source=FIGURE_1,
+        word="diverge",
     ),
     *(
         for_all(
@@ -169,6 +175,7 @@ CLAIMS = [
             f"With {SCALED[problem]} no run of gradient descent diverges.",
             {f"z = {z}": _diverges(problem, z, 0) for z in DIMS},
             source=FIGURE_1,
+            word=WORDS[problem],
         )
         for problem in SCALED
     ),
@@ -182,6 +189,7 @@ CLAIMS = [
             f"esser2024/fig1/{problem}-most-negative-eigenvector",
             f"With {SCALED[problem]} one output converges to C's most negative eigenvector.",
             source="Example 1; Section 3 after Proposition 3",
+            word="extracts the eigenvectors",
             measure=off_eigenvector(problem),
             at_most=IDENTITY_TOLERANCE,
             unit="1 - |cos|, " + RESOLUTION,
@@ -192,6 +200,7 @@ CLAIMS = [
         "esser2024/fig1/rank-orthogonal",
         "With L_orth (spectral norms) two outputs do not collapse: they span two dimensions.",
         source="Proposition 3",
+        word="avoids dimension collapse",
         measure=rank("orthogonal"),
         at_least=2,
         unit="singular values not collapsed",
@@ -201,23 +210,27 @@ CLAIMS = [
         "esser2024/fig1/rank-frobenius",
         "With the loss scaled by Frobenius norms, which converges too",
         "Proposition 2",
+        "does not prevent",
     ),
     _collapses(
         "unconstrained",
         "esser2024/prop1/rank-two-layers",
         "Unconstrained, in a linear network of two layers",
         "Proposition 1",
+        "collapses to one dimension",
     ),
     _collapses(
         "one_layer",
         "esser2024/prop1/rank-one-layer",
         "Unconstrained, in a linear network of one layer, u = Θx",
         "Proposition 1",
+        "collapses to one dimension",
     ),
     always(
         "esser2024/prop2/second-output-adds-nothing",
         "With the loss scaled by Frobenius norms, the least loss of two outputs is that of one.",
         source="Proposition 2",
+        word="has a global solution",
         measure=off_one_output("frobenius"),
         at_most=IDENTITY_TOLERANCE,
         unit="loss, " + RESOLUTION,
@@ -226,6 +239,7 @@ CLAIMS = [
         "esser2024/prop3/second-output-adds",
         "With the orthogonal loss L_orth, two outputs reach a lower loss than one.",
         source="Proposition 3",
+        word="avoids dimension collapse",
         measure=gain("orthogonal"),
         at_least=IDENTITY_TOLERANCE,
         unit="loss",

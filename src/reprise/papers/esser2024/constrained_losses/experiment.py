@@ -31,7 +31,7 @@ class Params(Settings):
     )
     learning_rate: float = unstated(0.01, "as in Figures 2 and 3", gt=0)
     steps: int = unstated(5000, "enough for the scaled losses to pass their saddles and settle", ge=4)
-    seeds: int = ours(50, "data sets", ge=1)
+    seeds: int = ours(200, "independent data sets", ge=1)
     starts: int = ours(4, "initial weights per data set", ge=2)
     records: int = ours(120, "recorded steps after the start, evenly spaced in the logarithm", ge=2)
 

@@ -66,6 +66,8 @@ CLAIMS = [
         {f"z = {z}": _as_accurate(accuracy(z, "descent"), accuracy(z, "printed")) for z in DIMS}
         | {f"z = {z}, learned": _less_accurate(accuracy(z, "start"), accuracy(z, "descent")) for z in DIMS},
         source="Figure 4 right, 'Runtime and downstream task'",
+        quantifier="similar",
+        word="coincide",
         reading="after as many steps as epochs in Figure 2, where the outputs are not at their limit yet",
     ),
     ours(
@@ -81,6 +83,7 @@ CLAIMS = [
                 ),
             },
             source="our remark on Figure 4 right",
+            word="falls short of",
             looked="added after a look at the seeds with the lowest accuracies",
         )
     ),
@@ -93,6 +96,8 @@ CLAIMS = [
             for z in DIMS
         },
         source="Section 1, 'Contributions'",
+        quantifier="similar",
+        word="comparable accuracy",
         reading="comparable: within two points, after as many steps",
     ),
     ordering(
@@ -100,6 +105,8 @@ CLAIMS = [
         "A step of the ODE (12) takes less time than a step of training a nonlinear network (tanh), at every "
         "width timed.",
         source="Section 1, 'Contributions'",
+        quantifier="existential",
+        word="can",
         measure=speed_up("tanh"),
         above=1.0,
         unit="time of training over that of the ODE",
@@ -108,6 +115,8 @@ CLAIMS = [
         "esser2024/fig4-time/ode-faster",
         "A step of the ODE (12) takes less time than a step of descent (11), at every width timed.",
         source=LEFT,
+        quantifier="generic",
+        word="is significantly faster",
         measure=speed_up("descent"),
         above=1.0,
         unit="time of descent over that of the ODE",
@@ -116,6 +125,7 @@ CLAIMS = [
         "esser2024/fig4-time/descent-linear",
         "The time of a step of descent (11) is linear in the width: log-log slope among wide nets.",
         source=LEFT,
+        word="scales linearly with",
         quantity="slope",
         measure=slope("descent"),
         published=1.0,

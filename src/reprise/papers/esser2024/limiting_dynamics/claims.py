@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claim import Claim, Quantifier, ours
 from reprise.evidence.claims import for_all
 from reprise.evidence.comparison import (
     IDENTITY_TOLERANCE,
@@ -68,10 +68,23 @@ def _smallest(width: int) -> Comparison:
 
 
 def _at_all_widths(
-    name: str, statement: str, cell: Callable[[int], Comparison], source: str = SOURCE
+    name: str,
+    statement: str,
+    cell: Callable[[int], Comparison],
+    word: str,
+    source: str = SOURCE,
+    quantifier: Quantifier = "universal",
 ) -> Claim:
     cells = {f"h = {width}": cell(width) for width in WIDTHS}
-    return for_all(f"esser2024/fig3/{name}", statement, cells, source=source, looked=LOOKED)
+    return for_all(
+        f"esser2024/fig3/{name}",
+        statement,
+        cells,
+        source=source,
+        quantifier=quantifier,
+        word=word,
+        looked=LOOKED,
+    )
 
 
 CLAIMS = [
@@ -79,6 +92,7 @@ CLAIMS = [
         "final-loss-gap",
         "Projected gradient descent (11) and the ODE (12) converge to the same final loss (z = 1).",
         lambda width: _agree("difference of losses", final_loss_gap(width), *resolutions(width, 1, "loss_")),
+        "the same final loss value",
     ),
     for_all(
         "esser2024/fig3/slower-decay",
@@ -87,6 +101,8 @@ CLAIMS = [
         {f"h = {width}": _slower(width) for width in WIDTHS}
         | {f"h = {width}, decays": _falls(width) for width in WIDTHS},
         source=SOURCE,
+        quantifier="generic",
+        word="slightly slower",
         looked=LOOKED,
     ),
     _at_all_widths(
@@ -94,17 +110,21 @@ CLAIMS = [
         "Started alike, the outputs of (11) and (12) stay close to each other: the largest distance on the "
         "way, where the limit has length 1 (z = 1).",
         _close,
+        "stay close to each other",
+        quantifier="similar",
     ),
     _at_all_widths(
         "same-limit",
         "The outputs of (11) and (12) converge to the same limit (z = 1).",
         lambda width: _agree(UNIT, end("distance", width, ODE), *resolutions(width, 1)),
+        "the same final outputs",
     ),
     ours(
         _at_all_widths(
             "same-limit-z2",
             "The outputs of (11) and (12) converge to the same limit for two outputs too (z = 2).",
             lambda width: _agree(UNIT, end("distance", width, ODE, 2), *resolutions(width, 2)),
+            "the same limit",
         ),
         "ours: Figure 3 has one output; that Theorem 2's ODE is not the descent's is `thm2-ode`",
     ),
@@ -112,6 +132,7 @@ CLAIMS = [
         "smallest-eigenvector",
         "The outputs of (11) converge to the smallest eigenvector, e_1 or -e_1 (z = 1).",
         _smallest,
+        "converge to the smallest eigenvector",
         "Figure 3 right, Numerical Evaluation of Theorem 3",
     ),
 ]

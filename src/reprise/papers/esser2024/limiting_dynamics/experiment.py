@@ -32,7 +32,7 @@ class Params(Settings):
     )
     steps: int = unstated(2000, "enough for both to settle, from nearly all starts", ge=4)
     record_every: int = ours(20, "steps between recorded iterations", ge=1)
-    seeds: int = ours(150, "independent data sets and starts", ge=1)
+    seeds: int = ours(200, "independent data sets and starts", ge=1)
     first_seed: int = ours(
         30, "the first; results of those before had been seen when we chose how many", ge=0
     )

@@ -24,7 +24,9 @@ def _in_each(
 ) -> Claim:
     """A formula in several models: cell -> the name of what was tried there."""
     formulas = {cell: make(error_of(tried)) for cell, tried in cells.items()}
-    return for_all(f"esser2024/{name}", statement, formulas, source=source)
+    return for_all(
+        f"esser2024/{name}", statement, formulas, source=source, word="=" if make is identity else "≤"
+    )
 
 
 CLAIMS = [
@@ -122,6 +124,7 @@ CLAIMS = [
         "Under InfoNCE, as under (1), the outputs of a linear model collapse to one dimension: at the "
         "minimum their second singular value has collapsed.",
         source="Remark 2",
+        word="would also happen",
         measure=error_of("remark2/infonce-collapse"),
         at_most=COLLAPSED,
         unit="second singular value over the first",
@@ -131,6 +134,7 @@ CLAIMS = [
         "Under the spectral contrastive loss the outputs of a linear model stay coupled: its Hessian has "
         "entries between weights of two outputs.",
         source="Remark 2",
+        word="remain coupled",
         measure=error_of("remark2/spectral"),
         at_least=IDENTITY_TOLERANCE,
         unit="share of the Hessian's norm",
@@ -325,6 +329,7 @@ CLAIMS = [
             "z = 1).",
             identity(error_of("thm2/velocity-h2")),
             source="Theorem 2, Eq. 9",
+            word="=",
         ),
         "ours: an instance of `thm2-ode`, in which the gap is exactly 1/3",
     ),
@@ -335,6 +340,7 @@ CLAIMS = [
             " Q - C Q Qᵀ Q] (h = d = 2, z = 1).",
             identity(error_of("thm2/velocity-h2", "corrected")),
             source="Theorem 2, Eq. 9, corrected",
+            word="=",
         )
     ),
     *falsehood(

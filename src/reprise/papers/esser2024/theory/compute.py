@@ -22,15 +22,6 @@ CHECKS = (
     *trace_loss.CHECKS,
     *output_dynamics.CHECKS,
 )
-AT_MANY_POINTS = (
-    collapse.spectral_loss,
-    wide_networks.conditions,
-    wide_networks.theorem1,
-    wide_networks.lemma2,
-    trace_loss.expectation,
-    output_dynamics.eq_11,
-)
-"""The checks of bounds and signs, which may fail at few points."""
 SIZES = ("samples", "inputs", "hidden", "outputs")
 
 
@@ -40,10 +31,5 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     Its sizes are anchors or samples n, inputs d, hidden units h and outputs z; a size that the formula does
     not have is 0.
     """
-    few = [check for check in CHECKS if check not in AT_MANY_POINTS]
-    numbers = (few, params.points), (AT_MANY_POINTS, params.many_points)
-    tables = [
-        tried(checks, range(params.first_point, params.first_point + number), params.largest, SIZES, context)
-        for checks, number in numbers
-    ]
-    return {"identities": pd.concat(tables, ignore_index=True)}
+    points = range(params.first_point, params.first_point + params.points)
+    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

@@ -10,8 +10,7 @@ from reprise.contract.settings import Settings, ours
 class Params(Settings):
     """The paper gives none of these: its formulas should hold at every point and size."""
 
-    points: int = ours(25, "random points and sizes at which each formula is checked", ge=1)
-    many_points: int = ours(150, "points at which each bound or sign is checked", ge=1)
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(5, "largest number of inputs or outputs; widths and samples may be larger", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
 

@@ -64,6 +64,8 @@ CLAIMS = [
             for loss in LOSSES
         },
         source="Section 2, after Proposition 1",
+        quantifier="generic",
+        word="also happen for",
         reading="ours: in networks of finite width, along the gradient flow in a time of its own",
         looked="steps, after a trial on other seeds",
     ),
@@ -73,6 +75,8 @@ CLAIMS = [
         "tenth at the largest width, and by more than supervised ones do, at the smallest and the largest.",
         {"a tenth": _above(at_rank(-1, "constrained"), MARGINS["score"]), **_further("constrained")},
         source="Abstract",
+        quantifier="generic",
+        word="significantly deviate from",
         reading="ours: the network's outputs against those of its kernel at the start, after equal training",
         looked="without constraints is a claim of its own, after a look at the smallest width",
     ),
@@ -83,6 +87,7 @@ CLAIMS = [
             "supervised ones of the same width, at the smallest and the largest.",
             _further("unconstrained"),
             source="our remark on the abstract",
+            word="at the smallest and the largest",
         )
     ),
     ours(
@@ -90,6 +95,8 @@ CLAIMS = [
             "esser2024/abstract/ntk-supervised",
             "Supervised networks approach their neural tangent kernel as they become wider.",
             source="control of the abstract's sentence",
+            quantifier="generic",
+            word="as they become wider",
             measure=slope("supervised"),
             below=0.0,
             unit="log-log slope",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim, ours, single
+from reprise.evidence.claim import Claim, Quantifier, ours, single
 from reprise.evidence.claims import for_all
 from reprise.evidence.comparison import Comparison, Measure, above, below
 from reprise.evidence.measures import Source, applied, last, rows, wide
@@ -20,6 +20,8 @@ NAMES = {
     "centred_sigmoid": "sigmoid less its value at 0",
     "scaled_sigmoid": "sigmoid less its value at 0, scaled to slope 1 there",
 }
+DECIDING = {"tanh": "goes to zero", "relu": "still is consistent with", "sigmoid": "increases"}
+"""The paper's words on an activation's curves."""
 SOURCE = "Figure 2, Section 4, Numerical Evaluation"
 
 
@@ -69,13 +71,15 @@ def _at_both_ends(cell: Callable[[str], Comparison]) -> dict[str, Comparison]:
     return {words: cell(when) for when, words in WHEN.items()}
 
 
-def _vanishes(activation: str, *, reading: str) -> Claim:
+def _vanishes(activation: str, *, reading: str, quantifier: Quantifier, word: str) -> Claim:
     return for_all(
         f"esser2024/fig2/{_word(activation)}-slope",
         f"{_named(activation)}: the difference between nonlinear and linear output falls with width, at "
         "initialisation and after the last epoch.",
         _at_both_ends(lambda when: _falls(slope(activation, when))),
         source=SOURCE,
+        quantifier=quantifier,
+        word=word,
         reading=reading,
     )
 
@@ -87,6 +91,8 @@ def _vanishes_relatively(activation: str) -> Claim:
         "initialisation and after the last epoch.",
         _at_both_ends(lambda when: _falls(slope(activation, when, "relative"))),
         source=SOURCE,
+        quantifier="generic",
+        word=DECIDING[activation],
         reading="ours: relative to the linear output, which itself falls with width at initialisation",
     )
 
@@ -98,6 +104,8 @@ def _vanishes_up_to_sign(activation: str) -> Claim:
         "with width after the last epoch.",
         _falls(slope(activation, "end", "up_to_sign")),
         source="our remark on Figure 2",
+        quantifier="generic",
+        word="falls with width",
         form="ours",
         reading="up to the sign, ours; the loss is a mean over anchors, where Eq. 1 has their sum",
         looked="added after a look at the seeds on which the slope at the end hangs",
@@ -111,6 +119,8 @@ def _with_summed_loss(activation: str, verb: str, cell: Callable[[Measure], Comp
         "the last epoch (summed loss).",
         cell(slope(activation, "end", reduction="sum")),
         source=SOURCE,
+        quantifier="generic",
+        word=DECIDING[activation],
         reading=SUM,
     )
 
@@ -132,8 +142,8 @@ MEAN = (
 SUM = "the loss is a sum over anchors, as in Eq. 1"
 
 CLAIMS = [
-    _vanishes("tanh", reading=f"{MEAN}; {RARE}"),
-    _vanishes("relu", reading=MEAN),
+    _vanishes("tanh", reading=f"{MEAN}; {RARE}", quantifier="generic", word=DECIDING["tanh"]),
+    _vanishes("relu", reading=MEAN, quantifier="generic", word=DECIDING["relu"]),
     *(_vanishes_up_to_sign(name) for name in ("tanh", "relu")),
     for_all(
         "esser2024/fig2/sigmoid-slope",
@@ -141,6 +151,8 @@ CLAIMS = [
         "after the last epoch.",
         _at_both_ends(lambda when: _grows(slope("sigmoid", when))),
         source=SOURCE,
+        quantifier="generic",
+        word=DECIDING["sigmoid"],
         reading=MEAN,
     ),
     *(_with_summed_loss(name, "falls", _falls) for name in ("tanh", "relu")),
@@ -159,9 +171,14 @@ CLAIMS = [
             }.items()
         },
         source=SOURCE,
+        quantifier="generic",
+        word="slower convergence",
         reading=MEAN,
     ),
-    *(ours(_vanishes(name, reading=MEAN)) for name in ("centred_sigmoid", "scaled_sigmoid")),
+    *(
+        ours(_vanishes(name, reading=MEAN, quantifier="universal", word="and after the last epoch"))
+        for name in ("centred_sigmoid", "scaled_sigmoid")
+    ),
     for_all(
         "esser2024/thm1/rate",
         "With an activation that meets Theorem 1's conditions the difference between nonlinear and "
@@ -169,6 +186,7 @@ CLAIMS = [
         "over these widths.",
         {NAMES[name]: below(slope(name, "init"), slope_of_bound(name), unit=UNIT) for name in COVERED},
         source="Theorem 1",
+        word="≤",
     ),
     for_all(
         "esser2024/conj1/largest",
@@ -176,6 +194,7 @@ CLAIMS = [
         "nonlinear and linear output over all of training falls with width.",
         {NAMES[name]: _falls(slope_of_largest(name)) for name in COVERED},
         source="Conjecture 1",
+        word="∀",
         reading=MEAN,
     ),
 ]

@@ -78,6 +78,7 @@ CLAIMS = [
         "With a single linear layer and small augmentation, no dimension of the embedding collapses that had "
         "not collapsed at the start.",
         source="Figure 6a, Section 5.4",
+        word="there is no",
         measure=difference(collapsed_count("linear", 1), at_start("linear", 1)),
         at_most=0,
         unit=f"more {UNIT} {AT_START}",
@@ -89,6 +90,7 @@ CLAIMS = [
         " that had not collapsed at the start.",
         {f"L = {depth}": _collapses("linear", depth) for depth in DEPTHS[1:]},
         source="Figure 6a, Corollary 2",
+        word="becomes low-rank",
         reading=READING,
     ),
     for_all(
@@ -96,6 +98,8 @@ CLAIMS = [
         "With small augmentation, each further linear layer collapses more dimensions of the embedding.",
         {f"L = {depth + 1} after {depth}": _one_more_layer(depth) for depth in DEPTHS[:-1]},
         source="Figure 6a",
+        quantifier="generic",
+        word="leads to",
         reading=READING,
     ),
     single(
@@ -104,6 +108,7 @@ CLAIMS = [
         "data: isotropic data collapse too.",
         _collapses("isotropic", 4),
         source="Corollary 2",
+        word="becomes low-rank",
         reading=READING,
         looked=SPREAD,
     ),
@@ -113,6 +118,7 @@ CLAIMS = [
             "Control: from a degenerate start, which Section 5.3 excludes, isotropic data collapse nothing "
             "(L = 4): depth widens a spread that is there.",
             source="Section 5.3, the start",
+            word="nothing",
             measure=collapsed_count("degenerate", 4),
             at_most=0,
             unit=UNIT,
@@ -126,6 +132,8 @@ CLAIMS = [
         "more than at the start.",
         {f"L = {depth}": _collapses_with_relu(depth) for depth in (2, 3)},
         source="Section 5.4, Figure 6b",
+        quantifier="generic",
+        word="also applies to",
         reading=f"over the course; {READING}",
     ),
     ours(
@@ -134,6 +142,8 @@ CLAIMS = [
             "ReLU (L = 2) leads to as many collapsed dimensions as no nonlinearity, throughout training.",
             {part: _as_linear(divisor) for part, divisor in COURSE.items()},
             source="Figure 6b",
+            quantifier="similar",
+            word="as many",
             reading=READING,
         ),
         "ours: the paper calls the collapse similar, and does not count",

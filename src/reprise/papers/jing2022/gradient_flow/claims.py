@@ -141,6 +141,7 @@ CLAIMS = [
         "jing2022/thm2/degenerate-not-aligned",
         "Within a group of equal singular values the vectors are not unique, and |A| is not the identity.",
         source="Appendix B.5, Remark",
+        word="will not observe",
         measure=error_of("thm2/degenerate-identity"),
         at_least=IDENTITY_TOLERANCE,
         unit="relative distance of |A| from I",

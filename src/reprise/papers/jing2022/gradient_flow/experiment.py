@@ -10,9 +10,7 @@ from reprise.contract.settings import Settings, ours
 class Params(Settings):
     """No value here is the paper's: a formula holds at every point and size, or not at all."""
 
-    points: int = ours(
-        150, "random points and sizes at which each formula is tested, of which a bound needs many", ge=1
-    )
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest width; tall matrices and numbers of samples go beyond", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
 

@@ -6,9 +6,9 @@ import pandas as pd
 
 from reprise.contract.experiment import Tables
 from reprise.evidence.claim import Claim, ours
-from reprise.evidence.claims import for_all, limit, ordering
+from reprise.evidence.claims import agreement, for_all, limit, ordering
 from reprise.evidence.comparison import SHARE, Comparison, Measure, above, at_least, below, collapsed
-from reprise.evidence.measures import applied, column, difference, each_seed, last, ratio, rows, wide
+from reprise.evidence.measures import applied, column, course, difference, each_seed, last, ratio, rows, wide
 from reprise.papers.jing2022.limits import off_diagonal_error, still_moving
 
 
@@ -29,6 +29,11 @@ STARTS = ("independent", "balanced")
 start = column("trajectory", "imbalance", arm="independent", step=0)
 imbalance_left = ratio(at_end("independent", "imbalance"), start)
 """|W1 W1ᵀ - W2ᵀ W2|_F at the end as a share of what it was at the start, from independent layers."""
+
+
+def imbalance_course(tables: Tables) -> pd.DataFrame:
+    """That share over time: a row a step, a column a seed."""
+    return course("trajectory", "imbalance", arm="independent")(tables) / start(tables)
 
 
 def ode_error(other: str) -> Measure:
@@ -72,7 +77,7 @@ def _grows_slower(id: str, layer: str, source: str) -> Claim:
         cells[f"it grows, {arm}"] = above(smallest, 1.0, unit=unit)
         cells[f"slower, {arm}"] = below(smallest, largest, unit=unit)
     statement = f"The smallest singular value of {layer} grows, but significantly slower than the largest."
-    return for_all(id, statement, cells, source=source)
+    return for_all(id, statement, cells, source=source, word="each weight matrix")
 
 
 def _becomes_low_rank(arm: str) -> Comparison:
@@ -92,9 +97,11 @@ CLAIMS = [
         " layers with distinct singular values and independent singular vectors, as the authors' "
         "public code has them.",
         source="Figure 4, Theorem 2",
+        word="converges to an identity matrix",
         measure=at_end("independent", "off_diagonal_mass"),
         reaches=0.0,
         resolution=off_diagonal_error("independent"),
+        course=course("trajectory", "off_diagonal_mass", arm="independent"),
         unit=OFF_DIAGONAL,
     ),
     ordering(
@@ -102,6 +109,7 @@ CLAIMS = [
         "Training brings the alignment matrix V2ᵀ U1 of two linear layers closer to an identity than "
         "it was at the start.",
         source="Figure 4",
+        word="converges to an identity matrix",
         measure=at_end("independent", "off_diagonal_mass"),
         below=column("trajectory", "off_diagonal_mass", arm="independent", step=0),
         unit=OFF_DIAGONAL,
@@ -113,6 +121,7 @@ CLAIMS = [
         "of the steps.",
         {f"{layer}, {arm}": _norm_grows(layer, arm) for arm in STARTS for layer in ("W1", "W2")},
         source="Theorem 2 (Appendix B.5)",
+        word="each weight matrix",
     ),
     ours(
         limit(
@@ -120,21 +129,24 @@ CLAIMS = [
             "Of the imbalance W1 W1ᵀ - W2ᵀ W2 that independent layers start with, nothing is left at the "
             "end.",
             source="Theorem 2 (Appendix B.5)",
+            word="nothing is left",
             measure=imbalance_left,
             reaches=0.0,
             resolution=ratio(still_moving("independent", "imbalance"), start),
+            course=imbalance_course,
             unit="share of the imbalance left",
         ),
         "ours: the proof derives that it is constant, and means its share of the growing norms, which "
         "vanishes",
     ),
-    limit(
+    agreement(
         "jing2022/thm3/ode",
         "Once the layers are aligned, the singular values of W1 and W2 follow Eq. 11 "
         "along the measured right singular vectors (mean relative error at the last step).",
         source="Theorem 3",
+        word="evolve by",
         measure=ode_error(""),
-        reaches=0.0,
+        reference=0.0,
         resolution=ode_resolution,
         unit="mean relative error",
         looked="the number of checkpoints, of which two thirds told the limit too coarsely",
@@ -147,5 +159,6 @@ CLAIMS = [
         "collapse that had not at the start.",
         {arm: _becomes_low_rank(arm) for arm in STARTS},
         source="Figure 5c, Corollary 2",
+        word="becomes low-rank",
     ),
 ]

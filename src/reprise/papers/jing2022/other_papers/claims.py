@@ -57,6 +57,7 @@ STATEMENTS = [
             for arm in PROJECTORS
         },
         source=AFTER_REMARK_3,
+        word="at least as many",
         reading="collapsed: under 1e-3 of the largest (ours)",
     ),
     for_all(
@@ -68,6 +69,7 @@ STATEMENTS = [
             for arm in PROJECTORS
         },
         source=AFTER_REMARK_3,
+        word="keep two dimensions or more",
         reading="collapsed: under 1e-3 of the largest (ours)",
     ),
     value(
@@ -75,6 +77,7 @@ STATEMENTS = [
         "Two views through one net need no training to be aligned as ren2023 measures it: the alignment "
         "score of the two-layer model is about 1 at its random start.",
         source=AFTER_BALANCE,
+        word="about 1",
         quantity="score",
         measure=at_start("none", "alignment"),
         published=1.0,
@@ -86,6 +89,8 @@ STATEMENTS = [
         "As ren2023 finds of two modalities, training with negatives leaves two views through one net "
         "aligned: the alignment score of the two-layer model ends where it started.",
         source=AFTER_BALANCE,
+        quantifier="similar",
+        word="ends where it started",
         quantity="score",
         measure=at_end("none", "alignment"),
         published=at_start("none", "alignment"),
@@ -97,6 +102,8 @@ STATEMENTS = [
         "Unlike two modalities in ren2023, two views through one net lose alignment without negatives: the "
         "alignment score of the two-layer model ends below that of its start.",
         source=AFTER_BALANCE,
+        quantifier="generic",
+        word="lose alignment",
         measure=at_end("non-contrastive", "alignment"),
         below=at_start("non-contrastive", "alignment"),
         unit="alignment score",
@@ -114,11 +121,14 @@ STATEMENTS = [
             )
         },
         source=AFTER_BALANCE,
+        word="and less than",
     ),
     ordering(
         "jing2022/other-papers/contrastive-balance",
         "As ren2023 finds of two modalities, training with negatives makes the embeddings of two views "
         "through one net more balanced than at the start (the two-layer model).",
+        quantifier="generic",
+        word="more balanced than",
         measure=at_end("none", "stable_rank"),
         above=at_start("none", "stable_rank"),
         **BALANCE,
@@ -128,6 +138,7 @@ STATEMENTS = [
         "Unlike two modalities in ren2023, two views through one net do not become balanced in the steps of "
         "Figures 4 and 5: the stable rank of the embeddings stays more than a tenth below its 16 dimensions "
         "(the two-layer model).",
+        word="do not become balanced",
         measure=at_end("none", "stable_rank"),
         below=(1 - MARGINS["singular value"]) * DIM,
         **BALANCE,
@@ -136,6 +147,8 @@ STATEMENTS = [
         "jing2022/other-papers/chi-linear",
         "As tian2023 finds of linear nets, filters do not specialise without ReLU: after training, the rows "
         "of W1 match the axes of the data no better than random rotations of them do (the two-layer model).",
+        quantifier="similar",
+        word="no better than",
         quantity="score",
         measure=at_end("none", "chi"),
         published=at_end("none", "chi_rotated"),
@@ -146,6 +159,8 @@ STATEMENTS = [
         "jing2022/other-papers/chi-relu",
         "As tian2023 finds of ReLU nets, filters specialise with ReLU: after training, the rows of W1 match "
         "the axes of the data better than random rotations of them do (the two-layer model).",
+        quantifier="generic",
+        word="better than",
         measure=at_end("relu", "chi"),
         above=at_end("relu", "chi_rotated"),
         reading=COSINES,
@@ -160,6 +175,7 @@ STATEMENTS = [
             for words, arm in (("linear", "none"), ("ReLU", "relu"))
         },
         source=AFTER_CHI,
+        word="with and without ReLU",
         reading=COSINES,
     ),
 ]

@@ -86,18 +86,21 @@ def reaches(name: str, statement: str, published: float, source: str, net: str, 
         measure=accuracy(net, part),
         published=published,
         unit=TOP1,
+        word=str(published),
         needs=NEEDS,
         learned=learned(net),
     )
 
 
-def above(name: str, statement: str, source: str, one: str, other: str, **rest: Any) -> Claim:
+def above(name: str, statement: str, source: str, one: str, other: str, word: str, **rest: Any) -> Claim:
     """One net's probe beats another's."""
     return ordering(
         f"jing2022/{name}",
         statement,
         source=source,
         measure=lead(accuracy(one), accuracy(other)),
+        quantifier="generic",
+        word=word,
         above=0.0,
         unit=DIFFERENCE,
         learned=learned(one, other),
@@ -105,9 +108,9 @@ def above(name: str, statement: str, source: str, one: str, other: str, **rest: 
     )
 
 
-def above_none(name: str, statement: str, source: str, net: str) -> Claim:
+def above_none(name: str, statement: str, source: str, net: str, word: str) -> Claim:
     """A net's probe beats that of the net whose representation collapses for want of a projector."""
-    return above(name, statement, source, net, "none", premise=collapse_to_prevent(), looked=LOOKED)
+    return above(name, statement, source, net, "none", word, premise=collapse_to_prevent(), looked=LOOKED)
 
 
 def on_each_data_set(
@@ -116,6 +119,7 @@ def on_each_data_set(
     cells: Callable[[str], Mapping[str, Comparison]],
     source: str,
     reading: str,
+    word: str,
     looked: str = "",
 ) -> Claim:
     """A sentence about spectra, on each data set that a run has.
@@ -133,13 +137,15 @@ def on_each_data_set(
         statement,
         named,
         source=source,
+        quantifier="generic",
+        word=word,
         partial=True,
         reading=f"{reading}; {ELSEWHERE}",
         looked=looked,
     )
 
 
-def some_collapse(name: str, statement: str, source: str, net: str, what: str) -> Claim:
+def some_collapse(name: str, statement: str, source: str, net: str, what: str, word: str) -> Claim:
     """More singular values are collapsed than before training, when some are already, and the effective rank
     is smaller."""
 
@@ -159,7 +165,7 @@ def some_collapse(name: str, statement: str, source: str, net: str, what: str) -
             ),
         }
 
-    return on_each_data_set(name, statement, cells, source, READING)
+    return on_each_data_set(name, statement, cells, source, READING, word)
 
 
 def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Claim]:
@@ -195,6 +201,7 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
             leads(collapsed_of, -1, FEWER),
             source,
             READING,
+            "prevents",
             LOOKED,
         ),
         on_each_data_set(
@@ -203,6 +210,7 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
             leads(rank_of, 1, f"{RANK} of the representation, difference"),
             source,
             RANK_READING,
+            "prevents",
             LOOKED,
         ),
     ]
@@ -221,6 +229,7 @@ CLAIMS = [
             learned=learned("nonlinear"),
         ),
         source="Figure 2, caption",
+        word="About 30",
         needs=NEEDS,
         reading=f"about: between 25 and 35, which round to 30; {READING}",
     ),
@@ -231,6 +240,7 @@ CLAIMS = [
         "Abstract, Sections 1 and 3, Figure 2",
         "nonlinear",
         "embedding",
+        "also happens in",
     ),
     some_collapse(
         "fig7/collapse-without-projector",
@@ -239,6 +249,7 @@ CLAIMS = [
         "Section 6.1, Figure 7b",
         "none",
         "representation",
+        "happens when",
     ),
     *prevents(
         "fig7",
@@ -260,6 +271,7 @@ CLAIMS = [
         "A linear probe on the part of DirectCLR's representation that its loss does not see beats the same "
         "probe before training.",
         source="Section 6.2, Figure 10",
+        word="entire",
         measure=difference(accuracy("directclr", "rest"), accuracy("directclr", "rest", "initial")),
         above=0.0,
         unit=DIFFERENCE,
@@ -270,6 +282,8 @@ CLAIMS = [
         "The linear probe on the part of DirectCLR's representation that its loss does not see loses "
         "accuracy when the last block has no identity shortcut.",
         source="Section 6.2, Figure 10",
+        quantifier="generic",
+        word="takes advantage of",
         measure=lead(accuracy("directclr", "rest"), accuracy(WITHOUT_SHORTCUT, "rest")),
         above=0.0,
         unit=DIFFERENCE,
@@ -309,6 +323,7 @@ CLAIMS = [
         "Abstract, Sections 1, 6.2 and 7, Table 1",
         "directclr",
         "linear",
+        "outperforms",
     ),
     above(
         "table1/nonlinear-above-directclr",
@@ -316,24 +331,28 @@ CLAIMS = [
         "Table 1",
         "nonlinear",
         "directclr",
+        "66.5",
     ),
     above_none(
         "table1/nonlinear-above-none",
         "The linear probe of SimCLR with a 2-layer nonlinear projector is above that of SimCLR without one.",
         "Section 6.1, Table 1",
         "nonlinear",
+        "substantially improves",
     ),
     above_none(
         "table1/directclr-above-none",
         "The linear probe of DirectCLR is above that of SimCLR without a projector.",
         "Section 6.2, Table 1",
         "directclr",
+        "62.7",
     ),
     above_none(
         "table1/linear-above-none",
         "The linear probe of SimCLR with a linear projector is above that of SimCLR without one.",
         "Section 6.1, Table 1",
         "linear",
+        "substantially improves",
     ),
     reaches(
         "sec63/fixed-low-rank",
@@ -364,11 +383,13 @@ CLAIMS = [
         "Section 6.3, trainable diagonal projector",
         "linear",
         "diagonal",
+        "slightly worse than",
     ),
     ordering(
         "jing2022/sec63/all-above-subvector",
         "A linear probe on all of DirectCLR's representation is above one on the sub-vector.",
         source="Section 6.3, linear probe on subvector",
+        word="still contains useful information",
         measure=difference(accuracy("directclr"), accuracy("directclr", "subvector")),
         above=0.0,
         unit=DIFFERENCE,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.claim import ours
-from reprise.evidence.claims import given, limit, ordering
+from reprise.evidence.claims import agreement, given, ordering
 from reprise.evidence.comparison import Measure
 from reprise.evidence.measures import applied, column, ratio
 
@@ -59,6 +59,7 @@ CLAIMS = [
             "Without negatives, one signal with σ_1² of the order of ln d among others with σ² = 1 ends "
             "with a condition number that grows as a power of d, which at the start it does not: √ln d. "
             "(Our copy of the paper has lost this power in conversion.)",
+            word="such that",
             source="Theorem 4.3 (a), Lemma B.17",
             measure=slope(at("without negatives", "condition")),
             above=slope(at("start", "condition")),
@@ -72,6 +73,7 @@ CLAIMS = [
             "With negatives, at the end of Stage 1 (small temperature τ²), one signal with σ_1² of the "
             "order of ln d among others with σ² = 1 has led to a condition number that grows as a power "
             "of d.",
+            word="such that",
             source="Lemma B.17",
             measure=slope(at("stage 1", "condition")),
             above=slope(at("start", "condition")),
@@ -80,13 +82,14 @@ CLAIMS = [
         )
     ),
     given(
-        limit(
+        agreement(
             "ren2023/thm43/spike-aligned",
             "Without negatives, from a spectrum with one strong signal, the two modalities end aligned: "
             "K_A = K_B.",
+            word="aligned but not balanced",
             source="Theorem 4.3 (a)",
             measure=at("without negatives", "distance"),
-            reaches=0,
+            reference=0,
             resolution=DISTANCE,
             unit="|K_A - K_B| / |K_A|",
         )
@@ -96,6 +99,7 @@ CLAIMS = [
             "ren2023/thm43/spike-not-balanced",
             "Without negatives, from a spectrum with one strong signal, the modalities end unbalanced: "
             "the balance score, as a share of r, vanishes as d grows.",
+            word="aligned but not balanced",
             source="Theorem 4.3 (a), Definition 4.2",
             measure=slope(share("without negatives", "stable_rank")),
             below=0.0,
@@ -109,6 +113,7 @@ CLAIMS = [
             "Without negatives, from a spectrum with one strong signal, the modalities end unbalanced in "
             "the other reading of the stable rank, too: the balance score, as a share of r, vanishes as d"
             " grows.",
+            word="aligned but not balanced",
             source="Theorem 4.3 (a), Definition 4.2",
             measure=slope(share("without negatives", "intrinsic_dimension")),
             below=0.0,
@@ -121,6 +126,7 @@ CLAIMS = [
             "ren2023/thm43/spike-rank-one",
             "Without negatives, from a spectrum with one strong signal, the representation tends to a "
             "rank-one solution.",
+            word="is close to",
             source="Section 1, contribution 4; Section 7",
             measure=slope(above_one("stable_rank")),
             below=0.0,
@@ -134,6 +140,7 @@ CLAIMS = [
                 "ren2023/thm43/spike-rank-one-trace",
                 "Without negatives the representation tends to a rank-one solution in the other reading of "
                 "the stable rank, too, for some multiple of ln d as the strong signal.",
+                word="tends to",
                 source="Section 1, contribution 4; Section 7",
                 measure=slope(above_one("intrinsic_dimension")),
                 below=0.0,
@@ -145,25 +152,27 @@ CLAIMS = [
         "above 1 / ln 2",
     ),
     given(
-        limit(
+        agreement(
             "ren2023/thm43/contrast-aligns-spike",
             "With negatives, from a spectrum with one strong signal, the two modalities end aligned as "
             "well: K_A = K_B.",
+            word="for any valid",
             source="Theorem 4.3 (b)",
             measure=at("stage 2", "distance"),
-            reaches=0,
+            reference=0,
             resolution=DISTANCE,
             unit="|K_A - K_B| / |K_A|",
         )
     ),
     given(
-        limit(
+        agreement(
             "ren2023/thm43/contrast-balances-spike",
             "With negatives, from a spectrum with one strong signal, the modalities end balanced: the "
             "balance score is about r.",
+            word="for any valid",
             source="Theorem 4.3 (b)",
             measure=share("stage 2", "stable_rank"),
-            reaches=1,
+            reference=1,
             resolution=RANK,
             unit="|C|_F² / |C|_2² / r",
         )

@@ -91,6 +91,7 @@ def _orthogonal(column: str) -> list[Claim]:
                 f"All through {STAGE_NAMES[stage]} of contrastive training at finite width m the "
                 f"columns of {kind} keep as close to orthogonal as they begin: their cosine falls like "
                 "m^(-1/2).",
+                word="for any" if (column, stage) == ("noises", 2) else "For any",
                 source=source,
                 quantity="slope",
                 measure=cosine_exponent(stage, column),
@@ -103,6 +104,7 @@ def _orthogonal(column: str) -> list[Claim]:
                         f"ren2023/lemma-c1/{slug}-doubles",
                         f"In {STAGE_NAMES[2]} of contrastive training the cosine between columns of "
                         f"{kind} at most doubles.",
+                        word="at most double",
                         source=f"{source}, proof of Lemma C.1",
                         measure=growth(column),
                         at_most=2.0,
@@ -122,19 +124,21 @@ CLAIMS = [
             f"ren2023/{slug}/width-exponent",
             f"{what} at finite width m ends closer to that of infinite width the wider it is: their "
             "distance falls like m^(-1/2).",
+            word=word,
             source=source,
             quantity="slope",
             measure=distance_exponent(stage, loss),
             published=-0.5,
             unit="power of m",
         )
-        for slug, what, source, stage, loss in (
+        for slug, what, source, stage, loss, word in (
             (
                 "lemma-51",
                 f"{STAGE_NAMES[1]} of contrastive training",
                 "Lemma 5.1",
                 1,
                 "contrastive",
+                "closely track",
             ),
             (
                 "lemma-53",
@@ -142,8 +146,16 @@ CLAIMS = [
                 "Lemma 5.3",
                 2,
                 "contrastive",
+                "closely track",
             ),
-            ("thm43", "Non-contrastive learning", "Theorem 4.3 (a)", 2, "non-contrastive"),
+            (
+                "thm43",
+                "Non-contrastive learning",
+                "Theorem 4.3 (a)",
+                2,
+                "non-contrastive",
+                "sufficiently large",
+            ),
         )
     ),
     *(claim for column in KINDS for claim in _orthogonal(column)),
@@ -151,12 +163,14 @@ CLAIMS = [
         "ren2023/appD/smaller-step-closer",
         "Gradient descent on the contrastive loss is closer to gradient flow the smaller its step.",
         _closer("steps", "step_size", "steps", sorted(STEPS)),
+        word="always",
         source="Appendix D",
     ),
     trend(
         "ren2023/appD/step-exponent",
         "The distance of gradient descent from gradient flow is proportional to the step, so that it "
         "can be made as small as one likes.",
+        word="always",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("steps", "step_size"),
@@ -167,12 +181,14 @@ CLAIMS = [
         "ren2023/appD/larger-batch-closer",
         "SGD is closer to descent on the expected loss the larger its batches.",
         _closer("batches", "batch_size", "batches", sorted(BATCHES, reverse=True)),
+        word="always",
         source="Appendix D",
     ),
     trend(
         "ren2023/appD/batch-exponent",
         "The distance of SGD from descent on the expected loss falls with the root of the batch size,"
         " so that polynomially many samples suffice.",
+        word="always",
         source="Appendix D",
         quantity="slope",
         measure=descent_exponent("batches", "batch_size"),

@@ -36,7 +36,7 @@ class Params(Settings):
     batch_step: float = ours(0.2, "step size of SGD, as in Figure 1", gt=0)
     descent_width: int = ours(1000, "m for descent, as in Figure 1", ge=1)
     seeds: int = ours(10, "independent starts and data", ge=1)
-    width_seeds: int = ours(30, "independent starts of each width, for 150 runs", ge=1)
+    width_seeds: int = ours(40, "independent starts of each width, for 200 runs", ge=1)
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:

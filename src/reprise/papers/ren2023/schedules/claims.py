@@ -63,6 +63,7 @@ CLAIMS = [
             words(*schedule): in_every_case(at_least(ends(words(*schedule)), BALANCED, unit=UNIT))
             for schedule in product(*GRID.values())
         },
+        word="There exists",
         source="Theorem 4.3 (b)",
         reading="balanced: a stable rank within a tenth of r; at infinite width",
         looked="the grid was thinned after a look at a finer one: three τ² of Stage 1 made no difference",
@@ -82,6 +83,7 @@ CLAIMS = [
             )
             for spectrum, noise in product(EVERY_SPECTRUM, (True, False))
         },
+        word="implies a linear convergence rate",
         source="Section 5.4",
         reading="at infinite width, and near the end",
         looked="the powers of ten and the largest ratio were set after a look at the times",
@@ -102,6 +104,8 @@ CLAIMS = [
                 )
                 for name, corner in CORNERS.items()
             },
+            quantifier="similar",
+            word="as balanced as",
             source="Theorem 4.3 (b)",
         )
     ),

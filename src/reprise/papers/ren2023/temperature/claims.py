@@ -49,6 +49,7 @@ CLAIMS = [
             f"τ² = {tau2:g}": at_least(both_stages(tau2), 1, unit="(1: both stages)")
             for tau2 in Params.model_fields["tau2"].default
         },
+        word="can still be observed",
         source="Section 5",
         reading="stages: a rise and a fall by 10 %, ours",
         looked="16 spectra after a look at 10, with which no alternative could be decided",
@@ -58,6 +59,7 @@ CLAIMS = [
         "Stage 1 of contrastive training (small temperature τ²) and the dynamics without negatives "
         "are the same up to a factor of time, 2K / (1 + K), and higher-order terms: their distance is"
         " proportional to τ².",
+        word="are equivalent",
         source="Section 5.3, Lemma B.9",
         quantity="slope",
         measure=power,
@@ -69,6 +71,8 @@ CLAIMS = [
             "ren2023/lemma-b9/figure1",
             "At the τ² of Figure 1's Stage 1, contrastive training and the dynamics without negatives are"
             " the same to a tenth, up to a factor of time.",
+            quantifier="similar",
+            word="the same to a tenth",
             source="Section 5.3, Lemma B.9",
             quantity="score",
             measure=column("stage1", "distance", figure1=True),

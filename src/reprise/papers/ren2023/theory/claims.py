@@ -58,6 +58,7 @@ STATEMENTS = [
         "ren2023/lemma-44/needs-condition",
         "Where the condition number is large, noise and a difference between the modalities that are "
         "otherwise small enough leave the learners unaligned.",
+        word="is upper bounded by",
         source="Lemma 4.4",
         measure=error_of("lemma-44/needs-condition"),
         at_least=IDENTITY_TOLERANCE,

@@ -7,10 +7,7 @@ from reprise.evidence.identities import tried
 from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.experiment import Params
 
-EQUATIONS = (*gradients.CHECKS, *limit.EQUATIONS, *stages.EQUATIONS)
-BOUNDS = (*limit.BOUNDS, *scores.CHECKS, *stages.BOUNDS)
-"""Those with bounds and signs among their statements, which need more points."""
-CHECKS = (*EQUATIONS, *BOUNDS)
+CHECKS = (*gradients.CHECKS, *limit.CHECKS, *scores.CHECKS, *stages.CHECKS)
 SIZES = ("signals", "noises", "width")
 
 
@@ -19,8 +16,5 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     Its sizes are r, d - r and the width m; a size that the formula does not have is 0.
     """
-    parts = [
-        tried(checks, range(params.first_point, params.first_point + points), params.largest, SIZES, context)
-        for checks, points in ((EQUATIONS, params.points), (BOUNDS, params.bound_points))
-    ]
-    return {"identities": pd.concat(parts, ignore_index=True)}
+    points = range(params.first_point, params.first_point + params.points)
+    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

@@ -10,8 +10,7 @@ from reprise.contract.settings import Settings, ours
 class Params(Settings):
     """The paper gives none of these: its formulas should hold at every point and size."""
 
-    points: int = ours(25, "random points and sizes at which each formula is checked", ge=1)
-    bound_points: int = ours(150, "random points at which each bound is checked", ge=1)
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest d; expectations are sums over 2^d states", ge=4, le=8)
     first_point: int = ours(0, "number of the first point", ge=0)
 

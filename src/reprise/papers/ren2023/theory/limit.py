@@ -217,5 +217,4 @@ def _share(part: Array, total: Array) -> float:
     return float(np.linalg.norm(part) / np.linalg.norm(total))
 
 
-EQUATIONS = (lemma_a7, stage1_rates, lemma_b14, lemma_c2)
-BOUNDS = (with_noise, stage2_rates, stage2_noise)
+CHECKS = (lemma_a7, stage1_rates, lemma_b14, lemma_c2, with_noise, stage2_rates, stage2_noise)

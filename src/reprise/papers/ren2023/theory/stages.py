@@ -120,5 +120,4 @@ def cor_c20(rng: Random, largest: int) -> Checked:
     )
 
 
-EQUATIONS = (lemma53,)
-BOUNDS = (lemma52, lemma51, cor_c20)
+CHECKS = (lemma53, lemma52, lemma51, cor_c20)

@@ -11,7 +11,7 @@ import pandas as pd
 from reprise.contract.experiment import Tables
 from reprise.evidence.claim import ours
 from reprise.evidence.claims import for_all, for_some
-from reprise.evidence.comparison import MARGINS, SHARE, Comparison, Measure, above, below, near, tends_to
+from reprise.evidence.comparison import MARGINS, SHARE, Comparison, Measure, above, agrees, below, near
 from reprise.evidence.measures import Wide, applied, column, each_seed, interned, once, rows, selected
 from reprise.papers.ren2023.two_stages.experiment import TIME_SCALE
 from reprise.papers.ren2023.words import STAGE_NAMES
@@ -181,7 +181,7 @@ def in_cells(compared: Callable[[str], Comparison], cells: Iterable[str] = CELLS
 def _score(cell: str, when: When, loss: str = "contrastive") -> Comparison:
     """The alignment score is as high as Definition 4.1 allows."""
     score = at(when, "alignment", loss, cell)
-    return tends_to(score, CEILING, resolution=SAMPLING, unit="alignment score", bounds=SHARE)
+    return agrees(score, CEILING, resolution=SAMPLING, unit="alignment score", bounds=SHARE)
 
 
 def _balanced(cell: str) -> Comparison:
@@ -229,6 +229,8 @@ CLAIMS = [
                 at("aligned", "condition", cell=cell), at("start", "condition", cell=cell), unit=UNIT
             )
         ),
+        quantifier="generic",
+        word="at the cost of increasing",
         source="Abstract, Section 5.3, Figure 1",
         reading="aligned: |K_A - K_B| is at most a tenth of |K_A|",
     ),
@@ -238,6 +240,7 @@ CLAIMS = [
             "In contrastive training, Stage 2 (large temperature τ²) brings the condition number of the "
             "representation to about 1.",
             in_cells(lambda cell: _is_one(at("stage 2", "condition", cell=cell), UNIT)),
+            word="to about 1",
             source="Section 5.4, Lemma 5.3",
             reading="about 1: within a tenth",
         ),
@@ -255,6 +258,8 @@ CLAIMS = [
                 bounds=SHARE,
             )
         ),
+        quantifier="generic",
+        word="will drive the model to align",
         source="Section 5.3, Figure 1",
     ),
     for_all(
@@ -270,6 +275,8 @@ CLAIMS = [
                 bounds=SHARE,
             )
         ),
+        quantifier="similar",
+        word="Maintaining",
         source="Section 5.4, Figure 1",
     ),
     ours(
@@ -286,6 +293,7 @@ CLAIMS = [
                     ("exponentially", against_power, "log ratio of the variances left"),
                 )
             },
+            word="converges at a linear rate",
             source="Section 5.4, Corollary C.20",
             reading="condition number - 1, until it is 0.1",
         ),
@@ -297,6 +305,8 @@ CLAIMS = [
             "In contrastive training, Stage 1 (small temperature τ²) goes through the condition numbers "
             "of non-contrastive descent, in half as many steps.",
             in_cells(lambda cell: _no_difference(stage1_distance(cell))),
+            quantifier="similar",
+            word="goes through the condition numbers",
             source="Section 5.3, Lemma B.9",
         ),
         "ours: the paper says so of small τ², of which our copy has lost the value, approximately and for "
@@ -311,6 +321,8 @@ CLAIMS = [
                 at("stage 2", "condition", cell=cell), at("stage 1", "condition", cell=cell), unit=UNIT
             )
         ),
+        quantifier="generic",
+        word="will reduce",
         source="Section 5.4, Figure 1",
     ),
     ours(
@@ -319,6 +331,7 @@ CLAIMS = [
             "In contrastive training, at the end of Stage 2 (large temperature τ²) the output is "
             "balanced: the stable rank of its covariance is about r.",
             in_cells(_balanced),
+            word="is about r",
             source="Section 5.4, Figure 1",
             looked="the exact covariance took the place of one estimated from 2,000 pairs after a look at "
             "both",
@@ -336,12 +349,15 @@ CLAIMS = [
                 unit=RANK,
             )
         ),
+        quantifier="existential",
+        word="can be",
         source="Section 5.3, Figure 1",
     ),
     for_some(
         _fig1("noncontrastive-rank-one"),
         "Without negative pairs the output comes close to rank one, for some A.",
         in_cells(lambda cell: _is_one(at("stage 2", "stable_rank", "non-contrastive", cell), RANK)),
+        word="There exists",
         source="Section 1, Theorem 4.3 (a)",
         reading="close to 1: within a tenth; stable rank |C|_F² / |C|_2²",
     ),
@@ -355,6 +371,8 @@ CLAIMS = [
                 unit=RANK,
             )
         ),
+        quantifier="generic",
+        word="are more balanced",
         source="Section 4, Figure 1",
     ),
     *(
@@ -363,6 +381,7 @@ CLAIMS = [
             f"In contrastive training, at the end of {STAGE_NAMES[stage]} the noise-to-signal "
             "ratio is smaller than at its start.",
             in_cells(partial(_less_noise, start=start, end=end), NOISY),
+            word="for any",
             source=f"Section 5.{stage + 2}, Figure 1",
         )
         for stage, start, end in STAGES
@@ -372,6 +391,8 @@ CLAIMS = [
         "Non-contrastive descent ends aligned: the alignment score is as high as its definition allows.",
         in_cells(lambda cell: _score(cell, "stage 2", "non-contrastive"), NOISY),
         looked="what negatives with the same z leave open was worked out after a look at the scores",
+        quantifier="existential",
+        word="There exists",
         source="Theorem 4.3 (a)",
     ),
     for_all(
@@ -384,6 +405,7 @@ CLAIMS = [
             for cell in NOISY
             for what, compared in (("aligned", _score(cell, "stage 2")), ("balanced", _balanced(cell)))
         },
+        word="for any valid",
         source="Theorem 4.3 (b)",
         exists=True,
     ),
@@ -394,6 +416,8 @@ CLAIMS = [
                 "The condition number of descent with Figure 1's settings is close to that of infinite width "
                 f"all through {STAGE_NAMES[stage]}.",
                 {WORDS[cell]: _no_difference(limit_distance(stage, cell)) for cell in CELLS},
+                quantifier="similar",
+                word="is close to",
                 source=lemma,
             )
         )

@@ -116,7 +116,7 @@ LATER = "added after a look at the course of the heads"
 
 def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Claim]:
     """The heads of both losses against each other, at a look of each."""
-    rest: dict[str, Any] = {"source": SOURCE, "learned": gain, "looked": looked}
+    rest: dict[str, Any] = {"source": SOURCE, "quantifier": "generic", "learned": gain, "looked": looked}
     smaller = (
         f"The contrastive model's embeddings have a smaller condition number{when} than the non-contrastive "
         "one's"
@@ -125,6 +125,7 @@ def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Clai
         ordering(
             f"ren2023/fig2/contrastive-more-accurate{suffix}",
             f"The contrastive model's zero-shot accuracy is{when} above the non-contrastive one's.",
+            word="zero-shot performance",
             measure=at("accuracy", "contrastive", look),
             above=at("accuracy", "non-contrastive", look),
             unit="percentage points of zero-shot accuracy",
@@ -135,6 +136,7 @@ def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Clai
             f"ren2023/fig2/contrastive-more-balanced{suffix}",
             f"The contrastive model's embeddings are{when} more balanced than the non-contrastive one's "
             "(stable rank, the smaller one of images and texts).",
+            word="are more balanced",
             measure=at("stable_rank", "contrastive", look),
             above=at("stable_rank", "non-contrastive", look),
             unit="stable rank",
@@ -143,6 +145,7 @@ def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Clai
         ordering(
             f"ren2023/fig2/contrastive-better-conditioned{suffix}",
             f"{smaller} (the larger one of images and texts).",
+            word="are important for",
             measure=log_condition("contrastive", look=look),
             below=log_condition("non-contrastive", look=look),
             unit=CONDITION,
@@ -151,6 +154,7 @@ def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Clai
         ordering(
             f"ren2023/fig2/contrastive-better-conditioned-signals{suffix}",
             f"{smaller}, without the singular values that should be 0.",
+            word="are important for",
             measure=log_condition("contrastive", "effective_condition", look),
             below=log_condition("non-contrastive", "effective_condition", look),
             unit=CONDITION,
@@ -163,6 +167,7 @@ def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Clai
 def _moved(
     name: str,
     statement: str,
+    word: str,
     loss: str,
     learned: Measure,
     side: Callable[..., Comparison],
@@ -189,6 +194,8 @@ def _moved(
                 for modality in MODALITIES
             },
             source="Abstract, Figure 2",
+            quantifier="generic",
+            word=word,
             reading=reading,
             looked=LATER,
         )
@@ -213,6 +220,7 @@ CLAIMS: list[Claim] = [
             "contrastive-condition-below-start",
             "Negative pairs reduce the condition number: "
             "contrastive heads end with a smaller one than random ones",
+            "reduce the condition number",
             "contrastive",
             with_negatives,
             below,
@@ -223,6 +231,7 @@ CLAIMS: list[Claim] = [
         "contrastive-condition-below-peak",
         "Negative pairs reduce the condition number: "
         "contrastive heads end with a smaller one than at its peak on the way",
+        "reduce the condition number",
         "contrastive",
         with_negatives,
         below,
@@ -232,6 +241,7 @@ CLAIMS: list[Claim] = [
         "noncontrastive-condition-above-start",
         "Positive pairs increase the condition number: "
         "non-contrastive heads end with a larger one than random ones",
+        "at the cost of increasing",
         "non-contrastive",
         gain,
         above,
@@ -251,6 +261,8 @@ CLAIMS: list[Claim] = [
             for modality in MODALITIES
             for column, words in (("stable_rank", "of C"), ("intrinsic_dimension", "of its root"))
         },
+        quantifier="generic",
+        word="keeping the learned representations balanced",
         source="Abstract, Figure 2",
         looked=LATER,
     ),
@@ -259,6 +271,8 @@ CLAIMS: list[Claim] = [
             "ren2023/fig2/contrastive-above-linear-map",
             "The contrastive model is more accurate than the least-squares map from frozen image features to "
             "captions, which sees positive pairs only.",
+            quantifier="generic",
+            word="is more accurate than",
             source="our remark on Figure 2",
             measure=at("accuracy", "contrastive"),
             above=linear_map,
@@ -272,6 +286,8 @@ CLAIMS: list[Claim] = [
         value(
             f"ren2023/fig2/{loss.replace('-', '')}-aligned",
             f"{loss.capitalize()} training aligns the modalities: the alignment score ends near 1.",
+            quantifier="existential",
+            word="can align",
             source="Sections 4 and 6, Figure 2",
             reading="near 1: within a tenth",
             looked="near 1 took the place of above random heads, after a look at the scores",

@@ -8,7 +8,7 @@ import pandas as pd
 from reprise.contract.experiment import Tables
 from reprise.evidence import identities
 from reprise.evidence.claim import ours
-from reprise.evidence.claims import for_all, limit
+from reprise.evidence.claims import agreement, for_all
 from reprise.evidence.comparison import Measure, below, inequality
 from reprise.evidence.measures import applied, first, largest, rows
 
@@ -19,7 +19,7 @@ falsehood = partial(identities.falsehood, "skean2024")
 
 LINE_2 = "= -2 (W Γ + 2 W' X'ᵀX + 2 W Γ Wᵀ W Γ)"
 """W' and X' are the other view's."""
-EXACT = {"reaches": 0.0, "unit": "largest relative error over modes and times"}
+EXACT = {"reference": 0.0, "unit": "largest relative error over modes and times"}
 
 
 def worst(differences: pd.Series, *by: pd.Series) -> pd.Series:
@@ -229,43 +229,47 @@ CLAIMS = [
         "Appendix D.2, Proposition D.1",
     ),
     ours(
-        limit(
+        agreement(
             "skean2024/propD1/vectors-kept",
             "In gradient descent from aligned layers (U1 = U2) the singular vectors stay.",
             source="Proposition D.1, corrected",
             measure=largest_turn,
-            reaches=0.0,
+            reference=0.0,
             resolution=rounding,
             unit="largest off-diagonal entry of UᵀW1V, by the largest singular value",
+            word="the singular vectors stay",
         ),
     ),
     ours(
-        limit(
+        agreement(
             "skean2024/appD/closed-form-error",
             "The corrected closed form of Proposition D.1 gives the singular values in gradient descent "
             "from aligned layers.",
             source="Proposition D.1, corrected",
             measure=closed_form_error("frossl"),
             resolution=descent_error("frossl"),
+            word="gives the singular values",
             **EXACT,  # type: ignore[arg-type]
         ),
     ),
-    limit(
+    agreement(
         "skean2024/appD/printed-closed-form-error",
         "The printed closed form (Eq. 18) gives the singular values in gradient descent from aligned layers.",
         source="Proposition D.1, Eq. 18",
         measure=equation_18_error,
         resolution=descent_error("frossl"),
+        word="evolve according to",
         **EXACT,  # type: ignore[arg-type]
     ),
     ours(
-        limit(
+        agreement(
             "skean2024/appD/barlow-closed-form-error",
             "Under Barlow Twins' loss its closed form gives the singular values in gradient descent from "
             "aligned layers.",
             source="Section 5.1, after Simon 2023",
             measure=closed_form_error("barlow"),
             resolution=descent_error("barlow"),
+            word="gives the singular values",
             **EXACT,  # type: ignore[arg-type]
         )
     ),
@@ -276,15 +280,16 @@ CLAIMS = [
         "Section 5.1, after Simon 2023",
     ),
     # Proposition D.2.
-    limit(
+    agreement(
         "skean2024/propD2/small-start",
         "From the smallest random layers the eigenvalues move as from the aligned layers of Proposition D.1, "
         "corrected.",
         source="Proposition D.2",
         measure=distance_to_aligned(0),
-        reaches=0.0,
+        reference=0.0,
         resolution=flow_error,
         unit="largest difference of eigenvalues",
+        word="for sufficiently small",
         looked="the size of the steps: twice as long, they told the limit too coarsely",
     ),
     for_all(
@@ -302,6 +307,7 @@ CLAIMS = [
             )
         },
         source="Proposition D.2",
+        word="for sufficiently small",
     ),
     # Why Figure 2 comes out as it does.
     remark(

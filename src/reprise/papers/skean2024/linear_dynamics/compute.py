@@ -14,11 +14,7 @@ from reprise.papers.skean2024.linear_dynamics import aligned_layers, formulas, g
 from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
 
-BOUNDS = (gradients.layers,)
-"""The checks of bounds and signs, which need more points than equations."""
-EQUATIONS = tuple(
-    check for check in (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS) if check not in BOUNDS
-)
+CHECKS = (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS)
 SIZES = ("samples", "inputs", "outputs")
 
 Layers = Float[Array, "*run 2 output input"]
@@ -35,15 +31,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     deviation and by the closed form of the aligned layers they approach, one row per time and eigenvalue.
     `coarse` is descent with steps twice as long, which tells how precise it is.
     """
-    identities = [
-        tried(checks, range(params.first_point, params.first_point + count), params.largest, SIZES, context)
-        for checks, count in ((EQUATIONS, params.points), (BOUNDS, params.bounds))
-    ]
+    points = range(params.first_point, params.first_point + params.points)
     data = [_data(params, seed) for seed in range(params.seeds)]
     views, u, v = (np.stack(arrays) for arrays in zip(*data, strict=True))
     from_aligned = _from_aligned(params, views, u, v)
     return {
-        "identities": pd.concat(identities, ignore_index=True),
+        "identities": tried(CHECKS, points, params.largest, SIZES, context),
         "closed_form": from_aligned,
         "equation_18": _by_equation_18(params, np.unique(from_aligned["time"])),
         "small_starts": _from_random(params, views, v),

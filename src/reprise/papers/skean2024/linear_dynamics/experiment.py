@@ -15,8 +15,7 @@ from reprise.contract.settings import Settings, ours
 class Params(Settings):
     """No value here is the paper's: its formulas hold at every point, and its solutions for all data."""
 
-    points: int = ours(25, "random points and sizes at which each formula is tested", ge=1)
-    bounds: int = ours(150, "the same for a bound or a sign, of which one failure in 50 has to show", ge=1)
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest number of outputs there; inputs and samples go beyond", ge=3)
     first_point: int = ours(0, "number of the first point", ge=0)
     variances: tuple[float, ...] = ours((3.0, 2.325, 1.65, 0.975, 0.3), "λ = γ of the modes", min_length=2)

@@ -27,6 +27,7 @@ CLAIMS: list[Claim] = [
         above=-MARGINS["accuracy"],
         unit="percentage points of a linear probe, smallest over largest batch",
         learned=learned(varied, batch=lambda sizes: first(sizes) | last(sizes)),
+        word="is not a property",
         reading="ours: the smallest and the largest batch of Appendix C, at one learning rate, which pilots "
         "at the batch of the settings choose",
     )

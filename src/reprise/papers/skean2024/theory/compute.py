@@ -8,10 +8,7 @@ from reprise.evidence.identities import tried
 from reprise.papers.skean2024.theory import cost, duality, entropy, losses, readings, table1
 from reprise.papers.skean2024.theory.experiment import Params
 
-BOUNDS = (duality.proposition33, entropy.collision_entropy, entropy.spread, table1.rotations)
-"""The checks of bounds, signs and changes, which need more points than equations."""
-EVERY = (*losses.CHECKS, *duality.CHECKS, *entropy.CHECKS, *table1.CHECKS, *readings.CHECKS, *cost.CHECKS)
-EQUATIONS = tuple(check for check in EVERY if check not in BOUNDS)
+CHECKS = (*losses.CHECKS, *duality.CHECKS, *entropy.CHECKS, *table1.CHECKS, *readings.CHECKS, *cost.CHECKS)
 SIZES = ("samples", "dims")
 
 
@@ -24,12 +21,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `operations`: floating-point operations of one view's term, one row per term, samples and dimension.
     `cost_seconds`: CPU time of one view's term, one row per term, dimension and repeat (`seed`).
     """
-    identities = [
-        tried(checks, range(params.first_point, params.first_point + count), params.largest, SIZES, context)
-        for checks, count in ((EQUATIONS, params.points), (BOUNDS, params.bounds))
-    ]
+    points = range(params.first_point, params.first_point + params.points)
     return {
-        "identities": pd.concat(identities, ignore_index=True),
+        "identities": tried(CHECKS, points, params.largest, SIZES, context),
         "gradients": readings.gradients(
             params, lambda done, total: context.progress(done, total, "gradients of five readings")
         ),

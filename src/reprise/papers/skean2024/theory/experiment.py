@@ -21,8 +21,7 @@ class Params(Settings):
     """Formulas hold at every point and size, or not at all. Gradients and cost depend on the batch size and
     the embedding's dimension, which are the published ones."""
 
-    points: int = ours(25, "random points and sizes at which each formula is tested", ge=1)
-    bounds: int = ours(150, "the same for a bound or a sign, of which one failure in 50 has to show", ge=1)
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(5, "largest number of dimensions; samples go beyond", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
     batch: int = stated(256, "Section 6.1: N of all methods", ge=4)

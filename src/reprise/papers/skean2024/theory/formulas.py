@@ -15,9 +15,13 @@ misprint = partial(identities.misprint, "skean2024")
 falsehood = partial(identities.falsehood, "skean2024")
 
 
-def rotation_claim(name: str, says: str, *, stays: bool) -> Claim:
+def rotation_claim(name: str, says: str, *, stays: bool, word: str = "changes") -> Claim:
     """A claim that rotating both views' embeddings leaves a loss of Table 1 unchanged, or that it does
-    not."""
+    not.
+
+    Args:
+        word: `Claim.word`, of one that is changed.
+    """
     id, where = f"table1/rotation-{name}", "Section 3, Table 1"
     if stays:
         return holds(id, f"A rotation of the embeddings leaves {says} unchanged.", where)
@@ -28,6 +32,7 @@ def rotation_claim(name: str, says: str, *, stays: bool) -> Claim:
         measure=error_of(id),
         at_least=IDENTITY_TOLERANCE,
         unit="relative change of the loss",
+        word=word,
     )
 
 
@@ -61,7 +66,10 @@ FORMULAS: list[Claim] = [
     ),
     rotation_claim("frossl-eq6", "Eq. 6 on unnormalised embeddings", stays=True),
     rotation_claim(
-        "barlow-twins-unnormalised", "Barlow Twins without feature normalisation (λ = .005)", stays=False
+        "barlow-twins-unnormalised",
+        "Barlow Twins without feature normalisation (λ = .005)",
+        stays=False,
+        word="is not rotationally invariant",
     ),
     *(
         ours(rotation_claim(name, says, stays=stays))

@@ -30,5 +30,6 @@ CLAIMS: list[Claim] = [
             for weight in OTHERS
         },
         source="Section 3.1",
+        word="the optimal tradeoff was",
     )
 ]

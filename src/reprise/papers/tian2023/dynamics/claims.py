@@ -22,13 +22,13 @@ def unequal(name: str, layer: str) -> Measure:
     return column("fields", name, layer=layer)
 
 
-def _more_equal(name: str, statement: str, source: str, *, column: str) -> Claim:
+def _more_equal(name: str, statement: str, source: str, *, column: str, word: str) -> Claim:
     """Closer to 0 with BatchNorm."""
     with_it, without = unequal(column, "BatchNorm"), unequal(column, "none")
     sides = {"above": without} if column == "speed" else {"below": without}
     return ordering(
         f"tian2023/appD/{name}", statement, source=source, measure=with_it, unit="log10 of a ratio",
-        reading=FIELDS, **sides,
+        reading=FIELDS, quantifier="generic", word=word, **sides,
     )  # fmt: skip
 
 
@@ -296,6 +296,8 @@ CLAIMS = [
         "tian2023/appD/slow-updates",
         "Without BatchNorm weights of the field with the smallest d_k move more slowly than those of the "
         "field with the largest.",
+        quantifier="existential",
+        word="can be much slower",
         source="Appendix D",
         measure=unequal("speed", "none"),
         below=0.0,
@@ -307,18 +309,21 @@ CLAIMS = [
         "BatchNorm brings the speeds of the weights of fields with small and large d_k closer together.",
         "Appendix D",
         column="speed",
+        word="alleviates this issue",
     ),
     _more_equal(
         "more-uniform",
         "With BatchNorm a field's within-class variance d_k is more uniform over the fields.",
         "Appendix D, Remarks after Corollary 3",
         column="d",
+        word="becomes more uniform",
     ),
     _more_equal(
         "gap-more-constant",
         "With BatchNorm λ - d_k is more constant over the fields.",
         "Appendix D, Remarks after Corollary 3",
         column="gap",
+        word="becomes almost constant",
     ),
     holds(
         "cor3/remark",

@@ -10,8 +10,7 @@ from reprise.contract.settings import Settings, ours
 class Params(Settings):
     """The paper gives none of these: its formulas should hold at every point and size."""
 
-    points: int = ours(25, "random points and sizes at which each formula is checked", ge=1)
-    bound_points: int = ours(150, "the same of formulas that are bounds, which may fail at few points", ge=1)
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(5, "largest width; numbers of samples may be larger", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from itertools import pairwise, product
 
 from reprise.evidence.claim import Claim
-from reprise.evidence.comparison import COARSEST, SHARE, Comparison, Measure, above, tends_to
+from reprise.evidence.claims import for_all
+from reprise.evidence.comparison import COARSEST, SHARE, Comparison, Measure, above, agrees
 from reprise.evidence.formula import claims
 from reprise.evidence.measures import column
 from reprise.papers.tian2023.global_modulation import formulas
 from reprise.papers.tian2023.global_modulation.experiment import CLAIMED_DIMS, CLAIMED_MODULATIONS
-from reprise.papers.tian2023.sentences import for_all
 
 SHARES = "share of starts"
 DRAWN = [
@@ -28,19 +28,21 @@ def _more(measure: Measure, than: Measure) -> Comparison:
     return above(measure, than, unit=SHARES, bounds=SHARE)
 
 
-def _modulated(id: str, statement: str, source: str, compared: Callable[[int, float], Comparison]) -> Claim:
+def _modulated(
+    id: str, statement: str, source: str, word: str, compared: Callable[[int, float], Comparison]
+) -> Claim:
     """A sentence about every number of patterns and every c > 0."""
     cells = {
         f"d = {dim}, c = {c:g}": compared(dim, c) for dim, c in product(CLAIMED_DIMS, CLAIMED_MODULATIONS[1:])
     }
-    return for_all(f"tian2023/thm6/{id}", statement, cells, source=source)
+    return for_all(f"tian2023/thm6/{id}", statement, cells, source=source, word=word)
 
 
 def _drawn(dim: int, epsilon: float) -> Comparison:
     drawn, formula = (
         column("probabilities", name, dim=dim, epsilon=epsilon) for name in ("simulated", "formula")
     )
-    return tends_to(
+    return agrees(
         drawn,
         formula,
         resolution=lambda tables: COARSEST * formula(tables),
@@ -67,6 +69,7 @@ CLAIMS = [
         "basin",
         "More random unit weights go to a pattern when it is modulated.",
         "Theorem 6",
+        "is larger than",
         lambda dim, c: _more(share("reached", dim, c), than=share("reached", dim, 0.0)),
     ),
     for_all(
@@ -78,12 +81,14 @@ CLAIMS = [
             )
             for dim, (low, high) in product(CLAIMED_DIMS, pairwise(CLAIMED_MODULATIONS))
         },
+        word="the stronger the modulation",
         source="Theorem 6 and the remark after it",
     ),
     _modulated(
         "modulated-wins",
         "More random unit weights go to the modulated pattern than to any other.",
         "Section 4.2, after Theorem 6",
+        "is higher than the probability",
         lambda dim, c: _more(share("reached", dim, c), than=share("largest_other", dim, c)),
     ),
     *claims(
@@ -94,6 +99,7 @@ CLAIMS = [
         "tian2023/eq155/drawn",
         "Eq. 155, the probability P[E_l] that the pattern l wins, gives the shares of random draws.",
         {f"d = {dim}, ε = {epsilon:g}": _drawn(dim, epsilon) for dim, epsilon in DRAWN},
+        word="=",
         source="Eq. 155",
     ),
     *claims(

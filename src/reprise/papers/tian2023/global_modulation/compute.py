@@ -31,17 +31,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     modulation but not with it (`lost`), and those that have not settled (`unsettled`). `probabilities`:
     P[E_l] of Eq. 155 (`formula`) and the share of draws (`simulated`).
     """
-    drawn_for_bounds = {each.tried_at for each in FORMULAS if each.is_bound}
-    equations, bounds = (
-        checks(each for each in FORMULAS if (each.tried_at in drawn_for_bounds) == has_bounds)
-        for has_bounds in (False, True)
-    )
-    identities = [
-        tried(
-            tries, range(params.first_point, params.first_point + points), params.largest, ("dim",), context
-        )
-        for tries, points in ((equations, params.points), (bounds, params.bound_points))
-    ]
+    points = range(params.first_point, params.first_point + params.points)
     seeds = range(params.seeds)
     flow = pd.concat([_solution(start) for start in params.flow_starts], ignore_index=True)
     basins = []
@@ -52,7 +42,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         row for seed in seeds for dim in params.probability_dims for row in _probabilities(seed, dim, params)
     ]
     return {
-        "identities": pd.concat(identities, ignore_index=True),
+        "identities": tried(checks(FORMULAS), points, params.largest, ("dim",), context),
         "flow": flow,
         "basins": pd.DataFrame(basins),
         "probabilities": pd.DataFrame(probability_rows),

@@ -17,8 +17,7 @@ CLAIMED_MODULATIONS = (0.0, 0.1, 0.2, 0.4, 0.8)
 class Params(Settings):
     """ẏ_l = (y_l + b_l) y_l, y_l = u_lᵀ w (Eq. 146), with b_1 = b + c and b_l = b for the others."""
 
-    points: int = ours(25, "random points and sizes at which each formula is checked", ge=1)
-    bound_points: int = ours(150, "the same of formulas that are bounds, which may fail at few points", ge=1)
+    points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest number of patterns at these points", ge=4)
     first_point: int = ours(0, "number of the first point", ge=0)
     flow_starts: tuple[float, ...] = ours(

@@ -4,11 +4,10 @@ Filters that still are their random start, and dead ones, are not counted (`meas
 """
 
 from reprise.evidence.claim import ours
-from reprise.evidence.claims import ordering
+from reprise.evidence.claims import for_all, ordering
 from reprise.evidence.comparison import SHARE, Measure, above, below
 from reprise.evidence.measures import column, each_seed, last, mean
 from reprise.papers.tian2023.image_filters.experiment import UNTRAINED
-from reprise.papers.tian2023.sentences import for_all
 
 POWER = "share of a filter's power"
 
@@ -51,6 +50,7 @@ CLAIMS = [
                     bounds=SHARE,
                 ),
             },
+            word="Filters of a field",
             source="Appendix E.3, Figure 12",
             looked=LOOKED,
         ),
@@ -67,6 +67,8 @@ CLAIMS = [
                 ("about their means", "high_frequency_share_without_mean"),
             )
         },
+        quantifier="generic",
+        word="becomes smoother",
         source="Appendix E.3, Figure 13",
         reading="ours: the paper measures nothing here",
         looked=LOOKED,
@@ -75,6 +77,8 @@ CLAIMS = [
         "tian2023/fig13/fewer-patterns",
         "Augmentation removes some of the patterns that filters settle on: the effective rank of a "
         "field's learned filters is lower than without it.",
+        quantifier="generic",
+        word="removes some of",
         source="Appendix E.3 and the caption of Figure 13, after Appendix B.5",
         measure=pattern("cropped", "effective_rank"),
         below=pattern("plain", "effective_rank"),

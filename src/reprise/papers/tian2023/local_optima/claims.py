@@ -13,11 +13,10 @@ import pandas as pd
 
 from reprise.contract.experiment import Tables
 from reprise.evidence.claim import ours
-from reprise.evidence.claims import always, count, given, identity, ordering
+from reprise.evidence.claims import always, count, for_all, given, identity, ordering
 from reprise.evidence.comparison import IDENTITY_TOLERANCE, SHARE, Measure, above, exactly, in_every_run
 from reprise.evidence.measures import column, each_seed, ratio, rows
 from reprise.papers.tian2023.local_optima.experiment import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
-from reprise.papers.tian2023.sentences import for_all
 
 
 def by_seed(
@@ -88,6 +87,7 @@ CLAIMS = [
         count(
             "tian2023/fig8/relu-maxima",
             "The objective of one ReLU unit on the nine points has at least 8 local maxima.",
+            word="many local maxima",
             source="Appendix E.1, Figure 8",
             measure=number("E.1", "relu"),
             at_least=8,
@@ -98,6 +98,7 @@ CLAIMS = [
         count(
             "tian2023/fig8/linear-maxima",
             "The objective of one linear unit on the nine points has two local maxima.",
+            word="only two local maxima",
             source="Appendix E.1, Figure 8",
             measure=number("E.1", "linear"),
             exactly=2,
@@ -117,6 +118,7 @@ CLAIMS = [
                 "tian2023/fig8/maxima-are-critical-points",
                 "Critical points of Eq. 7 include the local optima: at none of Figure 8's (ReLU) does the "
                 "velocity stay away from 0.",
+                word="at none",
                 source="Appendix F, on Lemma 3",
                 measure=by_seed("speed", moving, "E.1", "relu"),
                 at_most=0,
@@ -131,6 +133,7 @@ CLAIMS = [
             "tian2023/sec3/linear-gaussian-two-optima",
             "One linear unit has only the two optima of PCA, C_α[x] being a constant matrix, under a "
             "Gaussian α as well (random data).",
+            word="only the two",
             source="Section 3, Figure 1b",
             measure=number("random", "linear", "gaussian"),
             exactly=2,
@@ -142,6 +145,8 @@ CLAIMS = [
     ordering(
         "tian2023/sec3/relu-more-optima",
         "One ReLU unit has more local optima than a linear one (random data, uniform α).",
+        quantifier="existential",
+        word="can change the landscape",
         source="Section 3",
         measure=number("random", "relu"),
         above=number("random", "linear"),
@@ -150,6 +155,8 @@ CLAIMS = [
     ordering(
         "tian2023/cor2/gaussian-more-optima",
         "A Gaussian α gives one ReLU unit more local optima than a uniform one (random data).",
+        quantifier="generic",
+        word="creates more and deeper",
         source=SECTION_5_1,
         measure=number("random", "relu", "gaussian"),
         above=number("random", "relu"),
@@ -160,6 +167,8 @@ CLAIMS = [
         "A Gaussian α gives one ReLU unit deeper local optima than a uniform one: the mean over a data set's "
         "optima of the energy to be lost on the way out, α held, as a share of the highest energy (random "
         "data).",
+        quantifier="generic",
+        word="creates more and deeper",
         source=SECTION_5_1,
         measure=mean_depth("random", "relu", "gaussian"),
         above=mean_depth("random", "relu", "uniform"),
@@ -172,6 +181,8 @@ CLAIMS = [
         "tian2023/cor2/infonce-more-optima",
         "InfoNCE's own α, which is normalised, gives one ReLU unit more local optima than a uniform one "
         "(random data).",
+        quantifier="generic",
+        word="tends to have more",
         source="Section 1, Section 3.2, Section 5.1",
         measure=number("random", "relu", "infonce"),
         above=number("random", "relu"),
@@ -181,6 +192,8 @@ CLAIMS = [
         "tian2023/cor2/infonce-deeper-optima",
         "InfoNCE's own α gives one ReLU unit deeper local optima than a uniform one, in the measure of a "
         "Gaussian α (random data).",
+        quantifier="generic",
+        word="creates more and deeper",
         source=SECTION_5_1,
         measure=mean_depth("random", "relu", "infonce"),
         above=mean_depth("random", "relu", "uniform"),
@@ -191,6 +204,7 @@ CLAIMS = [
         ordering(
             "tian2023/cor2/infonce-more-optima-fig8",
             "InfoNCE's own α gives one ReLU unit more local optima than a uniform one on Figure 8's points.",
+            word="creates more and deeper",
             source=SECTION_5_1,
             measure=number("E.1", "relu", "infonce"),
             above=number("E.1", "relu"),
@@ -205,6 +219,8 @@ CLAIMS = [
             f"from {few} to {many} units": above(collected("relu", many), collected("relu", few), unit=OPTIMA)
             for few, many in pairwise(CLAIMED_UNITS)
         },
+        quantifier="generic",
+        word="are likely to be collected",
         source="Section 1",
     ),
     for_all(
@@ -214,12 +230,14 @@ CLAIMS = [
             f"{units} units": in_every_run(exactly(collected("linear", units), 1, unit="patterns"))
             for units in CLAIMED_UNITS
         },
+        word="regardless of",
         source="Section 1",
     ),
     given(
         ordering(
             "tian2023/cor2/gaussian-more-optima-fig8",
             "A Gaussian α gives one ReLU unit more local optima than a uniform one on Figure 8's points.",
+            word="creates more and deeper",
             source=SECTION_5_1,
             measure=number("E.1", "relu", "gaussian"),
             above=number("E.1", "relu"),
@@ -229,6 +247,7 @@ CLAIMS = [
     always(
         "tian2023/b5/full-group-no-optima",
         "With rotations by any angle as the augmentation no local optimum is left (random data, ReLU).",
+        word="cannot be a local optimal",
         source="Appendix B.5",
         measure=turned("maxima", FULL_GROUP),
         at_most=0,
@@ -245,6 +264,8 @@ CLAIMS = [
         "tian2023/b5/small-rotations-fewer-optima",
         f"Rotations by up to {CLAIMED_ROTATION:g} degrees, which are no group, also remove local optima "
         "(random data, ReLU).",
+        quantifier="existential",
+        word="can remove certain",
         source="Appendix B.5",
         measure=turned("maxima", CLAIMED_ROTATION),
         below=turned("maxima", 0.0),

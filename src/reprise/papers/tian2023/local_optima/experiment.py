@@ -35,7 +35,7 @@ class Params(Settings):
     draws: int = ours(50, "random starts of so many units, per data set", ge=1)
     grid: int = ours(2400, "number of angles at which the velocity's sign is evaluated", ge=100)
     repeats: int = ours(10, "rotations of the points, each with its own grid", ge=1)
-    data_sets: int = ours(150, "random data sets of the paper's size", ge=1)
+    data_sets: int = ours(200, "random data sets of the paper's size", ge=1)
 
     @model_validator(mode="after")
     def _claims_have_their_settings(self) -> Self:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from reprise.evidence.comparison import Comparison, at_most
 from reprise.papers.tian2023.matching_scores.cells import (
     BOTH,
+    CODE,
     EQ16,
     SHOWN,
     Cell,
@@ -32,6 +33,7 @@ CAPTURES = [
         "Section 5.1, Figure 5",
         _at_most("noise", "relu", "noise tokens", 0),
         [SHOWN],
+        word="no noise token",
         reading=CAPTURE,
     ),
     in_cells(
@@ -39,6 +41,7 @@ CAPTURES = [
         "No noise token is learned at any P and beta: ReLU filters capture none.",
         "Section 5.1, Appendix E.2, on Figures 9 and 10",
         _at_most("noise", "relu", "noise tokens", 0),
+        word="no noise token",
         reading=CAPTURE,
     ),
     in_cells(
@@ -47,6 +50,7 @@ CAPTURES = [
         "Caption of Figure 5",
         _at_most("missed", "relu", "missed tokens", 0),
         [SHOWN],
+        word="at each RF",
         reading=CAPTURE,
     ),
     *(
@@ -58,6 +62,7 @@ CAPTURES = [
                 "Caption of Figure 5",
                 _at_most("complete", "linear", "fields", FIELDS - 1, score),
                 [SHOWN],
+                word="cannot" if score == CODE else "do not capture all",
                 reading=CAPTURE,
             ),
             score,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from reprise.evidence import comparison
 from reprise.evidence.claim import Claim, ours
+from reprise.evidence.claims import for_all
 from reprise.evidence.comparison import COSINE, Comparison, Measure
 from reprise.evidence.measures import column, interned
-from reprise.papers.tian2023.sentences import for_all
 
 UNIT = "matching score"
 ACTIVATIONS = ("linear", "relu", "leaky_relu", "quadratic", "sigmoid")

@@ -7,6 +7,7 @@ takes |cos| for the linear activation alone, and by Eq. 16, which takes cos for 
 from itertools import pairwise, product
 
 from reprise.evidence.claim import Claim, both_forms, ours
+from reprise.evidence.claims import for_all
 from reprise.evidence.comparison import COSINE, UNBOUNDED, Comparison, Measure, near
 from reprise.evidence.measures import difference
 from reprise.papers.tian2023.matching_scores.captures import CAPTURES
@@ -31,7 +32,6 @@ from reprise.papers.tian2023.matching_scores.cells import (
     ordered,
     scored,
 )
-from reprise.papers.tian2023.sentences import for_all
 
 LOSS = {"fig9": "With InfoNCE", "fig10": "With the quadratic loss"}
 
@@ -46,6 +46,8 @@ def _linear_at_one_candidate(figure: str, score: Score) -> Claim:
             above=measured("chi_plus", "relu", cell, figure, score),
         ),
         product((1,), BETAS),
+        quantifier="generic",
+        word="better",
     )
     return scored(sentence, score)
 
@@ -61,6 +63,8 @@ def _above_linear(figure: str, activation: str, score: Score) -> Claim:
             above=measured("chi_plus", "linear", cell, figure, score),
         ),
         product(SEVERAL, OVER),
+        quantifier="generic",
+        word="better",
     )
     return scored(sentence, score)
 
@@ -76,6 +80,8 @@ def _gains(figure: str) -> Claim:
             above=measured("chi_plus", "relu", (cell[0], 1), figure),
         ),
         product(CANDIDATES, OVER),
+        quantifier="generic",
+        word="clearly benefits from",
     )
 
 
@@ -91,6 +97,8 @@ def _the_larger_the_better(figure: str) -> Claim:
             for candidates, (low, high) in product(CANDIDATES, pairwise(BETAS))
         },
         source="Section 5.1, Figure 4",
+        quantifier="generic",
+        word="the better",
         looked=LOOKED,
     )
 
@@ -110,6 +118,8 @@ def _linear_gains_less(figure: str, score: Score) -> Claim:
         "Figures 4 and 9",
         lambda cell: ordered(size(change("linear", cell)), below=change("relu", cell), range=UNBOUNDED),
         product(CANDIDATES, OVER),
+        quantifier="generic",
+        word="less",
     )
     return scored(sentence, score)
 
@@ -128,6 +138,8 @@ def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:
         "Section 5.1, Figure 9",
         lambda cell: _as_without_beta(name, cell, score),
         product(CANDIDATES, OVER),
+        quantifier="similar",
+        word="hardly changes",
     )
     return ours(
         scored(sentence, score), "ours: the paper says that linear filters are much less affected than ReLU's"
@@ -148,6 +160,7 @@ def _lowest_chi_minus(score: Score) -> Claim:
             for cell in product(CANDIDATES, BETAS)
         },
         source="Figure 9",
+        word="all activations",
         looked=LOOKED,
     )
     return scored(sentence, score)
@@ -166,6 +179,8 @@ def _below_infonce(score: Score) -> Claim:
             for cell in product(CANDIDATES, BETAS)
         },
         source="Figures 4 and 10, Section 5.1, Appendix E.2",
+        quantifier="generic",
+        word="underperforms" if score == CODE else "less well",
         looked=LOOKED,
     )
     return scored(sentence, score)
@@ -181,6 +196,7 @@ def _eq16(form: str, score: Score) -> Claim:
         "Eq. 16, on Figure 4 and its caption",
         lambda cell: _as_without_beta("chi_plus", cell, score),
         product((1,), OVER),
+        word="regardless of" if form == "printed" else "at any beta",
     )
 
 
@@ -208,6 +224,8 @@ CLAIMS = [
         "than the others: χ+ above χ-.",
         "Figure 9, Section 5.1, Appendix E.2",
         lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
+        quantifier="generic",
+        word="indeed focus on",
     ),
     in_cells(
         "fig5/candidates-not-noise",
@@ -216,6 +234,7 @@ CLAIMS = [
         "Figure 5, Section 5.1",
         lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
         [SHOWN],
+        word="indeed focus on",
     ),
     *CAPTURES,
 ]

@@ -142,8 +142,6 @@ def theorem_3_indefinite(rng: Random, largest: int) -> Checked:
 
 
 CHECKS: tuple[Check, ...] = (lemmas_7_and_8, lemma_9, eq_103, theorem_3, theorem_3_indefinite)
-BOUNDS: tuple[Check, ...] = (lemmas_7_and_8, lemma_9, theorem_3)
-"""Those that hold a bound, which a few points cannot show."""
 
 
 class Step:

@@ -9,11 +9,10 @@ import pandas as pd
 from reprise.contract.experiment import Tables
 from reprise.evidence import identities
 from reprise.evidence.claim import Claim, ours
-from reprise.evidence.claims import always, count, identity
+from reprise.evidence.claims import always, count, for_all, identity
 from reprise.evidence.comparison import Comparison, Measure, at_least, at_most, in_every_run
 from reprise.evidence.measures import applied, column
 from reprise.papers.tian2023.power_iteration.experiment import CLAIMED_SMALL
-from reprise.papers.tian2023.sentences import for_all
 
 holds = partial(identities.holds, "tian2023")
 bound = partial(identities.bound, "tian2023")
@@ -71,6 +70,7 @@ def _figure_1(model: str, which: str) -> list[Claim]:
                 f"With a U that is not quite orthogonal ({SMALL}) power iteration converges from every u_m "
                 f"(latent summation model, {which}).",
                 "Figure 1 right",
+                "every",
                 lambda distance: at_least(at_rest(model, distance), 1, unit="(1: at rest)"),
             ),
             "ours: the paper says that there are local optima close to each u_m, not that every run comes to "
@@ -82,6 +82,7 @@ def _figure_1(model: str, which: str) -> list[Claim]:
             f"iteration ends nearer to the u_m from which it starts than to any other (latent summation "
             f"model, {which}).",
             "Figure 1 right, Section 3.3",
+            "close to each",
             lambda distance: at_least(near_own(model, distance), 1, unit="(1: nearest)"),
         ),
         ours(
@@ -91,6 +92,7 @@ def _figure_1(model: str, which: str) -> list[Claim]:
                 "irregularity at u_m can be under 1 (a lower bound of it is; latent summation model, "
                 f"{which}).",
                 "Figure 1, Section 3.3 after Theorem 3",
+                "covers Figure 1",
                 lambda distance: at_most(at_start("omega", model, distance), 1, unit="irregularity"),
             ),
             "ours: the paper does not say that the theorem's condition holds in Figure 1",
@@ -99,10 +101,10 @@ def _figure_1(model: str, which: str) -> list[Claim]:
 
 
 def _at_small_distances(
-    id: str, statement: str, source: str, compared: Callable[[float], Comparison]
+    id: str, statement: str, source: str, word: str, compared: Callable[[float], Comparison]
 ) -> Claim:
     cells = {f"‖UᵀU - I‖₂ = {distance:g}": in_every_run(compared(distance)) for distance in CLAIMED_SMALL}
-    return for_all(id, statement, cells, source=source)
+    return for_all(id, statement, cells, source=source, word=word)
 
 
 CLAIMS = [
@@ -112,6 +114,7 @@ CLAIMS = [
             "tian2023/thm3/covers-fig1-locally",
             f"Theorem 3 covers more than half of Figure 1's runs (‖UᵀU - I‖₂ = {CLAIMED_SMALL[-1]:g}) if L "
             "is taken over B_γ alone: A(w) is constant there (latent summation model as published).",
+            word="more than half",
             source="Figure 1, Section 3.3 after Theorem 3",
             measure=at_start("covered", "discrete", CLAIMED_SMALL[-1]),
             at_least=1,
@@ -122,6 +125,7 @@ CLAIMS = [
         "tian2023/thm3/covered-runs-converge",
         "In Figure 1's runs to which Theorem 3 applies, with L over B_γ alone, power iteration converges "
         "within B_γ.",
+        word="converges to a critical point",
         source="Theorem 3",
         measure=covered_runs_converge,
         at_least=1,

@@ -11,7 +11,7 @@ from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
 from reprise.evidence.identities import orthonormal, size, tried
 from reprise.papers.tian2023.power_iteration import irregularity
-from reprise.papers.tian2023.power_iteration.checks import BOUNDS, CHECKS
+from reprise.papers.tian2023.power_iteration.checks import CHECKS
 from reprise.papers.tian2023.power_iteration.experiment import Params
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
 
@@ -43,11 +43,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         model: _iterate(u, y, likelihood, noise_std, params.iterations, context)
         for model, noise_std in models.items()
     }
-    equations = [check for check in CHECKS if check not in BOUNDS]
-    identities = [
-        tried(checks, range(points), params.largest, ("dimension",), context)
-        for checks, points in ((equations, params.points), (BOUNDS, params.bound_points))
-    ]
+    points = range(params.points)
     measurements = [_irregularity(u, y, likelihood, noise_std) for noise_std in models.values()]
     return {
         "steps": tidy(
@@ -64,8 +60,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "irregularity": tidy(
             axes, **{name: np.stack([model[name] for model in measurements]) for name in measurements[0]}
         ),
-        "thresholds": pd.DataFrame([_threshold(point, params.largest) for point in range(params.points)]),
-        "identities": pd.concat(identities, ignore_index=True),
+        "thresholds": pd.DataFrame([_threshold(point, params.largest) for point in points]),
+        "identities": tried(CHECKS, points, params.largest, ("dimension",), context),
     }
 
 

@@ -27,11 +27,10 @@ class Params(Settings):
         0.3, "ours: without noise A(w) lacks the Lipschitz constant that Theorem 3 needs", gt=0
     )
     iterations: int = unstated(100, "enough for converging runs to come to rest", ge=1)
-    seeds: int = ours(150, "random U, as many as statements on every run need", ge=1)
+    seeds: int = ours(200, "random U, as many as statements on every run need", ge=1)
     points: int = ours(
-        25, "random points at which formulas are checked and Eq. 9's threshold is computed", ge=1
+        200, "random points and sizes at which each formula is checked and Eq. 9's threshold computed", ge=1
     )
-    bound_points: int = ours(150, "the same of formulas that are bounds, which may fail at few points", ge=1)
     largest: int = ours(6, "largest dimension at these points", ge=4)
 
     @model_validator(mode="after")
@@ -58,7 +57,7 @@ def alternatives(params: Params) -> dict[str, Params]:
             "probability": 0.3, "patterns": 4, "noise_std": 0.1, "iterations": 2 * params.iterations,
         },
     }  # fmt: skip
-    common = {"seeds": min(params.seeds, 40), "points": 1, "bound_points": 1}
+    common = {"seeds": min(params.seeds, 40), "points": 1}
     return {name: params.model_copy(update=common | changes) for name, changes in grid.items()}
 
 

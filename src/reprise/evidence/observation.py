@@ -1,0 +1,178 @@
+"""From a claim's comparison and the tables of one setting to what is measured there."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from reprise.contract.experiment import Tables
+from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import COARSEST, FORMULAS, LEARNED, SHARE, Comparison
+from reprise.evidence.effects import smallest_effect
+from reprise.evidence.estimates import MIN_RANKED, Estimate, Mean, Median, Share, Typical
+from reprise.evidence.measures import once
+from reprise.evidence.rest import rest
+from reprise.evidence.statistics import Interval
+
+Reason = Literal[
+    "", "crosses", "few seeds", "few points", "few runs", "did not learn", "no premise", "too coarse",
+    "undefined", "no observations", "not found", "not yet", "in some settings", "no experiment",
+    "not run yet",
+]  # fmt: skip
+"""Why a claim is inconclusive or not run."""
+
+NO_OBSERVATIONS = "no observations"
+EDGE = 1 + 1e-9
+"""Factor of a margin within which rounding leaves an observation inside."""
+ABOUT_EACH = ("always", "given", *FORMULAS, "printed")
+"""The kinds of comparison that are about every observation; the others are about one number of them all."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a comparison measures in one setting, or in `obstacle` why it can decide nothing.
+
+    Attributes:
+        sample: an observation a seed; where the reference is measured too, moved so that each lies to the
+            mean reference as it lies to its own.
+        estimate: of the sample less the reference; of a share, of the sample.
+        margin: in the unit of the observation.
+        smallest: the smallest effect that is worth a name, likewise; 0 if there is none.
+        seeds: number of observations.
+        at: index of the sample.
+        interval: of 95 %; of a statement about every observation, their range.
+        resting: of a limit, whether its course has come to rest.
+        heading: of one that has not, how it goes on.
+    """
+
+    obstacle: str = ""
+    reason: Reason = ""
+    sample: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    estimate: Estimate | None = None
+    reference: float = math.nan
+    margin: float = math.nan
+    smallest: float = 0.0
+    seeds: int = 0
+    at: tuple[object, ...] = ()
+    interval: Interval = field(default=Interval(math.nan, math.nan, math.nan))
+    resting: bool = True
+    heading: str = ""
+
+    @property
+    def effects(self) -> pd.Series:
+        """The observations less the reference, by seed."""
+        return pd.Series(self.sample - self.reference, index=list(self.at))
+
+    @property
+    def origin(self) -> float:
+        """What the estimate is less than the observation."""
+        return 0.0 if isinstance(self.estimate, Share) else self.reference
+
+
+def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
+    """The cells that decide: of a `partial` claim those with observations, or all where none has any."""
+    if not claim.partial:
+        return claim.cells
+    seen = {
+        name: cell for name, cell in claim.cells.items() if cell.measure and len(once(cell.measure)(tables))
+    }
+    return seen or claim.cells
+
+
+def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
+    """What a claim measures in one of its cells."""
+    comparison = claim.cells[cell]
+    if comparison.measure is None:
+        return Observation(claim.needs, "no experiment")
+    sample = once(comparison.measure)(tables).astype(float)
+    against = comparison.reference
+    paired = None if isinstance(against, (int, float)) else once(against)(tables).astype(float)
+    reference = float(paired.mean() if paired is not None else against)  # type: ignore[arg-type]
+    margin = comparison.margin_at(reference)
+    if comparison.kind not in ABOUT_EACH and not sample.index.is_unique:
+        raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
+    seen = Observation(
+        reference=reference, margin=margin, smallest=smallest_effect(comparison, reference),
+        seeds=len(sample), at=tuple(sample.index),
+    )  # fmt: skip
+    if not len(sample):
+        return replace(seen, obstacle=NO_OBSERVATIONS, reason="no observations")
+    if sample.isna().any() or math.isnan(reference) or (paired is not None and paired.isna().any()):
+        number = int(sample.isna().sum() + (0 if paired is None else paired.isna().sum()))
+        obstacle = f"undefined in {number} of {len(sample)} observations: a run diverged or never came there"
+        return replace(seen, obstacle=obstacle, reason="undefined")
+    if paired is not None:
+        if sorted(sample.index) != sorted(paired.index):
+            raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
+        sample = sample - paired.reindex(sample.index) + reference
+    seen = replace(seen, sample=sample.to_numpy())
+    seen = replace(seen, interval=Interval(float(sample.mean()), math.nan, math.nan))
+    if comparison.learned is not None:
+        gain = float(once(comparison.learned)(tables).min(skipna=False))
+        if not gain >= LEARNED:
+            obstacle = (
+                f"did not learn: a network is {gain:+.2f} points from random initialisation or a baseline, "
+                f"and {LEARNED:g} are needed"
+            )
+            return replace(seen, obstacle=obstacle, reason="did not learn")
+    if comparison.premise is not None and not (once(comparison.premise.measure)(tables) == 1).all():
+        obstacle = f"not testable here: there is no {comparison.premise.words}"
+        return replace(seen, obstacle=obstacle, reason="no premise")
+    if comparison.resolution is not None:
+        margin = float(once(comparison.resolution)(tables).max(skipna=False))
+        if not margin <= COARSEST * (abs(reference) or 1.0):
+            obstacle = f"measured too coarsely: to {margin:.2g}"
+            return replace(seen, obstacle=obstacle, reason="too coarse")
+        seen = replace(seen, margin=margin)
+    if comparison.course is not None:
+        ending = rest(once(comparison.course)(tables), seen.margin)
+        seen = replace(seen, resting=ending.rests, heading=ending.heading)
+    return _estimated(comparison, seen)
+
+
+def _estimated(comparison: Comparison, seen: Observation) -> Observation:
+    """Adds the estimate and its interval, or says that the observations are too few."""
+    values = seen.sample
+    if comparison.kind in ABOUT_EACH:
+        worst = {"at most": values.max(), "at least": values.min()}.get(comparison.relation, values.mean())
+        return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
+    if is_share(comparison, values):
+        return with_interval(comparison, replace(seen, estimate=Share(values)))
+    return with_interval(comparison, replace(seen, estimate=estimate(comparison, values - seen.reference)))
+
+
+def estimate(comparison: Comparison, effects: np.ndarray) -> Estimate:
+    """The estimate that suits the kind of a comparison and the number of its observations.
+
+    Args:
+        effects: observations less the reference; an infinite one, of a run that diverges, is ordered last.
+    """
+    if comparison.kind == "count" or not np.isfinite(effects).all():
+        return Median(effects)
+    is_printed_mean = comparison.relation == "near" and not callable(comparison.reference)
+    if len(effects) < MIN_RANKED or is_printed_mean or comparison.kind == "trend":
+        return Mean(effects, comparison.published_std, comparison.published_n)
+    return Typical(effects)
+
+
+def with_interval(comparison: Comparison, seen: Observation) -> Observation:
+    """Adds the interval of an observation's estimate, or says that the observations are too few."""
+    assert seen.estimate is not None
+    if seen.seeds < seen.estimate.fewest:
+        return replace(seen, obstacle=f"fewer than {seen.estimate.fewest} seeds", reason="few seeds")
+    own, origin = seen.estimate.interval(), seen.origin
+    low, high = comparison.bounds
+    interval = Interval(own.mean + origin, max(low, own.low + origin), min(high, own.high + origin))
+    return replace(seen, interval=interval)
+
+
+def is_share(comparison: Comparison, values: np.ndarray) -> bool:
+    """Whether the mean is a share of runs: each observation is 0 or 1, and has these bounds, or the mean is
+    compared with a number between them."""
+    reference = comparison.reference
+    if callable(reference) or comparison.kind == "count" or not np.isin(values, (0.0, 1.0)).all():
+        return False
+    return comparison.bounds == SHARE or (comparison.relation in ("above", "below") and 0 < reference < 1)

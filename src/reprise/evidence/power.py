@@ -1,0 +1,63 @@
+"""How many seeds would decide a claim that is inconclusive."""
+
+import math
+
+import numpy as np
+
+from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import Comparison
+from reprise.evidence.estimates import ALPHA, Share
+from reprise.evidence.judgement import Judgement
+from reprise.evidence.observation import Observation
+from reprise.evidence.statistics import quantile
+
+POWER = 0.9
+"""Share of draws in which that number of seeds decides, if mean and spread are as they were seen."""
+MOST_SEEDS = 10_000
+"""More seeds than this are called never."""
+NEVER = math.inf
+
+
+def seeds_to_decide(claim: Claim, judgement: Judgement) -> float:
+    """The number of seeds that would decide a claim 9 times in 10, if mean and spread stay; infinite if over
+    `MOST_SEEDS` would not, NaN where seeds are not what is missing."""
+    if judgement.verdict != "inconclusive" or judgement.code not in ("crosses", "few seeds"):
+        return math.nan
+    if claim.quantifier == "generic" or not judgement.cells:
+        name = judgement.deciding or next(iter(claim.cells))
+        return seeds_of(claim.cells[name], judgement.observation)
+    undecided = {
+        name: cell for name, cell in judgement.cells.items() if cell.code in ("crosses", "few seeds")
+    }
+    needed = [seeds_of(claim.cells[name], cell.observation) for name, cell in undecided.items()]
+    return max(needed) if needed and not any(map(math.isnan, needed)) else math.nan
+
+
+def seeds_of(comparison: Comparison, seen: Observation) -> float:
+    """The same of one comparison, by the normal approximation to the power of Student's t test."""
+    number = seen.estimate
+    if number is None or seen.seeds < 2 or not np.isfinite(number.values).all():
+        return math.nan
+    spread = float(number.values.std(ddof=1))
+    if isinstance(number, Share):
+        spread = math.sqrt(max(number.point * (1 - number.point), 1 / seen.seeds**2))
+    distance = min(abs(number.point - edge) for edge in edges(comparison, seen))
+    if distance == 0:
+        return NEVER
+    if spread == 0:
+        return float(number.fewest)
+    size = max(number.fewest, 2)
+    while size <= MOST_SEEDS:
+        reached = distance * math.sqrt(size) / spread
+        needed = float(quantile(size - 1, 1 - 2 * ALPHA) + quantile(size - 1, 2 * POWER - 1))
+        if reached >= needed:
+            return float(size)
+        size += max(1, size // 50)
+    return NEVER
+
+
+def edges(comparison: Comparison, seen: Observation) -> list[float]:
+    """The values of the estimate at which a verdict turns into another."""
+    edge = seen.reference - seen.origin
+    offset = seen.margin if comparison.relation == "near" else seen.smallest
+    return [edge - offset, edge + offset] if offset else [edge]

@@ -1,0 +1,90 @@
+"""Where a verdict stands: in the published setting alone, or in every plausible one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from reprise.evidence.estimates import ALPHA
+from reprise.evidence.judgement import Judgement, Verdict, few_of
+from reprise.evidence.observation import Reason
+
+Stands = Literal["", "here", "everywhere", "depends"]
+"""Empty where the paper leaves nothing open, or nothing is decided."""
+CLEARLY_WRONG = 0.10
+"""One-sided level at which a setting is wholly on the wrong side, of an interval of 80 %."""
+BY_DESIGN: tuple[Reason, ...] = ("few seeds", "few points", "few runs", "no observations", "too coarse")
+"""Reasons by which a setting is undecided whatever its numbers are."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """The verdict over all settings.
+
+    Attributes:
+        judgement: with the verdict and the reason over all of them.
+        here: the verdict in the published setting alone.
+    """
+
+    judgement: Judgement
+    here: Verdict
+    stands: Stands
+
+
+def each_alpha(settings: int) -> float:
+    """The one-sided level at which each of several settings is judged, so that one error in all of them is as
+    rare as in one (Bonferroni)."""
+    return ALPHA / max(settings, 1)
+
+
+def over_settings(here: Judgement, others: Mapping[str, Judgement], *, exists: bool = False) -> Region:
+    """The verdict over all plausible settings.
+
+    Args:
+        here: in the published setting, at `ALPHA`.
+        others: in the others, at `each_alpha` of the number of all.
+        exists: whether the sentence says that there is a setting in which it holds.
+    """
+    if not others or here.verdict == "not run":
+        return Region(here, here.verdict, "")
+    alpha = each_alpha(len(others) + 1)
+    holding = [name for name, each in others.items() if each.verdict == "reproduced"]
+    failing = [name for name, each in others.items() if each.verdict == "contradicted"]
+    if exists:
+        return _somewhere(here, others, holding, alpha)
+    holds_here, fails_here = here.evidence.holds <= alpha, here.evidence.fails <= alpha
+    if (holding or holds_here) and (failing or fails_here):
+        parts = [f"{here.verdict} here"] if here.verdict in ("reproduced", "contradicted") else []
+        parts += [f"reproduced with {few_of(holding)}"] if holding else []
+        parts += [f"contradicted with {few_of(failing)}"] if failing else []
+        return Region(replace(here, verdict="depends", reason="; ".join(parts)), here.verdict, "depends")
+    stands: Stands = ""
+    if here.verdict in ("reproduced", "contradicted", "tied"):
+        stands = "everywhere" if all(_agrees(here.verdict, each) for each in others.values()) else "here"
+    return Region(here, here.verdict, stands)
+
+
+def _agrees(verdict: Verdict, other: Judgement) -> bool:
+    """Whether a setting is on the side of a verdict: its estimate is, it is not wholly on the other side at
+    80 %, and it could have decided otherwise."""
+    if other.code in BY_DESIGN or other.observation.obstacle:
+        return False
+    if verdict == "tied":
+        return other.verdict == "tied"
+    if verdict == "reproduced":
+        return other.favours and other.evidence.fails > CLEARLY_WRONG
+    return not other.favours and other.evidence.holds > CLEARLY_WRONG
+
+
+def _somewhere(here: Judgement, others: Mapping[str, Judgement], holding: list[str], alpha: float) -> Region:
+    """Of a sentence that says that there is a setting: it holds in one, corrected for those tried, or is not
+    found."""
+    if here.evidence.holds <= alpha:
+        return Region(here, here.verdict, "here")
+    if holding:
+        found = replace(here, verdict="reproduced", code="", reason=f"holds with {few_of(holding)}")
+        return Region(found, here.verdict, "here")
+    tried = 1 + len(others)
+    missed = {here.verdict, *(each.verdict for each in others.values())} <= {"contradicted", "tied"}
+    reason = f"not found in {tried} settings tried" if missed else "undecided in some settings"
+    code: Reason = "not found" if missed else "in some settings"
+    return Region(replace(here, verdict="inconclusive", reason=reason, code=code), here.verdict, "")
