@@ -269,9 +269,9 @@ def _in_every(cells: Mapping[str, Judgement], alpha: float) -> Judgement:
     if verdict == "contradicted":
         deciding = min(cells, key=lambda name: cells[name].evidence.fails)
     elif verdict == "inconclusive":
-        deciding = next(name for name in by_holds if cells[name].verdict == "inconclusive")
+        deciding = next((name for name in by_holds if cells[name].verdict == "inconclusive"), deciding)
     one = cells[deciding]
-    code: Reason = one.code if verdict == "inconclusive" else ""
+    code: Reason = (one.code or "crosses") if verdict == "inconclusive" else ""
     favour = all(each.favours for each in cells.values())
     return Judgement(verdict, "", one.observation, code, found, cells, favour, deciding=deciding)
 

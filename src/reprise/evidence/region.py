@@ -56,7 +56,9 @@ def over_settings(here: Judgement, others: Mapping[str, Judgement], *, exists: b
         parts = [f"{here.verdict} here"] if here.verdict in ("reproduced", "contradicted") else []
         parts += [f"reproduced with {few_of(holding)}"] if holding else []
         parts += [f"contradicted with {few_of(failing)}"] if failing else []
-        return Region(replace(here, verdict="depends", reason="; ".join(parts)), here.verdict, "depends")
+        return Region(
+            replace(here, verdict="depends", code="", reason="; ".join(parts)), here.verdict, "depends"
+        )
     stands: Stands = ""
     if here.verdict in ("reproduced", "contradicted", "tied"):
         stands = "everywhere" if all(_agrees(here.verdict, each) for each in others.values()) else "here"

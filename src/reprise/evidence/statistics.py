@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,11 +36,11 @@ def mean_interval(sample: pd.Series | np.ndarray | Sequence[float], level: float
     return Interval(values.mean(), values.mean() - half, values.mean() + half)
 
 
-def welch_error(variance: np.ndarray | float, size: int, std: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+def welch_error(variance: Any, size: int, std: float, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The standard error of a difference from a published mean, and its degrees of freedom.
 
     Args:
-        variance: of samples of `size` observations each, of any shape.
+        variance: of samples of `size` observations each: a number, or an array of any shape.
     """
     ours, theirs = variance / size, std**2 / n
     freedom = (ours + theirs) ** 2 / (ours**2 / (size - 1) + theirs**2 / max(n - 1, 1))

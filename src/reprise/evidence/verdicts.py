@@ -34,10 +34,10 @@ GROUNDS = {
 COLUMNS = (
     "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
     "word", "verdict", "reason", "reason_code", "here", "stands", "exceptions", "every", "scale",
-    "departures", "assumptions", "looked", "cells", "settings", "observed", "low", "high", "level", "relation",
-    "reference",
-    "margin", "smallest", "effect", "published", "published_std", "published_n", "verdict_half_margin",
-    "verdict_twice_margin", "p_reproduced", "p_contradicted", "p_tied", "seeds_to_decide", "seeds", "unit",
+    "departures", "assumptions", "looked", "cells", "settings", "observed", "low", "high", "level",
+    "relation", "reference", "margin", "smallest", "effect", "published", "published_std", "published_n",
+    "verdict_half_margin", "verdict_twice_margin", "p_reproduced", "p_contradicted", "p_tied",
+    "seeds_to_decide", "seeds", "unit",
 )  # fmt: skip
 """`cells` and `settings` are JSON: lists of objects with `name`, `verdict`, `observed`, `low`, `high`,
 `reference`, `seeds`, `p_reproduced`, `p_contradicted` and `p_tied`."""

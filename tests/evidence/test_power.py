@@ -1,0 +1,37 @@
+"""Seeds that would decide a claim: in draws, they do."""
+
+import math
+
+import numpy as np
+import pytest
+from worlds import judged, rate, sentence, tables
+
+from reprise.evidence.judgement import judge
+from reprise.evidence.power import seeds_to_decide
+
+CLAIM = sentence("universal", 1)
+
+
+@pytest.mark.parametrize("effect", [0.5, 1.0])
+def test_so_many_seeds_decide_nine_times_in_ten(effect):
+    sample = effect + np.sqrt(4 / 5) * np.array([[-1.0, 1.0, -1.0, 1.0, 0.0]]) * np.sqrt(5 / 4)
+    judgement = judge(CLAIM, tables(sample))
+    assert judgement.verdict == "inconclusive"
+    seeds = seeds_to_decide(CLAIM, judgement)
+    found = rate(judged(CLAIM, [effect], int(seeds), 400), "reproduced")
+    assert found == pytest.approx(0.9, abs=0.06)
+
+
+def test_no_number_of_seeds_decides_what_lies_on_the_edge():
+    assert seeds_to_decide(CLAIM, judge(CLAIM, tables(np.array([[-1.0, 0.0, 1.0]])))) == math.inf
+
+
+def test_seeds_are_not_what_a_decided_claim_lacks():
+    assert math.isnan(seeds_to_decide(CLAIM, judge(CLAIM, tables(np.full((1, 8), 1.0)))))
+
+
+def test_cells_need_as_many_as_the_one_that_needs_most():
+    claim = sentence("universal", 2)
+    easy, hard = [0.4, 1.6, 0.9, 1.1, -0.2], [0.3, 2.0, -1.5, 1.0, -0.3]
+    both = seeds_to_decide(claim, judge(claim, tables(np.array([easy, hard]))))
+    assert both == seeds_to_decide(CLAIM, judge(CLAIM, tables(np.array([hard]))))

@@ -1,0 +1,76 @@
+"""Sentences about many cells, in worlds in which they are true or false: how often a verdict is wrong."""
+
+import pytest
+from worlds import judged, rate, sentence
+
+from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
+
+ALPHA = 0.025
+CELLS = [1, 4, 16, 40]
+WORLDS = 600
+ERROR = 3 * (ALPHA * (1 - ALPHA) / WORLDS) ** 0.5
+
+
+@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("seeds", [5, 10])
+def test_one_cell_without_an_effect_is_missed_as_rarely_as_in_one_test_alone_and_no_more_rarely(cells, seeds):
+    effects = [0.0] + [5.0] * (cells - 1)
+    wrong = rate(judged(sentence("universal", cells), effects, seeds, WORLDS), "reproduced")
+    assert 0.015 - ERROR <= wrong <= ALPHA + ERROR
+
+
+def test_sixteen_cells_with_a_large_effect_are_found_to_have_it():
+    claim = sentence("universal", 16)
+    assert rate(judged(claim, [2.0] * 16, 10, 200), "reproduced") >= 0.95
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_a_true_universal_sentence_is_rarely_contradicted(cells):
+    wrong = rate(judged(sentence("universal", cells), [1e-9] * cells, 5, WORLDS), "contradicted")
+    assert wrong <= ALPHA + ERROR
+
+
+@pytest.mark.parametrize("cells", [4, 10])
+@pytest.mark.parametrize("seeds", [5, 10])
+def test_a_tendency_that_is_none_is_rarely_reproduced_though_half_of_the_cells_have_an_effect(cells, seeds):
+    effects = [0.6, -0.6] * (cells // 2)
+    assert rate(judged(sentence("generic", cells), effects, seeds, WORLDS), "reproduced") <= ALPHA + ERROR
+
+
+def test_a_tendency_with_four_of_nine_cells_reversed_is_never_plainly_reproduced():
+    judgements = judged(sentence("generic", 9), [4.0] * 5 + [-1.0] * 4, 10, 300)
+    assert all(each.exceptions for each in judgements if each.verdict == "reproduced")
+    assert rate(judgements, "reproduced") > 0.9
+
+
+def test_a_tendency_says_what_it_would_be_in_every_cell_and_in_a_further_one():
+    (one,) = judged(sentence("generic", 9), [2.0] * 8 + [-3.0], 10, 1)
+    assert (one.verdict, one.every, one.exceptions) == ("reproduced", "contradicted", ("8",))
+    assert "a further cell" in one.reason
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_a_search_rarely_finds_what_is_nowhere_and_contradicts_nothing(cells):
+    judgements = judged(sentence("existential", cells), [0.0] * cells, 5, WORLDS)
+    assert rate(judgements, "reproduced") <= ALPHA + ERROR
+    assert rate(judgements, "contradicted") == 0
+
+
+def test_a_search_that_finds_nothing_says_so():
+    (one,) = judged(sentence("existential", 3), [-9.0] * 3, 10, 1)
+    assert (one.verdict, one.code) == ("inconclusive", "not found")
+
+
+def test_an_effect_too_small_to_name_is_tied_and_contradicts_only_what_the_paper_prints():
+    tie = {"holds": 0.001, "fails": 1.0, "tied": 0.01, "alpha": ALPHA}
+    assert of_ordering(**tie, prints_more=False).decision() == "tied"
+    assert of_ordering(**tie, prints_more=True).decision() == "contradicted"
+
+
+def test_one_tied_cell_ties_a_universal_sentence_and_one_reversed_cell_contradicts_it():
+    up, tied, down = Evidence(0.001, 1.0, 1.0), Evidence(1.0, 1.0, 0.01), Evidence(1.0, 0.001, 1.0)
+    assert universal([up, up]).decision() == "reproduced"
+    assert universal([up, tied]).decision() == "tied"
+    assert universal([up, tied, down]).decision() == "contradicted"
+    assert existential([down, down, up]).decision() == "reproduced"
+    assert existential([down, down], is_complete=True).decision() == "contradicted"
