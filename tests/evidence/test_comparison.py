@@ -16,6 +16,12 @@ def x(tables):
 
 VALUES = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0, 1.02, 0.98, 1.01, 0.99]
 FOUND = {"t": pd.DataFrame({"seed": range(10), "x": VALUES})}
+
+
+def table(tables):
+    return tables["t"]
+
+
 SIMPLE = {
     "above": (m.above(x, 0.5, unit="1"), {"above": 0.5}, claims.ordering),
     "below": (m.below(x, 0.5, unit="1", bounds=m.SHARE), {"below": 0.5, "bounds": m.SHARE}, claims.ordering),
@@ -32,9 +38,14 @@ SIMPLE = {
     "at least": (m.at_least(x, 1, unit="1"), {"at_least": 1}, claims.count),
     "at most": (m.at_most(x, 0, unit="1"), {"at_most": 0}, claims.count),
     "every run": (m.in_every_run(m.exactly(x, 1, unit="1")), {"exactly": 1}, claims.always),
+    "agrees": (
+        m.agrees(x, 1.0, resolution=x, unit="1"),
+        {"reference": 1.0, "resolution": x},
+        claims.agreement,
+    ),
     "limit": (
-        m.tends_to(x, 1.0, resolution=x, unit="1"),
-        {"reaches": 1.0, "resolution": x},
+        m.tends_to(x, 1.0, resolution=x, course=table, unit="1"),
+        {"reaches": 1.0, "resolution": x, "course": table},
         claims.limit,
     ),
 }

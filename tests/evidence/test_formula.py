@@ -81,7 +81,7 @@ def test_claims_follow_from_formulas_and_are_judged_by_their_errors():
         "The square of a sum is a² + b².",
         "The square of a sum is a² + 2ab + b².",
     ]
-    verdicts = [judge(claim, table(149)).verdict for claim in stated]
+    verdicts = [judge(claim, table(200)).verdict for claim in stated]
     assert verdicts == ["contradicted", "reproduced", "reproduced", "reproduced"]
 
 

@@ -14,10 +14,7 @@ from reprise.evidence.statistics import (
     jackknife,
     mean_interval,
     median_interval,
-    paired_interval,
     share_interval,
-    simultaneous,
-    welch_interval,
 )
 
 numbers = st.floats(-1e3, 1e3, allow_nan=False)
@@ -63,71 +60,6 @@ def test_a_sample_without_spread_has_an_interval_without_width_at_exactly_its_va
     assert (ours.low, ours.mean, ours.high) == (value, value, value)
 
 
-@given(samples, numbers, st.floats(0.01, 100), st.integers(2, 20))
-def test_the_interval_against_a_published_mean_is_scipys_welch(values, mean, std, n):
-    ours = welch_interval(pd.Series(values), std, n)
-    result = stats.ttest_ind_from_stats(
-        np.mean(values), np.std(values, ddof=1), len(values), mean, std, n, equal_var=False
-    )
-    share, of = np.var(values, ddof=1) / len(values), std**2 / n
-    freedom = (share + of) ** 2 / (share**2 / (len(values) - 1) + of**2 / (n - 1))
-    centre = (ours.low + ours.high) / 2
-    assert centre == pytest.approx(np.mean(values), abs=1e-9)
-    # The published mean lies on the edge of the interval of level 1 - p of scipy's test.
-    half = (ours.high - ours.low) / 2
-    significant = bool(result.pvalue < 0.05)
-    distance = abs(centre - mean)
-    if abs(distance - half) > 1e-6 * (1 + half):
-        assert significant == (distance > half)
-    assert half == pytest.approx(stats.t.isf(0.025, freedom) * (share + of) ** 0.5, rel=1e-9)
-
-
-def test_the_interval_against_a_published_mean_of_one_raw_sample_is_scipys():
-    rng = np.random.default_rng(1)
-    ours, theirs = rng.normal(0.6, 0.05, 10), rng.normal(0.7, 0.2, 3)
-    expected = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
-    interval = welch_interval(ours, float(theirs.std(ddof=1)), 3)
-    shift = theirs.mean()
-    assert (interval.low, interval.high) == pytest.approx(
-        (expected.low + shift, expected.high + shift), rel=1e-9
-    )
-
-
-def test_a_published_spread_widens_the_interval_of_a_sample_without_spread():
-    interval = welch_interval([0.5] * 5, 0.1, 3)
-    assert interval.high - 0.5 == pytest.approx(stats.t.ppf(0.975, 2) * 0.1 / 3**0.5)
-    without = welch_interval([0.1] * 3, 0.0, 3)
-    assert (without.low, without.high) == (0.1, 0.1)
-
-
-@given(st.lists(st.tuples(numbers, numbers), min_size=3, max_size=12), st.randoms(use_true_random=False))
-def test_the_paired_interval_lies_beside_the_references_mean_as_the_differences_beside_zero(pairs, random):
-    seeds = list(range(len(pairs)))
-    random.shuffle(seeds)
-    sample = pd.Series([a for a, _ in pairs], index=range(len(pairs)))
-    reference = pd.Series([b for _, b in pairs], index=range(len(pairs)))
-    assume(np.ptp(sample - reference) > 1e-6)
-    interval = paired_interval(sample, reference[seeds])  # whatever the order of the rows
-    expected = stats.ttest_rel(sample, reference).confidence_interval(0.95)
-    shifted = (interval.low - reference.mean(), interval.high - reference.mean())
-    assert shifted == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-6)
-    assert interval.mean == pytest.approx(sample.mean(), abs=1e-9)
-
-
-def test_pairing_removes_what_the_seeds_share():
-    rng = np.random.default_rng(2)
-    seeds = pd.Series(rng.normal(0, 10, 10))
-    interval = paired_interval(seeds + 1 + rng.normal(0, 0.01, 10), seeds)
-    assert interval.low > seeds.mean() + 0.9
-    assert mean_interval(seeds + 1).low < seeds.mean()
-
-
-@pytest.mark.parametrize("other", [[0, 1, 3], [0, 1], [0, 1, 2, 2]])
-def test_pairs_of_different_seeds_are_an_error(other):
-    with pytest.raises(KeyError, match="seeds differ"):
-        paired_interval(pd.Series([1.0, 2, 3], index=[0, 1, 2]), pd.Series(1.0, index=other))
-
-
 @pytest.mark.parametrize("level", [0.95, 0.99])
 @pytest.mark.parametrize(("successes", "runs"), [(0, 10), (10, 10), (3, 7), (1, 200)])
 def test_the_interval_of_a_share_is_scipys_clopper_and_pearson(successes, runs, level):
@@ -157,15 +89,6 @@ def test_the_interval_of_the_median_is_scipys_quantile_test():
 def test_five_seeds_have_no_interval_of_the_median():
     with pytest.raises(ValueError, match="5 observations have no interval of the median"):
         median_interval([1.0] * 5)
-
-
-def test_intervals_that_hold_together_are_bonferronis():
-    assert simultaneous(1) == pytest.approx(0.95)
-    assert simultaneous(10) == pytest.approx(0.995)
-    draws = np.random.default_rng(4).normal(size=(2000, 10, 8))
-    hold = [all(abs(mean_interval(x, simultaneous(10)).mean) <= mean_interval(x, simultaneous(10)).high
-                - x.mean() for x in draw) for draw in draws[:300]]  # fmt: skip
-    assert np.mean(hold) >= 0.95 - 3 * (0.05 * 0.95 / 300) ** 0.5
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 1))

@@ -192,10 +192,10 @@ def _near(
     has_low, has_high = seen.reference - margin > low, seen.reference + margin < high
     above_low = number.p_above(edge - margin, inclusive=True) if has_low else 0.0
     below_high = number.p_below(edge + margin, inclusive=True) if has_high else 0.0
-    too_low = number.p_below(edge - margin) if has_low else 1.0
-    too_high = number.p_above(edge + margin) if has_high else 1.0
-    sides = 1 if margin else 2
-    return Evidence(max(above_low, below_high), min(1.0, sides * min(too_low, too_high)))
+    # Where a true mean lies on an edge, a sample may stray beyond this one or, with a small margin, the other.
+    too_low = number.p_below(edge - margin) + number.p_below(edge + margin) if has_low else 1.0
+    too_high = number.p_above(edge + margin) + number.p_above(edge - margin) if has_high else 1.0
+    return Evidence(max(above_low, below_high), min(1.0, too_low, too_high))
 
 
 def favours(comparison: Comparison, seen: Observation) -> bool:
@@ -343,8 +343,8 @@ def _named(claim: Claim, cells: Mapping[str, Judgement], judged: Judgement) -> J
     having: dict[Verdict, list[str]] = {
         verdict: [name for name, cell in cells.items() if cell.verdict == verdict] for verdict in VERDICTS
     }
-    if len(cells) == 1:
-        return replace(judged, cells=cells)
+    if len(cells) == 1 and judged.verdict in ("inconclusive", "not run"):
+        return replace(judged, reason=next(iter(cells.values())).reason, cells=cells)
     reason = f"holds in {len(having['reproduced'])} of {len(cells)} cells"
     words: dict[Verdict, str] = {
         "contradicted": "not", "tied": "tied", "inconclusive": "undecided", "not run": "not run",

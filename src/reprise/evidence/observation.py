@@ -100,8 +100,11 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     )  # fmt: skip
     if not len(sample):
         return replace(seen, obstacle=NO_OBSERVATIONS, reason="no observations")
-    if sample.isna().any() or math.isnan(reference) or (paired is not None and paired.isna().any()):
-        number = int(sample.isna().sum() + (0 if paired is None else paired.isna().sum()))
+    is_outcome = comparison.kind not in ABOUT_EACH and paired is None  # an infinite one is a run that diverged
+    known = np.isfinite if not is_outcome else lambda numbers: ~np.isnan(numbers)
+    undefined = ~known(sample) | (False if paired is None else ~np.isfinite(paired.reindex(sample.index)))
+    if undefined.any() or not math.isfinite(reference):
+        number = int(undefined.sum())
         obstacle = f"undefined in {number} of {len(sample)} observations: a run diverged or never came there"
         return replace(seen, obstacle=obstacle, reason="undefined")
     if paired is not None:
