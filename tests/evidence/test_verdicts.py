@@ -223,9 +223,8 @@ def test_pairs_of_different_seeds_are_an_error():
 
 
 def test_a_true_agreement_is_rarely_contradicted_however_small_its_margin():
-    claim = value(0.0, "score", margin=0.01)
-    generator = np.random.default_rng(0)
-    samples = generator.normal(0, 1, (1000, 5))
+    claim = agreement(resolution=0.01)
+    samples = np.random.default_rng(0).normal(1, 1, (1000, 5))
     wrong = np.mean([judge(claim, tables(sample)).verdict == "contradicted" for sample in samples])
     assert wrong <= 0.025 + 3 * (0.025 * 0.975 / 1000) ** 0.5
 

@@ -91,6 +91,8 @@ class Comparison:
         range: likewise of a score or share that is compared seed by seed with another one: its interval is
             that of the difference, placed at our value, and may leave the range. It is judged as it is and
             shown cut to the range. A change has none.
+        jackknife: that observations are jackknife values of an estimate from all seeds together, of which
+            only the mean has a meaning.
         learned: of every image net that is compared, how many percentage points its linear probe, or what
             else shows that it learned, is above that of its random initialisation, by any index
             (`learning.gain`); None where there is no such net.
@@ -113,6 +115,7 @@ class Comparison:
     course: Course | None = None
     bounds: tuple[float, float] = UNBOUNDED
     range: tuple[float, float] = UNBOUNDED
+    jackknife: bool = False
     learned: Measure | None = None
     premise: Premise | None = None
 
@@ -139,6 +142,7 @@ class Conditions(TypedDict, total=False):
     bounds: tuple[float, float]
     range: tuple[float, float]
     effect: float | None
+    jackknife: bool
     learned: Measure | None
     premise: Premise | None
 

@@ -15,7 +15,7 @@ import pandas as pd
 from reprise.contract.experiment import Tables, reading
 from reprise.errors import RepriseError
 from reprise.evidence.claim import ALONE, Claim
-from reprise.evidence.comparison import FORMULAS, TOLERATED, Comparison, Relation
+from reprise.evidence.comparison import FORMULAS, TOLERATED, UNBOUNDED, Comparison, Relation
 from reprise.evidence.estimates import ALPHA, Estimate, unseen_share
 from reprise.evidence.observation import (
     ABOUT_EACH,
@@ -28,7 +28,7 @@ from reprise.evidence.observation import (
     with_interval,
 )
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
-from reprise.evidence.statistics import at_least, at_most, mean_interval, quantile
+from reprise.evidence.statistics import LEVEL, at_least, at_most, mean_interval, quantile
 
 Verdict = Literal["reproduced", "contradicted", "tied", "depends", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "tied", "depends", "inconclusive", "not run")
@@ -155,6 +155,8 @@ def decide(
     verdict, reason = found.decision(alpha), ""
     if verdict == "inconclusive":
         code, reason = "crosses", CROSSES
+        if beyond := too_imprecise(comparison, seen.margin):
+            code, reason = "print too imprecise", beyond
     if verdict == "contradicted" and not seen.resting:
         found = replace(found, fails=1.0)
         verdict, code, reason = "inconclusive", "not yet", f"not yet at its limit: {seen.heading}"
@@ -192,10 +194,22 @@ def _near(
     has_low, has_high = seen.reference - margin > low, seen.reference + margin < high
     above_low = number.p_above(edge - margin, inclusive=True) if has_low else 0.0
     below_high = number.p_below(edge + margin, inclusive=True) if has_high else 0.0
-    # Where a true mean lies on an edge, a sample may stray beyond this one or, with a small margin, the other.
+    # Where a true mean lies on an edge, a sample may stray beyond this one or, if the other is close, beyond it.
     too_low = number.p_below(edge - margin) + number.p_below(edge + margin) if has_low else 1.0
     too_high = number.p_above(edge + margin) + number.p_above(edge - margin) if has_high else 1.0
     return Evidence(max(above_low, below_high), min(1.0, too_low, too_high))
+
+
+def too_imprecise(comparison: Comparison, margin: float) -> str:
+    """Why no run can decide a printed number: its own spread allows for more than the margin; empty if it
+    does not."""
+    std, n = comparison.published_std, comparison.published_n
+    if std is None or n is None or n < 2:
+        return ""
+    half = float(quantile(n - 1, LEVEL)) * std / math.sqrt(n)
+    if half <= margin:
+        return ""
+    return f"print too imprecise: of {n} repetitions, its own interval is ± {half:.2g}, beyond ± {margin:.2g}"
 
 
 def favours(comparison: Comparison, seen: Observation) -> bool:
@@ -332,7 +346,7 @@ def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgeme
         sample=effects.to_numpy(), reference=0.0, margin=0.0, seeds=len(effects), at=tuple(effects.index),
         smallest=float(np.mean([each.smallest for each in observations])),
     )  # fmt: skip
-    plain = Comparison("ordering", first.measure, first.relation, 0.0, first.unit, effect=first.effect)
+    plain = replace(first, reference=0.0, bounds=UNBOUNDED, learned=None, premise=None)
     return decide(
         plain, with_interval(plain, replace(mean, estimate=estimate(plain, mean.sample))), 1.0, alpha
     )

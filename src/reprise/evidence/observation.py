@@ -19,8 +19,8 @@ from reprise.evidence.statistics import Interval
 
 Reason = Literal[
     "", "crosses", "few seeds", "few points", "few runs", "did not learn", "no premise", "too coarse",
-    "undefined", "no observations", "not found", "not yet", "in some settings", "no experiment",
-    "not run yet",
+    "undefined", "no observations", "not found", "not yet", "print too imprecise", "in some settings",
+    "no experiment", "not run yet",
 ]  # fmt: skip
 """Why a claim is inconclusive or not run."""
 
@@ -100,7 +100,11 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     )  # fmt: skip
     if not len(sample):
         return replace(seen, obstacle=NO_OBSERVATIONS, reason="no observations")
-    is_outcome = comparison.kind not in ABOUT_EACH and paired is None  # an infinite one is a run that diverged
+    if paired is not None and sorted(sample.index) != sorted(paired.index):
+        raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
+    is_outcome = (
+        comparison.kind not in ABOUT_EACH and paired is None
+    )  # an infinite one is a run that diverged
     known = np.isfinite if not is_outcome else lambda numbers: ~np.isnan(numbers)
     undefined = ~known(sample) | (False if paired is None else ~np.isfinite(paired.reindex(sample.index)))
     if undefined.any() or not math.isfinite(reference):
@@ -108,8 +112,6 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
         obstacle = f"undefined in {number} of {len(sample)} observations: a run diverged or never came there"
         return replace(seen, obstacle=obstacle, reason="undefined")
     if paired is not None:
-        if sorted(sample.index) != sorted(paired.index):
-            raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
         sample = sample - paired.reindex(sample.index) + reference
     seen = replace(seen, sample=sample.to_numpy())
     seen = replace(seen, interval=Interval(float(sample.mean()), math.nan, math.nan))
@@ -156,7 +158,7 @@ def estimate(comparison: Comparison, effects: np.ndarray) -> Estimate:
     if comparison.kind == "count" or not np.isfinite(effects).all():
         return Median(effects)
     is_printed_mean = comparison.relation == "near" and not callable(comparison.reference)
-    if len(effects) < MIN_RANKED or is_printed_mean or comparison.kind == "trend":
+    if len(effects) < MIN_RANKED or is_printed_mean or comparison.jackknife:
         return Mean(effects, comparison.published_std, comparison.published_n)
     return Typical(effects)
 

@@ -55,7 +55,9 @@ def over_settings(here: Judgement, others: Mapping[str, Judgement], *, exists: b
     if (holding or holds_here) and (failing or fails_here):
         parts = [f"{here.verdict} here"] if here.verdict in ("reproduced", "contradicted") else []
         parts += [f"reproduced with {few_of(holding)}"] if holding and here.verdict != "reproduced" else []
-        parts += [f"contradicted with {few_of(failing)}"] if failing and here.verdict != "contradicted" else []
+        parts += (
+            [f"contradicted with {few_of(failing)}"] if failing and here.verdict != "contradicted" else []
+        )
         return Region(
             replace(here, verdict="depends", code="", reason="; ".join(parts)), here.verdict, "depends"
         )

@@ -23,6 +23,7 @@ GROUNDS = {
     "paper scale": "the published settings, none of them guessed",
     "paper scale, with assumptions": "the published settings, with our values where the paper has none",
     "reduced": "smaller than published or on stand-in data; each verdict lists its departures",
+    "single numbers": "a printed number with its spread, one draw of the process: its table is judged whole",
     "restated by us": "theory, derived again: our copy of the paper has lost its formulas in conversion",
     "our own": "what we say and the paper does not: corrections of its false statements, and remarks",
     "errata": "misprints: each formula as printed (its id ends in /printed) and as corrected (/corrected)",
@@ -253,6 +254,8 @@ def ground(row: Mapping[Any, Any]) -> str:
         return "our own" if row["form"] == "ours" else "restated by us"
     if row["kind"] == "printed":
         return "printed numbers"
+    if row["published_std"] == row["published_std"]:
+        return "single numbers"
     if row["scale"] == "reduced":
         return "reduced"
     return "paper scale, with assumptions" if row["assumptions"] else "paper scale"

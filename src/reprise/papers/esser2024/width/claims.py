@@ -53,11 +53,11 @@ def slope_of_bound(activation: str) -> Measure:
 
 
 def _falls(measure: Measure) -> Comparison:
-    return below(measure, 0.0, unit=UNIT)
+    return below(measure, 0.0, unit=UNIT, jackknife=True)
 
 
 def _grows(measure: Measure) -> Comparison:
-    return above(measure, 0.0, unit=UNIT)
+    return above(measure, 0.0, unit=UNIT, jackknife=True)
 
 
 RARE = (
@@ -167,7 +167,7 @@ CLAIMS = [
             for when, words in WHEN.items()
             for name, cell in {
                 "falls": _falls(slope("relu", when)),
-                "more slowly": above(slope("relu", when), slope("tanh", when), unit=UNIT),
+                "more slowly": above(slope("relu", when), slope("tanh", when), unit=UNIT, jackknife=True),
             }.items()
         },
         source=SOURCE,
@@ -184,7 +184,10 @@ CLAIMS = [
         "With an activation that meets Theorem 1's conditions the difference between nonlinear and "
         "linear output falls with width, at initialisation, at least as fast as √(log⁴ h / h) does "
         "over these widths.",
-        {NAMES[name]: below(slope(name, "init"), slope_of_bound(name), unit=UNIT) for name in COVERED},
+        {
+            NAMES[name]: below(slope(name, "init"), slope_of_bound(name), unit=UNIT, jackknife=True)
+            for name in COVERED
+        },
         source="Theorem 1",
         word="≤",
     ),
