@@ -194,7 +194,7 @@ def _near(
     has_low, has_high = seen.reference - margin > low, seen.reference + margin < high
     above_low = number.p_above(edge - margin, inclusive=True) if has_low else 0.0
     below_high = number.p_below(edge + margin, inclusive=True) if has_high else 0.0
-    # Where a true mean lies on an edge, a sample may stray beyond this one or, if the other is close, beyond it.
+    # Where a true mean lies on an edge, a sample may stray beyond that one or, if it is close, the other.
     too_low = number.p_below(edge - margin) + number.p_below(edge + margin) if has_low else 1.0
     too_high = number.p_above(edge + margin) + number.p_above(edge - margin) if has_high else 1.0
     return Evidence(max(above_low, below_high), min(1.0, too_low, too_high))

@@ -98,7 +98,7 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
         reference=reference, margin=margin, smallest=smallest_effect(comparison, reference),
         seeds=len(sample), at=tuple(sample.index),
     )  # fmt: skip
-    if not len(sample):
+    if not len(sample) or (paired is not None and not len(paired)):
         return replace(seen, obstacle=NO_OBSERVATIONS, reason="no observations")
     if paired is not None and sorted(sample.index) != sorted(paired.index):
         raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")

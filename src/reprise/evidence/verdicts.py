@@ -34,7 +34,7 @@ GROUNDS = {
 
 COLUMNS = (
     "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
-    "word", "verdict", "reason", "reason_code", "here", "stands", "exceptions", "every", "scale",
+    "word", "exists", "verdict", "reason", "reason_code", "here", "stands", "exceptions", "every", "scale",
     "departures", "assumptions", "looked", "cells", "settings", "observed", "low", "high", "level",
     "relation", "reference", "margin", "smallest", "effect", "published", "published_std", "published_n",
     "verdict_half_margin", "verdict_twice_margin", "p_reproduced", "p_contradicted", "p_tied",
@@ -59,10 +59,7 @@ def judge_all(
         params: the parameters that the run had; None for claims without an experiment.
         looked: which of them were set after results had been seen.
     """
-    settings = {}
-    if tables is not None:
-        names = other_settings(tables, params) if params is not None and assumptions(params) else []
-        settings = split(tables, (BASE, *names))
+    settings = {} if tables is None else settings_of(tables, params)
     rows = []
     for claim in claims:
         with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
@@ -70,12 +67,24 @@ def judge_all(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def settings_of(tables: Tables, params: Settings | None) -> dict[str, Setting]:
+    """The tables of each setting in which claims are judged, the published one first."""
+    names = other_settings(tables, params) if params is not None and assumptions(params) else []
+    return split(tables, (BASE, *names))
+
+
+def differences(claim: Claim, params: Settings | None) -> list[str]:
+    """How a run differs from the paper, as far as it matters to a claim."""
+    if params is None:
+        return []
+    # A claim that needs a run as published reads single rows, whatever else the run leaves out.
+    return alterations(params) if claim.needs else departures(params)
+
+
 def _row(
     claim: Claim, settings: Mapping[str, Tables], params: Settings | None, missing: str, looked: str
 ) -> dict[str, object]:
-    missed = departures(params) if params is not None else []
-    if claim.needs and params is not None:  # about single rows, whatever else the run leaves out
-        missed = alterations(params)
+    missed = differences(claim, params)
     region, others, margins = _judged(claim, {} if claim.needs and missed else settings, missing)
     judgement = region.judgement
     scale = "reduced" if missed else "paper"
@@ -94,6 +103,7 @@ def _row(
         "erratum",
         "quantifier",
         "word",
+        "exists",
     )
     return {
         "claim": claim.id,
