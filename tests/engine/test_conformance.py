@@ -123,6 +123,7 @@ FILES = {
                 measure=column("course", "value", step=last),
                 below=column("course", "value", step=first),
                 unit="",
+                word="falls",
             )
         ]
     ''',
@@ -257,6 +258,7 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("experiment", DECLARED, f'{DECLARED}    coordinates=("stop",),\n', "'stop', which no table has"),
         ("figures", "return drawn", "return axes", "must return a Figure, not Axes"),
         ("claims", "CLAIMS = [", "CLAIMS = 2 * [", "two claims have the id"),
+        ("claims", 'word="falls"', 'word=""', "has no `word`"),
         ("claims", '        "elsewhere', '        "nowhere', "must begin with"),
         ("claims", "step=last", "stop=last", "not there: stop; did you mean 'step'?"),
         ("claims", 'unit="",', 'unit="", broken_by=dict,', "is reproduced on the data of its `broken_by`"),

@@ -64,7 +64,7 @@ def test_a_change_of_a_rule_is_a_table_of_what_it_moves(clone):
     git(clone, "commit", "--quiet", "--allow-empty", "-m", "As it is")
     code, printed = clone.call("reprise", "diff", "HEAD")
     assert (code, printed) == (0, "no verdict on the recorded run is another one by the rules of HEAD\n")
-    clone.edit("src/reprise/evidence/judgement.py", "MIN_SEEDS = 3", "MIN_SEEDS = 99")
+    clone.edit("src/reprise/evidence/estimates.py", "MIN_SEEDS = 3", "MIN_SEEDS = 99")
     code, printed = clone.call("reprise", "diff", "HEAD")
     assert code == 3
     head, _, *rows = printed.splitlines()

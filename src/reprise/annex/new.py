@@ -111,6 +111,8 @@ CLAIMS.append(
         measure=todo,
         above=0.0,
         unit="TODO: unit",
+        quantifier="generic",
+        word="TODO: the words that make it so",
     )
 )
 '''

@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -40,6 +40,7 @@ from reprise.engine import coverage, registry
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
 from reprise.evidence import verdicts
+from reprise.evidence.claim import Quantifier
 from reprise.evidence.judgement import check_refuted
 
 OTHER_LOSS = "vicreg"
@@ -376,11 +377,17 @@ def figures_draw(checked: Subject) -> None:
 
 
 def claims_are_judged(checked: Subject) -> None:
-    """Each claim has an id in its paper, once, and a verdict on the tables."""
+    """Each claim has an id in its paper, once, says what decides its quantifier, and has a verdict on the
+    tables."""
     experiment = checked.experiment
     with checked.blamed():
         coverage.check_claim_ids(experiment.paper, experiment.claims)
     for claim in experiment.claims:
+        if not claim.word:
+            raise checked.wrong(
+                f"claim '{claim.id}' has no `word`: give the words of the paper's sentence that make it "
+                f"{claim.quantifier}, or another `quantifier` ({', '.join(get_args(Quantifier))})"
+            )
         try:
             with checked.blamed():
                 verdicts.judge_all([claim], checked.tables, checked.params)
