@@ -25,7 +25,7 @@ from reprise.engine.registry import Paper as Registered
 from reprise.errors import RepriseError
 from reprise.evidence.errata import Erratum as Found
 from reprise.evidence.judgement import VERDICTS
-from reprise.evidence.verdicts import GROUNDS, error_rates, false_discoveries, summary
+from reprise.evidence.verdicts import GROUNDS, false_discoveries, summary
 from reprise.ledger.recorded import described
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
@@ -39,7 +39,6 @@ from reprise.report.schema import (
     Discovery,
     Errata,
     Erratum,
-    ErrorRate,
     Experiment,
     Figure,
     Headline,
@@ -78,14 +77,6 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         papers=papers,
         counts=counts(claims),
         discoveries=[Discovery(**{**row, "rate": finite(row["rate"])}) for row in false_discoveries(claims)],
-        error_rates=[
-            ErrorRate(
-                kind=str(kind),  # type: ignore[arg-type]
-                claims=int(rates["claims"]),
-                **{name: finite(rates[name]) for name in rates.index if name != "claims"},
-            )
-            for kind, rates in error_rates(claims).iterrows()
-        ],
         printed=printed(papers),
         findings=findings(papers),
         runs=list(fresh.values()),

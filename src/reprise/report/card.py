@@ -15,7 +15,7 @@ from reprise.engine.registry import Paper
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS
-from reprise.evidence.judgement import ABOUT_EACH, observe
+from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import judge_all, setting
 from reprise.report import wording
@@ -98,9 +98,9 @@ def _claim_lines(
     yield "says", claim.statement
     yield from _labelled("in the paper", (f"{each.text} ({each.place})" for each in claim.quotations))
     yield "source", claim.source
-    yield "verdict", ": ".join(filter(None, (claim.verdict, claim.reason)))
+    yield "verdict", ": ".join(dict.fromkeys(filter(None, (claim.verdict, claim.label, claim.reason))))
     if claim.verdict != "not run":
-        yield "ground", claim.ground + (f" ({'; '.join(claim.departures)})" if claim.departures else "")
+        yield "basis", claim.ground + (f" ({'; '.join(claim.departures)})" if claim.departures else "")
     if claim.observed is not None:
         yield "observed", f"{observed(claim)} {claim.unit}{_meaning(claim)}"
     if (printed := claim.published) is not None:
@@ -116,9 +116,9 @@ def _claim_lines(
     yield from _labelled("other settings", (_reading(claim, each) for each in claim.settings))
     notes = {
         "assumptions": "; ".join(claim.assumptions),
-        "reading": claim.reading,
-        "fragile": claim.fragile,
-        "after a look": claim.looked,
+        "decided by": claim.what_would_decide,
+        "definition": claim.reading,
+        "changed": claim.looked,
     }
     yield from ((label, text) for label, text in notes.items() if text)
     for erratum in (each for each in paper.errata if each.id in claim.errata):
@@ -173,8 +173,7 @@ def _meaning(claim: Claim) -> str:
         return ""
     if claim.kind in ABOUT_EACH:
         return " (the one that counts, and the range of all)"
-    cells = " in all cells together" if claim.cells else ""
-    return f" (interval of {100 * LEVEL:g} %{cells}, wider where that would be wrong too often)"
+    return f" (interval of {100 * LEVEL:g} %)"
 
 
 def _origin(claim: Claim, definition: Definition) -> str:

@@ -14,11 +14,13 @@ from reprise.evidence.claim import ALONE
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import shown
 from reprise.evidence.errata import Erratum
-from reprise.evidence.judgement import ABOUT_EACH, Verdict, observe
+from reprise.evidence.judgement import Verdict
+from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
+from reprise.report import wording
 from reprise.report.contents import claims_about, mentions, mentions_of, same_item
-from reprise.report.numbers import finite, percent
+from reprise.report.numbers import finite
 from reprise.report.places import Checkout
 from reprise.report.schema import Claim, Provenance, Published, Quotation, Reading
 
@@ -54,11 +56,12 @@ class Claims:
         printed = _published(row, definition) if id in self._printed else None
         low, high = definition.shown(finite(row["low"]), finite(row["high"]))
         own_low, own_high = definition.shown(*_own_interval(row, values))
+        minutes = self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None
         module = f"{experiment.module}.claims" if experiment else f"{self.paper.package}.printed"
         numbers: dict[str, Any] = {
             name: finite(row[name])
-            for name in ("reference", "margin", "observed", "false_reproduced", "false_contradicted",
-                         "power_half", "power_twice", "p_value")
+            for name in ("reference", "margin", "smallest", "effect", "observed", "p_reproduced",
+                         "p_contradicted", "p_tied")
         }  # fmt: skip
         return Claim(
             id=id,
@@ -66,10 +69,14 @@ class Claims:
                 name: row[name]
                 for name in (
                     "kind", "statement", "source", "form", "erratum", "reading", "verdict", "reason", "unit",
-                    "relation", "verdict_half_margin", "verdict_twice_margin", "fragile", "looked",
+                    "relation", "verdict_half_margin", "verdict_twice_margin", "looked", "quantifier", "word",
+                    "reason_code", "here", "stands", "every",
                 )
             },
             **numbers,
+            label=wording.label(row, definition),
+            exceptions=_split(row["exceptions"]),
+            what_would_decide=wording.what_would_decide(row, minutes),
             quotations=quotations,
             ground=ground(row),
             published=printed,
@@ -97,7 +104,7 @@ class Claims:
             code=self._checkout.claim(id, row["statement"], module),
             counter_case=self._checkout.counter_case(definition, experiment.id if experiment else ""),
             command=self._command(experiment.id if experiment else ""),
-            minutes=self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None,
+            minutes=minutes,
         )  # fmt: skip
 
     def _command(self, experiment: str) -> str:
@@ -134,7 +141,7 @@ class Claims:
             return []
         if experiment is None or experiment.id not in self.fresh:
             return []
-        values = observe(definition, ALONE, self._tables(experiment.id)).values
+        values = observe(definition, ALONE, self._tables(experiment.id)).sample
         return [float(value) for value in values] if len(values) <= MOST_VALUES else []
 
     @cached_property
@@ -172,7 +179,8 @@ def _readings(joined: str, definition: Definition) -> list[Reading]:
         observed, reference = finite(each["observed"]), finite(each["reference"])
         readings.append(
             Reading(name=name, verdict=each["verdict"], observed=observed, low=low, high=high,
-                    reference=reference)
+                    reference=reference, seeds=each["seeds"], p_reproduced=each["p_reproduced"],
+                    p_contradicted=each["p_contradicted"], p_tied=each["p_tied"])
         )  # fmt: skip
     return readings
 
@@ -212,13 +220,12 @@ def _is_one_scale(definition: Definition) -> bool:
 
 
 def _is_robust(row: Row) -> bool:
-    """Whether a contradiction rests on no choice of ours: nor on the settings, the margin, or one seed. A
+    """Whether a contradiction rests on no choice of ours: neither on the settings nor on the margin. A
     misprint is none, because it is plain what was meant."""
     others = set(_other_verdicts(row))
     return (
         row["verdict"] == row["verdict_twice_margin"] == "contradicted"
         and others <= {"contradicted"}
-        and not row["fragile"]
         and row["erratum"] != "typo"
         and row["form"] != "ours"
     )
@@ -234,12 +241,10 @@ def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> 
         checks.append(f"contradicted in all {len(others)} other settings of what the paper leaves open")
     if row["margin"] > 0 and row["verdict_twice_margin"] == "contradicted":
         checks.append("contradicted at twice the margin too")
-    if row["kind"] not in CERTAIN:
-        if not row["fragile"]:
-            checks.append("no single seed, and no last bits, would change the verdict")
-        if not math.isnan(row["false_contradicted"]):
-            rate = percent(row["false_contradicted"])
-            checks.append(f"if the statement were true, the rule would contradict it in {rate} of draws")
+    if row["kind"] not in CERTAIN and not math.isnan(row["p_contradicted"]):
+        checks.append(
+            f"were the statement true, as much against it comes with p = {row['p_contradicted']:.2g}"
+        )
     if row["kind"] == "printed":
         checks.append("compared with the paper's own printed numbers: nothing was run")
     if row["kind"] == "identity":

@@ -17,9 +17,9 @@ def digest(report: Report) -> str:
     lines = [
         f"# Reprise: verdicts of tier `{report.tier}`",
         "",
-        f"Config `{report.config}`. Counts on different grounds are not added together.",
+        f"Config `{report.config}`. Counts on different bases are not added together.",
         "",
-        *_markdown(("paper", "ground", *VERDICTS), counts),
+        *_markdown(("paper", "basis", *VERDICTS), counts),
         "",
         "## False discovery rates",
         "",
@@ -27,7 +27,7 @@ def digest(report: Report) -> str:
     columns = ("paper", "tests", "decided", "expected to be wrong, at most")
     lines += _markdown(columns, rates) if rates else ["None."]
     order = list(GROUNDS)
-    for verdict in ("contradicted", "depends", "inconclusive"):
+    for verdict in ("contradicted", "tied", "depends", "inconclusive"):
         selected = [
             claim
             for paper in sorted(report.papers, key=lambda paper: paper.key)
@@ -42,7 +42,7 @@ def _listed(claims: list[Claim]) -> list[str]:
     rows = [
         (f"`{c.id}`", c.statement, f"{observed(c)} {c.unit}", to_hold(c), c.ground, c.reason) for c in claims
     ]
-    return _markdown(("claim", "statement", "observed", "to hold", "ground", "reason"), rows)
+    return _markdown(("claim", "statement", "observed", "to hold", "basis", "reason"), rows)
 
 
 def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:

@@ -15,19 +15,19 @@ import pandas as pd
 from markupsafe import Markup
 
 from reprise.engine.configured import Tier
-from reprise.evidence.calibration import FALSE
 from reprise.evidence.comparison import (
     COLLAPSED,
     IDENTITY_TOLERANCE,
     LEARNED,
     MARGINS,
-    MIN_RUNS,
     RELATIVE,
     TOLERATED,
 )
-from reprise.evidence.judgement import MIN_POINTS, MIN_SEEDS, VERDICTS
+from reprise.evidence.effects import SMALLEST
+from reprise.evidence.estimates import ALPHA, MIN_RANKED
+from reprise.evidence.judgement import MIN_POINTS, VERDICTS
 from reprise.evidence.statistics import LEVEL
-from reprise.report import digest, drawings, numbers, recorded, sealed, wording
+from reprise.report import audit, digest, drawings, numbers, recorded, sealed, wording
 from reprise.report.build import build
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Report
@@ -35,13 +35,19 @@ from reprise.report.vector import Vector, vector
 
 LONG_TABLE = 30
 """Number of rows above which a table is shown folded."""
-SYMBOLS = dict(zip(VERDICTS, "✓✗±?·", strict=True))
+SYMBOLS = dict(zip(VERDICTS, "✓✗≈±?·", strict=True))
+NOT_SEEN = "∅"
+
+
+def symbol(claim: Claim) -> str:
+    """The symbol of a claim's verdict."""
+    return NOT_SEEN if claim.label == wording.NOT_SEEN else SYMBOLS[claim.verdict]
 
 
 def write(tier: Tier, claims: pd.DataFrame) -> Path:
-    """Writes `report.{json,html}`, `summary.md` and `claims.{parquet,csv}` into `results/TIER/`, all or none,
-    with a sealed record, `.report.json`, that binds them to the results and verdicts they were made from.
-    Drawings that are not up to date are drawn again first (`report.build`).
+    """Writes the files of a report (`sealed.REPORT`) into `results/TIER/`, all or none, with a sealed record,
+    `.report.json`, that binds them to the results and verdicts they were made from. Drawings that are not up
+    to date are drawn again first (`report.build`).
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
@@ -62,6 +68,8 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         "summary.md": _writer(digest.digest(report)),
         "claims.parquet": lambda file: claims.to_parquet(file, index=False),
         "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
+        "observations.parquet": lambda file: audit.observed(tier).to_parquet(file, index=False),
+        audit.SCRIPT.name: _writer(audit.SCRIPT.read_text(encoding="utf-8")),
     }
     sealed.save_report(tier, files, made_from)
     return tier.results / "report.html"
@@ -106,6 +114,7 @@ def page(report: Report, folder: Path, root: Path) -> str:
             by_ground=by_ground,
             verdicts=VERDICTS,
             symbols=SYMBOLS,
+            not_seen=wording.NOT_SEEN,
             comparisons=[
                 (title, len(claims), Markup(drawings.panel(title, claims)))
                 for title, claims in drawings.comparisons(report.papers)
@@ -136,6 +145,7 @@ def _environment() -> jinja2.Environment:
         "observed": wording.observed,
         "printed": wording.printed,
         "section": wording.section,
+        "symbol": symbol,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
     return made
@@ -185,9 +195,12 @@ def _rules() -> dict[str, Any]:
         "collapsed": show(COLLAPSED),
         "learned": show(LEARNED),
         "level": f"{show(100 * LEVEL)} %",
-        "min_seeds": MIN_SEEDS,
+        "alpha": f"{show(100 * ALPHA)} %",
         "min_points": MIN_POINTS,
-        "min_runs": MIN_RUNS,
+        "min_ranked": MIN_RANKED,
         "tolerated": f"{show(100 * TOLERATED)} %",
-        "false": f"{show(100 * FALSE)} %",
+        "smallest": [
+            (each.scale, f"{show(100 * each.effect)} %" if each.relative else show(each.effect))
+            for each in SMALLEST
+        ],
     }

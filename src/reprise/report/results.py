@@ -18,11 +18,12 @@ from PIL import Image
 from reprise.engine.configured import Tier
 from reprise.engine.provenance import commit_date
 from reprise.errors import RepriseError
+from reprise.evidence.judgement import VERDICTS
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
 from reprise.report import numbers, wording
 from reprise.report.build import build
-from reprise.report.html import SYMBOLS, environment
+from reprise.report.html import environment, symbol
 from reprise.report.schema import Figure, Paper, Report
 from reprise.storage import store
 
@@ -31,7 +32,8 @@ WIDTH = 1000
 COLORS = 256
 """Of a drawing: a third of the bytes, with no difference that one sees."""
 COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "unit", "relation",
-           "reference", "margin", "published", "seeds", "reason")  # fmt: skip
+           "reference", "margin", "smallest", "published", "seeds", "reason", "quantifier", "word", "stands",
+           "reason_code", "p_reproduced", "p_contradicted", "p_tied")  # fmt: skip
 TABLE = "verdicts.csv"
 INDEX = "README.md"
 MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
@@ -181,6 +183,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
     made = environment(keep_trailing_newline=True)
     made.filters |= {
         "cell": wording.cell,
+        "symbol": symbol,
         "observed": wording.observed,
         "printed": wording.printed,
         "to_hold": wording.to_hold,
@@ -189,4 +192,4 @@ def _render(template: str, report: Report, **values: Any) -> str:
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
     made.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
-    return made.get_template(template).render(report=report, claims=claims, symbols=SYMBOLS, **values)
+    return made.get_template(template).render(report=report, claims=claims, verdicts=VERDICTS, **values)

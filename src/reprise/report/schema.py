@@ -8,10 +8,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from reprise.evidence.claim import Form
+from reprise.evidence.claim import Form, Quantifier
 from reprise.evidence.comparison import Kind, Relation
 from reprise.evidence.errata import ErratumKind
 from reprise.evidence.judgement import Verdict
+from reprise.evidence.observation import Reason
+from reprise.evidence.region import Stands
 
 Number = float | None
 
@@ -93,6 +95,10 @@ class Reading(Part):
     low: Number
     high: Number
     reference: Number
+    seeds: int
+    p_reproduced: Number
+    p_contradicted: Number
+    p_tied: Number
 
 
 class Published(Part):
@@ -129,8 +135,24 @@ class Claim(Part):
     erratum: ErratumKind | Literal[""]
     reading: str
     """Whose definition of what is measured, if it is not the paper's."""
+    quantifier: Quantifier
+    """Over what the sentence speaks."""
+    word: str
+    """The words of the sentence that decide it."""
     verdict: Verdict
+    label: str
+    """The verdict, or one degree more than it: `not seen here`, `holds in 22 of 32 cells`."""
     reason: str
+    reason_code: Reason
+    """Why it is inconclusive or not run, in one of a few words."""
+    here: Verdict
+    """The verdict in the published setting alone."""
+    stands: Stands
+    """Where the verdict stands; empty if the paper leaves nothing open, or nothing is decided."""
+    exceptions: list[str]
+    """Of a sentence that holds on average, the cells in which it does not."""
+    every: Verdict | Literal[""]
+    """Of a sentence about a tendency, the verdict if it spoke of every cell."""
     ground: str
     """What the verdict stands on, one of the report's `grounds`."""
     unit: str
@@ -139,6 +161,10 @@ class Claim(Part):
     reference: Number
     margin: Number
     """How far off still counts."""
+    smallest: Number
+    """The smallest effect that is worth a name: within it, an ordering is tied."""
+    effect: Number
+    """The effect that the paper prints."""
     published: Published | None
     """Only what the paper prints."""
     target: Number
@@ -162,25 +188,22 @@ class Claim(Part):
     is_one_scale: bool
     """Whether all cells compare alike, in the same unit, so that they can be drawn together."""
     robust: bool
-    """Contradicted in all settings and at twice the margin, whichever seed is changed."""
+    """Contradicted in all settings and at twice the margin."""
     checks: list[str]
     """What speaks against an error of ours, of a contradiction."""
     verdict_half_margin: Verdict
-    """With half the margin."""
+    """With half the margin, or half the smallest effect."""
     verdict_twice_margin: Verdict
-    """With twice the margin."""
-    fragile: str
-    """What would change the verdict, one seed that ends as another did or the last bits; empty if neither."""
-    false_reproduced: Number
-    """How often `reproduced` is wrong where the statement only just fails, as a share."""
-    false_contradicted: Number
-    """How often `contradicted` is wrong where it only just holds."""
-    power_half: Number
-    """How often it is reproduced at half the margin, or with half the observed effect."""
-    power_twice: Number
-    """How often it is contradicted at twice the margin, or reproduced with twice the effect."""
-    p_value: Number
-    """Of the firmer of the two verdicts that were possible, at the edge of the statement."""
+    """With twice the margin, or twice the smallest effect."""
+    p_reproduced: Number
+    """Of the hypothesis that the statement does not hold; null where nothing was tested."""
+    p_contradicted: Number
+    """Of the hypothesis that it holds."""
+    p_tied: Number
+    """Of the hypothesis that the effect is as large as the smallest that is worth a name, or larger."""
+    what_would_decide: str
+    """How many seeds would decide an inconclusive claim, and how long they take; empty if that is not what
+    is missing."""
     looked: str
     """What was set after results had been seen."""
     departures: list[str]
@@ -289,19 +312,6 @@ class Discovery(Part):
     rate: Number
 
 
-class ErrorRate(Part):
-    """How often the rules are wrong, by type of statement: mean and largest."""
-
-    kind: Kind
-    claims: int
-    false_reproduced: Number
-    largest_false_reproduced: Number
-    false_contradicted: Number
-    largest_false_contradicted: Number
-    power_half: Number
-    power_twice: Number
-
-
 class Printed(Part):
     """How many of the numbers that the papers print were compared."""
 
@@ -356,7 +366,6 @@ class Report(Part):
     papers: list[Paper]
     counts: list[Count]
     discoveries: list[Discovery]
-    error_rates: list[ErrorRate]
     printed: Printed
     findings: Findings
     runs: list[Provenance]

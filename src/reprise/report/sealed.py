@@ -13,7 +13,10 @@ from reprise.storage import store
 
 Writer = Callable[[Path], Any]
 
-REPORT = ("report.html", "report.json", "summary.md", "claims.parquet", "claims.csv")
+REPORT = (
+    "report.html", "report.json", "summary.md", "claims.parquet", "claims.csv", "observations.parquet",
+    "redo_verdicts.py",
+)  # fmt: skip
 """The files of a tier's report."""
 REPORT_RECORD = ".report.json"
 """The sealed record of what they were made from."""

@@ -1,17 +1,23 @@
 """A claim's numbers and limits in words: for the page, its digest, the published results and the terminal."""
 
+import json
+import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS, Kind
-from reprise.evidence.judgement import ABOUT_EACH
-from reprise.evidence.verdicts import CERTAIN
-from reprise.report.numbers import NONE, finite, interval, number, percent
+from reprise.evidence.observation import ABOUT_EACH
+from reprise.evidence.power import MOST_SEEDS
+from reprise.report.numbers import NONE, duration, finite, interval, number
 
 if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, and a check needs none
     from reprise.report.schema import Claim
 
 
+NOT_SEEN = "not seen here"
+"""A contradiction at reduced scale or on a stand-in, which says little of the paper's own networks."""
 DATA_SETS = {
     "mnist": "MNIST",
     "cifar10": "CIFAR-10",
@@ -47,20 +53,76 @@ def to_hold(claim: "Claim") -> str:
     return f"{claim.relation} {number(claim.reference)}{margin}"
 
 
+def label(row: Mapping[str, Any], claim: Definition) -> str:
+    """The verdict, or one degree more than it.
+
+    Args:
+        row: of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`.
+    """
+    verdict = row["verdict"]
+    if verdict == "contradicted":
+        return _how_contradicted(row)
+    if verdict == "reproduced" and row["exceptions"]:
+        return "holds on average"
+    if verdict == "inconclusive":
+        if row["reason_code"] != "crosses":
+            return row["reason_code"]
+        return _leaning(row, claim)
+    return verdict
+
+
+def _how_contradicted(row: Mapping[str, Any]) -> str:
+    kind, cells = row["kind"], json.loads(row["cells"]) if row["cells"] else []
+    if row["scale"] == "reduced" and kind not in (*FORMULAS, "printed", "given") and row["form"] != "ours":
+        return NOT_SEEN
+    if kind in FORMULAS:
+        return "a counterexample"
+    holding = sum(each["verdict"] == "reproduced" for each in cells)
+    if holding and row["quantifier"] != "generic":
+        return f"holds in {holding} of {len(cells)} cells"
+    if kind == "trend" and row["relation"] == "near" and row["observed"] * row["reference"] > 0:
+        return "the direction holds, the size does not"
+    if row["relation"] in ("above", "below"):
+        return "the opposite"
+    return "contradicted"
+
+
+def _leaning(row: Mapping[str, Any], claim: Definition) -> str:
+    """To which side an undecided claim leans, by its p-values."""
+    more_likely = row["p_reproduced"] < row["p_contradicted"]
+    if claim.quantifier == "existential" or math.isnan(row["p_reproduced"]):
+        return "undecided"
+    return "leans yes" if more_likely else "leans no"
+
+
+def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
+    """How many seeds would decide an inconclusive claim 9 times in 10, and how long they take.
+
+    Args:
+        minutes: that the experiment took with the seeds that it has.
+    """
+    seeds = row["seeds_to_decide"]
+    if math.isnan(seeds):
+        return ""
+    if math.isinf(seeds):
+        return f"no number of seeds up to {MOST_SEEDS:,} would decide it, if mean and spread stay"
+    takes = f", {duration(minutes * seeds / row['seeds'])}" if minutes and row["seeds"] else ""
+    return f"about {seeds:.0f} seeds{takes} decide it 9 times in 10, if mean and spread stay"
+
+
 def notes(claim: "Claim") -> list[str]:
-    """What limits the verdict: settings, margin, error rates, last bits, another reading, a second look."""
+    """What limits the verdict: settings, margin, exceptions, another definition, changes after results."""
     limits = [_agreement(claim)] if claim.settings else []
+    limits += [f"stands {claim.stands}"] if claim.stands in ("here", "everywhere") else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
-    has_margin = claim.margin or claim.kind in FORMULAS
-    if claim.verdict not in ("not run", "depends") and has_margin:
+    what = "margin" if claim.margin or claim.kind in FORMULAS else "smallest effect" if claim.smallest else ""
+    if claim.verdict not in ("not run", "depends") and what:
         same = half == twice == claim.verdict
-        limits.append("the same at ½× and 2× margin" if same else f"{half} at ½× margin, {twice} at 2×")
-    if claim.false_reproduced is not None and claim.verdict != "not run" and claim.kind not in CERTAIN:
-        rates = [percent(rate) for rate in (claim.false_reproduced, claim.false_contradicted)]
-        limits.append(f"if false, ‘reproduced’ in {rates[0]} of draws; if true, ‘contradicted’ in {rates[1]}")
-    limits += [f"fragile: {claim.fragile}"] if claim.fragile else []
-    limits += [f"reading: {claim.reading}"] if claim.reading else []
-    limits += [f"set after a look at results: {claim.looked}"] if claim.looked else []
+        limits.append(f"the same at ½× and 2× {what}" if same else f"{half} at ½× {what}, {twice} at 2×")
+    limits += [f"not in: {', '.join(claim.exceptions)}"] if claim.exceptions else []
+    limits += [claim.what_would_decide] if claim.what_would_decide else []
+    limits += [f"our definition: {claim.reading}"] if claim.reading else []
+    limits += [f"changed after seeing results: {claim.looked}"] if claim.looked else []
     return limits
 
 

@@ -21,7 +21,7 @@ from reprise.papers.skean2024.theory.points import (
 
 STARTS = 3
 """Descents, of which the one that ends lowest finds FroSSL's minimum: with 3 samples of 2 dimensions, or 4 of
-3, a tenth of them end in a local minimum that is higher, in which the views differ."""
+3, about a tenth of them end in a local minimum that is higher, in which the views differ."""
 
 
 def definitions(rng: Random, largest: int) -> Checked:
