@@ -53,8 +53,8 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
     assert said["says"] == claim.statement
     assert said["source"] == "Figure 4"
     assert said["verdict"].startswith(row["verdict"])
-    assert said["after a look"] == "its steps"
-    assert "steps" in said["ground"]  # a departure
+    assert said["changed"] == "its steps"
+    assert "steps" in said["basis"]  # a departure
     table = pd.read_parquet(tier.results / ID / "trajectory.parquet")
     of_arm = table.query("setting == 'published' and arm == 'independent'")
     ends = of_arm[of_arm["step"] == of_arm["step"].max()]["off_diagonal_mass"]

@@ -59,7 +59,19 @@ def test_what_lies_on_one_side_of_the_reference_is_allowed_to_the_edge(relation,
 
 def test_cells_are_drawn_together_only_if_they_compare_alike():
     cells = [
-        Reading(name=str(n), verdict="reproduced", observed=n, low=n, high=n, reference=0) for n in range(80)
+        Reading(
+            name=str(n),
+            verdict="reproduced",
+            observed=n,
+            low=n,
+            high=n,
+            reference=0,
+            seeds=5,
+            p_reproduced=0.01,
+            p_contradicted=1.0,
+            p_tied=1.0,
+        )
+        for n in range(80)
     ]
     drawn = drawings.drawing(claim(cells=cells))
     assert (len(drawn.lines), drawn.more) == (drawings.MOST_LINES, 80 - drawings.MOST_LINES)

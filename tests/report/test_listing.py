@@ -47,7 +47,7 @@ def row_of(tier, id):
 def test_the_overview_counts_the_verdicts_of_each_experiment(tier, verdicts):
     counts = Counter(verdicts[claim.id] for claim in registry.experiment(ID).claims)
     assert sum(counts.values()) > 5
-    names = ("reproduced", "contradicted", "depends", "inconclusive")
+    names = ("reproduced", "contradicted", "tied", "depends", "inconclusive")
     assert row_of(tier, ID) == ["done", "/".join(str(counts[name]) for name in names)]
     assert row_of(tier, f"{KEY}/gradient_flow") == ["-"]
 

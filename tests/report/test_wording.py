@@ -1,46 +1,72 @@
-"""Numbers as the page and the terminal write them."""
+"""What a verdict is called, and what would decide it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from reprise.report.numbers import rounded
-from reprise.report.wording import measured, printed
+from reprise.contract.settings import Settings, stated
+from reprise.evidence import claims as c
+from reprise.evidence import comparison as m
+from reprise.evidence.measures import column
+from reprise.evidence.verdicts import judge_all
+from reprise.report.wording import NOT_SEEN, label, what_would_decide
+
+SPREAD = 0.01 * np.arange(-4.5, 5)
+
+
+class Params(Settings):
+    width: int = stated(16, "Section 5")
+
+
+def x(name: str = "x") -> m.Measure:
+    return column("t", name)
+
+
+def row(claim, width=16, **columns):
+    table = pd.DataFrame({"seed": range(10), "setting": "published"} | columns)
+    (found,) = judge_all([claim], {"t": table}, Params(width=width)).to_dict("records")
+    return found
+
+
+def above(unit="1", **rest):
+    return c.ordering("p/f/o", "s", source="f", measure=x(), above=0.0, unit=unit, **rest)
 
 
 @pytest.mark.parametrize(
-    ("value", "uncertainty", "shown"),
+    ("claim", "mean", "width", "words"),
     [
-        (0.12345, 0.034, "0.123"),
-        (89.77, 5.2, "89.8"),
-        (-0.98, 0.3, "−0.98"),
-        (12345.0, 300.0, "12340"),
-        (1e-6, np.nan, "1e−6"),
-        (66.5, np.nan, "66.5"),
-        (3209.7, np.nan, "3210"),
-        (4.75e-15, 1e-15, "4.8e−15"),
-        (np.nan, 0.3, "—"),
-        (np.inf, np.nan, "∞"),
+        (above(), 1.0, 16, "reproduced"),
+        (above(), -1.0, 16, "the opposite"),
+        (above(), -1.0, 8, NOT_SEEN),
+        (above("matching score"), 0.0, 16, "tied"),
+        (above(), 0.005, 16, "leans yes"),
+        (above(), -0.005, 16, "leans no"),
+        (c.trend("p/f/t", "s", source="f", measure=x(), published=1.0, quantity="slope", unit="1"), 2.0, 16,
+         "the direction holds, the size does not"),
+        (c.trend("p/f/t", "s", source="f", measure=x(), published=1.0, quantity="slope", unit="1"), -2.0, 16,
+         "contradicted"),
+        (c.identity("p/f/i", "s", source="f", measure=x()), 1.0, 8, "a counterexample"),
+        (c.identity("p/f/i", "s", source="f", measure=x()), -1.0, 16, "few points"),
     ],
-)
-def test_a_number_has_two_digits_of_its_uncertainty(value, uncertainty, shown):
-    assert rounded(value, uncertainty) == shown
+)  # fmt: skip
+def test_a_verdict_is_said_one_degree_more_precisely(claim, mean, width, words):
+    assert label(row(claim, width, x=mean + SPREAD), claim) == words
 
 
-def test_a_range_is_no_uncertainty():
-    assert measured("identity", 3209.7, 22.0154, 3209.7) == "3210 [22.02, 3210]"
-    assert measured("value", 3209.7, 22.0154, 3209.7) == "3200 [0, 3200]"
-    assert measured("always", 0.5, 0.5, 0.5) == measured("always", 0.5, np.nan, np.nan) == "0.5"
+def test_a_sentence_about_cells_says_in_how_many_it_holds():
+    cells = {name: m.above(x(name), 0.0, unit="1") for name in "abc"}
+    every = c.for_all("p/f/q", "s", cells, source="f")
+    columns = {"a": 1 + SPREAD, "b": 1 + SPREAD, "c": SPREAD - 1}
+    assert label(row(every, **columns), every) == "holds in 2 of 3 cells"
+    tendency = c.for_all("p/f/q", "s", cells, source="f", quantifier="generic")
+    assert label(row(tendency, **columns), tendency) == "holds on average"
 
 
-@pytest.mark.parametrize(
-    ("value", "std", "shown"),
-    [
-        (0.3, 0.24, "0.30 ± 0.24"),
-        (-0.03, 0.01, "−0.03 ± 0.01"),
-        (-0.0, 0.0, "0 ± 0"),
-        (62.7, None, "62.7"),
-        (0.9, 0.01, "0.90 ± 0.01"),
-    ],
-)
-def test_a_published_number_and_its_deviation_have_as_many_places(value, std, shown):
-    assert printed(value, std) == shown
+def test_seeds_and_minutes_that_would_decide_it_are_said():
+    undecided = row(above(), x=0.02 + 10 * SPREAD)
+    seeds = undecided["seeds_to_decide"]
+    assert 10 < seeds < 10_000
+    assert what_would_decide(undecided, None).startswith(f"about {seeds:.0f} seeds decide it")
+    assert f", {seeds / 10 * 30 / 60:.0f} h" in what_would_decide(undecided, 30.0)
+    assert "no number of seeds" in what_would_decide(row(above(), x=SPREAD), 1.0)
+    assert what_would_decide(row(above(), x=1 + SPREAD), 1.0) == ""

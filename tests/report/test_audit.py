@@ -1,0 +1,92 @@
+"""The two files of a report, from which a script of nobody's derives every verdict again."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reprise.evidence import claims as c
+from reprise.evidence import comparison as m
+from reprise.evidence.audit import observations
+from reprise.evidence.claim import Claim
+from reprise.evidence.measures import column
+from reprise.evidence.verdicts import judge_all
+from reprise.report.audit import SCRIPT
+
+
+def x(name: str) -> m.Measure:
+    return column("t", name)
+
+
+def made() -> list[Claim]:
+    """Claims of every kind, relation and quantifier."""
+    common = {"source": "f", "word": "w"}
+    orderings = {
+        name: m.above(x(name), 0.0, unit="matching score") for name in ("up", "tie", "down", "noise")
+    }
+    return [
+        *(
+            c.for_all(f"p/f/{quantifier}-{'-'.join(names)}", "s", {name: orderings[name] for name in names},
+                      quantifier=quantifier, **common)
+            for quantifier in ("universal", "generic", "existential")
+            for names in (("up",), ("up", "noise"), ("up", "down"), ("tie", "up"), ("down", "noise"))
+        ),
+        c.value("p/f/near", "s", quantity="score", measure=x("up"), published=0.5, unit="1", **common),
+        c.value("p/f/printed", "s", quantity="score", measure=x("up"), published=0.5, std=0.1, n=3, unit="1",
+                **common),
+        c.value("p/f/paired", "s", quantity="score", measure=x("up"), published=x("noise"), unit="1",
+                **common),
+        c.ordering("p/f/share", "s", measure=x("flag"), above=0.5, unit="share", **common),
+        c.ordering("p/f/below", "s", measure=x("down"), below=x("up"), unit="1", effect=0.2, **common),
+        c.count("p/f/count", "s", measure=x("number"), at_least=3, unit="values", **common),
+        c.count("p/f/exactly", "s", measure=x("number"), exactly=4, unit="values", **common),
+        c.always("p/f/always", "s", measure=x("number"), at_least=1, unit="values", **common),
+        c.identity("p/f/identity", "s", source="f", measure=x("tiny")),
+        c.given(c.count("p/f/given", "s", measure=x("number"), at_most=4, unit="values", **common)),
+    ]  # fmt: skip
+
+
+def tables(seeds: int, generator: np.random.Generator) -> dict[str, pd.DataFrame]:
+    noise = generator.normal(size=(7, seeds))
+    return {
+        "t": pd.DataFrame({
+            "seed": range(seeds), "setting": "published", "up": 0.5 + 0.1 * noise[0], "tie": 0.02 * noise[1],
+            "down": -0.3 + 0.1 * noise[2], "noise": noise[3], "flag": (noise[4] > -1).astype(float),
+            "number": np.round(3 + noise[5]), "tiny": np.abs(1e-8 * noise[6]),
+        })
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("seeds", [4, 9, 220])
+def test_every_verdict_follows_from_the_two_files_alone(tmp_path, seeds):
+    claims, found = made(), tables(seeds, np.random.default_rng(seeds))
+    judged = judge_all(claims, found, None)
+    assert len(set(judged["verdict"])) >= 3
+    assert redo(tmp_path, judged, claims, found) == (
+        0,
+        f"{len(claims)} of {len(claims)} verdicts are the same\n",
+    )
+
+
+def test_a_verdict_that_does_not_follow_is_named(tmp_path):
+    claims, found = made(), tables(9, np.random.default_rng(0))
+    judged = judge_all(claims, found, None)
+    judged.loc[judged["claim"] == "p/f/near", "verdict"] = "contradicted"
+    code, printed = redo(tmp_path, judged, claims, found)
+    assert code == 1
+    assert "p/f/near: contradicted in claims.csv, reproduced from the observations" in printed
+
+
+def redo(folder, judged, claims, found):
+    judged.to_csv(folder / "claims.csv", index=False)
+    observations(claims, found, None).to_parquet(folder / "observations.parquet")
+    copy = folder / SCRIPT.name
+    copy.write_bytes(SCRIPT.read_bytes())
+    done = subprocess.run([sys.executable, copy, folder], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout or done.stderr
+
+
+def test_the_script_imports_nothing_of_ours():
+    assert "reprise" not in SCRIPT.read_text(encoding="utf-8").lower().replace("nothing of reprise", "")
