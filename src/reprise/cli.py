@@ -536,9 +536,10 @@ def _print_table(table: Table, width: int) -> None:
 
 def _print_summary(claims: pd.DataFrame) -> None:
     counts = summary(claims)
-    table = Table(title="Verdicts (grounds are not added together)")
+    table = Table(title="Verdicts (bases are not added together)")
     for name in counts.columns:
-        table.add_column(name, justify="left" if name in ("paper", "ground") else "right")
+        shown = "basis" if name == "ground" else name
+        table.add_column(shown, justify="left" if name in ("paper", "ground") else "right")
     for row in counts.itertuples(index=False):
         table.add_row(*(str(cell) for cell in row))
     _print_table(table, 110)

@@ -89,6 +89,7 @@ def test_findings_are_sorted_by_id_and_misprints_stand_apart(monkeypatch):
             ("k/b/a", "contradicted", "ours", "typo"),
             ("k/b/printed", "contradicted", "printed", "typo"),
             ("k/c/d", "depends", "printed", ""),
+            ("k/c/t", "tied", "printed", ""),
             ("k/a/r", "reproduced", "printed", ""),
         )
     ]  # fmt: skip
@@ -105,6 +106,8 @@ def test_findings_are_sorted_by_id_and_misprints_stand_apart(monkeypatch):
         "contradicted: 2",
         "  k/b/a: 1.23 [1.00, 1.40] nats",
         "  k/b/z: 1.23 [1.00, 1.40] nats",
+        "tied: 1",
+        "  k/c/t: 1.23 [1.00, 1.40] nats",
         "depends: 1",
         "  k/c/d: 1.23 [1.00, 1.30] nats",
         "contradicted as printed, a known erratum: 1",

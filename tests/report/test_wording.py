@@ -9,7 +9,8 @@ from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import judge_all
-from reprise.report.wording import NOT_SEEN, label, what_would_decide
+from reprise.report.schema import Claim, Reading
+from reprise.report.wording import NOT_SEEN, label, notes, what_would_decide
 
 SPREAD = 0.01 * np.arange(-4.5, 5)
 
@@ -60,6 +61,51 @@ def test_a_sentence_about_cells_says_in_how_many_it_holds():
     assert label(row(every, **columns), every) == "holds in 2 of 3 cells"
     tendency = c.for_all("p/f/q", "s", cells, source="f", quantifier="generic")
     assert label(row(tendency, **columns), tendency) == "holds on average"
+
+
+def test_a_sentence_about_every_cell_leans_as_its_worst_cell_does():
+    """The p-value of its failing is corrected for the number of cells, and alone would lean to yes."""
+    cells = {name: m.above(x(name), 0.0, unit="1") for name in "abcdefgh"}
+    every = c.for_all("p/f/q", "s", cells, source="f")
+    columns = dict.fromkeys("abcdefg", 1 + SPREAD)
+    found = row(every, **columns, h=SPREAD - 0.01)
+    assert found["p_reproduced"] < found["p_contradicted"]
+    assert label(found, every) == "leans no"
+    assert label(row(every, **columns, h=SPREAD + 0.01), every) == "leans yes"
+
+
+def test_seeds_on_the_side_to_which_it_leans_are_counted():
+    values = 0.006 + SPREAD
+    assert label(row(above(), x=values), above(), list(values)) == "leans yes: 6 of 10 seeds"
+    assert label(row(above(), x=-values), above(), list(-values)) == "leans no: 6 of 10 seeds"
+
+
+def test_a_verdict_that_stands_in_every_setting_says_so():
+    claim = above()
+    found = row(claim, x=1 + SPREAD)
+    assert label(found | {"stands": "here"}, claim) == "reproduced"
+    assert label(found | {"stands": "everywhere"}, claim) == "reproduced everywhere"
+    assert label(found | {"stands": "everywhere", "exceptions": "a"}, claim) == "holds on average"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("reproduced", "2 same, 1 opposite, 3 tied, 1 undecided"),
+        ("contradicted", "1 same, 2 opposite, 3 tied, 1 undecided"),
+        ("tied", "3 same, 3 otherwise, 1 undecided"),
+        ("depends", "2 holds, 1 fails, 3 tied, 1 undecided"),
+    ],
+)
+def test_a_tied_setting_is_not_called_undecided(verdict, words):
+    others = [*2 * ["reproduced"], "contradicted", *3 * ["tied"], "inconclusive"]
+    settings = [Reading.model_construct(verdict=each) for each in others]
+    claim = Claim.model_construct(
+        verdict=verdict, settings=settings, stands="", verdict_half_margin=verdict, reading="", looked="",
+        verdict_twice_margin=verdict, margin=0.0, smallest=0.0, kind="ordering", exceptions=[],
+        what_would_decide="",
+    )  # fmt: skip
+    assert notes(claim) == [f"7 other settings: {words}"]
 
 
 def test_seeds_and_minutes_that_would_decide_it_are_said():

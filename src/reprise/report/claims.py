@@ -74,7 +74,7 @@ class Claims:
                 )
             },
             **numbers,
-            label=wording.label(row, definition),
+            label=wording.label(row, definition, values),
             exceptions=_split(row["exceptions"]),
             what_would_decide=wording.what_would_decide(row, minutes),
             quotations=quotations,
@@ -222,10 +222,9 @@ def _is_one_scale(definition: Definition) -> bool:
 def _is_robust(row: Row) -> bool:
     """Whether a contradiction rests on no choice of ours: neither on the settings nor on the margin. A
     misprint is none, because it is plain what was meant."""
-    others = set(_other_verdicts(row))
     return (
         row["verdict"] == row["verdict_twice_margin"] == "contradicted"
-        and others <= {"contradicted"}
+        and (row["stands"] == "everywhere" or not row["settings"])
         and row["erratum"] != "typo"
         and row["form"] != "ours"
     )

@@ -17,7 +17,9 @@ def digest(report: Report) -> str:
     lines = [
         f"# Reprise: verdicts of tier `{report.tier}`",
         "",
-        f"Config `{report.config}`. Counts on different bases are not added together.",
+        f"Config `{report.config}`. Counts on different bases are not added together. "
+        "Claims that are not seen here, contradicted at reduced scale or on a stand-in, are counted under "
+        "contradicted.",
         "",
         *_markdown(("paper", "basis", *VERDICTS), counts),
         "",
@@ -40,9 +42,10 @@ def digest(report: Report) -> str:
 
 def _listed(claims: list[Claim]) -> list[str]:
     rows = [
-        (f"`{c.id}`", c.statement, f"{observed(c)} {c.unit}", to_hold(c), c.ground, c.reason) for c in claims
+        (f"`{c.id}`", c.label, c.statement, f"{observed(c)} {c.unit}", to_hold(c), c.ground, c.reason)
+        for c in claims
     ]
-    return _markdown(("claim", "statement", "observed", "to hold", "basis", "reason"), rows)
+    return _markdown(("claim", "verdict", "statement", "observed", "to hold", "basis", "reason"), rows)
 
 
 def _markdown(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:

@@ -232,6 +232,7 @@ def _mark(verdict: Verdict, x: float, y: float) -> str:
     shapes = {
         "reproduced": f'<circle cx="{x:g}" cy="{y:g}" r="4"/>',
         "contradicted": f'<path class="x" d="M{x - 4:g} {y - 4:g}l8 8m0-8l-8 8"/>',
+        "tied": f'<path class="x" d="M{x - 4:g} {y - 2:g}h8m-8 4h8"/>',
         "depends": f'<path d="M{x:g} {y - 5:g}l5 5l-5 5l-5-5Z"/>',
         "inconclusive": f'<circle class="o" cx="{x:g}" cy="{y:g}" r="4"/>',
     }

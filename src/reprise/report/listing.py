@@ -136,11 +136,12 @@ def _measured(row: Mapping[str, Any]) -> str:
 
 
 def findings(claims: pd.DataFrame) -> Iterator[str]:
-    """The claims that are contradicted, that depend on what the paper leaves open, and that are known to be
-    false as printed, each with what was observed, by id."""
+    """The claims that are contradicted or tied, that depend on what the paper leaves open, and that are known
+    to be false as printed, each with what was observed, by id."""
     rows = [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
     groups = {
         "contradicted": [row for row in rows if row["verdict"] == "contradicted" and not known_false(row)],
+        "tied": [row for row in rows if row["verdict"] == "tied"],
         "depends": [row for row in rows if row["verdict"] == "depends"],
         "contradicted as printed, a known erratum": [
             row for row in rows if row["verdict"] == "contradicted" and known_false(row)

@@ -96,9 +96,13 @@ class Reading(Part):
     high: Number
     reference: Number
     seeds: int
+    """Observations there."""
     p_reproduced: Number
+    """As of a claim, for this one alone."""
     p_contradicted: Number
+    """Likewise."""
     p_tied: Number
+    """Likewise."""
 
 
 class Published(Part):
@@ -188,7 +192,7 @@ class Claim(Part):
     is_one_scale: bool
     """Whether all cells compare alike, in the same unit, so that they can be drawn together."""
     robust: bool
-    """Contradicted in all settings and at twice the margin."""
+    """Contradicted at twice the margin too, and wherever the paper leaves something open."""
     checks: list[str]
     """What speaks against an error of ours, of a contradiction."""
     verdict_half_margin: Verdict

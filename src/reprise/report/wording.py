@@ -3,13 +3,16 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS, Kind
+from reprise.evidence.judgement import compare
 from reprise.evidence.observation import ABOUT_EACH
 from reprise.evidence.power import MOST_SEEDS
+from reprise.evidence.verdicts import ONE_WAY
 from reprise.report.numbers import NONE, duration, finite, interval, number
 
 if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, and a check needs none
@@ -53,21 +56,22 @@ def to_hold(claim: "Claim") -> str:
     return f"{claim.relation} {number(claim.reference)}{margin}"
 
 
-def label(row: Mapping[str, Any], claim: Definition) -> str:
+def label(row: Mapping[str, Any], claim: Definition, values: Sequence[float] = ()) -> str:
     """The verdict, or one degree more than it.
 
     Args:
         row: of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`.
+        values: an observation a seed; empty where they are not known.
     """
-    verdict = row["verdict"]
+    verdict: str = row["verdict"]
     if verdict == "contradicted":
         return _how_contradicted(row)
     if verdict == "reproduced" and row["exceptions"]:
         return "holds on average"
+    if verdict == "reproduced" and row["stands"] == "everywhere":
+        return "reproduced everywhere"
     if verdict == "inconclusive":
-        if row["reason_code"] != "crosses":
-            return row["reason_code"]
-        return _leaning(row, claim)
+        return _leaning(row, claim, values) if row["reason_code"] == "crosses" else row["reason_code"]
     return verdict
 
 
@@ -87,12 +91,22 @@ def _how_contradicted(row: Mapping[str, Any]) -> str:
     return "contradicted"
 
 
-def _leaning(row: Mapping[str, Any], claim: Definition) -> str:
-    """To which side an undecided claim leans, by its p-values."""
-    more_likely = row["p_reproduced"] < row["p_contradicted"]
-    if claim.quantifier == "existential" or math.isnan(row["p_reproduced"]):
+def _leaning(row: Mapping[str, Any], claim: Definition, values: Sequence[float]) -> str:
+    """To which side an undecided claim leans, by its p-values, and how many seeds lie on that side. A
+    sentence about every cell leans as its worst cell does: its own p-values are corrected for cells."""
+    parts: list[Mapping[str, Any]] = [row]
+    if claim.quantifier != "generic" and row["cells"]:
+        parts = json.loads(row["cells"])
+    pairs = [(finite(part["p_reproduced"]), finite(part["p_contradicted"])) for part in parts]
+    known = [(holds, fails) for holds, fails in pairs if holds is not None and fails is not None]
+    if claim.quantifier == "existential" or len(known) < len(pairs):
         return "undecided"
-    return "leans yes" if more_likely else "leans no"
+    leans_yes = all(holds < fails for holds, fails in known)
+    words = "leans yes" if leans_yes else "leans no"
+    if not values or claim.first.jackknife:  # of which only the mean has a meaning
+        return words
+    holding = sum(compare(row["relation"], value, row["reference"], row["margin"]) for value in values)
+    return f"{words}: {holding if leans_yes else len(values) - holding} of {len(values)} seeds"
 
 
 def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
@@ -148,11 +162,16 @@ def section(place: str) -> str:
 
 def _agreement(claim: "Claim") -> str:
     """How many settings agree, with the verdict or where it depends on them with the statement."""
-    verdicts = [setting.verdict for setting in claim.settings]
-    is_decided = claim.verdict in ("reproduced", "contradicted")
-    agreeing = claim.verdict if is_decided else "reproduced"
-    same = verdicts.count(agreeing)
-    opposed = verdicts.count("reproduced" if agreeing == "contradicted" else "contradicted")
-    words = ("same", "opposite") if is_decided else ("holds", "fails")
-    undecided = len(verdicts) - same - opposed
-    return f"{len(verdicts)} other settings: {same} {words[0]}, {opposed} {words[1]}, {undecided} undecided"
+    counts: Counter[str] = Counter(setting.verdict for setting in claim.settings)
+    holds, fails, tied = (counts[verdict] for verdict in ONE_WAY)
+    undecided = counts.total() - holds - fails - tied
+    also = f", {tied} tied" if tied else ""
+    if claim.verdict == "tied":
+        words = f"{tied} same, {holds + fails} otherwise"
+    elif claim.verdict == "contradicted":
+        words = f"{fails} same, {holds} opposite{also}"
+    elif claim.verdict == "reproduced":
+        words = f"{holds} same, {fails} opposite{also}"
+    else:
+        words = f"{holds} holds, {fails} fails{also}"
+    return f"{counts.total()} other settings: {words}, {undecided} undecided"

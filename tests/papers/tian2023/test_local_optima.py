@@ -25,7 +25,7 @@ from reprise.papers.tian2023.local_optima.compute import compute
 from reprise.papers.tian2023.local_optima.experiment import Params, alternatives
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
-SMALL = {"grid": 1500, "repeats": 3, "rotations": (0.0, 30.0, 180.0)}
+SMALL = {"grid": 2000, "repeats": 3, "rotations": (0.0, 30.0, 180.0)}
 
 
 def unit(seed=0, samples=7, **changes):
@@ -233,7 +233,7 @@ def test_figure_8_s_maxima_are_where_a_point_enters_the_active_half(tables):
 
 
 def test_a_grid_twice_as_fine_finds_as_many(tables):
-    finer = compute(Params(**{**SMALL, "grid": 3000}), Context())
+    finer = compute(Params(**{**SMALL, "grid": 4000}), Context())
     for name, columns in (
         ("optima", ["data", "seed", "activation", "alpha"]),
         ("counts", ["data", "rotation"]),
