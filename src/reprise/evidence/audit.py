@@ -52,7 +52,7 @@ def _of_setting(claim: Claim, setting: str, judgement: Judgement) -> Iterator[pd
         known = len(seen.sample) > 0
         yield pd.DataFrame({
             "claim": claim.id, "setting": setting, "cell": name, "part": part, "round": ROUND,
-            "seed": [str(seed) for seed in seen.at] if known else [""],
+            "seed": [str(unit) for unit in seen.units] if known else [""],
             "value": seen.sample if known else [float("nan")],
             "reference": seen.reference, "kind": compared.kind, "relation": compared.relation,
             "unit": compared.unit, "estimate": _estimate(compared, seen.estimate),

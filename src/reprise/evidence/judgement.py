@@ -238,7 +238,7 @@ def _about_each(comparison: Comparison, seen: Observation, alpha: float) -> Judg
 
 def _about_runs(seen: Observation, holds: Sequence[bool], fails: str, alpha: float) -> Judgement:
     """The verdict on a statement about every run, by the share of independent units in which a run fails."""
-    units = pd.Series(holds, index=list(seen.at)).groupby(level=0).all()
+    units = pd.Series(holds).groupby(list(seen.units)).all()
     number, failing = len(units), int((~units).sum())
     found = Evidence(float(at_most(failing, number, TOLERATED)), at_least(failing, number, TOLERATED))
     if not failing:

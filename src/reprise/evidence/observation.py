@@ -67,6 +67,11 @@ class Observation:
         return pd.Series(self.sample - self.reference, index=list(self.at))
 
     @property
+    def units(self) -> tuple[object, ...]:
+        """What is independent, for each observation: of an index with several levels, the first."""
+        return tuple(each[0] if isinstance(each, tuple) else each for each in self.at)
+
+    @property
     def origin(self) -> float:
         """What the estimate is less than the observation."""
         return 0.0 if isinstance(self.estimate, Share) else self.reference
@@ -100,19 +105,13 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     )  # fmt: skip
     if not len(sample) or (paired is not None and not len(paired)):
         return replace(seen, obstacle=NO_OBSERVATIONS, reason="no observations")
-    if paired is not None and sorted(sample.index) != sorted(paired.index):
-        raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
-    is_outcome = (
-        comparison.kind not in ABOUT_EACH and paired is None
-    )  # an infinite one is a run that diverged
-    known = np.isfinite if not is_outcome else lambda numbers: ~np.isnan(numbers)
-    undefined = ~known(sample) | (False if paired is None else ~np.isfinite(paired.reindex(sample.index)))
-    if undefined.any() or not math.isfinite(reference):
-        number = int(undefined.sum())
+    # An infinite observation is a run that diverged: an outcome, ordered last.
+    is_outcome = comparison.kind not in ABOUT_EACH and paired is None
+    known = ~sample.isna() if is_outcome else np.isfinite(sample)
+    number = int((~known).sum()) + (0 if paired is None else int((~np.isfinite(paired)).sum()))
+    if number or not math.isfinite(reference):
         obstacle = f"undefined in {number} of {len(sample)} observations: a run diverged or never came there"
         return replace(seen, obstacle=obstacle, reason="undefined")
-    if paired is not None:
-        sample = sample - paired.reindex(sample.index) + reference
     seen = replace(seen, sample=sample.to_numpy())
     seen = replace(seen, interval=Interval(float(sample.mean()), math.nan, math.nan))
     if comparison.learned is not None:
@@ -126,6 +125,11 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     if comparison.premise is not None and not (once(comparison.premise.measure)(tables) == 1).all():
         obstacle = f"not testable here: there is no {comparison.premise.words}"
         return replace(seen, obstacle=obstacle, reason="no premise")
+    if paired is not None and sorted(sample.index) != sorted(paired.index):
+        raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
+    if paired is not None:
+        sample = sample - paired.reindex(sample.index) + reference
+        seen = replace(seen, sample=sample.to_numpy())
     if comparison.resolution is not None:
         margin = float(once(comparison.resolution)(tables).max(skipna=False))
         if not margin <= COARSEST * (abs(reference) or 1.0):

@@ -256,7 +256,9 @@ HELD = {
     "frobenius": (False, -0.8, -0.8, 0.0, 1.0),
     "one_layer": (False, -1e40, -1e40, 0.0, 1.0),
 }
-SEEDS, STARTS = 50, 4
+SEEDS, STARTS = 200, 4
+MANY = slice(-20, None)
+"""Twenty data sets, in one start each."""
 
 
 def tables_with(only=slice(None), **changes):
@@ -317,14 +319,14 @@ BREAKING = {
 def test_every_claim_has_a_counter_case():
     assert set(CLAIMS) == set(BREAKING)
     for name, claim in CLAIMS.items():
-        assert not unbroken(claim, [tables_with([-1], **changes) for changes in BREAKING[name]]), name
+        assert not unbroken(claim, [tables_with(MANY, **changes) for changes in BREAKING[name]]), name
 
 
 @pytest.mark.parametrize("name", BREAKING)
-def test_a_claim_holds_where_it_should_and_one_run_refutes_it(name):
+def test_a_claim_holds_where_it_should_and_a_tenth_of_the_data_sets_refutes_it(name):
     assert judge(CLAIMS[name], tables_with()).verdict == "reproduced"
     for changes in BREAKING[name]:
-        assert judge(CLAIMS[name], tables_with([-1], **changes)).verdict == "contradicted"
+        assert judge(CLAIMS[name], tables_with(MANY, **changes)).verdict == "contradicted"
 
 
 @pytest.mark.parametrize("name", BREAKING)
@@ -350,7 +352,7 @@ def test_a_loss_that_still_moves_is_no_limit():
     near = {"loss": -0.795, "moved_before": 0.02, "moved": 0.007}
     assert judge(claim, tables_with(orthogonal1=near)).verdict == "reproduced"
     coarse = {"loss": -0.79, "moved_before": 0.05, "moved": 0.02}
-    assert judge(claim, tables_with([-1], orthogonal1=coarse)).verdict == "inconclusive"
-    restless = judge(claim, tables_with([-1], orthogonal1={**coarse, "moved_before": 0.03}))
+    assert judge(claim, tables_with(MANY, orthogonal1=coarse)).verdict == "inconclusive"
+    restless = judge(claim, tables_with(MANY, orthogonal1={**coarse, "moved_before": 0.03}))
     assert restless.verdict == "contradicted"
     assert restless.reason.startswith("holds in 0 of 2 cells; not: comes to rest; undecided: at this value")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from countering import unbroken
+from countering import refuted, unbroken
 from sklearn.svm import SVC
 
 from reprise.contract.experiment import Context
@@ -313,7 +313,7 @@ def test_a_slope_is_that_of_scipy_among_the_wider_half():
 def holding(share=0.6, **accuracies):
     """Accuracies by method at every z, seeds further apart than methods."""
     by_method = {
-        "start": 60.0, "descent": 90.0, "printed": 90.2, "corrected": 90.0, "limit": 91.0, "tanh": 90.3,
+        "start": 60.0, "descent": 90.0, "printed": 90.2, "corrected": 90.0, "limit": 92.0, "tanh": 90.3,
         "relu": 89.9, **accuracies,
     }  # fmt: skip
     rows = [
@@ -377,7 +377,7 @@ def test_a_claim_is_reproduced_by_tables_that_hold_it(id):
 
 @pytest.mark.parametrize(("id", "broken"), [(id, tables) for id in BREAKING for tables in BREAKING[id]])
 def test_and_contradicted_by_tables_that_break_it(id, broken):
-    assert judge(CLAIMS[id], broken).verdict == "contradicted"
+    assert refuted(CLAIMS[id], broken)
 
 
 @pytest.mark.parametrize("id", CLAIMS)

@@ -4,6 +4,7 @@ against the Jacobian and against runs; every claim against tables made to break 
 import numpy as np
 import pandas as pd
 import pytest
+from countering import refuted
 import scipy.linalg
 import torch
 
@@ -296,13 +297,13 @@ def ends(only=slice(None), **changes):
     return {"ends": table}
 
 
-ONE = [-1]  # z = 2 and the largest width
+MANY = slice(-20, None)  # z = 2 and the largest width
 BREAKING = {
     "final-loss-gap": ends(loss=-0.79),
     "slower-decay": ends(mean_loss=-0.75),
     "outputs-close": ends(largest_distance=0.2),
     "same-limit": ends(distance=2e-5),
-    "same-limit-z2": ends(ONE, distance=0.008),
+    "same-limit-z2": ends(MANY, distance=0.008),
     "smallest-eigenvector": {"ends": ends()["ends"].assign(miss=1e-5)},
 }
 
@@ -315,7 +316,7 @@ def test_every_claim_has_a_counter_case():
 def test_a_claim_holds_where_it_should_and_not_where_it_should_not(name):
     claim = BY_ID[f"esser2024/fig3/{name}"]
     assert judge(claim, ends()).verdict == "reproduced"
-    assert judge(claim, BREAKING[name]).verdict == "contradicted"
+    assert refuted(claim, BREAKING[name])
 
 
 def test_a_loss_that_rises_decays_no_more_slowly():

@@ -94,7 +94,7 @@ def test_a_divergence_is_no_observation(tmp_path, monkeypatch):
     tables = short_cut.compute(Params(data_set="shapes", **SMALL), Context(root=tmp_path))
     assert tables["probes"].query("step == 4")["accuracy"].isna().all()
     verdict = judge(BY_ID["learns-shape"], tables)
-    assert (verdict.verdict, verdict.reason) == ("inconclusive", "non-finite observations")
+    assert (verdict.verdict, verdict.code) == ("inconclusive", "undefined")
 
 
 # Claims.

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from countering import refuted
 import torch
 from PIL import Image
 from torch.nn.functional import normalize
@@ -184,7 +185,7 @@ def test_a_net_that_diverged_has_no_numbers(tmp_path, monkeypatch):
     tables = compute(SMALL, Context(root=tmp_path))
     assert tables["probes"]["accuracy"].isna().all()
     claim = BY_ID["table1/linear-above-none"]
-    assert judge(claim, tables).reason == "non-finite observations"
+    assert judge(claim, tables).code == "undefined"
 
 
 def test_other_settings_change_one_thing_of_fewer_nets():
@@ -411,7 +412,7 @@ def test_where_the_statements_hold_they_are_reproduced(name):
 
 @pytest.mark.parametrize("name", COUNTER)
 def test_counter_case(name):
-    assert judge(BY_ID[name], tables(**COUNTER[name])).verdict == "contradicted"
+    assert refuted(BY_ID[name], tables(**COUNTER[name]))
 
 
 @pytest.mark.parametrize("name", COUNTER)
@@ -462,7 +463,7 @@ def test_untrained_nets_reproduce_nothing(name):
     assert judge(BY_ID[name], untrained(world)).verdict != "reproduced"
     if name.startswith(("fig2", "fig7", "fig9")):
         mixed = {**world, "spectra": untrained(world)["spectra"]}
-        assert judge(BY_ID[name], mixed).verdict == "contradicted"
+        assert refuted(BY_ID[name], mixed)
 
 
 def test_only_the_papers_own_scale_decides_on_its_numbers():

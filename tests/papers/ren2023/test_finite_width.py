@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from countering import refuted
 import torch
 
 from reprise.contract.experiment import Context
@@ -111,7 +112,7 @@ def test_sizes_that_do_not_fit_are_refused():
 
 # Claims.
 
-SEEDS = range(50)
+SEEDS = range(70)
 TIMES = {0.0: 1, 8.0: 1, 16.0: 1, 40.0: 2, 64.0: 2}
 
 
@@ -181,7 +182,7 @@ BROKEN = {
     },
     **{
         f"lemma-c1/{column.replace('_', '-')}-doubles": changed(
-            "widths", column, 3.2, "time == 40 and width == 200 and seed == 7 and loss == 'contrastive'"
+            "widths", column, 3.2, "time == 40 and width == 200 and seed < 20 and loss == 'contrastive'"
         )
         for column in claims.KINDS
     },
@@ -199,7 +200,7 @@ def test_a_claim_holds_on_tables_made_for_it(id):
 
 @pytest.mark.parametrize("id", BROKEN)
 def test_and_is_contradicted_where_they_are_made_to_break_it(id):
-    assert judge(CLAIMS[id], BROKEN[id]).verdict == "contradicted"
+    assert refuted(CLAIMS[id], BROKEN[id])
 
 
 def test_every_claim_has_its_counter_case():

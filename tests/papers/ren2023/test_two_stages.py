@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from countering import refuted
 import torch
 
 from reprise.contract.experiment import Context
@@ -213,7 +214,7 @@ def power_law(steps):
 
 
 def broken():
-    """Each sentence about cells is broken in each of them alone."""
+    """Each sentence about every cell is broken in each of them alone, one about some or most in all."""
     for cell in claims.CELLS:
         yield "fig1/contrastive-condition-stage1", changed("condition", 3.0, steps=[START], cell=cell)
         yield "fig1/contrastive-condition-one", changed("condition", 1.2, steps=[END], cell=cell)
@@ -225,18 +226,17 @@ def broken():
         yield "sec53/stage1-noncontrastive", slower
         yield "fig1/contrastive-condition-stage2", changed("condition", 8.0, steps=[END], cell=cell)
         yield "fig1/contrastive-balance-stage2", changed("stable_rank", 0.85, steps=[END], cell=cell)
-        risen = changed("stable_rank", 4.5, steps=[END], loss="non-contrastive", cell=cell)
-        yield "fig1/noncontrastive-balance", risen
-        yield "fig1/contrastive-more-balanced", changed("stable_rank", 0.1, steps=[END], cell=cell)
         yield "lemma-51/tracks-limit", changed("condition", 1.15, steps=[200], cell=cell)
         yield "lemma-53/tracks-limit", changed("condition", 1.15, steps=[500], cell=cell)
+    yield "fig1/noncontrastive-balance", changed("stable_rank", 4.5, steps=[END], loss="non-contrastive")
+    yield "fig1/contrastive-more-balanced", changed("stable_rank", 0.02, steps=[END])
+    unaligned = changed("alignment", 0.98, steps=[END], loss="non-contrastive")
+    yield "thm43/noncontrastive-aligned", unaligned
     yield "fig1/noncontrastive-rank-one", changed("stable_rank", 1.2, steps=[END], loss="non-contrastive")
     for cell in claims.NOISY:
         louder = changed("noise_to_signal", 1.5, steps=[BOUNDARY], cell=cell)
         yield "fig1/noise-to-signal-stage1", louder
         yield "fig1/noise-to-signal-stage2", changed("noise_to_signal", 5.0, steps=[END], cell=cell)
-        unaligned = changed("alignment", 0.98, steps=[END], loss="non-contrastive", cell=cell)
-        yield "thm43/noncontrastive-aligned", unaligned
         yield "thm43/contrastive", changed("alignment", 0.98, steps=[END], cell=cell)
         yield "thm43/contrastive", changed("stable_rank", 0.9, steps=[END], cell=cell)
 
@@ -251,7 +251,7 @@ def test_a_claim_holds_on_tables_made_for_it(id):
 
 @pytest.mark.parametrize(("id", "tables"), BROKEN, ids=[id for id, _ in BROKEN])
 def test_and_is_contradicted_where_they_are_made_to_break_it(id, tables):
-    assert judge(CLAIMS[id], tables).verdict == "contradicted"
+    assert refuted(CLAIMS[id], tables)
 
 
 def test_every_claim_has_its_counter_case():

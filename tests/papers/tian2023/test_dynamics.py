@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from countering import refuted
 import torch
 
 from reprise.contract.experiment import Context
@@ -47,7 +48,7 @@ def test_the_misprint_swapped_for_its_correction(tables, id):
     """Under swapped forms the corrected claim is contradicted and the printed one reproduced."""
     swap = {"printed": "corrected", "corrected": "printed"}
     swapped = {"identities": tables["identities"].assign(form=tables["identities"]["form"].map(swap))}
-    assert judge(BY_ID[id], swapped).verdict == "contradicted"
+    assert refuted(BY_ID[id], swapped)
     assert judge(BY_ID[id.replace("corrected", "printed")], swapped).verdict == "reproduced"
 
 
@@ -67,7 +68,7 @@ def test_a_bound_that_fails_at_one_point_in_a_hundred_is_not_reproduced(tables):
         failing = table.assign(
             relative_error=table["relative_error"].where(~is_own | (table["seed"] != 100), 0.1)
         )
-        assert judge(claim, {"identities": failing}).verdict == "contradicted"
+        assert refuted(claim, {"identities": failing})
         few = {"identities": table[table["seed"] < 20]}
         assert judge(claim, few).verdict == "inconclusive"
 
@@ -113,7 +114,7 @@ def test_unequal_fields_can_refute_what_is_said_of_them(tables, name):
     layer, column, worse = REFUTED_BY[name]
     table = tables["fields"].copy()
     table.loc[table["layer"] == layer, column] = worse
-    assert judge(BY_ID[f"tian2023/appD/{name}"], {"fields": table}).verdict == "contradicted"
+    assert refuted(BY_ID[f"tian2023/appD/{name}"], {"fields": table})
 
 
 @pytest.mark.parametrize("layer", ["none", "BatchNorm"])

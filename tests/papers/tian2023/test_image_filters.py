@@ -6,6 +6,7 @@ from itertools import islice, product
 import numpy as np
 import pandas as pd
 import pytest
+from countering import refuted
 import torch
 from torch.nn import functional
 
@@ -553,7 +554,7 @@ def test_a_claim_is_reproduced_by_data_that_hold_it(id):
 
 @pytest.mark.parametrize(("id", "changed"), [(id, changed) for id in BREAKING for changed in BREAKING[id]])
 def test_a_claim_is_contradicted_by_data_that_break_it(id, changed):
-    assert judge(CLAIMS[id], tables_with(**changed)).verdict == "contradicted"
+    assert refuted(CLAIMS[id], tables_with(**changed))
 
 
 @EACH
@@ -564,7 +565,7 @@ def test_it_reads_the_last_step_whatever_the_order_of_the_rows(id):
     earlier = {name: table.replace({"step": {0: 8, 8: 0}}) if name == "statistics" else table
                for name, table in tables.items()}  # fmt: skip
     if id == "tian2023/fig13/smoother":
-        assert judge(CLAIMS[id], earlier).verdict == "contradicted"
+        assert refuted(CLAIMS[id], earlier)
 
 
 @EACH
@@ -572,9 +573,9 @@ def test_untrained_filters_do_not_reproduce_it(id):
     """Nets that did not learn: in every arm and table the filters are the random start."""
     statistics = dict.fromkeys(HOLDING["plain"], 0.5)
     untrained = {arm: {**PATTERNS["untrained"], **statistics} for arm in HOLDING}
-    assert judge(CLAIMS[id], tables_with(**untrained)).verdict == "contradicted"
+    assert refuted(CLAIMS[id], tables_with(**untrained))
     only_the_control_has_learned = tables_with(plain=PATTERNS["untrained"])
-    assert judge(CLAIMS["tian2023/fig12/diverse"], only_the_control_has_learned).verdict == "contradicted"
+    assert refuted(CLAIMS["tian2023/fig12/diverse"], only_the_control_has_learned)
 
 
 @EACH

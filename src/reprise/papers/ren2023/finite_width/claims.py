@@ -50,11 +50,13 @@ def cosine_exponent(stage: int, name: str) -> Measure:
 
 
 def growth(name: str) -> Measure:
-    """The largest error over Stage 2, in units of that at its start: a number a seed and width."""
+    """The largest error over Stage 2, in units of that at its start: a number a seed and width, whose starts
+    are independent."""
 
     def measure(tables: Tables) -> pd.Series:
         looks = in_stage(tables["widths"], 2).pivot(index=["seed", "width"], columns="time", values=name)
-        return looks.max(axis=1, skipna=False) / looks[looks.columns.min()]
+        grown = looks.max(axis=1, skipna=False) / looks[looks.columns.min()]
+        return grown.set_axis([f"{seed} at width {width}" for seed, width in grown.index])
 
     return measure
 
