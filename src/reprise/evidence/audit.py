@@ -66,4 +66,6 @@ def _of_setting(claim: Claim, setting: str, judgement: Judgement) -> Iterator[pd
 def _estimate(compared: Comparison, estimate: Estimate | None) -> str:
     if compared.kind in FORMULAS:
         return "points"
+    if compared.jackknife and isinstance(estimate, Mean):
+        return "jackknife"
     return ESTIMATES[type(estimate)] if estimate is not None else "each"

@@ -315,7 +315,7 @@ def _on_average(claim: Claim, cells: Mapping[str, Judgement], margin_scale: floa
         parts.setdefault((compared.relation, compared.kind, compared.unit), {})[name] = cell
     judged = {next(iter(part)): _part(claim, part, alpha) for part in parts.values()}
     whole = _in_every(judged, alpha)
-    every = _in_every(cells, alpha).verdict
+    every = _in_every(cells, alpha).verdict if len(cells) > 1 else ""
     averaged = {
         name for each in parts.values() if len(each) > 1 for name in each
         if claim.cells[name].kind == "ordering"

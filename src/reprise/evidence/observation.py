@@ -12,7 +12,7 @@ from reprise.contract.experiment import Tables
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import COARSEST, FORMULAS, LEARNED, SHARE, Comparison
 from reprise.evidence.effects import smallest_effect
-from reprise.evidence.estimates import MIN_RANKED, Estimate, Mean, Median, Share, Typical
+from reprise.evidence.estimates import ALPHA, MIN_RANKED, Estimate, Mean, Median, Share, Typical
 from reprise.evidence.measures import once
 from reprise.evidence.rest import rest
 from reprise.evidence.statistics import Interval
@@ -139,10 +139,10 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     if comparison.course is not None:
         ending = rest(once(comparison.course)(tables), seen.margin)
         seen = replace(seen, resting=ending.rests, heading=ending.heading)
-    return _estimated(comparison, seen)
+    return _estimated(comparison, seen, len(claim.cells))
 
 
-def _estimated(comparison: Comparison, seen: Observation) -> Observation:
+def _estimated(comparison: Comparison, seen: Observation, cells: int) -> Observation:
     """Adds the estimate and its interval, or says that the observations are too few."""
     values = seen.sample
     if comparison.kind in ABOUT_EACH:
@@ -150,19 +150,22 @@ def _estimated(comparison: Comparison, seen: Observation) -> Observation:
         return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
     if is_share(comparison, values):
         return with_interval(comparison, replace(seen, estimate=Share(values)))
-    return with_interval(comparison, replace(seen, estimate=estimate(comparison, values - seen.reference)))
+    return with_interval(comparison, replace(seen, estimate=estimate(comparison, values - seen.reference, cells)))
 
 
-def estimate(comparison: Comparison, effects: np.ndarray) -> Estimate:
+def estimate(comparison: Comparison, effects: np.ndarray, cells: int = 1) -> Estimate:
     """The estimate that suits the kind of a comparison and the number of its observations.
 
     Args:
         effects: observations less the reference; an infinite one, of a run that diverges, is ordered last.
+        cells: of the claim. Signed ranks of n observations reach no smaller level than 2^-n; they are tested
+            where that is below the level at which one cell can contradict the claim.
     """
     if comparison.kind == "count" or not np.isfinite(effects).all():
         return Median(effects)
     is_printed_mean = comparison.relation == "near" and not callable(comparison.reference)
-    if len(effects) < MIN_RANKED or is_printed_mean or comparison.jackknife:
+    is_ranked = len(effects) >= MIN_RANKED and 2.0 ** -len(effects) <= ALPHA / cells
+    if not is_ranked or is_printed_mean or comparison.jackknife:
         return Mean(effects, comparison.published_std, comparison.published_n)
     return Typical(effects)
 

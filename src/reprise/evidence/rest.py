@@ -17,6 +17,8 @@ ROUNDING = 1e-6
 """Relative change over the last octave of time that counts as none."""
 OCTAVES = 3
 """The last octaves of time that are fitted."""
+FEWEST = 4
+"""Times in them from which on a power law is fitted."""
 POWERS = np.geomspace(0.05, 20.0, 80)
 """Exponents of the fitted power laws."""
 
@@ -43,12 +45,14 @@ def rest(course: pd.DataFrame, resolution: float) -> Rest:
     late = course[course.index >= course.index.max() / 2**OCTAVES].abs()
     late = late[late.index > 0]
     times, distances = late.index.to_numpy(dtype=float), late.to_numpy(dtype=float)
-    if len(times) < 4 or not np.isfinite(distances).all():
+    octave = distances[times >= times[-1] / 2] if len(times) else distances
+    if len(octave) < 2 or not np.isfinite(distances).all():
         return Rest(False, "its course is not known")
-    octave = distances[times >= times[-1] / 2]
     moved = np.ptp(octave, axis=0) / np.maximum(octave[-1], np.finfo(float).tiny)
     if (moved <= ROUNDING).all() and (distances[-1] > resolution).all():
         return Rest(True, "it no longer moves")
+    if len(times) < FEWEST:
+        return Rest(False, "its course is known at few times")
     slopes = np.polyfit(np.log(times), np.log(np.maximum(distances, np.finfo(float).tiny)), 1)[0]
     asymptotes = np.array([asymptote(times, column) for column in distances.T])
     if len(slopes) < 2:

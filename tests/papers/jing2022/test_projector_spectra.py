@@ -238,7 +238,7 @@ def test_networks_outside_table_1_have_fewer_seeds_and_are_compared_in_those():
         ("table1/linear-above-none", 5),
     ):
         judgement = judge(BY_ID[name], {**world, "probes": probes})
-        assert (judgement.verdict, judgement.seeds) == ("reproduced", count)
+        assert (judgement.verdict, judgement.seeds) == (held(name), count)
 
 
 def test_a_further_data_set_has_the_numbers_that_it_has_as_the_experiments_own(run, tmp_path):
@@ -378,7 +378,7 @@ COUNTER = {
     "fig7/collapse-without-projector": {"collapsed": {"none": 0}},
     "fig7/projector-prevents-collapse": {"collapsed": {"nonlinear": 41}},
     "fig7/projector-raises-rank": {"collapsed": {"nonlinear": 41}},
-    "fig9/directclr-prevents-collapse": {"collapsed": {"directclr": 40}},
+    "fig9/directclr-prevents-collapse": {"collapsed": {"directclr": 45}},
     "fig9/directclr-raises-rank": {"collapsed": {"directclr": 40}},
     "fig9/linear-projector-raises-rank": {"collapsed": {"linear": 60}},
     "fig9/linear-projector-prevents-collapse": {"collapsed": {"linear": 60}},
@@ -388,17 +388,25 @@ COUNTER = {
     "table1/simclr-linear": {"accuracy": {"linear": 66.5}},
     "table1/simclr-none": {"accuracy": {"none": 62.7}},
     "table1/directclr": {"accuracy": {"directclr": 51.5}},
-    "table1/directclr-above-linear": {"accuracy": {"directclr": 61.0}},
-    "table1/nonlinear-above-directclr": {"accuracy": {"directclr": 67.0}},
-    "table1/nonlinear-above-none": {"accuracy": {"nonlinear": 51.0}},
-    "table1/directclr-above-none": {"accuracy": {"directclr": 51.0}},
-    "table1/linear-above-none": {"accuracy": {"linear": 51.0}},
+    "table1/directclr-above-linear": {"accuracy": {"directclr": 59.0}},
+    "table1/nonlinear-above-directclr": {"accuracy": {"directclr": 69.0}},
+    "table1/nonlinear-above-none": {"accuracy": {"nonlinear": 49.0}},
+    "table1/directclr-above-none": {"accuracy": {"directclr": 49.0}},
+    "table1/linear-above-none": {"accuracy": {"linear": 49.0}},
     "sec63/fixed-low-rank": {"accuracy": {"low_rank": 57.0}},
     "sec63/trainable-diagonal": {"accuracy": {"diagonal": 66.0}},
     "sec63/probe-on-subvector": {"parts": {("directclr", "subvector"): 60.0}},
-    "sec63/linear-above-diagonal": {"accuracy": {"diagonal": 62.0}},
+    "sec63/linear-above-diagonal": {"accuracy": {"diagonal": 65.0}},
     "sec63/all-above-subvector": {"parts": {("directclr", "subvector"): 70.0}},
 }
+
+
+TIED = {"sec63/linear-above-diagonal"}
+"""The printed accuracies are 0.9 points apart, less than what is worth a name."""
+
+
+def held(name):
+    return "tied" if name in TIED else "reproduced"
 
 
 def test_every_claim_has_a_counter_case():
@@ -407,7 +415,7 @@ def test_every_claim_has_a_counter_case():
 
 @pytest.mark.parametrize("name", COUNTER)
 def test_where_the_statements_hold_they_are_reproduced(name):
-    assert judge(BY_ID[name], tables()).verdict == "reproduced"
+    assert judge(BY_ID[name], tables()).verdict == held(name)
 
 
 @pytest.mark.parametrize("name", COUNTER)
@@ -431,7 +439,10 @@ def test_only_spectra_are_read_on_further_data_sets(name):
     further = tables(**given, name="shapes", place=1), tables(name="photographs-many", place=2)
     about_spectra = name.startswith(("fig2/some", "fig7", "fig9"))
     judgement = judge(BY_ID[name], beside(tables(), *further))
-    assert judgement.verdict == ("contradicted" if about_spectra else "reproduced")
+    if about_spectra:
+        assert refuted(BY_ID[name], beside(tables(), *further))
+    else:
+        assert judgement.verdict == held(name)
     assert {cell.split(",")[0] for cell in judgement.cells} == (
         {"imagenet", "shapes", "photographs-many"} if about_spectra else set()
     )
@@ -463,7 +474,7 @@ def test_untrained_nets_reproduce_nothing(name):
     assert judge(BY_ID[name], untrained(world)).verdict != "reproduced"
     if name.startswith(("fig2", "fig7", "fig9")):
         mixed = {**world, "spectra": untrained(world)["spectra"]}
-        assert refuted(BY_ID[name], mixed)
+        assert judge(BY_ID[name], mixed).verdict in ("contradicted", "tied")
 
 
 def test_only_the_papers_own_scale_decides_on_its_numbers():
@@ -474,5 +485,6 @@ def test_only_the_papers_own_scale_decides_on_its_numbers():
     assert set(small.index[small["verdict"] == "not run"]) == numbers
     assert set(small.loc[list(numbers), "reason"]) == {NEEDS}
     full = judge_all(CLAIMS, world, Params()).set_index("claim")
-    assert set(full["verdict"]) == {"reproduced"}
+    verdicts = full["verdict"].to_dict()
+    assert verdicts == {id: held(id.removeprefix("jing2022/")) for id in verdicts}
     assert set(full["scale"]) == {"paper"}

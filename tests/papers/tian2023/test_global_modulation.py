@@ -33,10 +33,11 @@ def tables():
 
 @pytest.mark.parametrize("id", BY_ID)
 def test_verdicts(tables, id):
-    """At few starts, some of the sentences about every number of patterns and modulation are undecided."""
+    """At few starts, some of the sentences about every number of patterns and modulation are undecided, and
+    small modulations change too little to name."""
     found = judge(BY_ID[id], tables)
     assert found.verdict == ("contradicted" if id.endswith("/printed") else "reproduced") or (
-        id in ORDERINGS and (found.verdict, "not:" in found.reason) == ("inconclusive", False)
+        id in ORDERINGS and found.verdict in ("inconclusive", "tied") and "not:" not in found.reason
     )
 
 
@@ -65,11 +66,11 @@ def smooth(tables, **shares):
     return {**tables, "basins": basins.assign(**changed)}
 
 
-TRUE = {"reached": lambda d, c: (1 + c) / d, "largest_other": lambda d, c: (1 - c) / d}
+TRUE = {"reached": lambda d, c: 0.1 + 0.6 * c + 0.3 / d, "largest_other": lambda d, c: 0.05 + 0.0 * c}
 FALSE_IN_ONE_CELL = {
-    "tian2023/thm6/basin": {"reached": lambda d, c: (1 + c * (1 - 2 * ((d == 4) & (c == 0.1)))) / d},
-    "tian2023/thm6/monotone": {"reached": lambda d, c: (1 + c - 0.5 * ((d == 4) & (c == 0.8))) / d},
-    "tian2023/thm6/modulated-wins": {"largest_other": lambda d, c: (1 - c + 3 * c * (d == 8)) / d},
+    "tian2023/thm6/basin": {"reached": lambda d, c: 0.1 + 0.6 * c + 0.3 / d - 0.2 * ((d == 4) & (c == 0.1))},
+    "tian2023/thm6/monotone": {"reached": lambda d, c: 0.1 + 0.6 * c + 0.3 / d - 0.5 * ((d == 4) & (c == 0.8))},
+    "tian2023/thm6/modulated-wins": {"largest_other": lambda d, c: 0.05 + 0.8 * (d == 8) + 0.0 * c},
 }
 
 

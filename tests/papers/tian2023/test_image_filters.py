@@ -517,20 +517,20 @@ def tables_with(**changed):
 
 BREAKING = {
     "tian2023/fig12/diverse": [
-        {"plain": {"effective_rank": 4.9}},
-        {"linear": {"effective_rank": 9.2}},
-        {"plain": {"match": 0.39}},
-        {"untrained": {"match": 0.51}},
+        {"plain": {"effective_rank": 3.5}},
+        {"linear": {"effective_rank": 12.0}},
+        {"plain": {"match": 0.3}},
+        {"untrained": {"match": 0.6}},
     ],
     "tian2023/fig13/smoother": [
-        {"cropped": {"high_frequency_share": 0.31}},
-        {"plain": {"high_frequency_share": 0.19}},
-        {"cropped": {"high_frequency_share_without_mean": 0.51}},
-        {"plain": {"high_frequency_share_without_mean": 0.39}},
+        {"cropped": {"high_frequency_share": 0.5}},
+        {"plain": {"high_frequency_share": 0.05}},
+        {"cropped": {"high_frequency_share_without_mean": 0.7}},
+        {"plain": {"high_frequency_share_without_mean": 0.2}},
     ],
     "tian2023/fig13/fewer-patterns": [
-        {"cropped": {"effective_rank": 9.2}},
-        {"plain": {"effective_rank": 6.8}},
+        {"cropped": {"effective_rank": 12.0}},
+        {"plain": {"effective_rank": 5.0}},
     ],
 }
 CLAIMS = {claim.id: claim for claim in registry.experiment(ID).claims}
@@ -573,9 +573,10 @@ def test_untrained_filters_do_not_reproduce_it(id):
     """Nets that did not learn: in every arm and table the filters are the random start."""
     statistics = dict.fromkeys(HOLDING["plain"], 0.5)
     untrained = {arm: {**PATTERNS["untrained"], **statistics} for arm in HOLDING}
-    assert refuted(CLAIMS[id], tables_with(**untrained))
+    assert judge(CLAIMS[id], tables_with(**untrained)).verdict in ("contradicted", "tied")
     only_the_control_has_learned = tables_with(plain=PATTERNS["untrained"])
-    assert refuted(CLAIMS["tian2023/fig12/diverse"], only_the_control_has_learned)
+    found = judge(CLAIMS["tian2023/fig12/diverse"], only_the_control_has_learned)
+    assert found.verdict in ("contradicted", "tied")
 
 
 @EACH

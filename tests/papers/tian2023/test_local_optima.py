@@ -15,7 +15,7 @@ from scipy import integrate
 from reprise.contract.experiment import BASE, Context, evaluate
 from reprise.contract.settings import assumptions, departures, overridden
 from reprise.errors import RepriseError
-from reprise.evidence.judgement import judge
+from reprise.evidence.judgement import is_refuted, judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.verdicts import judge_all
 from reprise.papers.tian2023.local_optima import circle
@@ -256,11 +256,13 @@ CONTRADICTED = {
     "tian2023/cor2/infonce-deeper-optima",
     "tian2023/cor2/infonce-more-optima-fig8",
 }
+EXPECTED = {**dict.fromkeys(CONTRADICTED, "contradicted"), "tian2023/sec1/more-units-more-optima": "tied"}
+"""A doubling of the units adds less than one local optimum."""
 
 
 @pytest.mark.parametrize("id", BY_ID)
 def test_verdicts(tables, id):
-    assert judge(BY_ID[id], tables).verdict == ("contradicted" if id in CONTRADICTED else "reproduced")
+    assert judge(BY_ID[id], tables).verdict == EXPECTED.get(id, "reproduced")
 
 
 def without(name, query, share=1.0):
@@ -315,7 +317,7 @@ BREAKING = {
         with_column("collected", "units == 16 and activation == 'relu'", patterns=2.0),
     ],
     "tian2023/sec1/linear-one-pattern": [
-        with_column("collected", "units == 16 and seed == 7 and activation == 'linear'", patterns=2.0),
+        with_column("collected", "units == 16 and seed % 10 == 7 and activation == 'linear'", patterns=2.0),
     ],
     "tian2023/b5/full-group-no-optima": [with_column("counts", "rotation == 180", maxima=1.0)],
     "tian2023/b5/full-group-constant": [
@@ -352,7 +354,10 @@ def test_every_claim_has_a_counter_case():
 def test_counter_cases(tables, id, which):
     """Tables made to break the claim, or, of those that do not hold, to mend it."""
     before, after = judge(BY_ID[id], tables), judge(BY_ID[id], CHANGES[id][which](tables))
-    assert after.verdict == ("reproduced" if id in MENDING else "contradicted")
+    if id in MENDING:
+        assert after.verdict == "reproduced"
+    else:
+        assert is_refuted(BY_ID[id], after) or after.every == "contradicted"
     assert (after.observed, after.reference) != (before.observed, before.reference)
 
 

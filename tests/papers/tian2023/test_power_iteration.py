@@ -351,7 +351,7 @@ def per_model(name, *changes):
 
 
 NOT_QUITE = " and gram_distance == 0.1"
-ONE_RUN = NOT_QUITE + " and seed == 3"
+A_TENTH = NOT_QUITE + " and seed % 10 == 3"
 BREAKING = {
     **per_model(
         "fig1/orthogonal-fixed-point", lambda q: column("steps", q + " and gram_distance == 0", step=1e-5)
@@ -359,17 +359,17 @@ BREAKING = {
     **per_model(
         "fig1/converges",
         lambda q: column("ends", q + NOT_QUITE, period=2),
-        lambda q: column("ends", q + ONE_RUN + " and start == 2", period=0),
+        lambda q: column("ends", q + A_TENTH + " and start == 2", period=0),
     ),
     **per_model(
-        "fig1/close-to-its-pattern", lambda q: column("ends", q + ONE_RUN + " and start == 1", nearest=0)
+        "fig1/close-to-its-pattern", lambda q: column("ends", q + A_TENTH + " and start == 1", nearest=0)
     ),
     "tian2023/thm3/covers-fig1-locally": [
         column("irregularity", "model == 'discrete'" + NOT_QUITE, covered=0)
     ],
     "tian2023/thm3/covered-runs-converge": [
         column("ends", "model == 'discrete'" + NOT_QUITE, period=2),
-        column("ends", "model == 'discrete'" + ONE_RUN + " and start == 1", distance=1.5),
+        column("ends", "model == 'discrete'" + A_TENTH + " and start == 1", distance=1.5),
         column("irregularity", "model == 'discrete'" + NOT_QUITE, radius=1e-9),
     ],
     "tian2023/eq9/threshold-exact": [column("thresholds", "seed >= 0", threshold=0.382)],
