@@ -17,7 +17,7 @@ def unbroken(claim, worlds):
 
 
 def refuted(claim, tables):
-    """Tells if tables speak against a sentence as far as its words allow: they contradict it, or in one of the
-    cells of a tendency, or a search does not find it."""
+    """Tells if tables speak against a sentence as far as its words allow: they contradict it, or a cell of a
+    tendency, or a search does not find it."""
     found = judge(claim, tables)
     return is_refuted(claim, found) or found.every == "contradicted"

@@ -150,7 +150,9 @@ def _estimated(comparison: Comparison, seen: Observation, cells: int) -> Observa
         return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
     if is_share(comparison, values):
         return with_interval(comparison, replace(seen, estimate=Share(values)))
-    return with_interval(comparison, replace(seen, estimate=estimate(comparison, values - seen.reference, cells)))
+    return with_interval(
+        comparison, replace(seen, estimate=estimate(comparison, values - seen.reference, cells))
+    )
 
 
 def estimate(comparison: Comparison, effects: np.ndarray, cells: int = 1) -> Estimate:

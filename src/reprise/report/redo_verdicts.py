@@ -119,10 +119,11 @@ def on_average(part, alpha):
     if len(part) == 1 or first.kind != "ordering" or len({frozenset(x.index) for _, x in part}) > 1:
         return in_every([of_cell(cell, x.to_numpy(), alpha) for cell, x in part])
     mean = pd.concat([x for _, x in part], axis=1).mean(axis=1)
-    kept = first.estimate in ("jackknife", "signs")
+    how = "ranks" if len(mean) >= 8 else "mean"
+    how = first.estimate if first.estimate in ("jackknife", "signs") else how
     joint = first._replace(
         reference=0.0, margin=0.0, smallest=float(np.mean([cell.smallest for cell, _ in part])),
-        low_bound=-math.inf, high_bound=math.inf, estimate=first.estimate if kept else "ranks" if len(mean) >= 8 else "mean",
+        low_bound=-math.inf, high_bound=math.inf, estimate=how,
     )  # fmt: skip
     return of_cell(joint, mean.to_numpy(), alpha)
 

@@ -4,9 +4,9 @@ against the Jacobian and against runs; every claim against tables made to break 
 import numpy as np
 import pandas as pd
 import pytest
-from countering import refuted
 import scipy.linalg
 import torch
+from countering import refuted
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import departures, overridden

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from countering import refuted
 import torch
+from countering import refuted
 from PIL import Image
 from torch.nn.functional import normalize
 

@@ -868,10 +868,12 @@ BREAKING = {
     "jing2022/sec61/frozen-aligned": [
         rests("trajectory", AT_REST.format("frozen"), "off_diagonal_mass", 0.03),
         rests("trajectory", AT_REST.format("frozen"), "off_diagonal_mass", 0.7),
+        swapped("trajectory", "arm", "frozen", "low-rank"),
     ],
     "jing2022/sec61/diagonal-aligned": [
         rests("trajectory", AT_REST.format("diagonal"), "off_diagonal_mass", 0.03),
         rests("trajectory", AT_REST.format("diagonal"), "off_diagonal_mass", 0.7),
+        swapped("trajectory", "arm", "diagonal", "low-rank"),
     ],
     "jing2022/sec61/low-rank-aligned": [
         times("trajectory", TRAJECTORY.format("low-rank"), "mass_outside_subspace", 400.0),
@@ -1003,6 +1005,38 @@ def test_a_claim_is_contradicted_by_data_that_break_it(claim_id, which):
     assert refuted(claim, BREAKING[claim_id][which](holding(claim_id)))
 
 
+TOO_SMALL = {
+    "jing2022/thm1/x-shrinks": times(
+        "strong_block", END + " and views == 'one' and amplitude == 1.25", "growth_rate", 4.1
+    ),  # -1.025, and -1 at the start
+    "jing2022/other-papers/noncontrastive-alignment": times(
+        "trajectory", TRAJECTORY.format("non-contrastive"), "alignment", 1.1
+    ),  # 0.99, and 0.98 at the start
+    "jing2022/other-papers/chi-relu": times("trajectory", TRAJECTORY.format("relu"), "chi", 0.6),
+}
+"""Changes that put an effect on the wrong side, by less than what is worth a name."""
+
+
+@pytest.mark.parametrize("claim_id", TOO_SMALL)
+def test_an_effect_that_is_too_small_to_name_is_a_tie(claim_id):
+    _, claim = CLAIMS[claim_id]
+    found = judge(claim, TOO_SMALL[claim_id](holding(claim_id)))
+    assert (found.verdict, found.favours) == ("tied", False)
+
+
+@pytest.mark.parametrize("layer", ["W1", "W2"])
+def test_values_that_grow_as_fast_on_average_grow_no_slower(layer):
+    """The growth of the seeds lies on both sides of that of the largest."""
+    _, claim = CLAIMS[f"jing2022/fig5/lowest-grow-slower-{layer.lower()}"]
+    as_fast = times("singular_values", LAYER.format(layer, 16), "singular_value", 2 / (1 + 1 / 16))
+    found = judge(claim, as_fast(holding(claim.id)))
+    assert found.verdict == "inconclusive"
+    assert found.cells["slower, balanced"].verdict != "reproduced"
+    assert {cell.verdict for name, cell in found.cells.items() if name != "slower, balanced"} == {
+        "reproduced"
+    }
+
+
 @EACH
 def test_the_order_of_rows_does_not_matter(claim_id):
     _, claim = CLAIMS[claim_id]
@@ -1050,6 +1084,23 @@ def test_what_still_moves_is_at_no_limit(claim_id):
     found = judge(claim, moving)
     assert found.verdict == "inconclusive"
     assert found.reason.startswith("measured too coarsely")
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "column", "level"),
+    [
+        ("jing2022/fig4/off-diagonal", "off_diagonal_mass", 0.03),
+        ("jing2022/fig4/off-diagonal", "off_diagonal_mass", 0.7),
+        ("jing2022/thm2/imbalance-vanishes", "imbalance", 2.0),
+        ("jing2022/thm2/imbalance-vanishes", "imbalance", 0.05),
+    ],
+)
+def test_what_has_only_just_stopped_may_still_reach_its_limit(claim_id, column, level):
+    """It moved until half of the time, and rests over the last twentieth alone."""
+    _, claim = CLAIMS[claim_id]
+    stopped = rests("trajectory", "step >= 95 and arm == 'independent'", column, level)
+    found = judge(claim, stopped(holding(claim_id)))
+    assert (found.verdict, found.code) == ("inconclusive", "not yet")
 
 
 def test_embeddings_that_are_all_zero_have_collapsed():

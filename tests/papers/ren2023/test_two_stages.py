@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from countering import refuted
 import torch
+from countering import refuted
 
 from reprise.contract.experiment import Context
 from reprise.evidence.judgement import judge

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pretrained_formats
 import pytest
-from countering import refuted
 import torch
+from countering import refuted
 from safetensors.torch import load_file
 
 from reprise.contract.experiment import Context, together

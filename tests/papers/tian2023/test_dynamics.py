@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from countering import refuted
 import torch
+from countering import refuted
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures

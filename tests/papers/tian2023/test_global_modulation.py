@@ -68,8 +68,8 @@ def smooth(tables, **shares):
 
 TRUE = {"reached": lambda d, c: 0.1 + 0.6 * c + 0.3 / d, "largest_other": lambda d, c: 0.05 + 0.0 * c}
 FALSE_IN_ONE_CELL = {
-    "tian2023/thm6/basin": {"reached": lambda d, c: 0.1 + 0.6 * c + 0.3 / d - 0.2 * ((d == 4) & (c == 0.1))},
-    "tian2023/thm6/monotone": {"reached": lambda d, c: 0.1 + 0.6 * c + 0.3 / d - 0.5 * ((d == 4) & (c == 0.8))},
+    "tian2023/thm6/basin": {"reached": lambda d, c: TRUE["reached"](d, c) - 0.2 * ((d == 4) & (c == 0.1))},
+    "tian2023/thm6/monotone": {"reached": lambda d, c: TRUE["reached"](d, c) - 0.5 * ((d == 4) & (c == 0.8))},
     "tian2023/thm6/modulated-wins": {"largest_other": lambda d, c: 0.05 + 0.8 * (d == 8) + 0.0 * c},
 }
 

@@ -6,8 +6,8 @@ from itertools import islice, product
 import numpy as np
 import pandas as pd
 import pytest
-from countering import refuted
 import torch
+from countering import refuted
 from torch.nn import functional
 
 from reprise.contract.experiment import Context
