@@ -45,10 +45,10 @@ def observations(claims: Iterable[Claim], tables: Tables, params: Settings | Non
 
 
 def _of_setting(claim: Claim, setting: str, judgement: Judgement) -> Iterator[pd.DataFrame]:
-    parts: dict[tuple[str, ...], str] = {}
+    parts: dict[tuple[object, ...], str] = {}
     for name, each in (judgement.cells or {ALONE: judgement}).items():
         compared, seen = claim.cells[name], each.observation
-        part = parts.setdefault((compared.relation, compared.kind, compared.unit), name)
+        part = parts.setdefault(compared.part, name)
         known = len(seen.sample) > 0
         yield pd.DataFrame({
             "claim": claim.id, "setting": setting, "cell": name, "part": part, "round": ROUND,

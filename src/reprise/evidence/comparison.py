@@ -119,6 +119,11 @@ class Comparison:
     learned: Measure | None = None
     premise: Premise | None = None
 
+    @property
+    def part(self) -> tuple[object, ...]:
+        """What cells share that are one part of a sentence, such as "falls" or "and more slowly"."""
+        return self.relation, self.kind, self.unit, callable(self.reference)
+
     def margin_at(self, reference: float) -> float:
         """The margin in the unit of the observation."""
         return self.margin * abs(reference) if self.relative else self.margin

@@ -309,10 +309,9 @@ def _searched(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Jud
 
 def _on_average(claim: Claim, cells: Mapping[str, Judgement], margin_scale: float, alpha: float) -> Judgement:
     """A sentence about a tendency: each of its parts on average over the part's cells."""
-    parts: dict[tuple[str, ...], dict[str, Judgement]] = {}
+    parts: dict[tuple[object, ...], dict[str, Judgement]] = {}
     for name, cell in cells.items():
-        compared = claim.cells[name]
-        parts.setdefault((compared.relation, compared.kind, compared.unit), {})[name] = cell
+        parts.setdefault(claim.cells[name].part, {})[name] = cell
     judged = {next(iter(part)): _part(claim, part, alpha) for part in parts.values()}
     whole = _in_every(judged, alpha)
     every = _in_every(cells, alpha).verdict if len(cells) > 1 else ""

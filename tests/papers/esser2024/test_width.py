@@ -312,6 +312,23 @@ def test_a_claim_holds_where_it_should_and_not_where_it_should_not(name):
     assert not unbroken(CLAIMS[name], worlds)
 
 
+def broken_at_both_ends(name):
+    """Tables on which a sentence about a tendency is wrong in all cells of one of its parts."""
+    which = activation_of(name)
+    start, end = SLOPES[which]
+    if "slower" in name:
+        return [tables_with({**SLOPES, which: (slope, slope)}) for slope in (-1.5, 0.1)]
+    if "relative" in name:
+        return [tables_with(norm=(-2.0, -2.0))]
+    return [tables_with({**SLOPES, which: (-start, -end)})]
+
+
+@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.quantifier == "generic"])
+def test_a_tendency_that_is_wrong_at_both_ends_is_contradicted(name):
+    for world in broken_at_both_ends(name):
+        assert judge(CLAIMS[name], world).verdict == "contradicted"
+
+
 def test_what_rises_does_not_fall_more_slowly():
     found = judge(CLAIMS["fig2/relu-slower-than-tanh"], tables_with({**SLOPES, "relu": (0.1, -0.4)}))
     assert (found.verdict, found.every) == ("reproduced", "contradicted")

@@ -9,14 +9,14 @@ import pandas as pd
 import pretrained_formats
 import pytest
 import torch
-from countering import refuted
+from countering import refuted, unbroken
 from safetensors.torch import load_file
 
 from reprise.contract.experiment import Context, together
 from reprise.datasets.folders import Files
 from reprise.engine import registry
 from reprise.errors import RepriseError
-from reprise.evidence.judgement import judge
+from reprise.evidence.judgement import is_refuted, judge
 from reprise.papers.ren2023 import learners
 from reprise.papers.ren2023.zero_shot import (
     claims,
@@ -512,6 +512,9 @@ def test_tables_that_hold_a_claim_reproduce_it(name):
 
 END = "step == 9 and loss == "
 BEST = "step == 6 and loss == 'contrastive'"
+PARTS = (*((modality,) for modality in MODALITIES), MODALITIES)
+"""One cell of a tendency alone, or all of them."""
+RANKS = [f"{rank}_{modality}" for rank in ("stable_rank", "intrinsic_dimension") for modality in MODALITIES]
 COUNTER = [
     ("contrastive-more-accurate", END + "'non-contrastive'", {"accuracy": 80.0}),
     ("contrastive-more-balanced", END + "'contrastive'", {"stable_rank_text": 1.4}),
@@ -522,8 +525,8 @@ COUNTER = [
     ("contrastive-better-conditioned-best", BEST, {"condition_image": 999.0}),
     ("contrastive-better-conditioned-signals-best", BEST, {"effective_condition_text": 999.0}),
     *(
-        (f"{name}{suffix}", END + f"'{loss}'", {f"{column}_{modality}": number})
-        for modality in MODALITIES
+        (f"{name}{suffix}", END + f"'{loss}'", {f"{column}_{each}": number for each in modalities})
+        for modalities in PARTS
         for column, suffix in (("condition", ""), ("effective_condition", "-signals"))
         for name, loss, number in (
             ("contrastive-condition-below-start", "contrastive", 35.0),
@@ -536,6 +539,7 @@ COUNTER = [
         for modality in MODALITIES
         for column in ("stable_rank", "intrinsic_dimension")
     ),
+    ("contrastive-balance-above-start", END + "'contrastive'", dict.fromkeys(RANKS, 2.0)),
     ("contrastive-above-linear-map", END + "'contrastive'", {"accuracy": 49.0}),
     ("contrastive-aligned", END + "'contrastive'", {"alignment": 0.85}),
     ("noncontrastive-aligned", END + "'non-contrastive'", {"alignment": 0.85}),
@@ -549,6 +553,10 @@ def test_each_claim_has_a_counter_case(name, where, columns):
 
 def test_no_claim_is_without_a_counter_case():
     assert {name for name, _, _ in COUNTER} == set(BY_ID)
+    for name, claim in BY_ID.items():
+        worlds = [changed(where, **columns) for each, where, columns in COUNTER if each == name]
+        assert not unbroken(claim, worlds)
+        assert any(is_refuted(claim, judge(claim, world)) for world in worlds)
 
 
 def test_noise_alone_makes_no_peak():

@@ -29,7 +29,6 @@ RANK_READING = (
     "collapse: a small effective rank, exp of the entropy of the shares of the covariance's values (ours)"
 )
 LOOKED = "the premise, that something collapses without a projector, after nothing did on the stand-ins"
-FEWER = "collapsed singular values of the representation, difference"
 
 
 def accuracy(net: str, part: str = "all", when: str = "accuracy") -> Measure:
@@ -75,6 +74,11 @@ def collapse_to_prevent(**where: Any) -> Premise:
 def lead(one: Measure, other: Measure) -> Measure:
     """One measure less another, in the seeds that both networks have."""
     return applied(lambda a, b: a[a.index.isin(b.index)] - b[b.index.isin(a.index)], one, other)
+
+
+def shared(one: Measure, other: Measure) -> Measure:
+    """A measure in the seeds that both networks have."""
+    return applied(lambda a, b: a[a.index.isin(b.index)], one, other)
 
 
 def reaches(name: str, statement: str, published: float, source: str, net: str, part: str = "all") -> Claim:
@@ -176,17 +180,18 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
         who: the net, in words.
     """
 
-    def leads(number: Callable[..., Measure], sign: int, unit: str) -> Callable[[str], dict[str, Comparison]]:
-        """A number of the net is larger; with a negative sign, smaller."""
+    def differs(
+        number: Callable[..., Measure], how: Callable[..., Comparison], unit: str
+    ) -> Callable[[str], dict[str, Comparison]]:
+        """A number of the net is above or below that of the net without a projector."""
 
         def cells(data_set: str) -> dict[str, Comparison]:
             own, without = (number(each, "representation", data_set=data_set) for each in (net, "none"))
-            measure = lead(own, without) if sign > 0 else lead(without, own)
             return {
-                "": comparison.above(
-                    measure,
-                    0.0,
-                    unit=unit,
+                "": how(
+                    shared(own, without),
+                    shared(without, own),
+                    unit=f"{unit} of the representation",
                     learned=learned("none", net),
                     premise=collapse_to_prevent(data_set=data_set),
                 )
@@ -198,7 +203,7 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
         on_each_data_set(
             f"{figure}/{name}-prevents-collapse",
             f"{who} has fewer collapsed singular values than SimCLR's without a projector.",
-            leads(collapsed_of, -1, FEWER),
+            differs(collapsed_of, comparison.below, "collapsed singular values"),
             source,
             READING,
             "prevents",
@@ -207,7 +212,7 @@ def prevents(figure: str, name: str, who: str, source: str, net: str) -> list[Cl
         on_each_data_set(
             f"{figure}/{name}-raises-rank",
             f"{who} has a larger effective rank than SimCLR's without a projector.",
-            leads(rank_of, 1, f"{RANK} of the representation, difference"),
+            differs(rank_of, comparison.above, RANK),
             source,
             RANK_READING,
             "prevents",

@@ -174,7 +174,7 @@ CLAIMS = [
         above=mean_depth("random", "relu", "uniform"),
         unit="share of the highest energy",
         bounds=SHARE,
-        looked="25 data sets had left it undecided; there are 150 since statements about every data set need "
+        looked="25 data sets had left it undecided; there are 200 since statements about every data set need "
         "as many",
     ),
     ordering(
