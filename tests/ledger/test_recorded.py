@@ -82,11 +82,11 @@ def test_a_report_shows_recorded_verdicts_and_counts_them_apart(elsewhere):
     claims = check.join(tiers.load_tier("default"))
     pd.testing.assert_frame_equal(claims, before)
     page = html.write(tiers.load_tier("default"), claims).read_text()
-    decided = recorded.verdicts(tier).query("verdict == 'contradicted'")
+    decided = recorded.verdicts(tier).query("verdict in ['reproduced', 'contradicted']")
     assert len(decided)
     for row in decided.itertuples():
         row_on_page = page.split(f'id="{row.claim}"')[1].split("</details>")[0]
-        assert f"{tier.name}: contradicted, " in row_on_page
+        assert f"{tier.name}: {row.verdict}, " in row_on_page
         assert "not run" in row_on_page
     section = page.split('<section id="recorded">')[1].split("</section>")[0]
     record = store.load_record(tier.results / ID, "")

@@ -9,11 +9,10 @@ import pytest
 
 from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
-from reprise.evidence.audit import observations
 from reprise.evidence.claim import Claim
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import judge_all
-from reprise.report.audit import SCRIPT
+from reprise.report.audit import SCRIPT, observations
 
 
 def x(name: str) -> m.Measure:

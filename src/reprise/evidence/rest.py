@@ -19,8 +19,8 @@ OCTAVES = 3
 """The last octaves of time that are fitted."""
 FEWEST = 4
 """Times in them from which on a power law is fitted."""
-POWERS = np.geomspace(0.05, 20.0, 80)
-"""Exponents of the fitted power laws."""
+POWERS = (0.05, 20.0)
+"""Smallest and largest exponent of the fitted power laws."""
 
 
 class Rest(NamedTuple):
@@ -67,7 +67,7 @@ def rest(course: pd.DataFrame, resolution: float) -> Rest:
 def asymptote(times: Float[np.ndarray, " step"], distances: Float[np.ndarray, " step"]) -> float:
     """The a >= 0 of a + c t^-p that fits best by least squares."""
     best, found = np.inf, 0.0
-    for power in POWERS:
+    for power in np.geomspace(*POWERS, 80):
         falling = (times / times[-1]) ** -power
         design = np.stack([np.ones_like(falling), falling], axis=1)
         (a, c), *_ = np.linalg.lstsq(design, distances, rcond=None)
