@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import worlds
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -39,3 +40,25 @@ def test_a_template_asks_for_something(file):
     assert {"name", "description"} < form.keys()
     assert all({"id", "attributes"} <= field.keys() and field["attributes"]["label"] for field in fields)
     assert any(field.get("validations", {}).get("required") for field in fields)
+
+
+def rates():
+    """The table of error rates in docs/evidence.md: the numbers in % by shape and number of seeds."""
+    text = (ROOT / "docs" / "evidence.md").read_text()
+    table = text.partition("<!-- rates -->")[2].partition("<!-- end of rates -->")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()]
+    return {(name, int(seeds)): tuple(map(float, numbers)) for name, seeds, *numbers in rows[2:]}
+
+
+def test_the_table_of_error_rates_has_each_shape_and_number_of_seeds():
+    assert list(rates()) == [(name, seeds) for name in worlds.SHAPES for seeds in (3, 5, 10, 20)]
+
+
+def test_a_small_simulation_agrees_with_the_table_of_error_rates():
+    runs = 400
+    again = worlds.of_shape(worlds.SHAPES["normal"], 5, runs)
+    for printed, rate, drawn in zip(
+        rates()["normal", 5], vars(again).values(), (runs, runs, runs // 4), strict=True
+    ):
+        share = printed / 100
+        assert abs(rate - share) <= 3 * (share * (1 - share) / drawn) ** 0.5
