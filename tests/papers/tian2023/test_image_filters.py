@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from countering import refuted
 from torch.nn import functional
 
 from reprise.contract.experiment import Context
@@ -524,7 +523,7 @@ BREAKING = {
     ],
     "tian2023/fig13/smoother": [
         {"cropped": {"high_frequency_share": 0.5}},
-        {"plain": {"high_frequency_share": 0.05}},
+        {"plain": {"high_frequency_share": 0.0}},
         {"cropped": {"high_frequency_share_without_mean": 0.7}},
         {"plain": {"high_frequency_share_without_mean": 0.2}},
     ],
@@ -554,7 +553,7 @@ def test_a_claim_is_reproduced_by_data_that_hold_it(id):
 
 @pytest.mark.parametrize(("id", "changed"), [(id, changed) for id in BREAKING for changed in BREAKING[id]])
 def test_a_claim_is_contradicted_by_data_that_break_it(id, changed):
-    assert refuted(CLAIMS[id], tables_with(**changed))
+    assert judge(CLAIMS[id], tables_with(**changed)).verdict == "contradicted"
 
 
 @EACH
@@ -565,7 +564,7 @@ def test_it_reads_the_last_step_whatever_the_order_of_the_rows(id):
     earlier = {name: table.replace({"step": {0: 8, 8: 0}}) if name == "statistics" else table
                for name, table in tables.items()}  # fmt: skip
     if id == "tian2023/fig13/smoother":
-        assert refuted(CLAIMS[id], earlier)
+        assert judge(CLAIMS[id], earlier).verdict == "contradicted"
 
 
 @EACH
@@ -573,10 +572,11 @@ def test_untrained_filters_do_not_reproduce_it(id):
     """Nets that did not learn: in every arm and table the filters are the random start."""
     statistics = dict.fromkeys(HOLDING["plain"], 0.5)
     untrained = {arm: {**PATTERNS["untrained"], **statistics} for arm in HOLDING}
-    assert judge(CLAIMS[id], tables_with(**untrained)).verdict in ("contradicted", "tied")
+    found = judge(CLAIMS[id], tables_with(**untrained))
+    assert {found.verdict, *(cell.verdict for cell in found.cells.values())} == {"tied"}
     only_the_control_has_learned = tables_with(plain=PATTERNS["untrained"])
     found = judge(CLAIMS["tian2023/fig12/diverse"], only_the_control_has_learned)
-    assert found.verdict in ("contradicted", "tied")
+    assert (found.verdict, found.cells["patterns of the images"].verdict) == ("tied", "tied")
 
 
 @EACH

@@ -105,7 +105,7 @@ def score(objective, activation, beta, candidates):
         "quadratic": (0.40, 0.08) if candidates == 1 else (0.58, 0.06),
         "sigmoid": (0.20, 0.08) if candidates == 1 else (0.40, 0.06),
     }[activation]
-    minus = {"linear": 0.24, "relu": 0.10, "leaky_relu": 0.15, "quadratic": 0.20, "sigmoid": 0.30}[activation]
+    minus = {"linear": 0.24, "relu": 0.10, "leaky_relu": 0.17, "quadratic": 0.20, "sigmoid": 0.30}[activation]
     less = 0.08 if objective == "quadratic_cosine" else 0.0
     return start + gain * more - less, minus + 0.01 * more
 
@@ -294,6 +294,8 @@ FAILING = {
 AGAINST_PRINT = {"tian2023/table1/variance-detached-better-in-each-cell"}
 """What the printed table, from which the numbers here are made, contradicts."""
 
+TENDENCIES = [claim for _, claim in CLAIMS.values() if claim.quantifier == "generic" and claim.has_cells]
+
 
 def wide(claim):
     """Whether three published numbers differ so much that their mean is known less well than the margin."""
@@ -332,8 +334,7 @@ def test_a_claim_is_reproduced_by_data_that_hold_it(claim_id):
             f"beta = 10, P = 10, mean {flow} gradient" for flow in ("with", "without")
         }
     else:
-        tied = claim_id.endswith("relu-lowest-chi-minus")  # the made-up scores are too close in some cells
-        assert found.verdict == ("inconclusive" if wide(claim) else "tied" if tied else "reproduced")
+        assert found.verdict == ("inconclusive" if wide(claim) else "reproduced")
     assert found.observed == pytest.approx(claim.published, abs=0.01) or claim_id not in ONE_CELL
 
 
@@ -344,13 +345,34 @@ def test_one_cell_that_fails_refutes_a_sentence(claim_id):
     before, after = (
         judge(claim, tables) for tables in (HOLDING[id], changed(HOLDING[id], *FAILING[claim_id]))
     )
-    assert is_refuted(claim, after) or after.every == "contradicted"
+    assert after.every == "contradicted" if claim in TENDENCIES else is_refuted(claim, after)
     if len(claim.cells) > 3 and claim_id not in AGAINST_PRINT:
         failing = [name for name, cell in after.cells.items() if cell.verdict == "contradicted"]
         assert 1 <= len(failing) <= len(claim.cells) / 4
         assert failing[0] in after.reason
     if claim_id not in AGAINST_PRINT:
         assert before.verdict != "contradicted"
+
+
+@pytest.mark.parametrize("claim", TENDENCIES, ids=lambda claim: claim.id)
+def test_a_tendency_the_other_way_round_is_contradicted(claim):
+    """By its mean over all cells, where every difference has the other sign."""
+    id, _ = CLAIMS[claim.id]
+    if claim.id.endswith("little-at-zeta2"):  # neither sign of a little is much
+        turned = changed(HOLDING[id], "zeta == 2 and not batch_norm", by=-0.3)
+    else:
+        table = HOLDING[id]["matching"]
+        turned = {"matching": table.assign(**{name: -table[name] for name in table if "chi" in name})}
+    assert judge(claim, turned).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(("help", "verdict"), [(0.08, "reproduced"), (0.12, "contradicted")])
+def test_little_help_is_less_than_the_margin(help, verdict):
+    """The margin of scores stands in the sentence; no smallest effect is taken off it again."""
+    id, claim = CLAIMS["tian2023/fig11/batch-norm-little-at-zeta2"]
+    made_up = 0.90 - 0.88
+    world = changed(HOLDING[id], "zeta == 2 and not batch_norm", by=made_up - help)
+    assert judge(claim, world).verdict == verdict
 
 
 SENTENCES_ON_MANY = sorted(

@@ -274,7 +274,7 @@ CLAIMS = [
         "At zeta = 2, beta > 1 and P > 1, BatchNorm does not help much: by less than the margin of scores.",
         "Figure 11",
         "help much",
-        lambda *cell: below(help_at(2.0, *cell), MARGINS["score"], unit=UNIT),
+        lambda *cell: below(help_at(2.0, *cell), MARGINS["score"], unit=f"{UNIT}, against the margin"),
     ),
     _in_figure_11(
         "help-grows-with-zeta",
