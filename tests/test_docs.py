@@ -7,6 +7,8 @@ import pytest
 import worlds
 import yaml
 
+from reprise.evidence.effects import SMALLEST
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -62,3 +64,20 @@ def test_a_small_simulation_agrees_with_the_table_of_error_rates():
     ):
         share = printed / 100
         assert abs(rate - share) <= 3 * (share * (1 - share) / drawn) ** 0.5
+
+
+def test_the_table_of_smallest_effects_is_that_of_the_code():
+    text = (ROOT / "docs" / "evidence.md").read_text()
+    table = text.partition("| unit | smallest effect |\n|---|---|\n")[2].partition("\n\n")[0]
+    written = {row.split("|")[1].strip(): row.split("|")[2].split()[0] for row in table.splitlines()}
+    for each in SMALLEST:
+        (number,) = {
+            number for units, number in written.items() if set(words(units)) & set(words(each.scale))
+        }
+        in_logs = "logarithm" in each.scale  # 5 % of the number itself
+        assert float(number) == pytest.approx(5.0 if each.relative or in_logs else each.effect), each.scale
+    assert len(set(written.values())) == 4
+
+
+def words(text):
+    return re.findall(r"accuracy|score|share|entropy|eigenvalue|condition number|rank|slope|count", text)

@@ -121,7 +121,7 @@ class Comparison:
 
     @property
     def part(self) -> tuple[object, ...]:
-        """What cells share that are one part of a sentence, such as "falls" or "and more slowly"."""
+        """The key by which cells form one part of a sentence, such as "falls" or "and more slowly"."""
         return self.relation, self.kind, self.unit, callable(self.reference)
 
     def margin_at(self, reference: float) -> float:

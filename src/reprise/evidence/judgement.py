@@ -38,8 +38,6 @@ MIN_POINTS = 200
 """Random points at which an equation, a bound or a sign must have been tried."""
 MANY_CELLS = 5
 """Cells from which on the effect in a further one is predicted."""
-
-
 UNKNOWN = Evidence()
 
 
@@ -103,7 +101,7 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, alpha: flo
     }
     if not claim.has_cells and claim.quantifier != "existential":
         return cells[ALONE]
-    return joined(claim, cells, margin_scale, alpha)
+    return joined(claim, cells, alpha)
 
 
 def check_refuted(claim: Claim, tables: Tables) -> None:
@@ -130,7 +128,7 @@ def check_refuted(claim: Claim, tables: Tables) -> None:
 
 
 def is_refuted(claim: Claim, judgement: Judgement) -> bool:
-    """Whether data speak against a claim as much as data can: a search that finds nothing refutes nothing."""
+    """Tells if data speak against a claim as far as data can: they contradict it, or do not find it."""
     if claim.quantifier == "existential":
         return judgement.code == "not found" or judgement.verdict == "contradicted"
     return judgement.verdict == "contradicted"
@@ -213,7 +211,7 @@ def too_imprecise(comparison: Comparison, margin: float) -> str:
 
 
 def favours(comparison: Comparison, seen: Observation) -> bool:
-    """Whether the estimate is on the side of the statement."""
+    """Tells if the estimate is on the side of the statement."""
     mean = seen.interval.mean
     return compare(comparison.relation, mean, seen.reference, seen.margin)
 
@@ -253,7 +251,7 @@ def _about_runs(seen: Observation, holds: Sequence[bool], fails: str, alpha: flo
 
 
 def compare(relation: Relation, value: float, reference: float, margin: float) -> bool:
-    """Whether one value is as a relation has it."""
+    """Tells if one value satisfies a relation to a reference."""
     return {
         "near": abs(value - reference) <= margin * EDGE,
         "above": value > reference,
@@ -263,14 +261,14 @@ def compare(relation: Relation, value: float, reference: float, margin: float) -
     }[relation]
 
 
-def joined(claim: Claim, cells: Mapping[str, Judgement], margin_scale: float, alpha: float) -> Judgement:
+def joined(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
     """The verdict on a sentence from those in its cells."""
     if any(cell.verdict == "not run" for cell in cells.values()):
         return _named(claim, cells, next(each for each in cells.values() if each.verdict == "not run"))
     if claim.quantifier == "existential":
         return _searched(claim, cells, alpha)
     if claim.quantifier == "generic":
-        return _on_average(claim, cells, margin_scale, alpha)
+        return _on_average(claim, cells, alpha)
     return _named(claim, cells, _in_every(cells, alpha))
 
 
@@ -291,7 +289,7 @@ def _in_every(cells: Mapping[str, Judgement], alpha: float) -> Judgement:
 
 
 def _searched(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
-    """A sentence about some cell. A search that finds nothing contradicts it only where nothing else is."""
+    """The judgement of a sentence about some cell, which only a complete search can contradict."""
     kinds = {claim.cells[name].kind for name in cells}
     found = existential([each.evidence for each in cells.values()], is_complete=kinds == {"printed"})
     verdict = found.decision(alpha)
@@ -307,7 +305,7 @@ def _searched(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Jud
     return _named(claim, cells, judged) if claim.has_cells else replace(judged, cells={})
 
 
-def _on_average(claim: Claim, cells: Mapping[str, Judgement], margin_scale: float, alpha: float) -> Judgement:
+def _on_average(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
     """A sentence about a tendency: each of its parts on average over the part's cells."""
     parts: dict[tuple[object, ...], dict[str, Judgement]] = {}
     for name, cell in cells.items():
@@ -319,9 +317,9 @@ def _on_average(claim: Claim, cells: Mapping[str, Judgement], margin_scale: floa
         name for each in parts.values() if len(each) > 1 for name in each
         if claim.cells[name].kind == "ordering"
     }  # fmt: skip
-    reversed_ = [name for name in averaged if cells[name].evidence.fails <= alpha]
-    wrong = [name for name in cells if name in averaged and not cells[name].favours]
-    exceptions = wrong if 3 * len(wrong) >= len(cells) else [name for name in cells if name in reversed_]
+    exceptions = [name for name in cells if name in averaged and not cells[name].favours]
+    if 3 * len(exceptions) < len(cells):
+        exceptions = [name for name in exceptions if cells[name].evidence.fails <= alpha]
     if whole.verdict != "reproduced":
         exceptions = []
     return _named(claim, cells, replace(whole, every=every, exceptions=tuple(exceptions)))
@@ -338,17 +336,14 @@ def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgeme
     if first.kind != "ordering" or len(seeds) > 1:
         return _in_every(cells, alpha)
     observations = [cells[name].observation for name in names]
-    effects = pd.concat(
-        [each.effects for each in observations], axis=1
-    ).mean(axis=1)  # fmt: skip
+    effects = pd.concat([each.effects for each in observations], axis=1).mean(axis=1)
     mean = Observation(
         sample=effects.to_numpy(), reference=0.0, margin=0.0, seeds=len(effects), at=tuple(effects.index),
         smallest=float(np.mean([each.smallest for each in observations])),
     )  # fmt: skip
     plain = replace(first, reference=0.0, bounds=UNBOUNDED, learned=None, premise=None)
-    return decide(
-        plain, with_interval(plain, replace(mean, estimate=estimate(plain, mean.sample))), 1.0, alpha
-    )
+    mean = replace(mean, estimate=estimate(plain, mean.sample))
+    return decide(plain, with_interval(plain, mean), alpha=alpha)
 
 
 def _named(claim: Claim, cells: Mapping[str, Judgement], judged: Judgement) -> Judgement:

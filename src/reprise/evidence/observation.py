@@ -33,7 +33,7 @@ ABOUT_EACH = ("always", "given", *FORMULAS, "printed")
 
 @dataclass(frozen=True)
 class Observation:
-    """What a comparison measures in one setting, or in `obstacle` why it can decide nothing.
+    """A measurement in one cell and setting, or in `obstacle` the reason why it can decide nothing.
 
     Attributes:
         sample: an observation a seed; where the reference is measured too, moved so that each lies to the
@@ -68,12 +68,12 @@ class Observation:
 
     @property
     def units(self) -> tuple[object, ...]:
-        """What is independent, for each observation: of an index with several levels, the first."""
+        """The independent unit of each observation: of an index with several levels, the first."""
         return tuple(each[0] if isinstance(each, tuple) else each for each in self.at)
 
     @property
     def origin(self) -> float:
-        """What the estimate is less than the observation."""
+        """The number to add to the estimate for the observation itself."""
         return 0.0 if isinstance(self.estimate, Share) else self.reference
 
 
@@ -88,7 +88,7 @@ def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
 
 
 def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
-    """What a claim measures in one of its cells."""
+    """Measures one cell of a claim."""
     comparison = claim.cells[cell]
     if comparison.measure is None:
         return Observation(claim.needs, "no experiment")

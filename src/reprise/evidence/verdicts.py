@@ -92,19 +92,8 @@ def _row(
     shown, seen = _deciding(claim, judgement), judgement.observation
     constant = math.nan if callable(shown.reference) else float(shown.reference)
     reference = constant if math.isnan(judgement.reference) else judgement.reference
-    own = (
-        "paper",
-        "artifact",
-        "kind",
-        "statement",
-        "source",
-        "reading",
-        "form",
-        "erratum",
-        "quantifier",
-        "word",
-        "exists",
-    )
+    own = ("paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
+           "word", "exists")  # fmt: skip
     return {
         "claim": claim.id,
         **{name: getattr(claim, name) for name in own},
@@ -161,7 +150,7 @@ def _judged(
 
 
 def _p_values(judgement: Judgement) -> dict[str, float]:
-    """Those in the published setting; none where nothing was tested."""
+    """The p-values of a judgement, as columns; NaN where nothing was tested."""
     found = judgement.evidence
     tested = judgement.verdict != "not run" and not judgement.observation.obstacle
     names = ("p_reproduced", "p_contradicted", "p_tied")

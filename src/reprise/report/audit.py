@@ -1,19 +1,21 @@
 """The observations behind a tier's verdicts, and the script that derives these from them again."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from reprise.contract.experiment import BASE, Tables
+from reprise.contract.experiment import BASE, Tables, reading
 from reprise.contract.settings import Settings
 from reprise.engine import registry
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
-from reprise.evidence.claim import ALONE, Claim
+from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import FORMULAS, Comparison
 from reprise.evidence.estimates import Estimate, Mean, Median, Share, Typical
-from reprise.evidence.judgement import Judgement, judge
+from reprise.evidence.observation import looked_at, observe
 from reprise.evidence.verdicts import differences, settings_of
 
 SCRIPT = Path(__file__).with_name("redo_verdicts.py")
@@ -48,7 +50,7 @@ def _of(configured: ConfiguredExperiment, claims: Sequence[Claim]) -> list[pd.Da
     version, and is `not run`."""
     try:
         return [observations(claims, configured.tables(), configured.params)]
-    except (RepriseError, KeyError):
+    except RepriseError:
         if not configured.older():
             raise
         return [] if len(claims) == 1 else [frame for claim in claims for frame in _of(configured, [claim])]
@@ -60,34 +62,36 @@ def observations(claims: Iterable[Claim], tables: Tables, params: Settings | Non
     A value whose reference is measured too is moved, so that it lies to the mean reference as it lay to its
     own. A cell in which nothing can be decided says why in `obstacle`, and has one row at least.
     """
+    rows: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     settings = settings_of(tables, params)
-    frames = [
-        frame
-        for claim in claims
-        if not (claim.needs and differences(claim, params))
-        for setting, found in settings.items()
-        for frame in _of_setting(claim, setting, judge(claim, found))
-    ]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
+    for claim in claims:
+        if claim.needs and differences(claim, params):
+            continue
+        for name, found in settings.items():
+            with reading(f"claim '{claim.id}'", found):
+                _add(rows, claim, name, found)
+    return pd.DataFrame(rows).astype(dict.fromkeys(("published_std", "published_n", "effect"), float))
 
 
-def _of_setting(claim: Claim, setting: str, judgement: Judgement) -> Iterator[pd.DataFrame]:
+def _add(rows: dict[str, list[Any]], claim: Claim, setting: str, tables: Tables) -> None:
+    """Adds the observations of a claim in one setting to columns."""
     parts: dict[tuple[object, ...], str] = {}
-    for name, each in (judgement.cells or {ALONE: judgement}).items():
-        compared, seen = claim.cells[name], each.observation
-        part = parts.setdefault(compared.part, name)
-        known = len(seen.sample) > 0
-        yield pd.DataFrame({
-            "claim": claim.id, "setting": setting, "cell": name, "part": part, "round": ROUND,
-            "seed": [str(unit) for unit in seen.units] if known else [""],
-            "value": seen.sample if known else [float("nan")],
-            "reference": seen.reference, "kind": compared.kind, "relation": compared.relation,
-            "unit": compared.unit, "estimate": _estimate(compared, seen.estimate),
-            "margin": seen.margin, "smallest": seen.smallest,
+    for name, compared in looked_at(claim, tables).items():
+        seen = observe(claim, name, tables)
+        cell = {
+            "claim": claim.id, "setting": setting, "cell": name, "round": ROUND,
+            "part": parts.setdefault(compared.part, name), "reference": seen.reference, "kind": compared.kind,
+            "relation": compared.relation, "unit": compared.unit, "margin": seen.margin,
+            "estimate": _estimate(compared, seen.estimate), "smallest": seen.smallest,
             "low_bound": compared.bounds[0], "high_bound": compared.bounds[1],
             "published_std": compared.published_std, "published_n": compared.published_n,
             "effect": compared.effect, "resting": seen.resting, "obstacle": seen.reason,
-        }).astype({"published_std": float, "published_n": float, "effect": float})  # fmt: skip
+        }  # fmt: skip
+        values = seen.sample.tolist() or [math.nan]
+        rows["value"] += values
+        rows["seed"] += [str(unit) for unit in seen.units] if len(seen.sample) else [""]
+        for column, value in cell.items():
+            rows[column] += [value] * len(values)
 
 
 def _estimate(compared: Comparison, estimate: Estimate | None) -> str:

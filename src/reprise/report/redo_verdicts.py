@@ -2,7 +2,7 @@
 
     python redo_verdicts.py [FOLDER]
 
-docs/evidence.md has the rules. Prints each verdict that differs, and exits with their number.
+docs/evidence.md has the rules. Prints each verdict that differs, and exits with 1 if there is one.
 """
 
 import math
@@ -86,8 +86,9 @@ def of_each(cell, x):
 
 
 def decision(p, alpha):
-    verdicts = zip(p, ("reproduced", "contradicted", "tied"), strict=True)
-    return next((verdict for each, verdict in verdicts if each <= alpha), "inconclusive")
+    holds, fails, tied = p
+    verdicts = ("contradicted", fails), ("reproduced", holds), ("tied", tied)
+    return next((verdict for verdict, each in verdicts if each <= alpha), "inconclusive")
 
 
 def in_every(cells):
@@ -108,7 +109,8 @@ def of_setting(quantifier, cells, alpha):
 
 
 def by_part(cells):
-    return [[pair for pair in cells if pair[0].part == part] for part in {cell.part: 0 for cell, _ in cells}]
+    parts = dict.fromkeys(cell.part for cell, _ in cells)
+    return [[pair for pair in cells if pair[0].part == part] for part in parts]
 
 
 def on_average(part, alpha):
