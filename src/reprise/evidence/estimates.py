@@ -1,7 +1,7 @@
 """Estimates of one number from a few independent observations: tests, and the intervals that they give.
 
-Every estimate tests on which side of an edge the truth lies, one-sided, and its interval holds the edges that
-no test rejects; so a verdict, its p-value and its interval never disagree.
+Every estimate tests, one-sided, on which side of an edge the truth lies. Its interval holds the edges that no
+test rejects.
 """
 
 import math

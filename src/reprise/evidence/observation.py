@@ -24,7 +24,6 @@ Reason = Literal[
 ]  # fmt: skip
 """Why a claim is inconclusive or not run."""
 
-NO_OBSERVATIONS = "no observations"
 EDGE = 1 + 1e-9
 """Factor of a margin within which rounding leaves an observation inside."""
 ABOUT_EACH = ("always", "given", *FORMULAS, "printed")
@@ -104,7 +103,7 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
         seeds=len(sample), at=tuple(sample.index),
     )  # fmt: skip
     if not len(sample) or (paired is not None and not len(paired)):
-        return replace(seen, obstacle=NO_OBSERVATIONS, reason="no observations")
+        return replace(seen, obstacle="no observations", reason="no observations")
     # An infinite observation is a run that diverged: an outcome, ordered last.
     is_outcome = comparison.kind not in ABOUT_EACH and paired is None
     known = ~sample.isna() if is_outcome else np.isfinite(sample)

@@ -34,7 +34,8 @@ def seeds_to_decide(claim: Claim, judgement: Judgement) -> float:
 
 
 def seeds_of(comparison: Comparison, seen: Observation) -> float:
-    """The same of one comparison, by the normal approximation to the power of Student's t test."""
+    """The number of seeds that would decide one comparison, by the normal approximation to the power of
+    Student's t test."""
     number = seen.estimate
     if number is None or seen.seeds < 2 or not np.isfinite(number.values).all():
         return math.nan

@@ -68,8 +68,8 @@ def over_settings(here: Judgement, others: Mapping[str, Judgement], *, exists: b
 
 
 def _agrees(verdict: Verdict, other: Judgement) -> bool:
-    """Whether a setting is on the side of a verdict: its estimate is, it is not wholly on the other side at
-    80 %, and it could have decided otherwise."""
+    """Tells if a setting agrees with a verdict: its estimate is on that side, its interval of 80 % is not
+    wholly on the other, and it had the data to decide otherwise."""
     if other.code in BY_DESIGN or other.observation.obstacle:
         return False
     if verdict == "tied":
@@ -80,8 +80,8 @@ def _agrees(verdict: Verdict, other: Judgement) -> bool:
 
 
 def _somewhere(here: Judgement, others: Mapping[str, Judgement], holding: list[str], alpha: float) -> Region:
-    """Of a sentence that says that there is a setting: it holds in one, corrected for those tried, or is not
-    found."""
+    """The verdict on a sentence that says that there is a setting: one is found, or none, with a correction
+    for those tried."""
     if here.evidence.holds <= alpha:
         return Region(here, here.verdict, "here")
     if holding:
