@@ -35,3 +35,15 @@ def test_cells_need_as_many_as_the_one_that_needs_most():
     easy, hard = [0.4, 1.6, 0.9, 1.1, -0.2], [0.3, 2.0, -1.5, 1.0, -0.3]
     both = seeds_to_decide(claim, judge(claim, tables(np.array([easy, hard]))))
     assert both == seeds_to_decide(CLAIM, judge(CLAIM, tables(np.array([hard]))))
+
+
+def test_an_effect_just_under_the_smallest_is_decided_by_its_sign():
+    small = sentence("universal", 1, unit="matching score")
+    sample = tables(0.049 + 0.06 * np.array([[-1.0, 0.0, 1.0]]))
+    judgement = judge(small, sample)
+    assert judgement.verdict == "inconclusive"
+    seeds = seeds_to_decide(small, judgement)
+    generator = np.random.default_rng(0)
+    worlds = 0.049 + 0.06 * generator.normal(size=(300, 1, int(seeds)))
+    decided = np.mean([judge(small, tables(world)).verdict != "inconclusive" for world in worlds])
+    assert decided == pytest.approx(0.9, abs=0.07)

@@ -178,11 +178,11 @@ class Checkout:
             for file in self.root.glob("figures/smoke/**/[!.]*.*")
             if f"{file.parent.name}/{file.stem}" not in TIMED_FIGURES
         ]
-        claims = [file for file in tables if file.stem == "claims"]
+        claims = [file for file in tables if file.stem in ("claims", "observations")]
         found = {file: file.read_bytes() for file in [*tables, *drawn] if file not in claims}
         for file in claims:
-            verdicts = pd.read_parquet(file)
-            found[file] = verdicts[~verdicts["artifact"].str.endswith("-time")].to_csv().encode()
+            rows = pd.read_parquet(file)
+            found[file] = rows[~rows["claim"].str.contains("-time/")].to_csv().encode()
         return {str(file.relative_to(self.root)): content for file, content in found.items()}
 
 

@@ -42,7 +42,7 @@ def seeds_of(comparison: Comparison, seen: Observation) -> float:
     spread = float(number.values.std(ddof=1))
     if isinstance(number, Share):
         spread = math.sqrt(max(number.point * (1 - number.point), 1 / seen.seeds**2))
-    distance = min(abs(number.point - edge) for edge in edges(comparison, seen))
+    distance = to_decide(comparison, seen)
     if distance == 0:
         return NEVER
     if spread == 0:
@@ -57,8 +57,11 @@ def seeds_of(comparison: Comparison, seen: Observation) -> float:
     return NEVER
 
 
-def edges(comparison: Comparison, seen: Observation) -> list[float]:
-    """The values of the estimate at which a verdict turns into another."""
-    edge = seen.reference - seen.origin
-    offset = seen.margin if comparison.relation == "near" else seen.smallest
-    return [edge - offset, edge + offset] if offset else [edge]
+def to_decide(comparison: Comparison, seen: Observation) -> float:
+    """The largest half-width of an interval around the estimate that still decides."""
+    assert seen.estimate is not None
+    effect = abs(seen.estimate.point - (seen.reference - seen.origin))
+    if comparison.relation == "near":
+        return abs(effect - seen.margin)
+    # An ordering is decided by an interval on one side of 0, and as tied by one within the smallest effect.
+    return max(effect, seen.smallest - effect)

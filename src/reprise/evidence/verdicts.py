@@ -253,7 +253,7 @@ def ground(row: Mapping[Any, Any]) -> str:
         return "our own" if row["form"] == "ours" else "restated by us"
     if row["kind"] == "printed":
         return "printed numbers"
-    if row["published_std"] == row["published_std"]:
+    if row["published_std"] is not None and not math.isnan(row["published_std"]):
         return "single numbers"
     if row["scale"] == "reduced":
         return "reduced"
