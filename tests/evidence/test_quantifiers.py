@@ -1,8 +1,14 @@
 """Sentences about many cells, in worlds in which they are true or false: how often a verdict is wrong."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from worlds import judged, rate, sentence
 
+from reprise.evidence.claims import for_all
+from reprise.evidence.comparison import above
+from reprise.evidence.judgement import judge
+from reprise.evidence.measures import column
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
 
 ALPHA = 0.025
@@ -35,6 +41,22 @@ def test_a_true_universal_sentence_is_rarely_contradicted(cells):
 def test_a_tendency_that_is_none_is_rarely_reproduced_though_half_of_the_cells_have_an_effect(cells, seeds):
     effects = [0.6, -0.6] * (cells // 2)
     assert rate(judged(sentence("generic", cells), effects, seeds, WORLDS), "reproduced") <= ALPHA + ERROR
+
+
+@pytest.mark.parametrize(("shared", "verdict"), [(2, "inconclusive"), (5, "reproduced")])
+def test_a_tendency_is_averaged_over_the_seeds_that_all_cells_have(shared, verdict):
+    """The other seeds of the second cell would drown the effect of both."""
+    claim = for_all("p/f/c", "s", {name: above(column(name, "x"), 0.0, unit="1") for name in ("few", "many")},
+                    source="f", quantifier="generic", word="w")  # fmt: skip
+    many = np.where(np.arange(12) < shared, 3.0, -30.0) + 0.1 * np.random.default_rng(0).normal(size=12)
+    found = judge(claim, {
+        "few": pd.DataFrame({"seed": range(shared), "x": 1.0 + 0.1 * np.arange(shared)}),
+        "many": pd.DataFrame({"seed": range(12), "x": many}),
+    })  # fmt: skip
+    assert found.verdict == verdict
+    if verdict == "reproduced":
+        assert found.seeds == shared
+        assert found.observed == pytest.approx((many[:shared] + 1.0 + 0.1 * np.arange(shared)).mean() / 2)
 
 
 def test_a_tendency_with_four_of_nine_cells_reversed_is_never_plainly_reproduced():

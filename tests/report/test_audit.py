@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reprise.contract.experiment import Tables
 from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.claim import Claim
@@ -17,6 +18,10 @@ from reprise.report.audit import SCRIPT, observations
 
 def x(name: str) -> m.Measure:
     return column("t", name)
+
+
+def first_three(tables: Tables) -> pd.Series:
+    return x("few")(tables).iloc[:3]
 
 
 def made() -> list[Claim]:
@@ -32,6 +37,8 @@ def made() -> list[Claim]:
             for quantifier in ("universal", "generic", "existential")
             for names in (("up",), ("up", "noise"), ("up", "down"), ("tie", "up"), ("down", "noise"))
         ),
+        c.for_all("p/f/generic-some-seeds", "s", {"few": m.above(first_three, 0.0, unit="matching score"),
+                  "up": orderings["up"]}, quantifier="generic", **common),
         c.value("p/f/near", "s", quantity="score", measure=x("up"), published=0.5, unit="1", **common),
         c.value("p/f/printed", "s", quantity="score", measure=x("up"), published=0.5, std=0.1, n=3, unit="1",
                 **common),
@@ -53,7 +60,7 @@ def tables(seeds: int, generator: np.random.Generator) -> dict[str, pd.DataFrame
         "t": pd.DataFrame({
             "seed": range(seeds), "setting": "published", "up": 0.5 + 0.1 * noise[0], "tie": 0.02 * noise[1],
             "down": -0.3 + 0.1 * noise[2], "noise": noise[3], "flag": (noise[4] > -1).astype(float),
-            "number": np.round(3 + noise[5]), "tiny": np.abs(1e-8 * noise[6]),
+            "few": 0.4 + 0.1 * noise[3], "number": np.round(3 + noise[5]), "tiny": np.abs(1e-8 * noise[6]),
         })
     }  # fmt: skip
 

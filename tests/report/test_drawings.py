@@ -101,3 +101,24 @@ def test_ticks_are_few_and_round(least, most):
     assert 2 <= len(ticks) <= 6
     assert least <= ticks[0] < ticks[-1] <= most
     assert all(float(f"{tick:.2g}") == pytest.approx(tick) for tick in ticks)
+
+
+def setting(name, observed, verdict="reproduced"):
+    ends = {"low": observed - 1, "high": observed + 1}
+    return Reading.model_construct(name=name, verdict=verdict, observed=observed, reference=0.0, **ends)
+
+
+def test_settings_are_sorted_by_the_difference_with_the_published_one_among_them():
+    settings = [setting("wide", 3.0), setting("narrow", -2.0, "contradicted"), setting("middle", 0.2)]
+    curve = drawings.specification_curve(claim(settings=settings, here="inconclusive"))
+    assert [span.name for span in curve] == ["narrow", drawings.OURS, "middle", "wide"]
+    assert [span.centre for span in curve] == pytest.approx([-2.0, 0.1, 0.2, 3.0])
+    assert [span.verdict for span in curve] == ["contradicted", "inconclusive", "reproduced", "reproduced"]
+    lines = drawings.drawing(claim(settings=settings, low=0.5, high=0.7)).lines
+    assert [line.name for line in lines] == ["narrow", drawings.OURS, "middle", "wide"]
+
+
+def test_what_leaves_nothing_open_or_compares_otherwise_in_each_cell_has_no_curve():
+    cells = [setting("a", 1.0)]
+    assert drawings.specification_curve(claim()) == []
+    assert drawings.specification_curve(claim(settings=cells, cells=cells, is_one_scale=False)) == []

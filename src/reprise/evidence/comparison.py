@@ -93,9 +93,9 @@ class Comparison:
             shown cut to the range. A change has none.
         jackknife: that observations are jackknife values of an estimate from all seeds together, of which
             only the mean has a meaning.
-        learned: of every image net that is compared, how many percentage points its linear probe, or what
-            else shows that it learned, is above that of its random initialisation, by any index
-            (`learning.gain`); None where there is no such net.
+        learned: of every network that must have learned, how many percentage points its linear probe, or
+            what else shows that it learned, is above that of its random initialisation, by any index
+            (`learning.gain`); None where there is no such network.
         premise: what is taken for granted, such as the collapse that something prevents. Where a run lacks
             it, nothing is decided.
     """

@@ -326,17 +326,17 @@ def _on_average(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> J
 
 
 def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
-    """One part of a sentence about a tendency: the mean effect over its cells, seed by seed."""
+    """One part of a sentence about a tendency: the mean effect over its cells, in each seed that all of them
+    have."""
     obstacle = next((each for each in cells.values() if each.observation.obstacle), None)
     names = list(cells)
     first = claim.cells[names[0]]
-    seeds = {frozenset(each.observation.at) for each in cells.values()}
     if obstacle is not None or len(cells) == 1:
         return obstacle or cells[names[0]]
-    if first.kind != "ordering" or len(seeds) > 1:
+    if first.kind != "ordering":
         return _in_every(cells, alpha)
     observations = [cells[name].observation for name in names]
-    effects = pd.concat([each.effects for each in observations], axis=1).mean(axis=1)
+    effects = pd.concat([each.effects for each in observations], axis=1, join="inner").mean(axis=1)
     mean = Observation(
         sample=effects.to_numpy(), reference=0.0, margin=0.0, seeds=len(effects), at=tuple(effects.index),
         smallest=float(np.mean([each.smallest for each in observations])),

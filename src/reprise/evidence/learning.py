@@ -1,5 +1,6 @@
 """The rule of what is evidence about trained networks: a claim that compares them decides something only
-where all of them have learned, those that should be worse included."""
+where they have learned. Of two accuracies, the network that is said to be better must have learned; the other
+must only if its learning rate was not the best of a grid."""
 
 import numpy as np
 import pandas as pd

@@ -16,6 +16,7 @@ SIZE, EDGE = 440, 46
 TICKS = 4
 MOST_LINES = 60
 """Of one claim's drawing."""
+OURS = "the published setting"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class _Span:
+class Span:
     """What a line shows, as differences from its reference."""
 
     name: str
@@ -72,7 +73,7 @@ def drawing(claim: Claim) -> Drawing | None:
     spans = list(_spans(claim)) if claim.kind in DRAWN else []
     if not spans:
         return None
-    low, high = _allowed(claim)
+    low, high = allowed(claim)
     ends = [
         end for each in spans for end in (each.centre, each.low, each.high, *each.dots) if end is not None
     ]
@@ -89,31 +90,55 @@ def drawing(claim: Claim) -> Drawing | None:
     return Drawing(lines, place(low), place(high), place(0.0), axis, len(spans) - len(lines))
 
 
-def _spans(claim: Claim) -> Iterator[_Span]:
-    reference = claim.reference
-    if claim.observed is not None and reference is not None and not claim.cells:
-        dots = [value - reference for value in claim.values]
-        yield _Span("ours", claim.verdict, interval(claim.observed, claim.own_low, claim.own_high),
-                    claim.observed - reference, _less(claim.own_low, reference),
-                    _less(claim.own_high, reference), dots)  # fmt: skip
+def _spans(claim: Claim) -> Iterator[Span]:
+    reference, ours = claim.reference, _ours(claim)
+    if ours is not None and reference is not None and not claim.cells:
+        if not claim.settings:
+            yield ours
         if claim.published is not None:
             shown = claim.published
-            yield _Span("published", None, interval(shown.value, shown.low, shown.high),
+            yield Span("published", None, interval(shown.value, shown.low, shown.high),
                         shown.value - reference, _less(shown.low, reference),
                         _less(shown.high, reference))  # fmt: skip
         if claim.low is not None and claim.high is not None and claim.low != claim.own_low:
             both = [_less(end, reference) for end in (claim.observed, claim.low, claim.high)]
-            yield _Span("difference, both spreads", None, interval(*both), both[0] or 0.0, both[1], both[2])
+            yield Span("difference, both spreads", None, interval(*both), both[0] or 0.0, both[1], both[2])
     if claim.is_one_scale:
         yield from _of_readings(claim.cells)
-    if claim.is_one_scale or not claim.cells:
-        yield from _of_readings(claim.settings)
+    yield from specification_curve(claim)
 
 
-def _of_readings(readings: Iterable[Reading]) -> Iterator[_Span]:
+def specification_curve(claim: Claim) -> list[Span]:
+    """A claim in each setting of what its paper leaves open, the published one included, sorted by the
+    difference (Simonsohn, Simmons and Nelson 2020); empty if nothing is left open, or if cells differ in what
+    they compare."""
+    ours = _ours(claim)
+    if (
+        not claim.settings
+        or ours is None
+        or claim.kind not in DRAWN
+        or not (claim.is_one_scale or not claim.cells)
+    ):
+        return []
+    return sorted([ours, *_of_readings(claim.settings)], key=lambda span: span.centre)
+
+
+def _ours(claim: Claim) -> Span | None:
+    """What was observed in the published setting."""
+    if claim.observed is None or claim.reference is None:
+        return None
+    text = interval(claim.observed, claim.own_low, claim.own_high)
+    centre, low, high = (
+        _less(end, claim.reference) for end in (claim.observed, claim.own_low, claim.own_high)
+    )
+    dots = [] if claim.cells else [value - claim.reference for value in claim.values]
+    return Span(OURS if claim.settings else "ours", claim.here, text, centre or 0.0, low, high, dots)
+
+
+def _of_readings(readings: Iterable[Reading]) -> Iterator[Span]:
     for each in readings:
         if each.observed is not None and each.reference is not None:
-            yield _Span(each.name, each.verdict, interval(each.observed, each.low, each.high),
+            yield Span(each.name, each.verdict, interval(each.observed, each.low, each.high),
                         each.observed - each.reference, _less(each.low, each.reference),
                         _less(each.high, each.reference))  # fmt: skip
 
@@ -122,7 +147,7 @@ def _less(value: float | None, reference: float) -> float | None:
     return None if value is None else value - reference
 
 
-def _allowed(claim: Claim) -> tuple[float, float]:
+def allowed(claim: Claim) -> tuple[float, float]:
     """The differences that the claim allows."""
     margin = claim.margin or 0.0
     if claim.relation == "near":
@@ -130,7 +155,7 @@ def _allowed(claim: Claim) -> tuple[float, float]:
     return (0.0, math.inf) if claim.relation in ("above", "at least") else (-math.inf, 0.0)
 
 
-def _line(span: _Span, place: Callable[[float], float]) -> Line:
+def _line(span: Span, place: Callable[[float], float]) -> Line:
     centre = place(span.centre)
     ends = (centre if end is None else place(end) for end in (span.low, span.high))
     style = ";".join(f"--{name}:{value:g}" for name, value in zip("abc", (*ends, centre), strict=True))

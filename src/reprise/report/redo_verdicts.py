@@ -114,13 +114,15 @@ def by_part(cells):
 
 
 def on_average(part, alpha):
-    """One part of a sentence about a tendency: the mean effect over its cells, seed by seed."""
+    """One part of a sentence about a tendency: the mean effect over its cells, in each seed that all have."""
     first = part[0][0]
     if any(cell.obstacle for cell, _ in part):
         return 1.0, 1.0, 1.0
-    if len(part) == 1 or first.kind != "ordering" or len({frozenset(x.index) for _, x in part}) > 1:
+    if len(part) == 1 or first.kind != "ordering":
         return in_every([of_cell(cell, x.to_numpy(), alpha) for cell, x in part])
-    mean = pd.concat([x for _, x in part], axis=1).mean(axis=1)
+    mean = pd.concat([x for _, x in part], axis=1, join="inner").mean(axis=1)
+    if len(mean) < 3:
+        return 1.0, 1.0, 1.0
     how = "ranks" if len(mean) >= 8 else "mean"
     how = first.estimate if first.estimate in ("jackknife", "signs") else how
     joint = first._replace(

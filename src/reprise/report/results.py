@@ -7,7 +7,7 @@ so that the same results give the same bytes.
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.judgement import VERDICTS
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
-from reprise.report import numbers, wording
+from reprise.report import history, numbers, specifications, wording
 from reprise.report.build import build
 from reprise.report.html import environment, symbol
 from reprise.report.schema import Figure, Paper, Report
@@ -65,8 +65,10 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     if missing := [figure.id for figure in required if not figure.files]:
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
-    contents = pages(report, tier.root) | _drawings(report, tier.results)
+    changed = [*history.read(folder), *history.changes(tier, claims, folder / TABLE)]
+    contents = pages(report, tier.root, changed) | _drawings(report, tier.results)
     contents |= {TABLE: verdicts(report).encode(), BUNDLE.name: small_bundle(tier)}
+    contents |= {history.HISTORY: history.written(changed)}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
     files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()
@@ -81,16 +83,25 @@ def _write(content: bytes, file: Path) -> None:
     file.write_bytes(content)
 
 
-def pages(report: Report, root: Path) -> dict[str, bytes]:
+def pages(report: Report, root: Path, changed: Sequence[history.Change] = ()) -> dict[str, bytes]:
     """File name -> the page in Markdown: one with what was found in all papers, and one a paper.
 
     Args:
         root: the checkout, whose git knows when the commits were made that the results are of.
+        changed: verdicts that have changed since they were first published.
     """
-    index = _render("results.md.j2", report, facts=_facts(report, root), findings=findings(report, Path()))
+    index = _render(
+        "results.md.j2", report, facts=_facts(report, root), findings=findings(report, Path()),
+        changed=changed, causes=history.CAUSES,
+    )  # fmt: skip
     papers = {
         f"{paper.key}.md": _render(
-            "results_paper.md.j2", report, paper=paper, figures={each.id: each for each in paper.figures}
+            "results_paper.md.j2",
+            report,
+            paper=paper,
+            figures={each.id: each for each in paper.figures},
+            courses=history.courses(changed, paper.key),
+            curves=specifications.curves(paper),
         )
         for paper in report.papers
     }
@@ -167,6 +178,9 @@ def _drawings(report: Report, results: Path) -> dict[str, bytes]:
             contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
         else:
             contents[f"{figure.id}.csv"] = (results / figure.files["csv"]).read_bytes()
+    for paper in report.papers:
+        if specifications.curves(paper):
+            contents[f"{paper.key}/specifications.png"] = specifications.drawn(paper)
     return contents
 
 
@@ -183,6 +197,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
     made = environment(keep_trailing_newline=True)
     made.filters |= {
         "cell": wording.cell,
+        "percent": numbers.percent,
         "symbol": symbol,
         "observed": wording.observed,
         "printed": wording.printed,

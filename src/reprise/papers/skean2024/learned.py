@@ -16,11 +16,11 @@ def gains(probes: pd.DataFrame) -> pd.Series:
 
 @interned
 def learned(probes: Source, /, **where: Any) -> Measure:
-    """The gains of all networks that a claim compares.
+    """The gains of all networks that must have learned.
 
     Args:
         probes: the table of linear probes.
-        where: as in `measures.rows`: the networks that the claim reads.
+        where: as in `measures.rows`: these networks.
     """
     networks = selected(probes, **where)
     return lambda tables: gains(networks(tables))

@@ -141,7 +141,7 @@ STATEMENTS = [
         word="do not become balanced",
         measure=at_end("none", "stable_rank"),
         below=(1 - MARGINS["singular value"]) * DIM,
-        **BALANCE,
+        **BALANCE | {"unit": f"{STABLE_RANK}, against the margin"},
     ),
     value(
         "jing2022/other-papers/chi-linear",

@@ -61,7 +61,7 @@ def _unit(column: str) -> str:
 
 
 def _leads(column: str, lead: Measure) -> Comparison:
-    return above(lead, 0.0, unit=_unit(column), learned=LEARNED_BY_PAIR)
+    return above(lead, 0.0, unit=_unit(column), learned=learned("probes", method="frossl"))
 
 
 def _similar(column: str) -> Comparison:

@@ -69,7 +69,7 @@ def _lead(method: str, epoch: int) -> Comparison:
         lead(method, epoch),
         0.0,
         unit=f"{POINTS}, FroSSL's lead",
-        learned=learned(of_table3, method=("frossl", method)),
+        learned=learned(of_table3, method="frossl"),
     )
 
 
@@ -78,7 +78,7 @@ def _competitive(method: str, place: int) -> Comparison:
         difference(accuracy(place, "frossl"), accuracy(place, method)),
         -MARGINS["accuracy"],
         unit=f"{POINTS}, FroSSL's lead",
-        learned=learned("probes", place=place, method=("frossl", method)),
+        learned=learned("probes", place=place, method="frossl"),
     )
 
 
@@ -89,7 +89,7 @@ def _logs(method: str) -> Claim:
             accuracy(place, method),
             unit="% top-1 linear probe",
             range=PERCENT,
-            learned=learned("probes", place=place, method=("frossl", method)),
+            learned=learned("probes", place=place, method="frossl"),
         )
         for place in SIZES
     }

@@ -25,7 +25,7 @@ CLAIMS: list[Claim] = [
         source="Section 4.1, after which Appendix C has a graph",
         measure=difference(column(varied, "top1", batch=first), column(varied, "top1", batch=last)),
         above=-MARGINS["accuracy"],
-        unit="percentage points of a linear probe, smallest over largest batch",
+        unit="percentage points of a linear probe, smallest over largest batch, against the margin",
         learned=learned(varied, batch=lambda sizes: first(sizes) | last(sizes)),
         word="is not a property",
         reading="ours: the smallest and the largest batch of Appendix C, at one learning rate, which pilots "

@@ -25,7 +25,7 @@ CLAIMS: list[Claim] = [
                 at_weight(weight),
                 unit="% top-1 of a linear probe",
                 range=PERCENT,
-                learned=learned("probes", weight=(1.0, weight)),
+                learned=learned("probes", weight=1.0),
             )
             for weight in OTHERS
         },
