@@ -95,7 +95,7 @@ SHAPES: Mapping[str, Draw] = {
 @dataclass(frozen=True)
 class Rates:
     """How often a world's sentence comes out wrong where it is only just false, or true, and how often an
-    effect of two standard deviations is found."""
+    effect of 2 is found."""
 
     false_reproduced: float
     false_contradicted: float
@@ -129,7 +129,7 @@ def rows(worlds: int = 4000) -> list[tuple[Any, ...]]:
 
 
 if __name__ == "__main__":
-    print("| observations | seeds | false `reproduced`, % | false `contradicted`, % | found at 2 sd, % |")
+    print("| observations | seeds | false `reproduced`, % | false `contradicted`, % | effect of 2 found, % |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for row in rows():
         print("| " + " | ".join(map(str, row)) + " |")

@@ -30,11 +30,27 @@ def test_seeds_are_not_what_a_decided_claim_lacks():
     assert math.isnan(seeds_to_decide(CLAIM, judge(CLAIM, tables(np.full((1, 8), 1.0)))))
 
 
-def test_cells_need_as_many_as_the_one_that_needs_most():
-    claim = sentence("universal", 2)
-    easy, hard = [0.4, 1.6, 0.9, 1.1, -0.2], [0.3, 2.0, -1.5, 1.0, -0.3]
-    both = seeds_to_decide(claim, judge(claim, tables(np.array([easy, hard]))))
-    assert both == seeds_to_decide(CLAIM, judge(CLAIM, tables(np.array([hard]))))
+@pytest.mark.parametrize(
+    ("quantifier", "effects", "verdict"),
+    [
+        ("universal", [0.9] * 16, "reproduced"),
+        ("universal", [3.0] * 15 + [-1.0], "contradicted"),
+        ("existential", [-2.0] * 7 + [1.0], "reproduced"),
+    ],
+)
+def test_so_many_seeds_decide_sentences_about_many_cells(quantifier, effects, verdict):
+    """From a draw with these means and a spread of 1, of too few seeds."""
+    claim = sentence(quantifier, len(effects))
+    drawn = np.array([-1.0, 0.0, 1.0])
+    judgement = judge(claim, tables(np.array(effects)[:, None] + drawn))
+    assert judgement.verdict == "inconclusive"
+    seeds = int(seeds_to_decide(claim, judgement))
+    assert rate(judged(claim, effects, seeds, 300), verdict) >= 0.8
+
+
+def test_a_search_that_leans_nowhere_has_no_number_of_seeds():
+    claim = sentence("existential", 2)
+    assert math.isnan(seeds_to_decide(claim, judge(claim, tables(np.array([[-0.1, -2.0, 1.0]] * 2)))))
 
 
 def test_an_effect_just_under_the_smallest_is_decided_by_its_sign():

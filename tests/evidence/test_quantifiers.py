@@ -6,7 +6,7 @@ import pytest
 from worlds import judged, rate, sentence
 
 from reprise.evidence.claims import for_all
-from reprise.evidence.comparison import above
+from reprise.evidence.comparison import above, at_least
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
@@ -59,6 +59,27 @@ def test_a_tendency_is_averaged_over_the_seeds_that_all_cells_have(shared, verdi
         assert found.observed == pytest.approx((many[:shared] + 1.0 + 0.1 * np.arange(shared)).mean() / 2)
 
 
+def test_a_third_of_the_cells_of_one_part_are_exceptions_though_they_are_few_of_all():
+    names = ["a", "b", "c", *(f"{n}" for n in range(6))]
+    cells = {
+        name: above(column("t", name), 0.0, unit="1" if place < 3 else "2")
+        for place, name in enumerate(names)
+    }
+    claim = for_all("p/f/c", "s", cells, source="f", quantifier="generic", word="w")
+    spread = np.linspace(-1.0, 1.0, 8)
+    values = dict.fromkeys(names, 1.0 + 0.1 * spread) | {"a": -0.1 + spread, "b": -0.1 + spread}
+    judged = judge(claim, {"t": pd.DataFrame(values | {"c": 9.0 + spread, "seed": range(8)})})
+    assert (judged.verdict, judged.exceptions) == ("reproduced", ("a", "b"))
+
+
+def test_counts_are_averaged_over_cells_as_other_effects_are():
+    cells = {name: at_least(column("t", name), 1, unit="collapsed values") for name in ("a", "b")}
+    claim = for_all("p/f/c", "s", cells, source="f", quantifier="generic", word="w")
+    a = [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
+    judged = judge(claim, {"t": pd.DataFrame({"seed": range(10), "a": a, "b": [8] * 10})})
+    assert (judged.verdict, judged.every) == ("reproduced", "inconclusive")
+
+
 def test_a_tendency_with_four_of_nine_cells_reversed_is_never_plainly_reproduced():
     judgements = judged(sentence("generic", 9), [4.0] * 5 + [-1.0] * 4, 10, 300)
     assert all(each.exceptions for each in judgements if each.verdict == "reproduced")
@@ -91,7 +112,7 @@ def test_an_effect_too_small_to_name_is_tied_and_contradicts_only_what_the_paper
 
 def test_one_tied_cell_ties_a_universal_sentence_and_one_reversed_cell_contradicts_it():
     up, tied, down = Evidence(0.001, 1.0, 1.0), Evidence(1.0, 1.0, 0.01), Evidence(1.0, 0.001, 1.0)
-    assert universal([up, up]).decision() == "reproduced"
+    assert universal([up, up]) == Evidence(0.001, 1.0, 1.0)
     assert universal([up, tied]).decision() == "tied"
     assert universal([up, tied, down]).decision() == "contradicted"
     assert existential([down, down, up]).decision() == "reproduced"

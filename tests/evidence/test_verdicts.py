@@ -245,6 +245,19 @@ def test_the_margin_of_a_singular_value_is_relative_to_another_measure_too(scale
     assert row["margin"] == pytest.approx(0.3 * scale)
 
 
+def test_a_relative_margin_counts_the_noise_of_the_measured_reference():
+    """Each observation lies just a tenth above its own reference, on the margin."""
+    generator = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(300):
+        base = np.abs(generator.normal(1.0, 0.3, 5)) + 0.05
+        claim = value(y, "singular value")
+        wrong += (
+            judge(claim, tables(base * (1.1 + generator.normal(0, 0.01, 5)), base)).verdict == "reproduced"
+        )
+    assert wrong / 300 <= 0.025 + 3 * (0.025 * 0.975 / 300) ** 0.5
+
+
 @pytest.mark.parametrize("claim", [value(), ordering(above=0.0), ordering(above=y)])
 def test_two_seeds_are_no_evidence(claim):
     found = judge(claim, tables([0.5, 0.5], [0.1, 0.1]))
@@ -319,6 +332,10 @@ def test_several_observations_of_a_seed_do_not_pass_for_seeds():
     twice = {"t": pd.concat([tables([0.5, 0.5])["t"]] * 2)}
     with pytest.raises(ValueError, match="p/table1/v: its measure gives more than one observation a seed"):
         judge(value(), twice)
+    four = pd.Series([0.5] * 4, pd.MultiIndex.from_product([[0, 1], ["a", "b"]]))
+    runs = c.ordering("p/fig1/o", "s", source="f", measure=lambda tables: four, above=0.0, unit="1")
+    with pytest.raises(ValueError, match="more than one observation a seed"):
+        judge(runs, {"t": pd.DataFrame()})
 
 
 @pytest.mark.parametrize("make", [value, lambda **rest: ordering(above=0.2, **rest),

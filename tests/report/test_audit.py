@@ -7,13 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reprise.contract.experiment import Tables
+from reprise.contract.experiment import BASE, Tables
+from reprise.contract.settings import Settings, unstated
 from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.claim import Claim
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import judge_all
 from reprise.report.audit import SCRIPT, observations
+
+
+class Open(Settings):
+    width: int = unstated(8, "the paper does not say")
 
 
 def x(name: str) -> m.Measure:
@@ -76,6 +81,24 @@ def test_every_verdict_follows_from_the_two_files_alone(tmp_path, seeds):
     )
 
 
+def test_verdicts_over_settings_follow_too(tmp_path):
+    """One is tied at its own level and not at the one that is corrected for settings; one is a search."""
+    common = {"source": "f", "word": "w", "measure": x("up"), "above": 0.0, "unit": "matching score"}
+    claims = [
+        c.ordering("p/f/depends", "s", **common),
+        c.ordering("p/f/search", "s", exists=True, **common),
+    ]
+    up = [0.03 + 0.0145 * shift for shift in (-1.0, -0.5, 0.0, 0.5, 1.0)]
+    rows = [(BASE, up), ("other", [each - 1.0 for each in up])]
+    found = {
+        "t": pd.concat(
+            pd.DataFrame({"seed": range(5), "setting": name, "up": values}) for name, values in rows
+        )
+    }
+    judged = judge_all(claims, found, Open())
+    assert redo(tmp_path, judged, claims, found, Open())[0] == 0
+
+
 def test_a_verdict_that_does_not_follow_is_named(tmp_path):
     claims, found = made(), tables(9, np.random.default_rng(0))
     judged = judge_all(claims, found, None)
@@ -85,9 +108,9 @@ def test_a_verdict_that_does_not_follow_is_named(tmp_path):
     assert "p/f/near: contradicted in claims.csv, reproduced from the observations" in printed
 
 
-def redo(folder, judged, claims, found):
+def redo(folder, judged, claims, found, params=None):
     judged.to_csv(folder / "claims.csv", index=False)
-    observations(claims, found, None).to_parquet(folder / "observations.parquet")
+    observations(claims, found, params).to_parquet(folder / "observations.parquet")
     copy = folder / SCRIPT.name
     copy.write_bytes(SCRIPT.read_bytes())
     done = subprocess.run([sys.executable, copy, folder], capture_output=True, text=True, check=False)

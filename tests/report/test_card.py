@@ -53,7 +53,7 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
     assert said["says"] == claim.statement
     assert said["source"] == "Figure 4"
     assert said["verdict"].startswith(row["verdict"])
-    assert said["changed"] == "its steps"
+    assert "changed after seeing results: its steps" in said["notes"]
     assert "steps" in said["basis"]  # a departure
     table = pd.read_parquet(tier.results / ID / "trajectory.parquet")
     of_arm = table.query("setting == 'published' and arm == 'independent'")
@@ -106,7 +106,7 @@ def test_stale_results_are_not_shown(tier, monkeypatch):
 def test_a_target_of_ours_is_not_called_published(tier):
     _, said = fields(card(f"{KEY}/fig4/off-diagonal", tier, width=1000))
     assert "published" not in said
-    assert said["holds if"] == "near 0 (target implied: the paper prints no number)"
+    assert said["holds if"] == "near 0 (the target that the paper implies; it prints no such number)"
     _, said = fields(card(CLAIM, tier, width=1000))
     assert said["holds if"].endswith(" (measured in the same run)")
     _, said = fields(card(f"{KEY}/lemma1/gradient-flow", tier, width=1000))

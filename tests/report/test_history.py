@@ -14,10 +14,11 @@ PRINTED = next(id for paper in registry.papers().values() for id, (_, experiment
                if experiment is None)  # fmt: skip
 
 
-def moved(monkeypatch, tmp_path, old, again, now, claim=CLAIM, **params):
+def moved(monkeypatch, tmp_path, old, again, now, claim=CLAIM, gone="", **params):
     """The changes when a verdict `old` becomes `now`, and the earlier run is `again` by the rules of today.
 
     Args:
+        gone: a claim that was published, too, and is no more.
         params: of the new run, that the earlier one did not have.
     """
     tier = load_tier("default")
@@ -30,7 +31,8 @@ def moved(monkeypatch, tmp_path, old, again, now, claim=CLAIM, **params):
     judged = pd.DataFrame({"claim": [claim], "verdict": [again]})
     monkeypatch.setattr(recorded, "verdicts", lambda tier: judged if again else judged[:0])
     before = tmp_path / TABLE
-    pd.DataFrame({"claim": [claim], "verdict": [old]}).to_csv(before, index=False)
+    names, verdicts = ([claim, gone], [old, "contradicted"]) if gone else ([claim], [old])
+    pd.DataFrame({"claim": names, "verdict": verdicts}).to_csv(before, index=False)
     rows = pd.DataFrame({"claim": [claim], "verdict": [now], "reason": ["why"]})
     return history.changes(tier, rows, before)
 
@@ -61,6 +63,11 @@ def test_what_no_run_decides_is_changed_by_a_rule(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("old", "now"), [("tied", "tied"), ("not run", "reproduced"), ("tied", "not run")])
 def test_a_claim_that_was_or_is_not_run_has_not_changed(monkeypatch, tmp_path, old, now):
     assert moved(monkeypatch, tmp_path, old, old, now) == []
+
+
+def test_a_claim_that_is_gone_is_listed(monkeypatch, tmp_path):
+    (change,) = moved(monkeypatch, tmp_path, "tied", "tied", "tied", gone="tian2023/fig10/gone")
+    assert (change.claim, change.before, change.now) == ("tian2023/fig10/gone", "contradicted", "dropped")
 
 
 def test_a_first_publication_changes_nothing(tmp_path):

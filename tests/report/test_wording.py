@@ -103,9 +103,12 @@ def test_a_tied_setting_is_not_called_undecided(verdict, words):
     claim = Claim.model_construct(
         verdict=verdict, settings=settings, stands="", verdict_half_margin=verdict, reading="", looked="",
         verdict_twice_margin=verdict, margin=0.0, smallest=0.0, kind="ordering", exceptions=[],
-        what_would_decide="",
+        what_would_decide="", seeds=10, sample="seeds",
     )  # fmt: skip
     assert notes(claim) == [f"7 other settings: {words}"]
+    few = claim.model_copy(update={"seeds": 5})
+    assert notes(few)[1] == "an outcome of up to 52 % of runs may not be among 5 seeds"
+    assert (1 - 0.52) ** 5 > 0.025 > (1 - 0.53) ** 5
 
 
 def test_seeds_and_minutes_that_would_decide_it_are_said():

@@ -28,7 +28,7 @@ class Smallest(NamedTuple):
 SMALLEST = (
     Smallest("accuracy, in percentage points", 1.0, r"^%|^percentage points"),
     Smallest("share, probability", 0.05, r"\bshare\b|probability"),
-    Smallest("score, cosine, correlation", 0.05, r"score|\bcos\b|correlation|A_kk"),
+    Smallest("score, cosine, correlation", 0.05, r"score|\bcos(ine)?\b|correlation|A_kk"),
     Smallest("entropy, in nats", 0.05, r"\bnats\b"),
     Smallest("log-log slope", 0.075, r"slope|^power of"),
     Smallest("eigenvalue, condition number: natural logarithm", 0.05, r"^log condition number"),
@@ -41,12 +41,23 @@ NO_EFFECT = re.compile(r"margin|rounding|beyond what")
 """Units of a distance from an edge: a margin stands in them already."""
 
 
+def is_relative(comparison: Comparison) -> bool:
+    """Whether a comparison's margin, or its smallest effect, is a share of the reference."""
+    scale = _scale(comparison)
+    return comparison.relative or (scale is not None and scale.relative)
+
+
+def _scale(comparison: Comparison) -> Smallest | None:
+    """The scale of an ordering's unit, if it has one."""
+    if comparison.relation not in ("above", "below") or NO_EFFECT.search(comparison.unit):
+        return None
+    return next((each for each in SMALLEST if re.search(each.units, comparison.unit)), None)
+
+
 def smallest_effect(comparison: Comparison, reference: float) -> float:
     """The smallest effect of an ordering in the unit of its observations; 0 where its unit has none, or where
     the bounds leave no larger effect than that on the side that the statement is about."""
-    if comparison.relation not in ("above", "below") or NO_EFFECT.search(comparison.unit):
-        return 0.0
-    found = next((each for each in SMALLEST if re.search(each.units, comparison.unit)), None)
+    found = _scale(comparison)
     if found is None:
         return 0.0
     smallest = found.effect * abs(reference) if found.relative else found.effect

@@ -39,6 +39,7 @@ MIN_POINTS = 200
 MANY_CELLS = 5
 """Cells from which on the effect in a further one is predicted."""
 UNKNOWN = Evidence()
+UP = ("above", "at least")
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, alpha: flo
         alpha: the one-sided rate of false verdicts.
     """
     cells = {
-        name: decide(cell, observe(claim, name, tables), margin_scale, alpha)
+        name: decide(cell, observe(claim, name, tables, alpha), margin_scale, alpha)
         for name, cell in looked_at(claim, tables).items()
     }
     if not claim.has_cells and claim.quantifier != "existential":
@@ -313,16 +314,19 @@ def _on_average(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> J
     judged = {next(iter(part)): _part(claim, part, alpha) for part in parts.values()}
     whole = _in_every(judged, alpha)
     every = _in_every(cells, alpha).verdict if len(cells) > 1 else ""
-    averaged = {
-        name for each in parts.values() if len(each) > 1 for name in each
-        if claim.cells[name].kind == "ordering"
-    }  # fmt: skip
-    exceptions = [name for name in cells if name in averaged and not cells[name].favours]
-    if 3 * len(exceptions) < len(cells):
-        exceptions = [name for name in exceptions if cells[name].evidence.fails <= alpha]
-    if whole.verdict != "reproduced":
-        exceptions = []
+    exceptions: list[str] = []
+    for part in parts.values() if whole.verdict == "reproduced" else ():
+        if len(part) > 1 and all(map(_is_averaged, map(claim.cells.__getitem__, part))):
+            wrong = [name for name, cell in part.items() if not cell.favours]
+            few = 3 * len(wrong) < len(part)
+            exceptions += [name for name in wrong if not few or cells[name].evidence.fails <= alpha]
     return _named(claim, cells, replace(whole, every=every, exceptions=tuple(exceptions)))
+
+
+def _is_averaged(comparison: Comparison) -> bool:
+    """Tells if a sentence about a tendency averages cells of this kind. Cells that must lie near a number are
+    not averaged, because errors of opposite signs would cancel."""
+    return comparison.kind not in ABOUT_EACH and comparison.relation != "near"
 
 
 def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
@@ -333,7 +337,7 @@ def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgeme
     first = claim.cells[names[0]]
     if obstacle is not None or len(cells) == 1:
         return obstacle or cells[names[0]]
-    if first.kind != "ordering":
+    if not _is_averaged(first):
         return _in_every(cells, alpha)
     observations = [cells[name].observation for name in names]
     effects = pd.concat([each.effects for each in observations], axis=1, join="inner").mean(axis=1)
@@ -342,7 +346,7 @@ def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgeme
         smallest=float(np.mean([each.smallest for each in observations])),
     )  # fmt: skip
     plain = replace(first, reference=0.0, bounds=UNBOUNDED, learned=None, premise=None)
-    mean = replace(mean, estimate=estimate(plain, mean.sample))
+    mean = replace(mean, estimate=estimate(plain, mean.sample, alpha))
     return decide(plain, with_interval(plain, mean), alpha=alpha)
 
 
@@ -372,14 +376,14 @@ def _named(claim: Claim, cells: Mapping[str, Judgement], judged: Judgement) -> J
 
 def _further(claim: Claim, cells: Mapping[str, Judgement]) -> str:
     """The worst cell, and the 95 % prediction interval of the effect in a further cell."""
-    units = {(claim.cells[name].unit, claim.cells[name].relation) for name in cells}
-    if len(units) > 1 or {claim.cells[name].kind for name in cells} != {"ordering"}:
+    parts = {claim.cells[name].part for name in cells}
+    first = claim.cells[next(iter(cells))]
+    if len(parts) > 1 or not _is_averaged(first):
         return ""
-    ((_, relation),) = units
     effects = {name: each.observed - each.reference for name, each in cells.items()}
     if not all(map(math.isfinite, effects.values())):
         return ""
-    worst = min(effects, key=lambda name: effects[name] if relation == "above" else -effects[name])
+    worst = min(effects, key=lambda name: effects[name] if first.relation in UP else -effects[name])
     words = f"; worst: {worst} ({effects[worst]:+.2g})"
     if len(effects) >= MANY_CELLS:
         spread = np.array(list(effects.values()))

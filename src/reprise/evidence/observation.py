@@ -11,7 +11,7 @@ import pandas as pd
 from reprise.contract.experiment import Tables
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import COARSEST, FORMULAS, LEARNED, SHARE, Comparison
-from reprise.evidence.effects import smallest_effect
+from reprise.evidence.effects import is_relative, smallest_effect
 from reprise.evidence.estimates import ALPHA, MIN_RANKED, Estimate, Mean, Median, Share, Typical
 from reprise.evidence.measures import once
 from reprise.evidence.rest import rest
@@ -35,8 +35,9 @@ class Observation:
     """A measurement in one cell and setting, or in `obstacle` the reason why it can decide nothing.
 
     Attributes:
-        sample: an observation a seed; where the reference is measured too, moved so that each lies to the
-            mean reference as it lies to its own.
+        sample: an observation a seed; where the reference is measured too, moved so that each differs from
+            the mean reference as it does from its own: where the margin or the smallest effect is relative,
+            by as large a share.
         estimate: of the sample less the reference; of a share, of the sample.
         margin: in the unit of the observation.
         smallest: the smallest effect that is worth a name, likewise; 0 if there is none.
@@ -86,8 +87,12 @@ def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
     return seen or claim.cells
 
 
-def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
-    """Measures one cell of a claim."""
+def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Observation:
+    """Measures one cell of a claim.
+
+    Args:
+        alpha: the one-sided level at which the claim is judged.
+    """
     comparison = claim.cells[cell]
     if comparison.measure is None:
         return Observation(claim.needs, "no experiment")
@@ -96,7 +101,7 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     paired = None if isinstance(against, (int, float)) else once(against)(tables).astype(float)
     reference = float(paired.mean() if paired is not None else against)  # type: ignore[arg-type]
     margin = comparison.margin_at(reference)
-    if comparison.kind not in ABOUT_EACH and not sample.index.is_unique:
+    if comparison.kind not in ABOUT_EACH and not sample.index.get_level_values(0).is_unique:
         raise ValueError(f"{claim.id}: its measure gives more than one observation a seed")
     seen = Observation(
         reference=reference, margin=margin, smallest=smallest_effect(comparison, reference),
@@ -127,7 +132,11 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     if paired is not None and sorted(sample.index) != sorted(paired.index):
         raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
     if paired is not None:
-        sample = sample - paired.reindex(sample.index) + reference
+        paired = paired.reindex(sample.index)
+        difference = sample - paired
+        if is_relative(comparison) and (paired * reference > 0).all():
+            difference *= reference / paired
+        sample = difference + reference
         seen = replace(seen, sample=sample.to_numpy())
     if comparison.resolution is not None:
         margin = float(once(comparison.resolution)(tables).max(skipna=False))
@@ -138,10 +147,10 @@ def observe(claim: Claim, cell: str, tables: Tables) -> Observation:
     if comparison.course is not None:
         ending = rest(once(comparison.course)(tables), seen.margin)
         seen = replace(seen, resting=ending.rests, heading=ending.heading)
-    return _estimated(comparison, seen, len(claim.cells))
+    return _estimated(comparison, seen, alpha / len(claim.cells))
 
 
-def _estimated(comparison: Comparison, seen: Observation, cells: int) -> Observation:
+def _estimated(comparison: Comparison, seen: Observation, level: float) -> Observation:
     """Adds the estimate and its interval, or says that the observations are too few."""
     values = seen.sample
     if comparison.kind in ABOUT_EACH:
@@ -150,22 +159,22 @@ def _estimated(comparison: Comparison, seen: Observation, cells: int) -> Observa
     if is_share(comparison, values):
         return with_interval(comparison, replace(seen, estimate=Share(values)))
     return with_interval(
-        comparison, replace(seen, estimate=estimate(comparison, values - seen.reference, cells))
+        comparison, replace(seen, estimate=estimate(comparison, values - seen.reference, level))
     )
 
 
-def estimate(comparison: Comparison, effects: np.ndarray, cells: int = 1) -> Estimate:
+def estimate(comparison: Comparison, effects: np.ndarray, level: float) -> Estimate:
     """The estimate that suits the kind of a comparison and the number of its observations.
 
     Args:
         effects: observations less the reference; an infinite one, of a run that diverges, is ordered last.
-        cells: of the claim. Signed ranks of n observations reach no smaller level than 2^-n; they are tested
-            where that is below the level at which one cell can contradict the claim.
+        level: at which one cell can contradict the claim. Signed ranks of n observations reach no smaller
+            one than 2^-n, and are tested where that suffices.
     """
     if comparison.kind == "count" or not np.isfinite(effects).all():
         return Median(effects)
     is_printed_mean = comparison.relation == "near" and not callable(comparison.reference)
-    is_ranked = len(effects) >= MIN_RANKED and 2.0 ** -len(effects) <= ALPHA / cells
+    is_ranked = len(effects) >= MIN_RANKED and 2.0 ** -len(effects) <= level
     if not is_ranked or is_printed_mean or comparison.jackknife:
         return Mean(effects, comparison.published_std, comparison.published_n)
     return Typical(effects)

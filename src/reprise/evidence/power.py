@@ -26,16 +26,28 @@ def seeds_to_decide(claim: Claim, judgement: Judgement) -> float:
     if claim.quantifier == "generic" or not judgement.cells:
         name = judgement.deciding or next(iter(claim.cells))
         return seeds_of(claim.cells[name], judgement.observation)
-    undecided = {
-        name: cell for name, cell in judgement.cells.items() if cell.code in ("crosses", "few seeds")
-    }
-    needed = [seeds_of(claim.cells[name], cell.observation) for name, cell in undecided.items()]
-    return max(needed) if needed and not any(map(math.isnan, needed)) else math.nan
+    cells = judgement.cells
+    undecided = {name for name, cell in cells.items() if cell.code in ("crosses", "few seeds")}
+    # One cell can decide a search for the sentence, and any other sentence against it, corrected for all.
+    is_search = claim.quantifier == "existential"
+    alone = {name for name in undecided if cells[name].favours == is_search}
+    share = (1 - POWER) / max(len(undecided), 1)
+    level, power = (ALPHA / len(cells), POWER) if alone else (ALPHA, 1 - share)
+    needed = [
+        seeds_of(claim.cells[name], cells[name].observation, level, power) for name in alone or undecided
+    ]
+    if not needed or any(map(math.isnan, needed)) or (is_search and not alone):
+        return math.nan
+    return min(needed) if alone else max(needed)
 
 
-def seeds_of(comparison: Comparison, seen: Observation) -> float:
+def seeds_of(comparison: Comparison, seen: Observation, level: float = ALPHA, power: float = POWER) -> float:
     """The number of seeds that would decide one comparison, by the normal approximation to the power of
-    Student's t test."""
+    Student's t test.
+
+    Args:
+        level: one-sided.
+    """
     number = seen.estimate
     if number is None or seen.seeds < 2 or not np.isfinite(number.values).all():
         return math.nan
@@ -50,7 +62,7 @@ def seeds_of(comparison: Comparison, seen: Observation) -> float:
     size = max(number.fewest, 2)
     while size <= MOST_SEEDS:
         reached = distance * math.sqrt(size) / spread
-        needed = float(quantile(size - 1, 1 - 2 * ALPHA) + quantile(size - 1, 2 * POWER - 1))
+        needed = float(quantile(size - 1, 1 - 2 * level) + quantile(size - 1, 2 * power - 1))
         if reached >= needed:
             return float(size)
         size += max(1, size // 50)

@@ -55,12 +55,13 @@ def universal(cells: Sequence[Evidence]) -> Evidence:
 
     It holds if each cell does, each tested at the full level: an intersection-union test (Berger 1982). It
     fails if one cell fails, corrected for their number (Holm; Bonferroni of the smallest). It is tied if each
-    cell holds or is tied.
+    cell holds or is tied, and one at least does not hold.
     """
+    has_tie = any(each.tied < each.holds for each in cells)
     return Evidence(
         max(each.holds for each in cells),
         min(1.0, len(cells) * min(each.fails for each in cells)),
-        max(min(each.holds, each.tied) for each in cells),
+        max(min(each.holds, each.tied) for each in cells) if has_tie else 1.0,
     )
 
 

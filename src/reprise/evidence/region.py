@@ -44,7 +44,7 @@ def over_settings(here: Judgement, others: Mapping[str, Judgement], *, exists: b
         others: in the others, at `each_alpha` of the number of all.
         exists: whether the sentence says that there is a setting in which it holds.
     """
-    if not others or here.verdict == "not run":
+    if here.verdict == "not run" or not (others or exists):
         return Region(here, here.verdict, "")
     alpha = each_alpha(len(others) + 1)
     holding = [name for name, each in others.items() if each.verdict == "reproduced"]

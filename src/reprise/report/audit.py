@@ -14,8 +14,9 @@ from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import FORMULAS, Comparison
-from reprise.evidence.estimates import Estimate, Mean, Median, Share, Typical
+from reprise.evidence.estimates import ALPHA, Estimate, Mean, Median, Share, Typical
 from reprise.evidence.observation import looked_at, observe
+from reprise.evidence.region import each_alpha
 from reprise.evidence.verdicts import differences, settings_of
 
 SCRIPT = Path(__file__).with_name("redo_verdicts.py")
@@ -69,15 +70,15 @@ def observations(claims: Iterable[Claim], tables: Tables, params: Settings | Non
             continue
         for name, found in settings.items():
             with reading(f"claim '{claim.id}'", found):
-                _add(rows, claim, name, found)
+                _add(rows, claim, name, found, ALPHA if name == BASE else each_alpha(len(settings)))
     return pd.DataFrame(rows).astype(dict.fromkeys(("published_std", "published_n", "effect"), float))
 
 
-def _add(rows: dict[str, list[Any]], claim: Claim, setting: str, tables: Tables) -> None:
-    """Adds the observations of a claim in one setting to columns."""
+def _add(rows: dict[str, list[Any]], claim: Claim, setting: str, tables: Tables, alpha: float) -> None:
+    """Adds the observations of a claim in one setting, judged at the level `alpha`, to columns."""
     parts: dict[tuple[object, ...], str] = {}
     for name, compared in looked_at(claim, tables).items():
-        seen = observe(claim, name, tables)
+        seen = observe(claim, name, tables, alpha)
         cell = {
             "claim": claim.id, "setting": setting, "cell": name, "round": ROUND,
             "part": parts.setdefault(compared.part, name), "reference": seen.reference, "kind": compared.kind,

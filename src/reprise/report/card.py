@@ -98,6 +98,8 @@ def _claim_lines(
     yield "says", claim.statement
     yield from _labelled("in the paper", (f"{each.text} ({each.place})" for each in claim.quotations))
     yield "source", claim.source
+    if claim.word:
+        yield "quantifier", f"{claim.quantifier}: “{claim.word}”"
     yield "verdict", ": ".join(dict.fromkeys(filter(None, (claim.verdict, claim.label, claim.reason))))
     if claim.verdict != "not run":
         yield "basis", claim.ground + (f" ({'; '.join(claim.departures)})" if claim.departures else "")
@@ -112,15 +114,13 @@ def _claim_lines(
         yield "margin", number(claim.margin)
     if claim.seeds:
         yield claim.sample, _values(claim)
+    if claim.p_reproduced is not None:
+        tests = {"reproduced": claim.p_reproduced, "contradicted": claim.p_contradicted, "tied": claim.p_tied}
+        yield "p-values", ", ".join(f"{verdict} {number(p)}" for verdict, p in tests.items())
     yield from _labelled("cells", (_reading(claim, each) for each in claim.cells))
     yield from _labelled("other settings", (_reading(claim, each) for each in claim.settings))
-    notes = {
-        "assumptions": "; ".join(claim.assumptions),
-        "decided by": claim.what_would_decide,
-        "definition": claim.reading,
-        "changed": claim.looked,
-    }
-    yield from ((label, text) for label, text in notes.items() if text)
+    yield from _labelled("notes", wording.notes(claim))
+    yield from _labelled("assumptions", filter(None, ["; ".join(claim.assumptions)]))
     for erratum in (each for each in paper.errata if each.id in claim.errata):
         yield "erratum", f"{erratum.where}: printed {erratum.printed}; corrected {erratum.corrected}"
     if claim.corrections:
@@ -182,7 +182,7 @@ def _origin(claim: Claim, definition: Definition) -> str:
         return " (measured in the same run)"
     if claim.kind in FORMULAS:
         return " (more is not rounding)"
-    return " (target implied: the paper prints no number)" if claim.published is None else ""
+    return " (the target that the paper implies; it prints no such number)" if claim.published is None else ""
 
 
 def _values(claim: Claim) -> str:
@@ -192,6 +192,8 @@ def _values(claim: Claim) -> str:
 
 def _reading(claim: Claim, reading: Reading) -> str:
     reference = "" if reading.reference is None else f", against {number(reading.reference)}"
+    if reading.observed is None:
+        return f"{reading.verdict}: {reading.name}: nothing observed"
     shown = measured(claim.kind, reading.observed, reading.low, reading.high)
     return f"{reading.verdict}: {reading.name}: {shown}{reference}"
 

@@ -12,6 +12,8 @@ from reprise.engine.provenance import commit, commit_date
 from reprise.ledger import recorded
 
 HISTORY = "history.csv"
+DROPPED = "dropped"
+"""In place of a verdict, of a claim that is gone or has another name."""
 Cause = Literal["data", "setting", "rule", "rule and data", "rule and setting"]
 CAUSES: dict[Cause, str] = {
     "data": "run again with the same parameters",
@@ -68,7 +70,8 @@ def changes(tier: Tier, claims: pd.DataFrame, before: Path) -> list[Change]:
         if row["verdict"] != old.get(row["claim"], row["verdict"])
         and "not run" not in (row["verdict"], old[row["claim"]])
     ]  # fmt: skip
-    if not moved:
+    gone = [id for id in old if id not in set(claims["claim"])]
+    if not moved and not gone:
         return []
     published = recorded.load(recorded.PUBLISHED, tier.root)
     again = _verdicts(recorded.verdicts(published))
@@ -80,7 +83,8 @@ def changes(tier: Tier, claims: pd.DataFrame, before: Path) -> list[Change]:
         by = _cause(id, old[id], again.get(id), verdict, tier, published)
         return Change(id, date, rules[:7], old[id], verdict, by, row["reason"])
 
-    return [change(row) for row in moved]
+    dropped = [Change(id, date, rules[:7], old[id], DROPPED, "rule", "no claim any more") for id in gone]
+    return [*map(change, moved), *dropped]
 
 
 def _verdicts(claims: pd.DataFrame) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS, Kind
+from reprise.evidence.estimates import MIN_RANKED, unseen_share
 from reprise.evidence.judgement import compare
 from reprise.evidence.observation import ABOUT_EACH
 from reprise.evidence.power import MOST_SEEDS
@@ -140,6 +141,9 @@ def notes(claim: "Claim") -> list[str]:
     if claim.verdict not in ("not run", "depends") and what:
         same = half == twice == claim.verdict
         limits.append(f"the same at ½× and 2× {what}" if same else f"{half} at ½× {what}, {twice} at 2×")
+    if claim.kind in ("value", "ordering", "trend") and claim.seeds and claim.seeds < MIN_RANKED:
+        share = number(round(100 * unseen_share(claim.seeds)))
+        limits.append(f"an outcome of up to {share} % of runs may not be among {claim.seeds} {claim.sample}")
     limits += [f"not in: {', '.join(claim.exceptions)}"] if claim.exceptions else []
     limits += [claim.what_would_decide] if claim.what_would_decide else []
     limits += [f"our definition: {claim.reading}"] if claim.reading else []
