@@ -72,6 +72,23 @@ def test_a_third_of_the_cells_of_one_part_are_exceptions_though_they_are_few_of_
     assert (judged.verdict, judged.exceptions) == ("reproduced", ("a", "b"))
 
 
+@pytest.mark.parametrize("quantifier", ["universal", "generic"])
+def test_a_sentence_about_cells_that_were_not_all_run_is_not_judged(quantifier):
+    """It could only fail. A search may find what it looks for in the cells that there are."""
+    cells = {name: above(column("t", "x", cell=name), 0.0, unit="1") for name in ("run", "left out")}
+
+    def sentence_of(quantifier):
+        return for_all("p/f/c", "s", cells, source="f", quantifier=quantifier, word="w")
+
+    for values in (1.0 + 0.1 * np.arange(5), -1.0 - 0.1 * np.arange(5)):
+        found = {"t": pd.DataFrame({"seed": range(5), "cell": "run", "x": values})}
+        judged = judge(sentence_of(quantifier), found)
+        assert (judged.verdict, judged.code) == ("not run", "no observations")
+        assert "not run: left out" in judged.reason
+        searched = judge(sentence_of("existential"), found).verdict
+        assert searched == ("reproduced" if values[0] > 0 else "inconclusive")
+
+
 def test_counts_are_averaged_over_cells_as_other_effects_are():
     cells = {name: at_least(column("t", name), 1, unit="collapsed values") for name in ("a", "b")}
     claim = for_all("p/f/c", "s", cells, source="f", quantifier="generic", word="w")

@@ -325,7 +325,7 @@ def test_the_runs_of_one_unit_are_one_unit():
 @pytest.mark.parametrize("claim", [value(), ordering(above=y), identity(), printed()])
 def test_no_observation_at_all_is_no_evidence(claim):
     found = judge(claim, tables([], []))
-    assert (found.verdict, found.reason) == ("inconclusive", "no observations")
+    assert (found.verdict, found.reason) == ("not run", "no observations")
 
 
 def test_several_observations_of_a_seed_do_not_pass_for_seeds():

@@ -140,7 +140,8 @@ def decide(
 ) -> Judgement:
     """The verdict on a comparison."""
     if comparison.measure is None or observation.obstacle:
-        verdict: Verdict = "not run" if comparison.measure is None else "inconclusive"
+        is_missing = comparison.measure is None or observation.reason == "no observations"
+        verdict: Verdict = "not run" if is_missing else "inconclusive"
         return Judgement(verdict, observation.obstacle, observation, observation.reason)
     reference = observation.reference * (margin_scale if comparison.kind in FORMULAS else 1.0)
     seen = replace(
@@ -263,9 +264,11 @@ def compare(relation: Relation, value: float, reference: float, margin: float) -
 
 
 def joined(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
-    """The verdict on a sentence from those in its cells."""
-    if any(cell.verdict == "not run" for cell in cells.values()):
-        return _named(claim, cells, next(each for each in cells.values() if each.verdict == "not run"))
+    """The verdict on a sentence from those in its cells. Where a cell was not run, a sentence about all of
+    them could only fail, so nothing is decided; a search goes on in the others."""
+    missing = [cell for cell in cells.values() if cell.verdict == "not run"]
+    if missing and (claim.quantifier != "existential" or len(missing) == len(cells)):
+        return _named(claim, cells, missing[0])
     if claim.quantifier == "existential":
         return _searched(claim, cells, alpha)
     if claim.quantifier == "generic":

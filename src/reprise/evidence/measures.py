@@ -8,6 +8,7 @@ is W1's norm at the last step, one number a seed; of several numbers a seed, `ea
 `Setting` they derive once.
 """
 
+import operator
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -158,14 +159,18 @@ def applied(function: Callable[..., pd.Series], *measures: Measure | Wide) -> Me
 
 @interned
 def difference(minuend: Measure, subtrahend: Measure) -> Measure:
-    """One measure less another, seed by seed."""
-    return lambda tables: minuend(tables) - subtrahend(tables)
+    """One measure less another, seed by seed; nothing where one of them has no observations."""
+    return lambda tables: operator.sub(*_both(minuend(tables), subtrahend(tables)))
 
 
 @interned
 def ratio(numerator: Measure, denominator: Measure) -> Measure:
-    """One measure over another, seed by seed."""
-    return lambda tables: numerator(tables) / denominator(tables)
+    """One measure over another, seed by seed; nothing where one of them has no observations."""
+    return lambda tables: operator.truediv(*_both(numerator(tables), denominator(tables)))
+
+
+def _both(one: pd.Series, other: pd.Series) -> tuple[pd.Series, pd.Series]:
+    return (one, other) if len(one) and len(other) else (one[:0], other[:0])
 
 
 def log_log_slope(wide: pd.DataFrame) -> pd.Series:
