@@ -524,9 +524,9 @@ def test_cells_that_a_run_does_not_look_at_have_no_part():
         assert one["verdict"] == "reproduced"
         assert one["reason"] == "holds in 1 of 1 cells"
         pd.testing.assert_series_equal(pd.Series(one), pd.Series(other))
-    assert judge(of_arms("a", "b", partial=False), found).verdict == "inconclusive"
+    assert judge(of_arms("a", "b", partial=False), found).verdict == "not run"
     none = judge(of_arms("b", "c"), found)
-    assert (none.verdict, set(none.cells)) == ("inconclusive", {"b", "c"})
+    assert (none.verdict, set(none.cells)) == ("not run", {"b", "c"})
     failing = tables(spread(-1.0, 0.5))["t"].assign(arm="b")
     assert judge(of_arms("a", "b", "c"), {"t": pd.concat([found["t"], failing])}).verdict == "contradicted"
 
