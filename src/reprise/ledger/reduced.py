@@ -37,9 +37,10 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 def reduced(configured: ConfiguredExperiment) -> dict[str, bytes]:
     """File name -> content of an experiment's tables and their record, which says what was left out.
 
-    Of a table of more than `LARGE` bytes, rows of other settings than the published one are left out, or
-    at least those between the start and the end of training, and numbers are rounded: each unless a verdict
-    would change, an observation by more than `CLOSE` or `TINY`, or a pixel by more than `SHADES`.
+    Of a table of more than `LARGE` bytes, rows of other settings than the published one and of further seeds
+    are left out, or of other settings, or at least those between the start and the end of training, and
+    numbers are rounded: each unless a verdict would change, an observation by more than `CLOSE` or `TINY`, or
+    a pixel by more than `SHADES`.
 
     Raises:
         RepriseError: if the results are missing, damaged or out of date.
@@ -69,6 +70,13 @@ def _published_alone(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["setting"] == BASE].reset_index(drop=True)
 
 
+def _first_seed_alone(table: pd.DataFrame) -> pd.DataFrame:
+    published = _published_alone(table)
+    if "seed" not in table:
+        return published
+    return published[published["seed"] == published["seed"].min()].reset_index(drop=True)
+
+
 def _ends_of_others(table: pd.DataFrame) -> pd.DataFrame:
     axis = next((name for name in TIMES if name in table), None)
     if axis is None:
@@ -96,6 +104,7 @@ def rounded(values: np.ndarray, bits: int) -> np.ndarray:
 
 
 FEWER: dict[str, Change] = {
+    "the first seed of the published setting alone": _first_seed_alone,
     "the published setting alone": _published_alone,
     "of other settings the first and the last step alone": _ends_of_others,
 }
