@@ -6,7 +6,7 @@ import pytest
 from worlds import judged, rate, sentence
 
 from reprise.evidence.claims import for_all
-from reprise.evidence.comparison import above, at_least
+from reprise.evidence.comparison import above, at_least, below
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
@@ -134,3 +134,12 @@ def test_one_tied_cell_ties_a_universal_sentence_and_one_reversed_cell_contradic
     assert universal([up, tied, down]).decision() == "contradicted"
     assert existential([down, down, up]).decision() == "reproduced"
     assert existential([down, down], is_complete=True).decision() == "contradicted"
+
+
+def test_a_mean_effect_over_cells_is_not_cut_to_the_values_of_a_cell():
+    cells = {name: below(column("t", name), 0.5, unit="1", bounds=(0.0, 1.0)) for name in ("a", "b")}
+    common = {"source": "f", "word": "w"}
+    average = for_all("p/f/c", "s", cells, quantifier="generic", **common)
+    each = for_all("p/f/c", "s", cells, quantifier="universal", **common)
+    assert average.shown(-0.3, -0.1) == (-0.3, -0.1)
+    assert each.shown(-0.3, 0.1) == (0.0, 0.1)

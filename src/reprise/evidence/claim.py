@@ -112,7 +112,10 @@ class Claim:
 
     def shown(self, low: float | None, high: float | None) -> tuple[float | None, float | None]:
         """The ends of an interval as they are shown: cut to the values that the observation can have, or in
-        a sentence about several cells, those of any cell. Judging does not read them."""
+        a sentence about every cell, those of any cell. Judging does not read them. A mean effect over cells
+        is a difference, which has no such limits."""
+        if self.quantifier == "generic" and len(self.cells) > 1:
+            return low, high
         return shown(self.cells.values(), low, high)
 
 

@@ -63,6 +63,7 @@ class Claims:
             for name in ("reference", "margin", "smallest", "effect", "observed", "p_reproduced",
                          "p_contradicted", "p_tied")
         }  # fmt: skip
+        numbers["observed"], _ = definition.shown(numbers["observed"], None)
         return Claim(
             id=id,
             **{
@@ -174,8 +175,11 @@ def _readings(joined: str, definition: Definition) -> list[Reading]:
     readings = []
     for each in json.loads(joined) if joined else []:
         name = each["name"]
-        cells = [definition.cells[name]] if name in definition.cells else definition.cells.values()
-        low, high = shown(cells, finite(each["low"]), finite(each["high"]))
+        low, high = finite(each["low"]), finite(each["high"])
+        if name in definition.cells:
+            low, high = shown([definition.cells[name]], low, high)
+        else:
+            low, high = definition.shown(low, high)
         observed, reference = finite(each["observed"]), finite(each["reference"])
         readings.append(
             Reading(name=name, verdict=each["verdict"], observed=observed, low=low, high=high,

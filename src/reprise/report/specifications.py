@@ -73,7 +73,10 @@ def _curve(axes: Axes, claim: Claim, curve: Sequence[Span]) -> None:
         if span.low is not None and span.high is not None:
             axes.plot([place, place], [span.low, span.high], color=color, linewidth=0.9)
         axes.plot(place, span.centre, marker=marker, color=color, fillstyle=fill, markersize=4)
-    counts = {verdict: sum(span.verdict == verdict for span in curve) for verdict in LOOKS}
+    counts: dict[Verdict, int] = {
+        verdict: sum(span.verdict == verdict for span in curve) for verdict in LOOKS
+    }
+    counts |= {"not run": len(claim.settings) + 1 - len(curve)}
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
     axes.set_title(f"{claim.id}: difference\n{claim.unit}\n{said}", loc="left", fontsize=7)
     axes.set(ylim=(bottom, top), xlim=(-0.7, len(curve) - 0.3), xticks=[])

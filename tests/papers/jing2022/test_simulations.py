@@ -773,6 +773,17 @@ def one_more_layer(arm, layers, count, to, step=40):
     )
 
 
+def together(*changes):
+    """A change: several, one after the other."""
+
+    def change(tables):
+        for each in changes:
+            tables = each(tables)
+        return tables
+
+    return change
+
+
 BREAKING = {
     "jing2022/sec4/threshold-below": [
         *(number("one", k, 1) for k in (0.25, 0.9)),
@@ -892,6 +903,7 @@ BREAKING = {
         swapped("spectrum", "step", 40, 80),
     ],
     "jing2022/fig6a/more-layers": [
+        together(*(one_more_layer("linear", layers, count, 0) for layers, count in ((2, 4), (3, 5), (4, 6)))),
         *(
             one_more_layer("linear", layers, count, fewer)  # as many as with one layer fewer
             for layers, count, fewer in ((2, 4, 0), (3, 5, 4), (4, 6, 5))
@@ -909,6 +921,7 @@ BREAKING = {
         swapped("spectrum", "arm", "isotropic", "degenerate"),
     ],
     "jing2022/fig6b/relu-collapsed": [
+        together(one_more_layer("relu", 3, 0, 3, step=0), one_more_layer("relu", 2, 0, 4, step=0)),
         one_more_layer("relu", 3, 3, 0, step=20),
         one_more_layer("relu", 3, 0, 3, step=0),
         one_more_layer("relu", 2, 0, 4, step=0),
