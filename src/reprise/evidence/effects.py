@@ -42,7 +42,7 @@ NO_EFFECT = re.compile(r"margin|rounding|beyond what")
 
 
 def is_relative(comparison: Comparison) -> bool:
-    """Whether a comparison's margin, or its smallest effect, is a share of the reference."""
+    """Tells if a comparison's margin, or its smallest effect, is a share of the reference."""
     scale = _scale(comparison)
     return comparison.relative or (scale is not None and scale.relative)
 

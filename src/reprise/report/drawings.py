@@ -124,7 +124,7 @@ def specification_curve(claim: Claim) -> list[Span]:
 
 
 def _ours(claim: Claim) -> Span | None:
-    """What was observed in the published setting."""
+    """Makes the line of the published setting; None where nothing was observed."""
     if claim.observed is None or claim.reference is None:
         return None
     text = interval(claim.observed, claim.own_low, claim.own_high)

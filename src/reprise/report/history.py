@@ -55,8 +55,8 @@ def written(changed: Sequence[Change]) -> bytes:
 
 
 def changes(tier: Tier, claims: pd.DataFrame, before: Path) -> list[Change]:
-    """What publishing a tier's verdicts changes in those published before. A claim that was or is not run has
-    no verdict.
+    """Lists the verdicts that publishing a tier changes, without claims that were not run before, or are not
+    now.
 
     Args:
         claims: with the columns `evidence.verdicts.COLUMNS`.
@@ -92,7 +92,7 @@ def _verdicts(claims: pd.DataFrame) -> dict[str, str]:
 
 
 def _cause(claim: str, old: str, again: str | None, now: str, tier: Tier, published: Tier) -> Cause:
-    """What changed a verdict.
+    """Tells what changed a verdict: the data, the setting or the rule.
 
     Args:
         old, again, now: the verdict on the earlier run when it was published, that on it by the rules of

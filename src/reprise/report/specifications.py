@@ -49,7 +49,7 @@ def drawn(paper: Paper) -> bytes:
 
 
 def _choices(curve: Sequence[Span]) -> dict[str, set[int]]:
-    """What settings choose -> the places of those that do. What is only chosen together is one choice."""
+    """Maps each choice to the places of the settings that make it. Choices only made together are one."""
     places: dict[str, set[int]] = {}
     for place, span in enumerate(curve):
         for choice in span.name.split(", "):
