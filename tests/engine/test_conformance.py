@@ -261,7 +261,7 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("claims", 'word="falls"', 'word=""', "has no `word`"),
         ("claims", '        "elsewhere', '        "nowhere', "must begin with"),
         ("claims", "step=last", "stop=last", "not there: stop; did you mean 'step'?"),
-        ("claims", 'unit="",', 'unit="", broken_by=dict,', "is reproduced on the data of its `broken_by`"),
+        ("claims", 'unit="",', 'unit="", broken_by=dict,', "speaks against none of its cells"),
     ],
 )  # fmt: skip
 def test_each_check_can_fail(elsewhere, file, old, new, words, monkeypatch):

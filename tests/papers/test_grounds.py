@@ -21,11 +21,8 @@ BEYOND = (
     "skean2024/text/substantially-stronger-epoch3",
     "tian2023/fig1/converges-discrete",
     "tian2023/fig12/diverse",
-    "tian2023/fig5/eq16-linear-cannot",
     "tian2023/fig8/maxima-are-critical-points",
-    "tian2023/fig9/linear-chi-minus-unaffected",
     "tian2023/sec3/linear-gaussian-two-optima",
-    "tian2023/table1/variance-detached-better-in-each-cell",
     "tian2023/thm3/covers-fig1-smoothed",
 )
 

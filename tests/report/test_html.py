@@ -101,7 +101,7 @@ def _paper(
     return Paper(
         package="reprise.papers.new2030",
         key=key, title=f"On <{key}>", bibtex=f"@article{{{key}}}", experiments=experiments, pending=pending,
-        printed=PRINTED if experiments else (), errata=errata, coverage=coverage,
+        printed=PRINTED if experiments else (), by_reading=errata, items=coverage,
     )  # fmt: skip
 
 
@@ -522,7 +522,7 @@ def _declare(*claims: Claim) -> None:
     papers = registry.papers()
     toy = replace(papers["new2030"].experiments["new2030/toy"], claims=claims)
     papers["new2030"] = replace(
-        papers["new2030"], experiments={toy.id: toy}, pending=(), printed=(), errata=(), coverage=()
+        papers["new2030"], experiments={toy.id: toy}, pending=(), printed=(), by_reading=(), items=()
     )
 
 

@@ -59,18 +59,21 @@ def checkout(tmp_path, monkeypatch):
     ],
 )
 def test_a_claim_is_where_its_id_or_its_statement_is_made(checkout, id, statement, line, name):
-    place = checkout.claim(id, statement, "reprise.papers.new2030.toy.claims")
+    place = checkout.claim(claim(id, statement=statement), "reprise.papers.new2030.toy.claims")
     assert (place.line, place.name) == (line, name)
     assert place.file == "src/reprise/papers/new2030/toy/claims.py"
     assert (checkout.folder.parent / "x" / place.path).resolve() == checkout.root / place.file
 
 
 def test_a_claim_that_no_string_makes_has_no_place(checkout):
-    assert checkout.claim("new2030/y/z", "Something else.", "reprise.papers.new2030.toy.claims") is None
+    assert (
+        checkout.claim(claim("new2030/y/z", statement="Something else."), "reprise.papers.new2030.toy.claims")
+        is None
+    )
 
 
-def claim(id, kind="ordering", needs=""):
-    return SimpleNamespace(id=id, kind=kind, needs=needs, broken_by=None)
+def claim(id, kind="ordering", needs="", statement=""):
+    return SimpleNamespace(id=id, kind=kind, needs=needs, statement=statement, broken_by=(), code=None)
 
 
 def test_a_counter_case_is_what_breaks_the_claim_and_not_every_test_that_names_it(checkout):
@@ -107,7 +110,7 @@ def broken(tables):
 
 
 def test_a_counter_case_is_what_a_claim_says_that_breaks_it(checkout):
-    place = checkout.counter_case(SimpleNamespace(broken_by=broken), "new2030/toy")
+    place = checkout.counter_case(SimpleNamespace(code=None, broken_by=(broken,)), "new2030/toy")
     assert (Path(place.file).name, place.name) == ("test_places.py", "broken")
 
 
@@ -117,13 +120,13 @@ def test_nearly_every_claim_and_every_figure_has_its_place():
     for paper in map(registry.paper, unwritten.OWN):
         for id, (claim, experiment) in paper.claims.items():
             module = f"{experiment.module}.claims" if experiment else f"reprise.papers.{paper.key}.printed"
-            place = checkout.claim(id, claim.statement, module)
+            place = checkout.claim(claim, module)
             total += 1
             if place is None:
                 missing.append(id)
             else:
                 line = (ROOT / place.file).read_text(encoding="utf-8").splitlines()[place.line - 1]
-                assert any(mark in line for mark in ('"', "'")), id
+                assert any(mark in line for mark in ('"', "'", "@")), id
         for artifact in paper.artifacts.values():
             place = checkout.figure(artifact)
             lines = (ROOT / place.file).read_text(encoding="utf-8").splitlines()[place.line - 1 :]

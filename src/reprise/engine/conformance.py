@@ -8,6 +8,8 @@ Each check raises RepriseError, which says what is wrong. `check_experiment` run
 `check_paper` those of a paper and its experiments.
 """
 
+import importlib
+import importlib.util
 import math
 import subprocess
 import sys
@@ -41,7 +43,7 @@ from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
 from reprise.evidence import verdicts
 from reprise.evidence.claim import Quantifier
-from reprise.evidence.judgement import check_refuted
+from reprise.evidence.judgement import check_refuted, check_reproduced
 
 OTHER_LOSS = "vicreg"
 """A published loss, by which tasks with another loss are listed."""
@@ -398,10 +400,20 @@ def claims_are_judged(checked: Subject) -> None:
             raise checked.wrong(f"claim '{claim.id}' cannot be judged: {what}") from error
 
 
-def claims_are_refuted(checked: Subject) -> None:
-    """A claim that says by what it is `broken_by` is contradicted by it."""
-    tables = verdicts.setting(checked.tables, BASE)
-    for claim in checked.experiment.claims:
+def claims_come_out_both_ways(checked: Subject) -> None:
+    """Each claim is reproduced by the experiment's `ideal` tables at the published settings, if there are
+    any, and contradicted by them as its `broken_by` changes them, in each of its cells."""
+    experiment = checked.experiment
+    name = f"{experiment.module}.ideal"
+    if importlib.util.find_spec(name) is None:
+        tables = verdicts.setting(checked.tables, BASE)
+    else:
+        params = experiment.params()
+        tables = importlib.import_module(name).ideal(params)
+        for claim in experiment.claims:
+            with checked.blamed():
+                check_reproduced(claim, tables)
+    for claim in experiment.claims:
         with checked.blamed():
             check_refuted(claim, tables)
 
@@ -421,7 +433,7 @@ OF_TABLES: tuple[Check, ...] = (
     tables_are_as_declared,
     figures_draw,
     claims_are_judged,
-    claims_are_refuted,
+    claims_come_out_both_ways,
 )
 """The checks that need the experiment's tables."""
 CHECKS = (*OF_DECLARATION, *OF_TABLES)

@@ -19,7 +19,7 @@ NUMBERED = (
     "Proposition", "Remark", "Table", "Theorem",
 )  # fmt: skip
 """Statements that the paper numbers or names, so that the item says where the sentence is."""
-SENTENCES = ("Sentence: “", "Claim: ", *NUMBERED)
+SENTENCES = ("Sentence: “", "Claim: ", "Statement: ", *NUMBERED)
 """How items begin that are a sentence: quoted, in our words, or by its number. A figure is none."""
 LONGEST = 25
 """Largest number of words in a quotation."""
@@ -62,8 +62,9 @@ def items_are_covered_by_what_exists(paper: Paper) -> None:
 
 
 def everything_covers_an_item(paper: Paper) -> None:
-    """Every figure, table and claim covers an item."""
-    if missing := sorted(_known(paper) - _covering(paper)):
+    """Every figure, table and claim covers an item, but remarks of ours that say where they are written."""
+    remarks = {id for id, (claim, _) in paper.claims.items() if claim.code and claim.form == "ours"}
+    if missing := sorted(_known(paper) - _covering(paper) - remarks):
         raise _wrong(paper, f"has no row that {', '.join(missing)} covers; name it in one")
 
 
@@ -120,6 +121,15 @@ def printed_claims_are_refuted(paper: Paper) -> None:
         check_refuted(claim, {"published": paper.printed_numbers()})
 
 
+def claims_say_what_refutes_them(paper: Paper) -> None:
+    """A claim that says where it is written says by what it is `broken_by`, and why it is ours if it is."""
+    for id, (claim, _) in paper.claims.items():
+        if claim.code and not claim.broken_by:
+            raise RepriseError(f"claim '{id}' has no `broken_by`: which tables would refute it?")
+        if claim.code and claim.form == "ours" and not claim.reading.startswith("ours: "):
+            raise RepriseError(f"claim '{id}' is ours, and its `reading` does not say why: 'ours: ...'")
+
+
 def claims_without_a_measure_say_what_they_need(paper: Paper) -> None:
     """A claim that no experiment can decide says what is missing."""
     for id, (claim, _) in paper.claims.items():
@@ -136,6 +146,7 @@ CHECKS: tuple[Check, ...] = (
     quotations_are_short,
     statements_have_their_sentence,
     claims_without_a_measure_say_what_they_need,
+    claims_say_what_refutes_them,
     printed_claims_are_refuted,
 )
 

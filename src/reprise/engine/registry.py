@@ -233,6 +233,9 @@ class Paper:
         bibtex: its citation; empty for experiments of our own, which are no paper's.
         pending: claims that no experiment can decide yet.
         printed: claims about the paper's own numbers, which need no experiment.
+        by_reading: errors in the text that show themselves to a reader.
+        items: what the paper's `artifacts.csv` lists.
+        version: of the paper's text, which is judged; empty of experiments of our own.
         headlines: what the abstract and the list of contributions claim, quoted in the paper's order -> the
             claim that decides it.
     """
@@ -244,9 +247,10 @@ class Paper:
     experiments: Mapping[str, Experiment]
     pending: tuple[Claim, ...]
     printed: tuple[Claim, ...]
-    errata: tuple[Erratum, ...]
-    coverage: tuple[dict[str, str], ...]
+    by_reading: tuple[Erratum, ...]
+    items: tuple[dict[str, str], ...]
     headlines: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
     @property
     def is_ours(self) -> bool:
@@ -262,6 +266,28 @@ class Paper:
     @property
     def artifacts(self) -> dict[str, Artifact]:
         return {a.id: a for e in self.experiments.values() for a in e.artifacts}
+
+    @property
+    def errata(self) -> tuple[Erratum, ...]:
+        """The errors in its text: those that claims show, and those by reading."""
+        shown = (claim.own_erratum for claim, _ in self.claims.values())
+        return (*filter(None, shown), *self.by_reading)
+
+    @property
+    def coverage(self) -> tuple[dict[str, str], ...]:
+        """What of the paper is covered, and by what: the items that are listed, and for claims that say
+        where they are written, the sentences that they quote, or else the statement's place."""
+        covering: dict[tuple[str, str], list[str]] = {}
+        for claim, _ in self.claims.values():
+            if claim.code and claim.form != "ours":
+                sentences = [(f"Sentence: “{each.text}”", each.at) for each in claim.quotes]
+                for sentence in sentences or [(f"Statement: {claim.source}", claim.source)]:
+                    covering.setdefault(sentence, []).append(claim.id)
+        derived = [
+            dict(zip(COVERAGE, (item, at, " ".join(ids), ""), strict=True))
+            for (item, at), ids in covering.items()
+        ]
+        return (*self.items, *derived)
 
     def printed_numbers(self) -> pd.DataFrame:
         """The numbers printed in the paper's tables and text; none without a `published.csv`."""
@@ -382,10 +408,13 @@ def artifact_code(id: str) -> str:
 
 def claims_symbols(key: str) -> list[Symbol]:
     """The package's symbols that a paper's verdicts depend on."""
-    symbols = [(f"{e.module}.claims", "CLAIMS") for e in paper(key).experiments.values() if e.claims]
-    for name in ("pending", "printed"):
-        if getattr(paper(key), name):
-            symbols.append((f"{packages()[key]}.{name}", "CLAIMS"))
+    modules = [(e.module, "claims") for e in paper(key).experiments.values()]
+    modules += [(packages()[key], name) for name in ("pending", "printed")]
+    symbols = [
+        (f"{package}.{module}", name)
+        for package, module in modules
+        for name in claims_by_name(package, module)
+    ]
     return [*symbols, ("reprise.engine.check", "Verdicts")]
 
 
@@ -402,7 +431,8 @@ def report_symbols() -> list[Symbol]:
         symbols += [(package, "TITLE")]
         symbols += [] if paper.is_ours else [(package, "BIBTEX")]
         symbols += [(package, "HEADLINES")] if paper.headlines else []
-        symbols += [(f"{package}.errata", "ERRATA")] if paper.errata else []
+        symbols += [(package, "VERSION")] if paper.version else []
+        symbols += [(f"{package}.errata", "ERRATA")] if paper.by_reading else []
         symbols += claims_symbols(key)  # it shows the observations of each seed
     return symbols
 
@@ -450,11 +480,12 @@ def _paper(key: str) -> Paper:
         title=module.TITLE,
         bibtex=getattr(module, "BIBTEX", ""),
         experiments={id: _experiment(id, name) for id, name in modules.items()},
-        pending=tuple(_module_if_any(package, "pending").get("CLAIMS", ())),
-        printed=tuple(_module_if_any(package, "printed").get("CLAIMS", ())),
-        errata=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
-        coverage=tuple(csv.DictReader(rows)),
+        pending=_claims(package, "pending"),
+        printed=_claims(package, "printed"),
+        by_reading=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
+        items=tuple(csv.DictReader(rows)),
         headlines=getattr(module, "HEADLINES", {}),
+        version=getattr(module, "VERSION", ""),
     )
 
 
@@ -467,7 +498,7 @@ def _experiment(id: str, module: str) -> Experiment:
         module=module,
         declaration=declaration,
         artifacts=_artifacts(id, module, declaration.tables),
-        claims=tuple(_module_if_any(module, "claims").get("CLAIMS", ())),
+        claims=_claims(module, "claims"),
     )
 
 
@@ -571,6 +602,28 @@ def _marked(module: str) -> list[dict[str, Any]]:
         for draw in _module_if_any(module, "figures").values()
         if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
     ]
+
+
+def _claims(package: str, name: str) -> tuple[Claim, ...]:
+    """The claims of a module, in the order in which it defines them."""
+    return tuple(claim for claims in claims_by_name(package, name).values() for claim in claims)
+
+
+def claims_by_name(package: str, name: str) -> dict[str, tuple[Claim, ...]]:
+    """The names of a module that stand for claims, alone or several, each with those that no name before
+    stands for; where it lists its `CLAIMS`, that name alone."""
+    found: dict[str, tuple[Claim, ...]] = {}
+    known: set[int] = set()
+    names = _module_if_any(package, name)
+    listed = {"CLAIMS": names["CLAIMS"]} if "CLAIMS" in names else names
+    for each, value in listed.items():
+        several = value if isinstance(value, (tuple, list)) else (value,)
+        if several and all(isinstance(claim, Claim) for claim in several):
+            new = tuple(claim for claim in several if id(claim) not in known)
+            known |= {id(claim) for claim in new}
+            if new:
+                found[each] = new
+    return found
 
 
 def _module_if_any(package: str, name: str) -> dict[str, Any]:

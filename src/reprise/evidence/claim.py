@@ -1,12 +1,13 @@
 """A claim: one sentence, and the comparisons that decide it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypedDict, Unpack
+from itertools import product
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack
 
 from reprise.contract.experiment import Tables
 from reprise.evidence.comparison import Comparison, Kind, shown
-from reprise.evidence.errata import ErratumKind
+from reprise.evidence.errata import Erratum, ErratumKind, Misprint
 
 Form = Literal["printed", "restated", "ours"]
 Quantifier = Literal["universal", "generic", "existential", "similar"]
@@ -21,6 +22,36 @@ Quantifier = Literal["universal", "generic", "existential", "similar"]
 SIGNS: Mapping[Kind, str] = {"identity": "=", "inequality": "≤"}
 ALONE = ""
 """The name of the cell of a claim that is not about cells."""
+CORRECTED = "as corrected"
+"""The beginning of the names of cells that judge the corrected form of a misprint."""
+
+Change = Callable[[Tables], Tables]
+"""From an experiment's tables to tables that refute a claim (`evidence.edits`)."""
+Cells = Iterator[tuple[str, Comparison]]
+"""The cells of a claim, each with its name."""
+T = TypeVar("T")
+
+
+class Quotation(NamedTuple):
+    """The paper's words.
+
+    Attributes:
+        text: a sentence or its deciding clause, as printed; ` ... ` stands for what is left out.
+        at: where it stands, with the section: `Figure 4, Section 5.1`.
+        hedge: those of the words that make it a conjecture, such as "presumably"; empty if none do.
+    """
+
+    text: str
+    at: str
+    hedge: str = ""
+
+
+class CodePlace(NamedTuple):
+    """A line of code: its file, its number and the name of the function there."""
+
+    file: str
+    line: int
+    name: str
 
 
 @dataclass(frozen=True)
@@ -46,9 +77,14 @@ class Claim:
         looked: what was set for this claim after results had been seen; empty if nothing was.
         form: whether the statement is the paper's as printed, the paper's as we restated it where our text
             has lost its formulas, or our own: a correction or a remark.
-        erratum: of the two forms of an erratum, its kind; empty where there is none.
-        quotes: the paper's sentence, or its deciding clause, as printed.
-        broken_by: function from the experiment's tables to tables that refute the sentence.
+        erratum: the kind of the error that the sentence has, or of which it is a form; empty where there is
+            none.
+        misprint: the error itself. The cells whose names begin with `CORRECTED` then judge the corrected
+            form, and the sentence is contradicted only where that form holds.
+        quotes: the paper's words, as printed.
+        broken_by: the changes to the experiment's tables that refute the sentence, each of which may break
+            some of its cells.
+        code: where the claim is written; None where only its module is known.
     """
 
     id: str
@@ -64,12 +100,16 @@ class Claim:
     exists: bool = False
     form: Form = "printed"
     erratum: ErratumKind | Literal[""] = ""
-    quotes: str = ""
-    broken_by: Callable[[Tables], Tables] | None = None
+    misprint: Misprint | None = None
+    quotes: tuple[Quotation, ...] = ()
+    broken_by: tuple[Change, ...] = ()
+    code: CodePlace | None = None
 
     def __post_init__(self) -> None:
         if not self.cells:
             raise ValueError(f"{self.id}: a sentence about no cell")
+        if callable(self.broken_by):
+            object.__setattr__(self, "broken_by", (self.broken_by,))
         for name, cell in self.cells.items():
             if not isinstance(cell, Comparison):
                 raise TypeError(f"{self.id}: {name or 'what is compared'} is no comparison: {cell!r}")
@@ -77,6 +117,16 @@ class Claim:
     @property
     def paper(self) -> str:
         return self.id.split("/")[0]
+
+    @property
+    def is_conjecture(self) -> bool:
+        """Whether the paper states it with a hedge."""
+        return any(each.hedge for each in self.quotes)
+
+    @property
+    def own_erratum(self) -> Erratum | None:
+        """The error as the list of errata shows it."""
+        return Erratum.shown(self.id, self.source, self.misprint) if self.misprint else None
 
     @property
     def artifact(self) -> str:
@@ -130,11 +180,75 @@ class About(TypedDict, total=False):
     partial: bool
     exists: bool
     form: Form
-    quotes: str
-    broken_by: Callable[[Tables], Tables] | None
+    erratum: ErratumKind | Literal[""]
+    misprint: Misprint | None
 
 
-def single(id: str, statement: str, comparison: Comparison, *, source: str, **about: Unpack[About]) -> Claim:
+def claim(
+    id: str,
+    statement: str,
+    *,
+    at: str = "",
+    quotes: Quotation | tuple[Quotation, ...] = (),
+    broken_by: Change | tuple[Change, ...] = (),
+    **about: Unpack[About],
+) -> Callable[[Callable[[], Comparison | Cells]], Claim]:
+    """Declares a claim, on the function that returns its comparison or yields its cells.
+
+    Args:
+        statement: in our words; line breaks and indents are collapsed.
+        at: where the paper says it; by default, where its first quotation stands.
+        about: other attributes of `Claim`.
+
+    Raises:
+        ValueError: if neither `at` nor a quotation says where.
+    """
+    quoted = (quotes,) if isinstance(quotes, Quotation) else quotes
+    if not (at or quoted):
+        raise ValueError(f"{id}: neither `at` nor a quotation says where the paper states it")
+
+    def declared(make: Callable[[], Comparison | Cells]) -> Claim:
+        made = make()
+        return Claim(
+            id,
+            " ".join(statement.split()),
+            at or quoted[0].at,
+            {ALONE: made} if isinstance(made, Comparison) else _distinct(id, made),
+            quotes=quoted,
+            broken_by=broken_by if isinstance(broken_by, tuple) else (broken_by,),
+            code=place_of(make),
+            **about,
+        )
+
+    return declared
+
+
+def _distinct(id: str, cells: Cells) -> dict[str, Comparison]:
+    """The cells by name.
+
+    Raises:
+        ValueError: if two have the same.
+    """
+    named: dict[str, Comparison] = {}
+    for name, cell in cells:
+        if name in named:
+            raise ValueError(f"{id}: two cells have the name '{name}'")
+        named[name] = cell
+    return named
+
+
+def place_of(function: Callable) -> CodePlace:
+    """Where a function is written, from its decorators on."""
+    code = function.__code__
+    return CodePlace(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def each(*axes: Iterable[Any]) -> Callable[[Callable[..., T]], tuple[T, ...]]:
+    """Makes a family: calls a function that declares a claim for every combination of the axes' values."""
+    return lambda make: tuple(make(*values) for values in product(*axes))
+
+
+def single(id: str, statement: str, comparison: Comparison, *, source: str, **about: Any) -> Claim:
     """A claim about one thing; a formula's sign is the word that decides its quantifier."""
     about.setdefault("word", SIGNS.get(comparison.kind, ""))
     return Claim(id, statement, source, {ALONE: comparison}, **about)

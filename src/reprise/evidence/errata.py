@@ -1,11 +1,39 @@
 """Errors found in a paper's text."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 ErratumKind = Literal["typo", "substantive"]
 """A slip of the pen (a sign, an index, a factor, a wrong word), so that the statement that was meant is plain
 and holds; or a statement that is false as it stands: a theorem, proposition, remark or sentence."""
+
+
+class Text(NamedTuple):
+    """One form of a misprint.
+
+    Attributes:
+        words: the formula in plain text, or the paper's words.
+        latex: the formula; empty where the paper has words or code.
+    """
+
+    words: str
+    latex: str = ""
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """An error of a sentence: what is printed, and what is correct.
+
+    Attributes:
+        note: what else there is to say, such as where else the error stands.
+        changes_result: as of `Erratum`; a false statement always does.
+    """
+
+    kind: ErratumKind
+    printed: Text
+    corrected: Text
+    note: str = ""
+    changes_result: bool = False
 
 
 @dataclass(frozen=True)
@@ -30,6 +58,21 @@ class Erratum:
     shown_by: tuple[str, ...] = ()
     printed_formula: str = ""
     corrected_formula: str = ""
+
+    @classmethod
+    def shown(cls, id: str, where: str, misprint: Misprint) -> "Erratum":
+        """The error that a claim shows, with the claim's id and place."""
+        return cls(
+            id=id,
+            kind=misprint.kind,
+            where=where,
+            printed=misprint.printed.words,
+            corrected="; ".join(filter(None, (misprint.corrected.words, misprint.note))),
+            changes_result=misprint.changes_result or misprint.kind == "substantive",
+            shown_by=(id,),
+            printed_formula=misprint.printed.latex,
+            corrected_formula=misprint.corrected.latex,
+        )
 
 
 def read(

@@ -1,15 +1,28 @@
-"""A formula of the paper beside the function that tries it: its claims and its erratum follow from it."""
+"""A formula of the paper beside the function that tries it: its claim and its erratum follow from it."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
 from reprise.errors import RepriseError, one_of
-from reprise.evidence import errata, identities
-from reprise.evidence.claim import Claim
-from reprise.evidence.comparison import identity, inequality
-from reprise.evidence.errata import Erratum, ErratumKind
-from reprise.evidence.identities import Check, Checked, Random
+from reprise.evidence.claim import (
+    ALONE,
+    CORRECTED,
+    SIGNS,
+    Claim,
+    CodePlace,
+    Form,
+    Quotation,
+    place_of,
+)
+from reprise.evidence.comparison import IDENTITY_TOLERANCE, Comparison, identity, inequality
+from reprise.evidence.edits import put
+from reprise.evidence.errata import ErratumKind, Misprint
+from reprise.evidence.identities import Check, Checked, Random, error_of
+
+AS_PRINTED = "as printed"
+"""The name of a misprint's other cell."""
 
 
 class Point(Protocol):
@@ -26,37 +39,19 @@ class Point(Protocol):
 P = TypeVar("P", bound=Point)
 
 
-class Form(NamedTuple):
-    """One form of a formula that is misprinted.
+class Errors(NamedTuple):
+    """By how much a formula is off at a point.
 
     Attributes:
-        says: the claim's statement.
-        words: the erratum's, the formula in plain text or in words.
-        latex: the formula; empty where the paper has words.
+        printed: as the paper prints it.
+        corrected: of a misprint, as it should be.
+        decoy: of a formula that the text has right, with a mistake of ours, such as a factor left out, which
+            shows that the check could fail. No table has it.
     """
-
-    says: str
-    words: str
-    latex: str = ""
-
-
-class Errors(NamedTuple):
-    """By how much each form is off at a point."""
 
     printed: float
-    corrected: float
-
-
-@dataclass(frozen=True)
-class Misprint:
-    """Attributes:
-    where: in the list of errata.
-    """
-
-    kind: ErratumKind
-    printed: Form
-    corrected: Form
-    where: str
+    corrected: float = math.nan
+    decoy: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -64,89 +59,104 @@ class Formula(Generic[P]):
     """An equation or a bound, and how it is tried.
 
     Attributes:
-        name: of its claim, without the paper's key; of a misprint, of the erratum.
-        error: at a point; of a misprint, both `Errors`.
+        name: of its claim, without the paper's key.
+        error: at a point: of each form that it has.
         tried_at: draws a point, from a stream of random numbers of its own and the largest size.
         is_bound: that it may fail at few of the points (an inequality).
+        misprint: the error of a formula that is wrong as printed.
     """
 
     name: str
     statement: str
     at: str
-    error: Callable[[P], float | Errors]
+    error: Callable[[P], Errors | float]
     tried_at: Callable[[Random, int], P]
     is_bound: bool = False
     misprint: Misprint | None = None
+    quotes: tuple[Quotation, ...] = ()
+    form: Form = "printed"
+    reading: str = ""
+    word: str = ""
+    code: CodePlace | None = None
+
+    def all_errors(self, point: P) -> Errors:
+        """The error of each form at a point."""
+        found = self.error(point)
+        return found if isinstance(found, Errors) else Errors(found)
 
     def errors(self, point: P) -> dict[str, float]:
-        """By form; of a formula that the text has right, as printed."""
-        error = self.error(point)
-        return error._asdict() if isinstance(error, Errors) else identities.as_printed(error)
+        """The errors that the tables have, by form: as printed, and of a misprint as corrected."""
+        found = self.all_errors(point)
+        forms = {"printed": found.printed}
+        return forms | {"corrected": found.corrected} if self.misprint else forms
 
-    def claims(self, paper: str) -> list[Claim]:
-        """The claim, or those of both forms."""
-        if self.misprint is None:
-            make = identities.bound if self.is_bound else identities.holds
-            return [make(paper, self.name, self.statement, self.at)]
-        both = identities.misprint if self.misprint.kind == "typo" else identities.falsehood
-        forms = self.misprint.printed.says, self.misprint.corrected.says
-        return both(paper, self.name, *forms, self.at, inequality if self.is_bound else identity)
-
-    def erratum(self, paper: str) -> Erratum:
-        """The error of a misprint."""
-        wrong = self.misprint
-        if wrong is None:
-            raise ValueError(f"{paper}/{self.name}: no misprint")
-        return errata.shown(
-            paper,
-            self.name,
-            wrong.kind,
-            wrong.where,
-            wrong.printed.words,
-            wrong.corrected.words,
-            formulas=(wrong.printed.latex, wrong.corrected.latex),
+    def claim(self, paper: str) -> Claim:
+        """The paper's statement; of a misprint, with the corrected form as a second cell."""
+        make = inequality if self.is_bound else identity
+        forms = {ALONE: "printed"}
+        if self.misprint:
+            forms = {AS_PRINTED: "printed", CORRECTED: "corrected"}
+        cells: dict[str, Comparison] = {name: make(error_of(self.name, form)) for name, form in forms.items()}
+        return Claim(
+            f"{paper}/{self.name}",
+            self.statement,
+            self.at,
+            cells,
+            word=self.word or SIGNS[next(iter(cells.values())).kind],
+            form=self.form,
+            reading=self.reading,
+            erratum=self.misprint.kind if self.misprint else "",
+            misprint=self.misprint,
+            quotes=self.quotes,
+            broken_by=tuple(
+                put("identities", "relative_error", 1e3 * IDENTITY_TOLERANCE, identity=self.name, form=form)
+                for form in forms.values()
+            ),
+            code=self.code,
         )
 
 
 def formula(
-    name: str, statement: str, *, at: str, tried_at: Callable[[Random, int], P], is_bound: bool = False
-) -> Callable[[Callable[[P], float]], Formula[P]]:
-    """Declares a formula that the text has right, on the function from a point to its error there.
-
-    Args:
-        at: the place in the paper, here and below.
-    """
-    return lambda error: Formula(name, statement, at, error, tried_at, is_bound)
-
-
-def misprinted(
     name: str,
+    statement: str,
     *,
-    kind: ErratumKind,
     at: str,
-    printed: Form,
-    corrected: Form,
     tried_at: Callable[[Random, int], P],
     is_bound: bool = False,
-    where: str = "",
-) -> Callable[[Callable[[P], Errors]], Formula[P]]:
-    """Declares a formula that is wrong as printed, on the function from a point to the errors of both forms.
+    wrong: Misprint | None = None,
+    quotes: Quotation | tuple[Quotation, ...] = (),
+    form: Form = "printed",
+    reading: str = "",
+    word: str = "",
+) -> Callable[[Callable[[P], Errors | float]], Formula[P]]:
+    """Declares a formula, on the function from a point to its error there.
 
     Args:
-        where: the place in the list of errata, if it says more than `at`.
+        statement: in our words; of a misprint, with `{}` where the printed form stands. Line breaks and
+            indents are collapsed.
+        at: the place in the paper, with the section.
+        wrong: the error of one that is wrong as printed.
+        word: the words that decide its quantifier; by default, its sign.
 
     Raises:
-        RepriseError: for an unknown kind.
+        RepriseError: for an unknown kind of erratum.
     """
-    if kind not in (kinds := get_args(ErratumKind)):
-        raise RepriseError(f"{name}: unknown kind of erratum '{kind}'; {one_of(kind, kinds)}")
-    wrong = Misprint(kind, printed, corrected, where or at)
-    return lambda error: Formula(name, printed.says, at, error, tried_at, is_bound, wrong)
+    if wrong and wrong.kind not in (kinds := get_args(ErratumKind)):
+        raise RepriseError(f"{name}: unknown kind of erratum '{wrong.kind}'; {one_of(wrong.kind, kinds)}")
+    says = " ".join(statement.split())
+    says = says.replace("{}", wrong.printed.words) if wrong else says
+    quoted = (quotes,) if isinstance(quotes, Quotation) else quotes
+
+    def declared(error: Callable[[P], Errors | float]) -> Formula[P]:
+        place = place_of(error)
+        return Formula(name, says, at, error, tried_at, is_bound, wrong, quoted, form, reading, word, place)
+
+    return declared
 
 
 def claims(paper: str, *formulas: Formula) -> list[Claim]:
     """The claims of formulas, in this order."""
-    return [claim for each in formulas for claim in each.claims(paper)]
+    return [each.claim(paper) for each in formulas]
 
 
 def checks(formulas: Iterable[Formula]) -> list[Check]:
@@ -164,3 +174,21 @@ def _check(points: Callable[[Random, int], Any], formulas: list[Formula]) -> Che
 
     check.__name__ = points.__name__
     return check
+
+
+def without_errors(claims: Iterable[Claim], points: int) -> Any:
+    """The table `identities` in which every formula holds: what an `ideal` returns for them.
+
+    Args:
+        points: number of random points.
+    """
+    import pandas as pd
+
+    names = [
+        (each.id.partition("/")[2], form)
+        for each in claims
+        if each.kind in SIGNS
+        for form in (("printed", "corrected") if each.misprint else ("printed",))
+    ]
+    rows = [(name, form, seed, 0.0) for name, form in names for seed in range(points)]
+    return pd.DataFrame(rows, columns=["identity", "form", "seed", "relative_error"])

@@ -14,7 +14,7 @@ import pandas as pd
 
 from reprise.contract.experiment import Tables, reading
 from reprise.errors import RepriseError
-from reprise.evidence.claim import ALONE, Claim
+from reprise.evidence.claim import ALONE, CORRECTED, Claim
 from reprise.evidence.comparison import FORMULAS, TOLERATED, UNBOUNDED, Comparison, Relation
 from reprise.evidence.estimates import ALPHA, Estimate, unseen_share
 from reprise.evidence.observation import (
@@ -105,27 +105,62 @@ def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, alpha: flo
     return joined(claim, cells, alpha)
 
 
-def check_refuted(claim: Claim, tables: Tables) -> None:
-    """Judges a claim on the data that it is `broken_by`, if it names any.
-
-    Args:
-        tables: of the published setting.
+def check_reproduced(claim: Claim, tables: Tables) -> None:
+    """Judges a claim on tables in which it holds.
 
     Raises:
-        RepriseError: unless it is contradicted there, or not found where its sentence says that something is.
+        RepriseError: unless it is reproduced there, or compared with a number that is printed so imprecisely
+            that no run could decide it.
     """
-    if not claim.broken_by:
-        return
-    try:
-        with reading(f"claim '{claim.id}'", tables):
-            judged = judge(claim, claim.broken_by(tables))
-    except Exception as error:
-        raise RepriseError(f"claim '{claim.id}' and its `broken_by`: {error}") from error
-    if not is_refuted(claim, judged):
-        wanted = "not found" if claim.quantifier == "existential" else "contradicted"
+    with reading(f"claim '{claim.id}'", tables):
+        judged = judge(claim, tables)
+    if judged.verdict != "reproduced" and judged.code != "print too imprecise":
+        why = f" ({judged.reason})" if judged.reason else ""
+        raise RepriseError(f"claim '{claim.id}' is {judged.verdict} on the ideal tables{why}, not reproduced")
+
+
+def check_refuted(claim: Claim, tables: Tables) -> None:
+    """Judges a claim on the data that it is `broken_by`.
+
+    Args:
+        tables: in which the claim holds; if it does not hold there, another test says so.
+
+    Raises:
+        RepriseError: unless each of its changes speaks against a cell, all of them together against every
+            cell, and one of them against the claim: it is contradicted, or not found where its sentence says
+            that something is.
+    """
+    wanted = "not found" if claim.quantifier == "existential" else "contradicted"
+    unbroken, verdict = set(claim.cells), ""
+    for number, change in enumerate(claim.broken_by, start=1):
+        try:
+            with reading(f"claim '{claim.id}'", tables):
+                changed = change(tables)
+                judged = judge(claim, changed)
+                broken = {name for name in claim.cells if _is_broken(claim, name, changed)}
+        except Exception as error:
+            raise RepriseError(f"claim '{claim.id}' and its `broken_by`: {error}") from error
+        if not broken:
+            raise RepriseError(
+                f"claim '{claim.id}': change {number} of its `broken_by` speaks against none of its cells"
+            )
+        unbroken -= broken
+        if verdict != wanted:
+            verdict = wanted if is_refuted(claim, judged) else judged.verdict
+    if claim.broken_by and verdict != wanted:
         raise RepriseError(
-            f"claim '{claim.id}' is {judged.verdict} on the data of its `broken_by`, and must be {wanted}"
+            f"claim '{claim.id}' is {verdict} on the data of its `broken_by`, and must be {wanted}"
         )
+    if claim.broken_by and unbroken:
+        raise RepriseError(
+            f"claim '{claim.id}': nothing in its `broken_by` speaks against {few_of(sorted(unbroken))}"
+        )
+
+
+def _is_broken(claim: Claim, name: str, tables: Tables) -> bool:
+    """Tells if data contradict a cell alone, or in a search do not find it there."""
+    alone = replace(claim, cells={ALONE: claim.cells[name]}, misprint=None)
+    return is_refuted(alone, judge(alone, tables))
 
 
 def is_refuted(claim: Claim, judgement: Judgement) -> bool:
@@ -269,11 +304,32 @@ def joined(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgem
     missing = [cell for cell in cells.values() if cell.verdict == "not run"]
     if missing and (claim.quantifier != "existential" or len(missing) == len(cells)):
         return _named(claim, cells, missing[0])
+    if claim.misprint:
+        return _of_misprint(claim, cells, alpha)
     if claim.quantifier == "existential":
         return _searched(claim, cells, alpha)
     if claim.quantifier == "generic":
         return _on_average(claim, cells, alpha)
     return _named(claim, cells, _in_every(cells, alpha))
+
+
+def _of_misprint(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+    """The judgement of a sentence with an error: the printed form is contradicted only where, on the same
+    numbers, the corrected one holds."""
+    printed = {name: cell for name, cell in cells.items() if not name.startswith(CORRECTED)}
+    judged = _in_every(printed, alpha)
+    mended = _in_every({name: cells[name] for name in cells if name not in printed}, alpha)
+    found = replace(judged.evidence, fails=max(judged.evidence.fails, mended.evidence.holds))
+    verdict = found.decision(alpha)
+    fails = cells[judged.deciding or ""].reason or "fails"
+    words = [f"as printed it {fails}"] if verdict == "contradicted" else []
+    words.append(
+        "as corrected it holds" if mended.verdict == "reproduced" else "the corrected form does not hold"
+    )
+    code: Reason = "crosses" if verdict == "inconclusive" else ""
+    return replace(
+        judged, verdict=verdict, code=code, reason="; ".join(words), evidence=found, cells=dict(cells)
+    )
 
 
 def _in_every(cells: Mapping[str, Judgement], alpha: float) -> Judgement:

@@ -117,6 +117,7 @@ class _Builder:
             key=self.registered.key,
             title=self.registered.title,
             bibtex=self.registered.bibtex,
+            version=self.registered.version,
             minutes=minutes(self.registered, self.tier, self.fresh),
             headlines=[
                 Headline(quotation=quotation, claim=claim)

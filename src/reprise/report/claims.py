@@ -102,7 +102,7 @@ class Claims:
             errata=[erratum.id for erratum in about],
             corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
             recorded=[lines[id] for lines in self.recorded if id in lines],
-            code=self._checkout.claim(id, row["statement"], module),
+            code=self._checkout.claim(definition, module),
             counter_case=self._checkout.counter_case(definition, experiment.id if experiment else ""),
             command=self._command(experiment.id if experiment else ""),
             minutes=minutes,
@@ -122,6 +122,8 @@ class Claims:
     def _printed(self) -> set[str]:
         """The claims about a number that the paper prints in the place that they name, one a number."""
         table = self.paper.printed_numbers()
+        if "key" in table:
+            return {f"{self.paper.key}/{key}" for key in table["key"]} & {row["claim"] for row in self.rows}
         claims: set[str] = set()
         for printed in table.to_dict("records") if len(table) else []:
             places, std = mentions(printed["artifact"]), finite(printed.get("std"))

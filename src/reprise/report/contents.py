@@ -17,6 +17,8 @@ Mention = tuple[str, str, str]
 
 _MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\b", re.IGNORECASE)
 _SECTION = re.compile(r"Abstract|Appendix|\d+(?:\.\d+)*|[A-Z](?:\.\d+)*(?![\w’'])")
+_NAMED = re.compile(r"Abstract|(?:(?<=Section )|(?<=Appendix ))(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)")
+"""Sections that are called so, beside numbers of theorems and equations."""
 ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
 """The section of experiments that are no paper's."""
@@ -48,7 +50,7 @@ def natural_key(text: str) -> list[tuple[int, str]]:
 def section_of(text: str) -> str:
     """The section in which an item is first shown: `5.1` of `Abstract, 1, 5.1 and C`, else where it is
     announced."""
-    named = _SECTION.findall(
+    named = _NAMED.findall(text) or _SECTION.findall(
         re.sub(r"(?:Figure|Table|Proposition|Equation|Example|Lemma)s? [\w.]+", "", text)
     )
     later = [name for name in named if name.split(".")[0] not in EARLY]
@@ -125,10 +127,15 @@ class Contents:
         return dict(Counter(item.how for item in self.items).most_common())
 
     def quotations(self, claim: str) -> list[Quotation]:
-        """The paper's sentences that a claim covers; without one, the numbered statements."""
+        """The paper's sentences that a claim quotes or covers; without one, the numbered statements."""
+        if quotes := self.paper.claims[claim][0].quotes:
+            return [Quotation(text=each.text, place=each.at, hedge=each.hedge) for each in quotes]
         items = [item for item in self.items if claim in item.claims]
         quoted = [item for item in items if item.quotation]
-        return [Quotation(text=item.quotation or item.text, place=item.section) for item in quoted or items]
+        return [
+            Quotation(text=item.quotation or item.text, place=item.section, hedge="")
+            for item in quoted or items
+        ]
 
     @cached_property
     def sections(self) -> list[Section]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reprise import sources
 from reprise.contract.experiment import Artifact
-from reprise.evidence.claim import Claim
+from reprise.evidence.claim import Claim, place_of
 from reprise.evidence.comparison import FORMULAS
 from reprise.report.schema import CodeLine
 
@@ -61,13 +61,17 @@ class Checkout:
     root: Path
     folder: Path
 
-    def claim(self, id: str, statement: str, module: str) -> CodeLine | None:
-        """Where a claim is defined: the string that its id, its statement or the end of its id is made of. It
-        is looked for in the module first, and then in the whole of the paper's folder.
+    def claim(self, claim: Claim, module: str) -> CodeLine | None:
+        """Where a claim is defined: where it says so itself, else the string that its id, its statement or
+        the end of its id is made of. It is looked for in the module first, and then in the whole of the
+        paper's folder.
 
         Args:
             module: `reprise.papers.KEY.NAME.claims`.
         """
+        if claim.code:
+            return self._place(*claim.code)
+        id, statement = claim.id, claim.statement
         key, rest = id.split("/", 1)
         file = _file(module)
         folder = next((each for each in file.parents if each.name == key), file.parent)
@@ -87,15 +91,16 @@ class Checkout:
         return None
 
     def counter_case(self, claim: Claim, experiment: str) -> CodeLine | None:
-        """Finds where data that contradict a claim are written: its `broken_by`; a test that names the claim,
+        """Finds where data that contradict a claim are written: its `broken_by`, beside it; a test that names
+        the claim,
         by its whole id or without its paper or figure; else the test that takes each claim of an experiment
         in turn, of formulas or of others. None if there is none.
 
         Args:
             experiment: its id; empty for a claim about printed numbers.
         """
-        if code := getattr(claim.broken_by, "__code__", None):
-            return self._place(Path(code.co_filename), code.co_firstlineno, code.co_name)
+        if claim.broken_by:
+            return self._place(*(claim.code or place_of(claim.broken_by[0])))
         key, rest = claim.id.split("/", 1)
         folder, end = self.root / TESTS / key, rest.rpartition("/")[2]
         own = _of_experiment(folder, experiment.partition("/")[2] or "printed")
@@ -111,7 +116,8 @@ class Checkout:
             (self._place(*where) for file in own for where in _in_turn(file, of_formulas=of_formulas)), None
         )
 
-    def _place(self, file: Path, line: int, name: str) -> CodeLine:
+    def _place(self, file: Path | str, line: int, name: str) -> CodeLine:
+        file = Path(file)
         inside = PACKAGE in file.parents
         shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else os.path.relpath(file, self.root)
         own = not inside or (self.root / "src" / "reprise").resolve() == PACKAGE.resolve()

@@ -99,6 +99,12 @@ def in_every(cells):
 def of_setting(quantifier, cells, alpha):
     """A claim in one setting: `cells` are pairs of a cell and its effects, by seed."""
     each = [of_cell(cell, x.to_numpy(), alpha) for cell, x in cells]
+    forms = {True: [], False: []}  # of a misprint: corrected, and printed
+    for (cell, _), p in zip(cells, each, strict=True):
+        forms[cell.cell.startswith("as corrected")].append(p)
+    if forms[True]:  # it fails only where its correction holds
+        holds, fails, tied = in_every(forms[False])
+        return holds, max(fails, in_every(forms[True])[0]), tied
     if quantifier == "existential":
         holds, fails, _ = np.array(each).T
         printed = all(cell.kind == "printed" for cell, _ in cells)

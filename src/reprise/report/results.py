@@ -24,7 +24,7 @@ from reprise.ledger.recorded import BUNDLE
 from reprise.report import history, numbers, specifications, wording
 from reprise.report.build import build
 from reprise.report.html import environment, symbol
-from reprise.report.schema import Figure, Paper, Report
+from reprise.report.schema import Claim, Figure, Paper, Report
 from reprise.storage import store
 
 WIDTH = 1000
@@ -36,6 +36,8 @@ COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high",
            "reason_code", "p_reproduced", "p_contradicted", "p_tied")  # fmt: skip
 TABLE = "verdicts.csv"
 INDEX = "README.md"
+LETTERS = "letters"
+"""The folder of letters to authors, beside that of the results."""
 MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
 """The lines of a README between which it says what was found."""
 
@@ -71,6 +73,7 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     contents |= {history.HISTORY: history.written(changed)}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
+    files |= {folder.parent / LETTERS / name: text for name, text in letters(report).items()}
     files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()
     before = {*folder.glob("*.*"), *folder.glob("*/*.*")}
     store.write_files({file: partial(_write, content) for file, content in files.items()})
@@ -106,6 +109,33 @@ def pages(report: Report, root: Path, changed: Sequence[history.Change] = ()) ->
         for paper in report.papers
     }
     return {INDEX: index.encode(), **{name: text.encode() for name, text in papers.items()}}
+
+
+def letters(report: Report) -> dict[str, bytes]:
+    """File name -> the letter to a paper's authors, in Markdown: what holds, what does not and how sure that
+    is, what was assumed, and what seems misprinted. Papers whose version is not named have none."""
+    return {
+        f"{paper.key}.md": _render(
+            "letter.md.j2",
+            report,
+            paper=paper,
+            authors=paper.bibtex.count(" and ") + 1,
+            judged=[claim for claim in paper.claims if _is_theirs(claim) and claim.verdict != "not run"],
+            against=[
+                claim
+                for claim in paper.claims
+                if _is_theirs(claim) and claim.verdict == "contradicted" and not claim.erratum
+            ],
+            assumed={each.text: each for one in paper.experiments for each in one.assumptions}.values(),
+        ).encode()
+        for paper in report.papers
+        if paper.version
+    }
+
+
+def _is_theirs(claim: Claim) -> bool:
+    """Tells if a verdict is on the paper's own statement, and no single number, which is one draw."""
+    return claim.form != "ours" and claim.ground != "single numbers"
 
 
 def findings(report: Report, folder: Path) -> str:

@@ -122,6 +122,8 @@ class Quotation(Part):
     text: str
     place: str
     """The section of the paper."""
+    hedge: str
+    """The words that make it a conjecture; empty if none do."""
 
 
 class Claim(Part):
@@ -288,6 +290,8 @@ class Paper(Part):
     title: str
     bibtex: str
     """Empty of experiments of our own, which are no paper's."""
+    version: str
+    """Of the text that is judged; empty where none is named."""
     minutes: Number
     headlines: list[Headline]
     experiments: list[Experiment]

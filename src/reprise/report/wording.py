@@ -133,8 +133,10 @@ def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
 
 
 def notes(claim: "Claim") -> list[str]:
-    """What limits the verdict: settings, margin, exceptions, another definition, changes after results."""
-    limits = [_agreement(claim)] if claim.settings else []
+    """What limits the verdict: a hedge, settings, the margin, exceptions, our definition, later changes."""
+    hedges = [f"“{each.hedge}”" for each in claim.quotations if each.hedge]
+    limits = [f"a conjecture of the paper's: {', '.join(hedges)}"] if hedges else []
+    limits += [_agreement(claim)] if claim.settings else []
     limits += [f"stands {claim.stands}"] if claim.stands in ("here", "everywhere") else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
     what = "margin" if claim.margin or claim.kind in FORMULAS else "smallest effect" if claim.smallest else ""

@@ -1,7 +1,6 @@
-"""Matching scores and BatchNorm: every claim, against data made to hold it and data made, by little, to
-break it; what is computed, against training each cell alone; what the paper says of its own Table 1."""
+"""Matching scores and BatchNorm: what claims measure; what is computed, against training each cell alone;
+what the paper says of its own Table 1."""
 
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -14,13 +13,14 @@ from reprise.contract.tidy import in_numbers
 from reprise.engine import registry, run
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
-from reprise.evidence.judgement import is_refuted, judge
+from reprise.evidence.judgement import judge
 from reprise.evidence.measures import Setting
 from reprise.evidence.statistics import mean_interval
 from reprise.evidence.verdicts import judge_all
 from reprise.papers.tian2023 import printed
 from reprise.papers.tian2023.batch_normalization import agreement
 from reprise.papers.tian2023.batch_normalization import compute as normalization
+from reprise.papers.tian2023.batch_normalization import ideal as ideal_normalization
 from reprise.papers.tian2023.batch_normalization.claims import table_cells
 from reprise.papers.tian2023.batch_normalization.figures import (
     fig11,
@@ -29,6 +29,8 @@ from reprise.papers.tian2023.batch_normalization.figures import (
     table1_whole,
 )
 from reprise.papers.tian2023.matching_scores import compute as matching
+from reprise.papers.tian2023.matching_scores import ideal as ideal_matching
+from reprise.papers.tian2023.matching_scores.cells import rank_correlation
 from reprise.papers.tian2023.published import CELL
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
@@ -78,95 +80,15 @@ def published():
     return table.set_index(["beta", "P", "backprop_mean", "backprop_variance"])[["value", "std"]]
 
 
-# Claims. Tables that hold them all.
+# Claims, and tables in which they hold.
 
-SEEDS, MORE_SEEDS, TEXT_SEEDS = range(4), range(10), range(3)
-"""Of most cells; of ReLU and linear filters and of Table 1; at the text's learning rate."""
-NOISE = 0.002
-
-
-def spread(table, phase=0.0):
-    """A part that cells of a seed share, as they share its pool, and a little of each row's own."""
-    draws = np.random.default_rng(0).normal(size=(len(table), 2))
-    shared = 0.042 * np.cos(1.1 + 2 * np.pi / 10 * table["seed"] + phase)  # of mean 0 over ten seeds
-    parts = {"chi_plus": shared + NOISE * draws[:, 0], "chi_minus": shared + NOISE * draws[:, 1]}
-    return table.assign(
-        **{name: table[name] + parts[name.removeprefix("absolute_")] for name in table if "chi" in name}
-    )
-
-
-def score(objective, activation, beta, candidates):
-    """(χ+, χ-) of a cell: linear filters are best at P = 1, where ReLU needs many, and only there."""
-    more = {1: 0, 2: 1, 5: 2, 10: 3}[beta]
-    start, gain = {
-        "linear": (0.80, 0.005) if candidates == 1 else (0.60, 0.005),
-        "relu": (0.30, 0.08) if candidates == 1 else (0.62, 0.06),
-        "leaky_relu": (0.32, 0.08) if candidates == 1 else (0.61, 0.06),
-        "quadratic": (0.40, 0.08) if candidates == 1 else (0.58, 0.06),
-        "sigmoid": (0.20, 0.08) if candidates == 1 else (0.40, 0.06),
-    }[activation]
-    minus = {"linear": 0.24, "relu": 0.10, "leaky_relu": 0.17, "quadratic": 0.20, "sigmoid": 0.30}[activation]
-    less = 0.08 if objective == "quadratic_cosine" else 0.0
-    return start + gain * more - less, minus + 0.01 * more
-
-
-def matching_tables():
-    rows = []
-    for objective, activation, beta, candidates in product(
-        ("infonce_cosine", "quadratic_cosine"),
-        ("linear", "relu", "leaky_relu", "quadratic", "sigmoid"),
-        (1, 2, 5, 10),
-        (1, 3, 5, 10),
-    ):
-        plus, minus = score(objective, activation, beta, candidates)
-        for seed in MORE_SEEDS if activation in ("relu", "linear") else SEEDS:
-            scores = {
-                "chi_plus": plus, "chi_minus": minus, "missed": 0.0, "noise": 0.0,
-                "complete": 0.0 if activation == "linear" else 4.0,
-            }  # fmt: skip
-            absolute = {f"absolute_{name}": score for name, score in scores.items()}
-            cell = {"activation": activation, "beta": beta, "candidates": candidates}
-            rows.append({"seed": seed, "objective": objective, **cell, **scores, **absolute})
-    filters = {"activation": "relu", "field": 0, "token": 0, "unit": 0, "weight": [1.0], "relevant": True}
-    return {"matching": spread(pd.DataFrame(rows)), "filters": pd.DataFrame(filters)}
-
-
-def normalization_tables():
-    rows = []
-
-    def add(seeds, plus, beta, candidates, zeta, batch_norm=True, mean=True, variance=False, run="figure"):
-        rate = 2e-3 if run == "text" else 2e-2
-        for seed in seeds:
-            rows.append(
-                {
-                    "seed": seed, "chi_plus": plus, "chi_minus": 0.3, "beta": beta, "candidates": candidates,
-                    "zeta": zeta, "batch_norm": batch_norm, "mean_gradient": mean,
-                    "variance_gradient": variance, "learning_rate": rate, "run": run,
-                }
-            )  # fmt: skip
-
-    for (beta, candidates, mean, variance), value in published()["value"].items():
-        add(MORE_SEEDS, value, beta, candidates, 10.0, True, mean, variance, run="table")
-        if beta == 5:
-            add(TEXT_SEEDS, value, beta, candidates, 10.0, True, mean, variance, run="text")
-    for beta, candidates in product((1, 2, 5, 10), (1, 3, 5, 10)):
-        inside = beta > 1 and candidates > 1
-        for zeta, with_it, without in ((2.0, 0.90, 0.88), (5.0, 0.88, 0.50), (10.0, None, 0.30)):
-            if with_it is not None:
-                add(SEEDS, with_it if inside else 0.0, beta, candidates, zeta)
-            add(SEEDS, without if inside else 0.99, beta, candidates, zeta, batch_norm=False)
-    table = pd.DataFrame(rows)
-    quarter = table["candidates"].map({1: 0, 3: 1, 5: 2, 10: 3})  # of a turn, so that other P differ
-    return {"matching": spread(table, np.pi / 2 * quarter)}
-
-
-HOLDING = {MATCHING: Setting(matching_tables()), NORMALIZATION: Setting(normalization_tables())}
-"""All claims read the same tables."""
+HOLDING = {
+    MATCHING: Setting(ideal_matching.ideal(registry.experiment(MATCHING).params())),
+    NORMALIZATION: Setting(ideal_normalization.ideal(registry.experiment(NORMALIZATION).params())),
+}
 CLAIMS = {claim.id: (id, claim) for id in HOLDING for claim in registry.experiment(id).claims}
-EACH = pytest.mark.parametrize("claim_id", CLAIMS)
-
-
-# What a world must be like for a sentence to fail, by as little as one of its cells.
+SEEDS, MORE_SEEDS = 5, 10
+"""Of most activations; of ReLU and linear filters, and of Table 1."""
 
 
 def changed(tables, query, column="chi_plus", by=0.0):
@@ -177,13 +99,6 @@ def changed(tables, query, column="chi_plus", by=0.0):
     return {**tables, "matching": table}
 
 
-def cell(activation, candidates, beta, objective="infonce_cosine"):
-    return (
-        f"objective == '{objective}' and activation == '{activation}' and beta == {beta} "
-        f"and candidates == {candidates}"
-    )
-
-
 def table_cell(beta, candidates, mean, variance):
     return (
         f"{TABLE} and beta == {beta} and candidates == {candidates} and {MEAN[mean]} and {VARIANCE[variance]}"
@@ -192,258 +107,60 @@ def table_cell(beta, candidates, mean, variance):
 
 MEAN = {False: "not mean_gradient", True: "mean_gradient"}
 VARIANCE = {False: "not variance_gradient", True: "variance_gradient"}
-TABLE = "zeta == 10 and batch_norm and learning_rate == 0.02"
-AT_TEXT = "zeta == 10 and batch_norm and learning_rate == 0.002"
-FIGURE_11 = (
-    "mean_gradient and not variance_gradient and learning_rate == 0.02 and beta == 5 and candidates == 3"
-)
-QUADRATIC = "quadratic_cosine"
-ONE_CELL = {
-    f"tian2023/table1/beta{beta}-P{candidates}-mean{mean:d}-var{variance:d}": table_cell(
-        beta, candidates, mean, variance
-    )
-    for beta, candidates, mean, variance in product(
-        (1, 2, 5, 10), (1, 3, 5, 10), (False, True), (False, True)
-    )
-}
-LOSS_OF = {"fig9": "infonce_cosine", "fig10": QUADRATIC}
-OF_LINEAR = {"": "absolute_", "eq16-": ""}
-"""The prefix of a reading in claims, and that of its score of linear filters in tables."""
-FAILING = {
-    # Claim: the rows of one of its cells, the column, and a change that makes it false there.
-    **{
-        f"tian2023/{figure}/{prefix}linear-above-relu-at-one-candidate": (
-            cell("relu", 1, 10, loss), "chi_plus", 0.5,
-        )
-        for (figure, loss), prefix in product(LOSS_OF.items(), ("", "eq16-"))
-    },
-    "tian2023/fig9/alike-linear-above-relu-at-one-candidate": (cell("relu", 1, 10), "absolute_chi_plus", 0.5),
-    **{
-        f"tian2023/{figure}/{prefix}{name.replace('_', '-')}-above-linear": (
-            cell(name, candidates, beta, loss), "chi_plus", -0.4,
-        )
-        for (figure, loss), (name, candidates, beta), prefix in product(
-            LOSS_OF.items(),
-            (("relu", 3, 2), ("leaky_relu", 10, 10), ("quadratic", 3, 2)),
-            ("", "eq16-"),
-        )
-    },
-    "tian2023/fig9/alike-relu-above-linear": (cell("relu", 3, 2), "absolute_chi_plus", -0.4),
-    **{
-        f"tian2023/{figure}/relu-gains-with-beta": (cell("relu", 10, 2, loss), "chi_plus", -0.3)
-        for figure, loss in LOSS_OF.items()
-    },
-    **{
-        f"tian2023/{figure}/relu-larger-beta-better": (cell("relu", 10, 10, loss), "chi_plus", -0.2)
-        for figure, loss in LOSS_OF.items()
-    },
-    **{
-        f"tian2023/{figure}/{prefix}linear-affected-less": (
-            cell("linear", 5, 10, loss), f"{column}chi_plus", -0.5,
-        )
-        for (figure, loss), (prefix, column) in product(LOSS_OF.items(), OF_LINEAR.items())
-    },
-    **{
-        f"tian2023/fig9/{prefix}linear-chi-{sign}-unaffected": (
-            cell("linear", 10, 10), f"{column}chi_{sign}", 0.3,
-        )
-        for sign, (prefix, column) in product(("plus", "minus"), OF_LINEAR.items())
-    },
-    "tian2023/eq16-code/printed": (cell("linear", 1, 10), "chi_plus", -0.3),
-    "tian2023/eq16-code/corrected": (cell("linear", 1, 10), "absolute_chi_plus", -0.3),
-    **{
-        f"tian2023/fig9/{prefix}relu-lowest-chi-minus": (cell("leaky_relu", 10, 1), "chi_minus", -0.2)
-        for prefix in OF_LINEAR
-    },
-    **{
-        f"tian2023/fig10/{prefix}below-infonce": (cell("sigmoid", 1, 5, QUADRATIC), "chi_plus", 0.2)
-        for prefix in OF_LINEAR
-    },
-    "tian2023/fig5/no-noise-token": (cell("relu", 3, 5), "noise", 1),
-    "tian2023/fig9/no-noise-token": (cell("relu", 10, 1), "noise", 1),
-    "tian2023/fig5/relu-captures-candidates": (cell("relu", 3, 5), "missed", 1),
-    "tian2023/fig5/linear-cannot": (cell("linear", 3, 5), "absolute_complete", 10),
-    "tian2023/fig5/eq16-linear-cannot": (cell("linear", 3, 5), "complete", 10),
-    "tian2023/fig9/candidates-not-noise": (cell("relu", 1, 1), "chi_minus", 0.4),
-    "tian2023/fig5/candidates-not-noise": (cell("relu", 3, 5), "chi_minus", 0.8),
-    **{id: (query, "chi_plus", -1.2) for id, query in ONE_CELL.items()},
-    "tian2023/table1/whole-table": (f"{TABLE} and candidates == 3", "chi_plus", 0.5),
-    "tian2023/table1-learning-rate/corrected": (f"{TABLE} and beta == 5", "chi_plus", 0.4),
-    "tian2023/table1-learning-rate/printed": (f"{AT_TEXT} and beta == 5", "chi_plus", 0.4),
-    "tian2023/table1/variance-detached-better": (f"{TABLE} and not variance_gradient", "chi_plus", -0.9),
-    "tian2023/table1/variance-detached-better-in-each-cell": (
-        table_cell(2, 3, True, False), "chi_plus", -0.9,
-    ),
-    "tian2023/table1/variance-detached-worse-beta10-P10": (table_cell(10, 10, True, False), "chi_plus", 0.3),
-    "tian2023/table1/mean-matters-little": (
-        f"{TABLE} and mean_gradient and not variance_gradient", "chi_plus", 0.3,
-    ),
-    **{
-        f"tian2023/fig11/batch-norm-helps-zeta{zeta}": (
-            f"{FIGURE_11} and zeta == {zeta} and not batch_norm", "chi_plus", 0.7,
-        )
-        for zeta in (5, 10)
-    },
-    "tian2023/fig11/batch-norm-little-at-zeta2": (
-        f"{FIGURE_11} and zeta == 2 and not batch_norm", "chi_plus", -0.3,
-    ),
-    "tian2023/fig11/help-grows-with-zeta": (
-        f"{FIGURE_11} and zeta == 2 and not batch_norm", "chi_plus", -0.9,
-    ),
-}  # fmt: skip
-AGAINST_PRINT = {"tian2023/table1/variance-detached-better-in-each-cell"}
-"""What the printed table, from which the numbers here are made, contradicts."""
-
-TENDENCIES = [claim for _, claim in CLAIMS.values() if claim.quantifier == "generic" and claim.has_cells]
-
-
-def wide(claim):
-    """Whether three published numbers differ so much that their mean is known less well than the margin."""
-    if not claim.published_std:
-        return False
-    return stats.t.ppf(0.975, 2) * claim.published_std / claim.published_n**0.5 > 1.1 * claim.first.margin
-
-
-def test_every_claim_is_in_the_list():
-    assert sorted([*FAILING, "tian2023/table1/outliers"]) == sorted(CLAIMS)
-    assert len(ONE_CELL) == 64
+TABLE = "run == 'table'"
 
 
 @pytest.mark.parametrize("id", HOLDING)
-def test_what_is_made_up_has_the_columns_and_cells_that_are_computed(id):
+def test_all_claims_can_be_judged_on_what_is_computed(id):
     tables = evaluate(COMPUTE[id].compute, {BASE: params(id, **CELLS_READ[id])}, Context())
-    assert {name: {*table, "setting"} for name, table in HOLDING[id].items()} == {
-        name: set(table) for name, table in tables.items()
-    }
-    assert_all_claims_can_be_judged(id, tables)
-
-
-def assert_all_claims_can_be_judged(id, tables):
+    assert {*HOLDING[id]["matching"], "setting"} == set(tables["matching"])
     for claim in registry.experiment(id).claims:
         found = judge(claim, tables)
         assert np.isfinite([found.observed, found.low, found.high, found.reference]).all(), claim.id
 
 
-@EACH
-def test_a_claim_is_reproduced_by_data_that_hold_it(claim_id):
-    """Save the cells of Table 1 whose three repetitions differ so much that no number of ours could."""
+@pytest.mark.parametrize("claim_id", CLAIMS)
+def test_training_that_diverged_is_no_evidence(claim_id):
     id, claim = CLAIMS[claim_id]
-    found = judge(claim, HOLDING[id])
-    if claim_id in AGAINST_PRINT:
-        assert {name for name, cell in found.cells.items() if cell.verdict == "contradicted"} >= {
-            f"beta = 10, P = 10, mean {flow} gradient" for flow in ("with", "without")
-        }
-    else:
-        assert found.verdict == ("inconclusive" if wide(claim) else "reproduced")
-    assert found.observed == pytest.approx(claim.published, abs=0.01) or claim_id not in ONE_CELL
-
-
-@pytest.mark.parametrize("claim_id", FAILING)
-def test_one_cell_that_fails_refutes_a_sentence(claim_id):
-    """And it alone, of a sentence about many."""
-    id, claim = CLAIMS[claim_id]
-    before, after = (
-        judge(claim, tables) for tables in (HOLDING[id], changed(HOLDING[id], *FAILING[claim_id]))
-    )
-    assert after.every == "contradicted" if claim in TENDENCIES else is_refuted(claim, after)
-    if len(claim.cells) > 3 and claim_id not in AGAINST_PRINT:
-        failing = [name for name, cell in after.cells.items() if cell.verdict == "contradicted"]
-        assert 1 <= len(failing) <= len(claim.cells) / 4
-        assert failing[0] in after.reason
-    if claim_id not in AGAINST_PRINT:
-        assert before.verdict != "contradicted"
-
-
-@pytest.mark.parametrize("claim", TENDENCIES, ids=lambda claim: claim.id)
-def test_a_tendency_the_other_way_round_is_contradicted(claim):
-    """By its mean over all cells, where every difference has the other sign."""
-    id, _ = CLAIMS[claim.id]
-    if claim.id.endswith("little-at-zeta2"):  # neither sign of a little is much
-        turned = changed(HOLDING[id], "zeta == 2 and not batch_norm", by=-0.3)
-    else:
-        table = HOLDING[id]["matching"]
-        turned = {"matching": table.assign(**{name: -table[name] for name in table if "chi" in name})}
-    assert judge(claim, turned).verdict == "contradicted"
-
-
-@pytest.mark.parametrize(("help", "verdict"), [(0.08, "reproduced"), (0.12, "contradicted")])
-def test_little_help_is_less_than_the_margin(help, verdict):
-    """The margin of scores stands in the sentence; no smallest effect is taken off it again."""
-    id, claim = CLAIMS["tian2023/fig11/batch-norm-little-at-zeta2"]
-    made_up = 0.90 - 0.88
-    world = changed(HOLDING[id], "zeta == 2 and not batch_norm", by=made_up - help)
-    assert judge(claim, world).verdict == verdict
-
-
-SENTENCES_ON_MANY = sorted(
-    id for id, (_, claim) in CLAIMS.items() if len(claim.cells) > 3 and claim.kind == "ordering"
-)
-
-
-@cache
-def without_effect(id, draw):
-    """Scores that depend on the seed alone, up to noise."""
-    rng, table = np.random.default_rng(draw), HOLDING[id]["matching"]
-    noise = {name: 0.5 + 0.03 * rng.normal(size=len(table)) for name in table if "chi" in name}
-    return Setting({**HOLDING[id], "matching": table.assign(**noise)})
-
-
-@pytest.mark.parametrize("claim_id", SENTENCES_ON_MANY)
-def test_a_world_without_the_effect_does_not_reproduce_it(claim_id):
-    id, claim = CLAIMS[claim_id]
-    found = [judge(claim, without_effect(id, draw)).verdict for draw in range(20)]
-    if claim_id.endswith("little-at-zeta2"):  # whose margin is there for no effect
-        assert "contradicted" not in found
-    else:
-        assert "reproduced" not in found
-
-
-@cache
-def shuffled(id):
-    return Setting({name: table.sample(frac=1, random_state=0) for name, table in HOLDING[id].items()})
-
-
-@EACH
-def test_the_order_of_rows_does_not_matter(claim_id):
-    id, claim = CLAIMS[claim_id]
-    ours, theirs = judge(claim, shuffled(id)), judge(claim, HOLDING[id])
-    assert (ours.verdict, ours.reason) == (theirs.verdict, theirs.reason)
-    assert ours.observed == pytest.approx(theirs.observed, rel=1e-9)
-
-
-@cache
-def diverged(id):
     table = HOLDING[id]["matching"]
     measured = ("chi_plus", "chi_minus", "missed", "noise", "complete")
     lost = table.assign(**{name: np.nan for name in table if name.removeprefix("absolute_") in measured})
-    return Setting({**HOLDING[id], "matching": lost})
+    assert judge(claim, {**HOLDING[id], "matching": lost}).verdict == "inconclusive"
 
 
-@EACH
-def test_training_that_diverged_is_no_evidence(claim_id):
-    id, claim = CLAIMS[claim_id]
-    assert judge(claim, diverged(id)).verdict == "inconclusive"
+def test_rank_correlation_is_spearmans_and_leaves_out_what_has_no_observations():
+    rng = np.random.default_rng(0)
+    scores = [pd.Series(rng.normal(size=3)) for _ in range(12)]
+    found = rank_correlation(*scores)
+    for seed in range(3):
+        one, other = ([score[seed] for score in half] for half in (scores[:6], scores[6:]))
+        assert found[seed] == pytest.approx(stats.spearmanr(one, other).statistic)
+    assert rank_correlation(*scores[:-1], scores[-1].iloc[:0]).empty
+    lost = rank_correlation(*scores[:-1], scores[-1].where(scores[-1].index > 0))
+    assert list(lost.isna()) == [True, False, False]
 
 
 def test_all_seeds_that_both_have_are_paired():
     """ReLU and linear nets have more seeds."""
     _, claim = CLAIMS["tian2023/fig9/linear-above-relu-at-one-candidate"]
     found = judge(claim, HOLDING[MATCHING])
-    assert {cell.seeds for cell in found.cells.values()} == {len(MORE_SEEDS)}
+    assert {cell.seeds for cell in found.cells.values()} == {MORE_SEEDS}
     _, claim = CLAIMS["tian2023/fig9/relu-lowest-chi-minus"]
-    assert judge(claim, HOLDING[MATCHING]).cells["leaky_relu, P = 1, beta = 2"].seeds == len(SEEDS)
+    assert judge(claim, HOLDING[MATCHING]).cells["leaky_relu, P = 1, beta = 2"].seeds == SEEDS
 
 
-@pytest.mark.parametrize("cell_id", ONE_CELL)
-def test_a_cells_claim_has_the_printed_number(cell_id):
-    """By the name of the claim."""
-    beta, candidates, mean, variance = (
-        int(part[-1]) if part[0] in "mv" else int(part.strip("betaP"))
-        for part in cell_id.rpartition("/")[2].split("-")
-    )
-    row = published().loc[(beta, candidates, bool(mean), bool(variance))]
-    _, claim = CLAIMS[cell_id]
-    assert (claim.published, claim.published_std, claim.published_n) == (row["value"], row["std"], 3)
+def test_a_cells_claim_has_the_printed_number():
+    """By the name of the claim, which is the key of the printed number."""
+    keys = registry.paper("tian2023").printed_numbers()["key"]
+    assert len(keys) == len(set(keys)) == 64
+    for key in keys:
+        beta, candidates, mean, variance = (
+            int(part[-1]) if part[0] in "mv" else int(part.strip("betaP"))
+            for part in key.rpartition("/")[2].split("-")
+        )
+        row = published().loc[(beta, candidates, bool(mean), bool(variance))]
+        _, claim = CLAIMS[f"tian2023/{key}"]
+        assert (claim.published, claim.published_std, claim.published_n) == (row["value"], row["std"], 3)
 
 
 def test_the_mean_distance_takes_every_cell_for_itself():
@@ -451,7 +168,7 @@ def test_the_mean_distance_takes_every_cell_for_itself():
     tables = HOLDING[NORMALIZATION]
     for which, by in (("", 0.3), ("not ", -0.3)):
         tables = changed(tables, f"{TABLE} and beta == 5 and {which}mean_gradient", "chi_plus", by)
-    found = judge(CLAIMS["tian2023/table1-learning-rate/corrected"][1], tables)
+    found = judge(CLAIMS["tian2023/table1-learning-rate"][1], tables).cells["as corrected, 2e-2"]
     assert found.verdict == "contradicted"
     assert found.observed == pytest.approx(0.3, abs=0.01)
     whole = judge(CLAIMS["tian2023/table1/whole-table"][1], tables)
@@ -487,7 +204,7 @@ def test_table_1_shows_our_numbers_beside_the_published():
     for row, (name, flags) in product(made.to_dict("records"), names.items()):
         cell = (row["beta"], row["P"], *flags)
         ours = tables["matching"].query(table_cell(*cell))["chi_plus"]
-        assert len(ours) == len(MORE_SEEDS)
+        assert len(ours) == MORE_SEEDS
         assert row[f"{name}: ours"] == f"{np.mean(ours):.2f} ± {np.std(ours, ddof=1):.2f}"
         theirs = published().loc[cell]
         assert row[f"{name}: published"] == f"{theirs['value']:.2f} ± {theirs['std']:.2f}"
@@ -588,22 +305,6 @@ def test_repetitions_of_a_table_differ_from_it_by_no_more_than_repetitions_do():
     assert abs(np.mean(unexplained[::2])) < 0.003 < 0.02 < np.mean(unexplained[1::2])
     assert np.mean(unexplained[1::2]) == pytest.approx(0.15**2, abs=0.004)
     assert np.mean(beyond[1::2]) > 3 * np.mean(beyond[::2])
-
-
-def test_more_outliers_than_by_chance_are_noticed():
-    """Of cells that are independent, 16 of which are .3 off."""
-    _, claim = CLAIMS["tian2023/table1/outliers"]
-    tables = HOLDING[NORMALIZATION]
-    rows = tables["matching"].query(TABLE).index
-    noise = 0.05 * np.random.default_rng(0).normal(size=len(rows))
-    independent = tables["matching"].copy()
-    spread = independent.loc[rows, "chi_plus"].groupby(independent["seed"]).transform("mean")
-    independent.loc[rows, "chi_plus"] += noise + spread.mean() - spread
-    held = {**tables, "matching": independent}
-    assert judge(claim, held).verdict == "reproduced"
-    assert (
-        judge(claim, changed(held, f"{TABLE} and candidates == 3", "chi_plus", 0.3)).verdict == "contradicted"
-    )
 
 
 def test_the_table_as_a_whole_names_its_outliers():
@@ -865,53 +566,6 @@ def table():
     return registry.paper("tian2023").printed_numbers()
 
 
-CONTRADICTED_UPSIDE_DOWN = {
-    "tian2023/table1-printed/variance-detached-better": "reproduced",
-    "tian2023/table1-printed/variance-detached-never-worse": "contradicted",
-}
-PRINTED = {claim.id: claim for claim in printed.CLAIMS}
-
-
-def exchanged(table):
-    """With and without the variance's gradient, under each other's names."""
-    return table.assign(backprop_variance=~table["backprop_variance"])
-
-
-def raised_where_worse(table):
-    """The cells at which it is worse in print, as good as their neighbours."""
-    table = table.copy()
-    for (_, _, _), cell in table.groupby(["beta", "P", "backprop_mean"]):
-        (detached,), (flows,) = (cell.index[cell["backprop_variance"] == flag] for flag in (False, True))
-        if table.loc[detached, "value"] < table.loc[flows, "value"]:
-            table.loc[detached, "value"] = table.loc[flows, "value"]
-    return table
-
-
-def test_every_sentence_has_a_verdict_here():
-    assert set(CONTRADICTED_UPSIDE_DOWN) == set(PRINTED)
-    assert set(PRINTED) <= set(registry.paper("tian2023").claims)
-
-
-@pytest.mark.parametrize("claim_id", CONTRADICTED_UPSIDE_DOWN)
-def test_the_paper_says_of_its_table_what_it_says(table, claim_id):
-    assert judge(PRINTED[claim_id], {"published": table}).verdict == CONTRADICTED_UPSIDE_DOWN[claim_id]
-
-
-def test_of_a_table_upside_down_it_would_be_wrong(table):
-    for claim in PRINTED.values():
-        assert judge(claim, {"published": exchanged(table)}).verdict == "contradicted"
-
-
-def test_without_its_exceptions_it_would_be_right_and_one_hundredth_contradicts_it(table):
-    claim = PRINTED["tian2023/table1-printed/variance-detached-never-worse"]
-    mended = raised_where_worse(table)
-    assert judge(claim, {"published": mended}).verdict == "reproduced"
-    (least,) = mended.query("beta == 2 and P == 5 and backprop_mean and not backprop_variance").index
-    (other,) = mended.query("beta == 2 and P == 5 and backprop_mean and backprop_variance").index
-    mended.loc[least, "value"] = mended.loc[other, "value"] - 0.01
-    assert judge(claim, {"published": mended}).verdict == "contradicted"
-
-
 def test_where_the_table_is_worse_is_at_beta_10_and_10_candidates(table):
     gains = printed.gains({"published": table})
     assert sorted(gains[gains < -0.005].index) == [(10, 10, False), (10, 10, True)]
@@ -923,5 +577,5 @@ def test_where_the_table_is_worse_is_at_beta_10_and_10_candidates(table):
 
 def test_other_artifacts_are_not_read(table):
     alien = table.assign(artifact="Table 9", value=-table["value"])
-    for claim in PRINTED.values():
-        assert judge(claim, {"published": pd.concat([table, alien])}) == judge(claim, {"published": table})
+    claim = printed.variance_detached_better
+    assert judge(claim, {"published": pd.concat([table, alien])}) == judge(claim, {"published": table})

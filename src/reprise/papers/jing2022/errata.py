@@ -9,7 +9,6 @@ from functools import partial
 
 from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
-from reprise.papers.jing2022.gradient_flow import singular_values
 
 shown = partial(errata.shown, "jing2022")
 read = partial(errata.read, "jing2022")
@@ -68,8 +67,6 @@ ERRATA: list[Erratum] = [
             r"L=-\sum_i\log\frac{\exp(z_i\cdot z'_i/\tau)}{\sum_j\exp(z_i\cdot z'_j/\tau)}",
         ),
     ),
-    singular_values.eqs_13_to_15.erratum("jing2022"),
-    singular_values.eq_17.erratum("jing2022"),
     shown(
         "lemma6",
         "typo",

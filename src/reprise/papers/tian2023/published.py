@@ -12,10 +12,15 @@ REPETITIONS = 3
 
 
 class Score(NamedTuple):
-    """Mean and standard deviation of χ+ over the repetitions."""
+    """Mean and standard deviation of χ+ over the repetitions.
+
+    Attributes:
+        key: of a printed score, the id of its claim without the paper.
+    """
 
     mean: float
     std: float
+    key: str = ""
 
     def __str__(self) -> str:
         return f"{self.mean:.2f} ± {self.std:.2f}"
@@ -28,7 +33,7 @@ def table1() -> dict[tuple[int, int, bool, bool], Score]:
     rows = table[table["artifact"] == "Table 1"].to_dict("records")
     return {
         (row["beta"], row["P"], row["backprop_mean"], row["backprop_variance"]): Score(
-            row["value"], row["std"]
+            row["value"], row["std"], row["key"]
         )
         for row in rows
     }

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from reprise.evidence.formula import Errors, Form, Formula, formula, misprinted
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
 
@@ -65,20 +66,14 @@ def lemma5(rng: Random, largest: int) -> Moving:
     return _moving(rng, size(rng, 2, largest), size(rng, 2, largest))
 
 
-@misprinted(
+@formula(
     "lemma5",
-    kind="typo",
-    at="Lemma 5, Eqs. 13 to 15",
-    where="Lemma 5, Eq. 15",
-    printed=Form(
-        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k² - σ_k'²).",
-        "H_kk' = 1/(σ_k² - σ_k'²)",
-        r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}",
-    ),
-    corrected=Form(
-        "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
-        "H_kk' = 1/(σ_k'² - σ_k²)",
-        r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}",
+    "Singular vectors move by Eqs. 13 and 14 with {}.",
+    at="Lemma 5, Eq. 15, Appendix A",
+    wrong=Misprint(
+        "typo",
+        printed=Text("H_kk' = 1/(σ_k² - σ_k'²)", r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}"),
+        corrected=Text("H_kk' = 1/(σ_k'² - σ_k²)", r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}"),
     ),
     tried_at=lemma5,
 )
@@ -124,19 +119,20 @@ def eq_16(point: Moving) -> float:
     return relative_error((1 - np.eye(len(s))) * (u.T @ point.velocity @ vt.T), right)
 
 
-@misprinted(
+@formula(
     "eq17",
-    kind="typo",
-    at="Eq. 17",
-    printed=Form(
-        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S.",
-        "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
-        r"\bar{I}\circ V^{\top}\dot{W}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
-    ),
-    corrected=Form(
-        "Off the diagonal, a matrix W = U S Vᵀ that moves has Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S.",
-        "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
-        r"\bar{I}\circ V^{\top}\dot{W}^{\top}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+    "A matrix W = U S Vᵀ that moves has {}, with Ī = 1 off the diagonal and 0 on it.",
+    at="Eq. 17, Appendix A",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
+            r"\bar{I}\circ V^{\top}\dot{W}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+        ),
+        corrected=Text(
+            "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
+            r"\bar{I}\circ V^{\top}\dot{W}^{\top}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
+        ),
     ),
     tried_at=eq16_and_17,
 )

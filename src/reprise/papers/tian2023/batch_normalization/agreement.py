@@ -22,7 +22,6 @@ ROUNDING = 0.01 / np.sqrt(12)
 """Standard deviation of rounding to two digits."""
 FAR = 2.0
 """Standard errors beyond which a cell is an outlier."""
-CHANCE = 0.95
 
 
 def compared(cells: pd.DataFrame) -> pd.DataFrame:

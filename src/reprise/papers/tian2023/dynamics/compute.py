@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import tried
-from reprise.papers.tian2023.dynamics import batchnorm, kernels, one_layer, roughness, two_layers
+from reprise.papers.tian2023.dynamics import batchnorm
 from reprise.papers.tian2023.dynamics.experiment import Params
+from reprise.papers.tian2023.dynamics.formulas import FORMULAS
 
-CHECKS = (*kernels.CHECKS, *one_layer.CHECKS, *roughness.CHECKS, *two_layers.CHECKS, *batchnorm.CHECKS)
 SLOW_FIELDS = zlib.crc32(b"slow_fields")
 """The stream of these random numbers."""
 SIZES = ("samples", "inputs", "fields", "filters", "outputs", "classes")
@@ -32,6 +33,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         ).items()
     ]
     return {
-        "identities": tried(CHECKS, points, params.largest, SIZES, context),
+        "identities": tried(checks(FORMULAS), points, params.largest, SIZES, context),
         "fields": pd.DataFrame(fields),
     }

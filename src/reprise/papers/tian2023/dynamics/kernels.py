@@ -1,24 +1,20 @@
 """Section 2: the contrastive covariance, and its limit for large batches."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from scipy.special import gammaln
-from scipy.stats import poisson
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    orthonormal,
-    relative_error,
-    size,
-)
-from reprise.papers.tian2023.contrastive import contrastive_covariance, energy
-from reprise.papers.tian2023.dynamics.points import gradient, normal, random_batch, tensor, unit
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, below_zero, relative_error, size
+from reprise.papers.tian2023.dynamics.points import Batch, random_batch, tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def gaussian_features(y: Array, temperature: float) -> Array:
@@ -30,6 +26,9 @@ def gaussian_features(y: Array, temperature: float) -> Array:
 
     Shapes [sample, d] -> [sample, feature].
     """
+    from scipy.special import gammaln
+    from scipy.stats import poisson
+
     dim = y.shape[1]
     degree = int(poisson.isf(1e-14, max((y**2).sum(1).max() / temperature, 1e-3))) + 2
     powers = np.array([a for a in product(range(degree + 1), repeat=dim) if sum(a) <= degree])
@@ -38,64 +37,89 @@ def gaussian_features(y: Array, temperature: float) -> Array:
     return np.exp(-(y**2).sum(1, keepdims=True) / (2 * temperature)) * features
 
 
-def lemma1(rng: Random, largest: int) -> Checked:
-    """Eqs. 17 to 22: a Gaussian α is an inner product of nonnegative features."""
+@dataclass(frozen=True)
+class Outputs:
+    """A function's outputs on samples, a lower bound of them, and the temperature of a Gaussian α."""
+
+    g: Array
+    temperature: float
+    bound: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return dict(zip(("samples", "outputs"), self.g.shape, strict=True))
+
+
+def lemma1(rng: Random, largest: int) -> Outputs:
     samples, outputs = size(rng, 3, largest + 3), size(rng, 1, 2)
     g, temperature = rng.uniform(-0.7, 0.7, (samples, outputs)), rng.uniform(0.5, 2)
-    bound = g.min(0) - rng.uniform(0, 0.3, outputs)
-    features = gaussian_features(g - bound, temperature)
-    distances = ((g[:, None] - g[None]) ** 2).sum(-1)
-    return Checked(
-        {"samples": samples, "outputs": outputs},
-        {
-            "lemma1/kernel": as_printed(
-                relative_error(features @ features.T, np.exp(-distances / (2 * temperature)))
-            ),
-            "lemma1/nonnegative": as_printed(below_zero(features)),
-        },
+    return Outputs(g, temperature, g.min(0) - rng.uniform(0, 0.3, outputs))
+
+
+@formula(
+    "lemma1",
+    "Gaussian α is an inner product of features φ that are nonnegative, where g is bounded below.",
+    at="Lemma 1, Eqs. 17 to 22, Section 2 and Appendix A.1",
+    tried_at=lemma1,
+)
+def gaussian_alpha_is_a_kernel(point: Outputs) -> Errors:
+    """The decoy is a Gaussian without the factor 1/2 in its exponent."""
+    features = gaussian_features(point.g - point.bound, point.temperature)
+    distances = ((point.g[:, None] - point.g[None]) ** 2).sum(-1) / point.temperature
+    products = features @ features.T
+    return Errors(
+        printed=max(relative_error(products, np.exp(-distances / 2)), below_zero(features)),
+        decoy=relative_error(products, np.exp(-distances)),
     )
 
 
-def infonce_weights(rng: Random, largest: int) -> Checked:
-    """Descending InfoNCE with ε = 0 ascends the energy, with the α given after Eq. 3."""
-    batch = random_batch(rng, size(rng, 2, largest))
-    temperature, off_diagonal = rng.uniform(0.2, 1), ~torch.eye(len(batch.x), dtype=torch.bool)
+@dataclass(frozen=True)
+class Views:
+    """A batch of flat inputs."""
 
-    def losses(z: torch.Tensor, z_aug: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        between = 0.5 * (z[:, None] - z[None]).square().sum(-1)
-        return 0.5 * (z - z_aug).square().sum(-1), between
+    batch: Batch
 
-    def infonce(z: torch.Tensor, z_aug: torch.Tensor) -> torch.Tensor:
-        """Eq. 1."""
-        within, between = losses(z, z_aug)
-        denominators = (torch.exp(-between / temperature) * off_diagonal).sum(1)
-        return -temperature * torch.log(torch.exp(-within / temperature) / denominators).sum()
-
-    similar = torch.exp(-losses(*batch.views)[1] / temperature) * off_diagonal
-    alpha = similar / similar.sum(1, keepdim=True)
-    loss_gradient = torch.stack(gradient(infonce, *batch.views))
-    energy_gradient = torch.stack(gradient(lambda z, z_aug: energy(alpha, z, z_aug), *batch.views))
-    error = relative_error(2 * len(alpha) ** 2 * energy_gradient.numpy(), -loss_gradient.numpy())
-    return Checked({"samples": len(alpha)}, {"sec2/infonce-alpha": as_printed(error)})
+    @property
+    def sizes(self) -> dict[str, int]:
+        return dict(zip(("samples", "inputs"), self.batch.x.shape, strict=True))
 
 
-def eq25(rng: Random, largest: int) -> Checked:
-    """Eq. 25, C = inter - intra, with the sum over j ≠ i of Eq. 24 and with the sum over all j of Eq. 3."""
-    batch = random_batch(rng, size(rng, 2, largest))
+def eq25(rng: Random, largest: int) -> Views:
+    return Views(random_batch(rng, size(rng, 2, largest)))
+
+
+@formula(
+    "eq25",
+    "The contrastive covariance C_α is Eq. 23 less Eq. 24, in which {}.",
+    at="Eqs. 24 and 25, Appendix A.1",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "the intra term sums α_ij over j ≠ i",
+            r"C^{\mathrm{intra}}_{\alpha}[a]=\frac{1}{2N}\sum_{i=1}^{N}\left(\frac{1}{N}\sum_{j\neq i}"
+            r"\alpha_{ij}\right)(a[i]-a[i'])(a[i]-a[i'])^{\top}",
+        ),
+        corrected=Text(
+            "the intra term sums α_ij over all j",
+            r"C^{\mathrm{intra}}_{\alpha}[a]=\frac{1}{2N}\sum_{i=1}^{N}\left(\frac{1}{N}\sum_{j}"
+            r"\alpha_{ij}\right)(a[i]-a[i'])(a[i]-a[i'])^{\top}",
+        ),
+        note="Eq. 3 sums over all j: the two differ by α_ii terms of order 1/N",
+    ),
+    tried_at=eq25,
+)
+def inter_less_intra(point: Views) -> Errors:
+    batch = point.batch
     (a, a_aug), samples = batch.views, len(batch.x)
     differences = a[:, None] - a[None]
-    inter = torch.einsum("ij,ijp,ijq->pq", batch.alpha, differences, differences) / (2 * samples**2)
-    covariance = contrastive_covariance(batch.alpha, a, a_aug).numpy()
+    inter = (batch.alpha[..., None, None] * differences[..., None] * differences[:, :, None]).sum((0, 1))
+    covariance = batch.covariance(lambda x: x).numpy()
 
-    def eq24(alpha: torch.Tensor) -> torch.Tensor:
-        return ((a - a_aug).T * alpha.sum(1)) @ (a - a_aug) / (2 * samples**2)
+    def error(alpha: Tensor) -> float:
+        intra = ((a - a_aug).T * alpha.sum(1)) @ (a - a_aug)
+        return relative_error(((inter - intra) / (2 * samples**2)).numpy(), covariance)
 
-    off_diagonal = batch.alpha - batch.alpha.diag().diag()
-    errors = {
-        "printed": relative_error((inter - eq24(off_diagonal)).numpy(), covariance),
-        "corrected": relative_error((inter - eq24(batch.alpha)).numpy(), covariance),
-    }
-    return Checked({"samples": samples, "inputs": a.shape[1]}, {"eq25": errors})
+    return Errors(printed=error(batch.alpha - batch.alpha.diag().diag()), corrected=error(batch.alpha))
 
 
 def large_batch(rng: Random, samples: int, augmentations: int) -> tuple[Array, Array, Array, Array, Array]:
@@ -121,64 +145,99 @@ def large_batch(rng: Random, samples: int, augmentations: int) -> tuple[Array, A
     return copies / copies.sum(), weights / weights.sum(1, keepdims=True), *rows.T
 
 
-def lemma2(rng: Random, largest: int) -> Checked:
-    """Eq. 4: C_α[g] -> Σ_l z_l² V_{p̃_l}[E_aug g], for a kernel with a few nonnegative features."""
+@dataclass(frozen=True)
+class Limit:
+    """A function's values in a large batch, and the features of its α.
+
+    Attributes:
+        p: probability of each sample.
+        phi: nonnegative features. Shape [sample, feature].
+        means: E_aug[g]. Shape [sample, output].
+        batch: α and both views' g.
+    """
+
+    p: Array
+    phi: Array
+    means: Array
+    batch: Batch
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return dict(zip(("samples", "outputs"), self.means.shape, strict=True))
+
+    @property
+    def covariance(self) -> Array:
+        """C_α[g]."""
+        return self.batch.covariance(lambda g: g).numpy()
+
+    def variance(self, power: int = 2) -> Array:
+        """Σ_l z_l² V_{p̃_l}[E_aug g], p̃_l = φ_l p / z_l (Definition 2).
+
+        Args:
+            power: of z_l.
+        """
+        z = self.p @ self.phi
+        total = np.zeros((self.means.shape[1],) * 2)
+        for adjusted, weight in zip((self.phi * self.p[:, None] / z).T, z**power, strict=True):
+            centred = self.means - adjusted @ self.means
+            total += weight * (centred.T * adjusted) @ centred
+        return total
+
+
+def lemma2(rng: Random, largest: int) -> Limit:
     samples, augmentations, outputs = size(rng, 3, 4), 2, size(rng, 1, 3)
     phi = rng.uniform(0.1, 1.5, (samples, size(rng, 1, 3)))
     g = rng.normal(size=(samples, augmentations, outputs))
     p, q, sample, view1, view2 = large_batch(rng, samples, augmentations)
     alpha = tensor((phi @ phi.T)[np.ix_(sample, sample)])
-    covariance = contrastive_covariance(alpha, tensor(g[sample, view1]), tensor(g[sample, view2])).numpy()
-    return Checked(
-        {"samples": samples, "outputs": outputs},
-        {
-            "lemma2/variance": as_printed(
-                relative_error(_adjusted_variance(p, phi, np.einsum("im,imo->io", q, g)), covariance)
-            ),
-            "lemma2/psd": as_printed(below_zero(np.linalg.eigvalsh(covariance))),
-        },
+    batch = Batch(alpha, tensor(g[sample, view1]), tensor(g[sample, view2]))
+    return Limit(p, phi, np.einsum("im,imo->io", q, g), batch)
+
+
+@formula(
+    "lemma2",
+    "In the limit of large batches, C_α[g] is the sum over the kernel's features of z_l² times the "
+    "variance of E_aug[g] under the adjusted density, and positive semi-definite.",
+    at="Lemma 2, Eqs. 4 and 42, Section 2 and Appendix A.1",
+    tried_at=lemma2,
+)
+def covariance_of_large_batches(point: Limit) -> Errors:
+    """The decoy has z_l in place of z_l²."""
+    covariance = point.covariance
+    return Errors(
+        printed=max(relative_error(point.variance(), covariance), below_zero(np.linalg.eigvalsh(covariance))),
+        decoy=relative_error(point.variance(power=1), covariance),
     )
 
 
-def corollary1(rng: Random, largest: int) -> Checked:
-    """Corollary 1, without augmentation: C_α[g] -> Σ_l z_l² V_{p̃_l}[g]."""
+def corollary1(rng: Random, largest: int) -> Limit:
+    """Without augmentation."""
     samples, outputs = size(rng, 3, largest + 3), size(rng, 1, 3)
     phi, g = rng.uniform(0.1, 1.5, (samples, size(rng, 1, 3))), rng.normal(size=(samples, outputs))
     p, _, sample, _, _ = large_batch(rng, samples, 1)
     alpha = tensor((phi @ phi.T)[np.ix_(sample, sample)])
-    covariance = contrastive_covariance(alpha, tensor(g[sample]), tensor(g[sample])).numpy()
-    error = relative_error(_adjusted_variance(p, phi, g), covariance)
-    return Checked({"samples": samples, "outputs": outputs}, {"cor1/variance": as_printed(error)})
+    return Limit(p, phi, g, Batch(alpha, tensor(g[sample]), tensor(g[sample])))
 
 
-def invariance(rng: Random, largest: int) -> Checked:
-    """Eqs. 107 and 108: a unit's output averaged over a group of rotations is the same for a rotated w."""
-    dim, order = size(rng, 2, largest), size(rng, 3, 8)
-    plane = orthonormal(rng, dim, 2)
-
-    def rotation(turns: int) -> torch.Tensor:
-        angle = 2 * np.pi * turns / order
-        c, s = np.cos(angle), np.sin(angle)
-        return tensor(np.eye(dim) + plane @ (np.array([[c, -s], [s, c]]) - np.eye(2)) @ plane.T)
-
-    views = torch.stack([rotation(t) for t in range(order)]) @ normal(rng, dim, 4)  # [view, dim, sample]
-    w = unit(rng, dim)
-
-    def averaged(w: torch.Tensor) -> Array:
-        return torch.relu(w @ views).mean(0).numpy()
-
-    error = relative_error(averaged(rotation(size(rng, 1, order - 1)) @ w), averaged(w))
-    return Checked({"inputs": dim}, {"appB5/invariance": as_printed(error)})
+@formula(
+    "cor1",
+    "Without augmentation, in the limit of large batches, C_α[g] is the sum over the kernel's features "
+    "of z_l² times the variance of g itself under the adjusted density.",
+    at="Corollary 1, Section 2",
+    tried_at=corollary1,
+)
+def covariance_without_augmentation(point: Limit) -> Errors:
+    """The decoy has z_l in place of z_l²."""
+    covariance = point.covariance
+    return Errors(
+        printed=relative_error(point.variance(), covariance),
+        decoy=relative_error(point.variance(power=1), covariance),
+    )
 
 
-def _adjusted_variance(p: Array, phi: Array, means: Array) -> Array:
-    """Σ_l z_l² V_{p̃_l}[·], p̃_l = φ_l p / z_l (Definition 2)."""
-    z = p @ phi
-    total = np.zeros((means.shape[1],) * 2)
-    for adjusted, weight in zip((phi * p[:, None] / z).T, z**2, strict=True):
-        centred = means - adjusted @ means
-        total += weight * (centred.T * adjusted) @ centred
-    return total
-
-
-CHECKS = (lemma1, infonce_weights, eq25, lemma2, corollary1, invariance)
+FORMULAS: tuple[Formula, ...] = (
+    gaussian_alpha_is_a_kernel,
+    inter_less_intra,
+    covariance_of_large_batches,
+    covariance_without_augmentation,
+)

@@ -1,29 +1,37 @@
-"""Random batches, networks and latent-variable models, away from zero and from symmetric points."""
+"""Random batches, networks and latent-variable models, away from zero and from symmetric points.
+
+Here and in the formulas' modules, torch and SciPy are imported where they calculate, so that lists of claims
+do not wait for them.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
-from torch.nn.functional import leaky_relu, normalize, relu
 
 from reprise.evidence.identities import Array, Random, size
-from reprise.papers.tian2023.contrastive import contrastive_covariance
 
-Activation = Callable[[Tensor], Tensor]
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
+
+Activation = Callable[["Tensor"], "Tensor"]
 
 HOMOGENEOUS: dict[str, Activation] = {
     "linear": lambda x: x,
-    "relu": relu,
-    "leaky-relu": lambda x: leaky_relu(x, 0.05),
+    "relu": lambda x: x.relu(),
+    "leaky-relu": lambda x: x.maximum(0.05 * x),
 }
 """Activations with h(x) = h'(x) x (Assumption 1)."""
 
 
 def tensor(values: Array) -> Tensor:
+    import torch
+
     return torch.from_numpy(np.ascontiguousarray(values, dtype=float))
 
 
@@ -33,17 +41,22 @@ def normal(rng: Random, *shape: int) -> Tensor:
 
 def unit(rng: Random, *shape: int) -> Tensor:
     """Random unit vectors along the last axis."""
-    return normalize(normal(rng, *shape), dim=-1)
+    vectors = normal(rng, *shape)
+    return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
 def slope(activation: Activation, x: Tensor) -> Tensor:
     """h'(x), by automatic differentiation."""
+    import torch
+
     x = x.detach().requires_grad_()
     return torch.autograd.grad(activation(x).sum(), x)[0]
 
 
 def gradient(scalar: Callable[..., Tensor], *arguments: Tensor) -> tuple[Tensor, ...]:
     """The gradients of a function of several tensors, by automatic differentiation."""
+    import torch
+
     leaves = [value.detach().requires_grad_() for value in arguments]
     return torch.autograd.grad(scalar(*leaves), leaves)
 
@@ -58,8 +71,8 @@ class Batch:
     """Two views of samples and arbitrary pairwise importances, neither symmetric nor a kernel in general."""
 
     alpha: Float[Tensor, "sample sample"]
-    x: Float[Tensor, "sample *dims"]
-    x_aug: Float[Tensor, "sample *dims"]
+    x: Float[Tensor, "sample ..."]
+    x_aug: Float[Tensor, "sample ..."]
 
     @property
     def views(self) -> tuple[Tensor, Tensor]:
@@ -67,10 +80,18 @@ class Batch:
 
     def covariance(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """C_α of a function of the input."""
+        from reprise.papers.tian2023.contrastive import contrastive_covariance
+
         return contrastive_covariance(self.alpha, *(function(x).flatten(1) for x in self.views))
 
+    def energy(self, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """E_α of a function of the input, with values in rows."""
+        from reprise.papers.tian2023.contrastive import energy
 
-def seeing(rng: Random, x: Float[Tensor, "sample dim"]) -> Float[Tensor, "dim"]:
+        return energy(self.alpha, *(function(x) for x in self.views))
+
+
+def seeing(rng: Random, x: Float[Tensor, "sample dim"]) -> Tensor:
     """A random unit w whose ReLU is active for some of the samples and inactive for others."""
     while True:
         w = unit(rng, x.shape[1])
@@ -99,18 +120,22 @@ class TwoLayers:
         fields, filters, inputs = self.w.shape
         return {"inputs": inputs, "fields": fields, "filters": filters, "outputs": len(self.v)}
 
+    def reaching(self, x: Tensor, w: Tensor) -> Float[Tensor, "sample field filter"]:
+        """w_kmᵀ x_k."""
+        return (w * x[:, :, None]).sum(-1)
+
     def hidden(self, x: Tensor, w: Tensor | None = None) -> Float[Tensor, "sample hidden"]:
         """f1, with the weights w if given."""
-        w = self.w if w is None else w
-        return self.activation(torch.einsum("nkd,kmd->nkm", x, w)).flatten(1)
+        return self.activation(self.reaching(x, self.w if w is None else w)).flatten(1)
 
     def gated(self, x: Float[Tensor, "sample field dim"]) -> Float[Tensor, "sample field filter dim"]:
         """x̃_km = x_k h'(w_kmᵀ x_k) (Eq. 122)."""
-        gates = slope(self.activation, torch.einsum("nkd,kmd->nkm", x, self.w))
-        return gates[..., None] * x[:, :, None]
+        return slope(self.activation, self.reaching(x, self.w))[..., None] * x[:, :, None]
 
     def modulated(self, covariance: Tensor, coupling: Tensor) -> Float[Tensor, "field filter dim"]:
         """[(S ⊗ 1 1ᵀ) ∘ C] w of Eqs. 12 and 166, with S = `coupling`."""
+        import torch
+
         ones = torch.ones(self.w.shape[-1], self.w.shape[-1], dtype=torch.float64)
         return ((torch.kron(coupling, ones) * covariance) @ self.w.flatten()).view_as(self.w)
 
@@ -166,7 +191,7 @@ def random_mixture(rng: Random, classes: int, fields: int, inputs: int) -> Mixtu
     )
 
 
-def variance(probability: Float[Tensor, "state"], values: Float[Tensor, "state n"]) -> Float[Tensor, "n n"]:
+def variance(probability: Tensor, values: Float[Tensor, "state n"]) -> Float[Tensor, "n n"]:
     """V[g], exactly, over finitely many states."""
     centred = values - probability @ values
     return (centred.T * probability) @ centred
@@ -174,9 +199,13 @@ def variance(probability: Float[Tensor, "state"], values: Float[Tensor, "state n
 
 def top_eigenvector(matrix: Tensor) -> Tensor:
     """The unit eigenvector with the largest eigenvalue."""
+    import torch
+
     return torch.linalg.eigh(matrix)[1][:, -1]
 
 
 def rank_one_distance(a: Tensor, b: Tensor) -> float:
     """Distance |a aᵀ - b bᵀ| between the lines that two unit vectors span."""
+    import torch
+
     return float((torch.outer(a, a) - torch.outer(b, b)).norm())

@@ -1,25 +1,16 @@
 """Section 4 and Appendix C: two layers, f2 = V h(w_kmᵀ x_k), with disjoint receptive fields."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from scipy.linalg import block_diag
-from torch import Tensor
-from torch.nn.functional import normalize
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    orthonormal,
-    relative_error,
-    size,
-)
-from reprise.papers.tian2023.contrastive import contrastive_covariance, energy
+from reprise.evidence.claim import Quotation
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, below_zero, orthonormal, relative_error, size
 from reprise.papers.tian2023.dynamics.one_layer import follow
 from reprise.papers.tian2023.dynamics.points import (
     HOMOGENEOUS,
@@ -32,117 +23,279 @@ from reprise.papers.tian2023.dynamics.points import (
     random_batch,
     random_mixture,
     random_network,
-    rank_one_distance,
     tensor,
     top_eigenvector,
     unit,
     variance,
 )
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
-def lemma4(rng: Random, largest: int) -> Checked:
-    """Eq. 12 against the gradients of E_α[V f1], taken through the filters' normalisation."""
+
+@dataclass(frozen=True)
+class Trained:
+    """A network and a batch."""
+
+    net: TwoLayers
+    batch: Batch
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"samples": len(self.batch.x), **self.net.sizes}
+
+
+def lemma4(rng: Random, largest: int) -> Trained:
     net = random_network(rng, largest)
-    batch = random_batch(rng, *net.w[:, 0].shape)
+    return Trained(net, random_batch(rng, *net.w[:, 0].shape))
+
+
+@formula(
+    "lemma4",
+    "In a two-layer network the top layer moves by V̇ = V C_α[f1], and the unit filters by "
+    "ẇ = P⊥ [(S ⊗ 1 1ᵀ) ∘ C_α[x̃]] w.",
+    at="Lemma 4, Eq. 12, Section 4",
+    tried_at=lemma4,
+)
+def motion_of_two_layers(point: Trained) -> Errors:
+    """Against the gradients of E_α[V f1], through the filters' normalisation. The decoy leaves out P⊥."""
+    net, batch = point.net, point.batch
 
     def objective(v: Tensor, w: Tensor) -> Tensor:
-        return energy(batch.alpha, *(net.hidden(x, normalize(w, dim=-1)) @ v.T for x in batch.views))
+        return batch.energy(lambda x: net.hidden(x, w / w.norm(dim=-1, keepdim=True)) @ v.T)
 
     dv, dw = gradient(objective, net.v, net.w)
-    filter_gradient = net.modulated(batch.covariance(net.gated), net.v.T @ net.v)
-    return Checked(
-        {"samples": len(batch.x), **net.sizes},
-        {
-            "lemma4/top": as_printed(
-                relative_error((net.v @ batch.covariance(net.hidden)).numpy(), dv.numpy())
-            ),
-            "lemma4/filters": as_printed(
-                relative_error(projected(net.w, filter_gradient).numpy(), dw.numpy())
-            ),
-        },
+    top = net.v @ batch.covariance(net.hidden)
+    filters = net.modulated(batch.covariance(net.gated), net.v.T @ net.v)
+    return Errors(
+        printed=max(
+            relative_error(top.numpy(), dv.numpy()),
+            relative_error(projected(net.w, filters).numpy(), dw.numpy()),
+        ),
+        decoy=relative_error(filters.numpy(), dw.numpy()),
     )
 
 
-def stationary_v(rng: Random, largest: int) -> Checked:
-    """V̇ = V C with V of unit norm: the stationary V, and the limit."""
+@dataclass(frozen=True)
+class TopLayer:
+    """V̇ = V C with V of unit norm.
+
+    Attributes:
+        basis: eigenvectors of C, that with the largest eigenvalue first.
+        start, other: V at the start; and with the second eigenvector in place of s. Shape [output, hidden].
+    """
+
+    values: Array
+    basis: Array
+    start: Array
+    other: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"outputs": len(self.start)}
+
+    def velocity(self, v: Array) -> Array:
+        vc = v @ (self.basis * self.values) @ self.basis.T
+        return vc - np.sum(v * vc) / np.sum(v * v) * v
+
+    def off_rank_one(self, v: Array) -> float:
+        """The distance of V from v sᵀ."""
+        s = self.basis[:, 0]
+        return relative_error(np.outer(v @ s, s), v)
+
+
+def stationary_v(rng: Random, largest: int) -> TopLayer:
     hidden, outputs = size(rng, 2, largest), size(rng, 1, largest)
     basis = orthonormal(rng, hidden, hidden)
     values = np.concatenate([[2.0], rng.uniform(-0.5, 1.7, hidden - 1)])  # C_α is not always PSD
-    c, s = (basis * values) @ basis.T, basis[:, 0]
-
-    def velocity(_: float, flat: Array) -> Array:
-        v = flat.reshape(outputs, hidden)
-        vc = v @ c
-        return (vc - np.sum(v * vc) / np.sum(v * v) * v).ravel()
-
-    def off_rank_one(flat: Array) -> float:
-        """The distance of V from v sᵀ."""
-        v = flat.reshape(outputs, hidden)
-        return relative_error(np.outer(v @ s, s), v)
-
-    start = rng.normal(size=outputs * hidden)
-    limit = follow(velocity, start / np.linalg.norm(start), 25 / (2 - values[1:].max()))
-    other_point = np.outer(unit(rng, outputs).numpy(), basis[:, 1]).ravel()
-    is_stationary = np.linalg.norm(velocity(0, other_point)) < 1e-12
-    errors = {
-        "printed": off_rank_one(other_point) if is_stationary else 0.0,
-        "corrected": off_rank_one(limit),
-    }
-    return Checked({"outputs": outputs}, {"sec4-stationary": errors})
-
-
-def lemma5(rng: Random, largest: int) -> Checked:
-    """Eq. 120 and its special case of two classes, exactly, over all inputs of a mixture."""
-    errors, sizes = {}, {}
-    for name, classes in (("lemma5/variance", size(rng, 3, 5)), ("lemma5/two-classes", 2)):
-        net = random_network(rng, largest)
-        fields, _, inputs = net.w.shape
-        mixture = random_mixture(rng, classes, fields, inputs)
-        x, probability = mixture.joint
-        by_field = _gated_states(net, mixture)
-        means, p = mixture.mean_given(by_field).reshape(classes, -1), mixture.classes
-        formula = block_diag(*mixture.within(by_field))
-        if classes == 2:
-            formula += p[0] * p[1] * np.outer(means[1] - means[0], means[1] - means[0])
-        else:
-            mean_of_others = (p @ means - p[:, None] * means) / (1 - p)[:, None]  # E[x̃ | z ≠ c]
-            formula += np.einsum(
-                "c,ca,cb->ab", p * (1 - p) ** 2, means - mean_of_others, means - mean_of_others
-            )
-        errors[name] = as_printed(
-            relative_error(formula, variance(probability, net.gated(x).flatten(1)).numpy())
-        )
-        sizes = {**net.sizes, "samples": len(x), "classes": classes}
-    return Checked(sizes, errors)
-
-
-def theorem4(rng: Random, largest: int) -> Checked:
-    """Eq. 14 for a linear network and S = s sᵀ, before and after the projection of Eq. 12."""
-    net, batch, s = _linear(rng, largest)
-    dw = _ascent(net, batch, s)
-    b = _field_gradient(net.w, batch, s)
-    eq14 = s.view(net.w.shape[:2])[..., None] * b[:, None]
-    singular_values = torch.linalg.svdvals(dw)
-    projected_gradient = projected(net.w, dw)
-    return Checked(
-        {"samples": len(batch.x), **net.sizes},
-        {
-            "thm4/dynamics": as_printed(relative_error(eq14.numpy(), dw.numpy())),
-            "thm4/colinear": as_printed(float((singular_values[:, 1] / singular_values[:, 0]).max())),
-            "thm4-projection": {
-                "printed": relative_error(eq14.numpy(), projected_gradient.numpy()),
-                "corrected": relative_error(projected(net.w, eq14).numpy(), projected_gradient.numpy()),
-            },
-        },
+    start = rng.normal(size=(outputs, hidden))
+    return TopLayer(
+        values, basis, start / np.linalg.norm(start), np.outer(unit(rng, outputs).numpy(), basis[:, 1])
     )
 
 
-def critical_path(rng: Random, largest: int) -> Checked:
-    """Paths from a critical point of Eq. 14 with distinct filters towards identical ones, with s fixed.
+@formula(
+    "sec4-stationary",
+    "A top layer of fixed norm {}.",
+    at="Section 4, after Lemma 4",
+    wrong=Misprint(
+        "substantive",
+        printed=Text("is stationary only if it is v sᵀ, s the top eigenvector of C_α[f1]"),
+        corrected=Text(
+            "tends to v sᵀ, s the top eigenvector of C_α[f1], but is stationary with any eigenvector"
+        ),
+        note="v sᵀ is necessary for a stable point, not for a stationary one",
+    ),
+    quotes=Quotation(
+        "a necessary condition for ... to be a stationary point is that", at="Section 4, after Lemma 4"
+    ),
+    word="a necessary condition",
+    tried_at=stationary_v,
+)
+def stationary_top_layer(point: TopLayer) -> Errors:
+    """The distances from v sᵀ: of a stationary point, and of the limit."""
+    shape, flow = point.start.shape, point.velocity
+    is_stationary = np.linalg.norm(flow(point.other)) < 1e-12
+    limit = follow(
+        lambda _, flat: flow(flat.reshape(shape)).ravel(),
+        point.start.ravel(),
+        25 / (2 - point.values[1:].max()),
+    )
+    return Errors(
+        printed=point.off_rank_one(point.other) if is_stationary else 0.0,
+        corrected=point.off_rank_one(limit.reshape(shape)),
+    )
 
-    The proof averages with the point whose first two filters are exchanged. The corrected path leads straight
-    to the filters' mean, weighted by s_km.
+
+@dataclass(frozen=True)
+class Independent:
+    """A network, and inputs whose fields are independent given a class."""
+
+    net: TwoLayers
+    mixture: Mixture
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        classes, states = len(self.mixture.classes), len(self.mixture.joint[0])
+        return {"samples": states, **self.net.sizes, "classes": classes}
+
+
+def lemma5(rng: Random, largest: int) -> Independent:
+    net = random_network(rng, largest)
+    fields, _, inputs = net.w.shape
+    return Independent(net, random_mixture(rng, size(rng, 2, 5), fields, inputs))
+
+
+@formula(
+    "lemma5",
+    "Under conditional independence Eq. 120 decomposes V[x̃]; with two classes its second term is p0 p1 Δ Δᵀ.",
+    at="Lemma 5, Eq. 120, Appendix C.2",
+    tried_at=lemma5,
+)
+def variance_of_gated_inputs(point: Independent) -> Errors:
+    """Exactly, over all inputs. The decoy leaves the variances within classes out."""
+    from scipy.linalg import block_diag
+
+    net, mixture = point.net, point.mixture
+    x, probability = mixture.joint
+    by_field = _gated_states(net, mixture)
+    means, p = mixture.mean_given(by_field).reshape(len(mixture.classes), -1), mixture.classes
+    if len(p) == 2:
+        between = p[0] * p[1] * np.outer(means[1] - means[0], means[1] - means[0])
+    else:
+        mean_of_others = (p @ means - p[:, None] * means) / (1 - p)[:, None]  # E[x̃ | z ≠ c]
+        gaps = means - mean_of_others
+        between = np.einsum("c,ca,cb->ab", p * (1 - p) ** 2, gaps, gaps)
+    total = variance(probability, net.gated(x).flatten(1)).numpy()
+    return Errors(
+        printed=relative_error(block_diag(*mixture.within(by_field)) + between, total),
+        decoy=relative_error(between, total),
+    )
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear network, a batch, and the top eigenvector s of C_α[f1]."""
+
+    net: TwoLayers
+    batch: Batch
+    s: Tensor
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"samples": len(self.batch.x), **self.net.sizes}
+
+    @property
+    def ascent(self) -> Tensor:
+        """The gradient for the filters with V = v sᵀ fixed, by automatic differentiation."""
+        return ascent(self.net, self.batch, self.s)
+
+
+def theorem4(rng: Random, largest: int) -> Linear:
+    net = random_network(rng, largest, HOMOGENEOUS["linear"])
+    batch = random_batch(rng, *net.w[:, 0].shape)
+    return Linear(net, batch, top_eigenvector(batch.covariance(net.hidden)))
+
+
+def ascent(net: TwoLayers, batch: Batch, s: Tensor) -> Tensor:
+    (dw,) = gradient(lambda w: batch.energy(lambda x: (net.hidden(x, w) @ s)[:, None]), net.w)
+    return dw
+
+
+def spread(filters: Float[Tensor, "field filter dim"]) -> float:
+    """How far from co-linear the vectors of a field are: their second singular value over the first."""
+    values = np.linalg.svd(filters.numpy(), compute_uv=False)
+    return float((values[:, 1] / values[:, 0]).max())
+
+
+@formula(
+    "thm4/colinear",
+    "In a linear network the energy's gradients on the filters of a field are co-linear.",
+    at="Theorem 4 (1), Section 4.1 and Appendix C.4",
+    quotes=Quotation(
+        "the gradients of multiple weights at the same receptive field are always co-linear", at="Section 1"
+    ),
+    word="always",
+    tried_at=theorem4,
+)
+def colinear_gradients(point: Linear) -> Errors:
+    """The decoy takes the gradients after the projections, which differ between filters."""
+    return Errors(printed=spread(point.ascent), decoy=spread(projected(point.net.w, point.ascent)))
+
+
+@formula(
+    "thm4-projection",
+    "In a linear network the unit filters of Lemma 4 move by {}.",
+    at="Theorem 4, Eqs. 14 and 158, Section 4.1 and Appendix C.4",
+    wrong=Misprint(
+        "typo",
+        printed=Text("ẇ_km = s_km b_k, co-linear over m", r"\dot{w}_{km}=s_{km}b_k"),
+        corrected=Text(
+            "ẇ_km = s_km P⊥ b_k, with each filter's own projection",
+            r"\dot{w}_{km}=s_{km}P^{\perp}_{w_{km}}b_k",
+        ),
+        note="the theorem is about gradients: those before the projection are co-linear",
+    ),
+    tried_at=theorem4,
+)
+def motion_of_linear_filters(point: Linear) -> Errors:
+    w, s = point.net.w, point.s
+    eq14 = s.view(w.shape[:2])[..., None] * _field_gradient(w, point.batch, s)[:, None]
+    velocity = projected(w, point.ascent).numpy()
+    return Errors(
+        printed=relative_error(eq14.numpy(), velocity),
+        corrected=relative_error(projected(w, eq14).numpy(), velocity),
+    )
+
+
+@dataclass(frozen=True)
+class Critical:
+    """A critical point w of Eq. 14 with distinct filters, for fixed s, in a batch that does not span all
+    inputs.
+
+    Attributes:
+        share: of a path that leads from another point to w, the point at which it is tried.
+        scale: the size of b at other filters.
     """
+
+    batch: Batch
+    s: Float[Tensor, "field filter"]
+    w: Float[Tensor, "field filter dim"]
+    share: float
+    scale: float
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        fields, filters, inputs = self.w.shape
+        return {"samples": len(self.batch.x), "inputs": inputs, "fields": fields, "filters": filters}
+
+    def moving(self, w: Float[Tensor, "field filter dim"]) -> float:
+        """The size of b, relative to that of other filters."""
+        return float(_field_gradient(w, self.batch, self.s.flatten()).norm()) / self.scale
+
+
+def critical_path(rng: Random, largest: int) -> Critical:
     fields, filters, inputs = size(rng, 2, 3), size(rng, 2, 3), size(rng, 2, largest)
     s = _weights(rng, fields, filters)
     span = orthonormal(rng, fields * inputs, fields * inputs)
@@ -152,19 +305,37 @@ def critical_path(rng: Random, largest: int) -> Checked:
     silent = tensor(span[:, 0]).view(fields, inputs)  # Σ_k silent_kᵀ x_k = 0 for every sample
     w = unit(rng, fields, filters, inputs)
     w[:, 0] = (silent - (s[:, 1:, None] * w[:, 1:]).sum(1)) / s[:, :1]
-    flat, scale = s.flatten(), _field_gradient(unit(rng, *w.shape), batch, s.flatten()).norm()
-    exchanged_filters = w.clone()
-    exchanged_filters[:, :2] = w[:, :2].flip(1)
-    share = rng.uniform(0.2, 0.8)
-    mean_filter = (s[..., None] * w).sum(1, keepdim=True) / s.sum(1)[:, None, None]
-    ends = {"printed": exchanged_filters, "corrected": mean_filter.expand_as(w)}
-    start_norm = float(_field_gradient(w, batch, flat).norm() / scale)
-    errors = {
-        form: float(_field_gradient(share * w + (1 - share) * end, batch, flat).norm() / scale)
-        for form, end in ends.items()
-    }
-    sizes = {"samples": len(x), "inputs": inputs, "fields": fields, "filters": filters}
-    return Checked(sizes, {"thm4/critical": as_printed(start_norm), "thm4-path": errors})
+    scale = _field_gradient(unit(rng, *w.shape), batch, s.flatten()).norm()
+    return Critical(batch, s, w, rng.uniform(0.2, 0.8), float(scale))
+
+
+@formula(
+    "thm4-path",
+    "At a critical point of a linear network {}.",
+    at="Theorem 4 (2), Section 4.1, and Eq. 163, Appendix C.4",
+    wrong=Misprint(
+        "substantive",
+        printed=Text(
+            "two filters of a field may by symmetry be exchanged, and averaged with those exchanged"
+        ),
+        corrected=Text("all filters of a field may move straight to their mean weighted by s_km"),
+        note="filters may be exchanged only if s_k1 = s_k2; the mean needs Σ_m s_km ≠ 0, and s is fixed",
+    ),
+    quotes=Quotation("by symmetry of the weights", at="Appendix C.4"),
+    word="by symmetry of the weights",
+    tried_at=critical_path,
+)
+def path_of_critical_points(point: Critical) -> Errors:
+    """The size of b on each path. The proof averages with the point whose first two filters are exchanged."""
+    s, w = point.s[..., None], point.w
+    exchanged = w.clone()
+    exchanged[:, :2] = w[:, :2].flip(1)
+    mean = (s * w).sum(1, keepdim=True) / s.sum(1, keepdim=True)
+
+    def between(end: Tensor) -> float:
+        return point.moving(point.share * w + (1 - point.share) * end)
+
+    return Errors(printed=between(exchanged), corrected=between(mean.expand_as(w)))
 
 
 @dataclass(frozen=True)
@@ -203,6 +374,10 @@ class Modulated:
         return self.within + self.p0p1 * np.einsum("ka,kb->kab", self.delta, self.delta)
 
     @property
+    def sizes(self) -> dict[str, int]:
+        return {"samples": len(self.mixture.joint[0]), **self.net.sizes, "classes": 2}
+
+    @property
     def hidden_variance(self) -> Tensor:
         """V[f1] over all inputs."""
         x, probability = self.mixture.joint
@@ -218,47 +393,79 @@ def random_modulated(rng: Random, largest: int) -> Modulated:
     for k in range(fields):
         while np.sum(mixture.values[k] @ filters[k, 0].numpy() > 0) < 2:
             filters[k, 0] = unit(rng, inputs)
-    net = TwoLayers(activation, filters, torch.zeros(1, fields))
+    net = TwoLayers(activation, filters, tensor(np.zeros((1, fields))))
     states = _gated_states(net, mixture)
     means = mixture.mean_given(states)
     return Modulated(net, mixture, mixture.within(states), means[1] - means[0])
 
 
-def theorem5(rng: Random, largest: int) -> Checked:
-    """Eqs. 15, 138, 139 and 143, and δ_k also as in the sentence after Eq. 143."""
-    model = random_modulated(rng, largest)
-    hidden_variance = model.hidden_variance
-    values, vectors = torch.linalg.eigh(hidden_variance)
-    top, s = float(values[-1]), vectors[:, -1]
-    direction = model.b / (model.d - top)
-    z = np.linalg.norm(direction)
-    delta = modulation(model.p0p1, model.b, model.d, top)
-    after_eq143 = 1 - model.p0p1 * model.b**2 / (top - model.d)
-    eq15 = s.numpy()[:, None] ** 2 * _times(model.a, model.w) + (delta * model.b)[:, None] * model.delta
+@dataclass(frozen=True)
+class Top:
+    """The top eigenvalue λ of a hidden layer's variance, its unit eigenvector s, and δ_k (Eqs. 143, 179)."""
+
+    value: float
+    s: Tensor
+    delta: Array
+
+
+def top_of(model: Modulated, hidden_variance: Tensor) -> Top:
+    values, vectors = np.linalg.eigh(hidden_variance.numpy())
+    delta = modulation(model.p0p1, model.b, model.d, float(values[-1]))
+    return Top(float(values[-1]), tensor(vectors[:, -1]), delta)
+
+
+def pull(model: Modulated, s: Tensor, delta: Array) -> Tensor:
+    """(s_k² A_k + δ_k Δ_k Δ_kᵀ) w_k of Eqs. 15 and 178."""
+    own = s.numpy()[:, None] ** 2 * np.einsum("kab,kb->ka", model.a, model.w)
+    return tensor(own + (delta * model.b)[:, None] * model.delta)
+
+
+def theorem5(rng: Random, largest: int) -> Modulated:
+    return random_modulated(rng, largest)
+
+
+@formula(
+    "thm5",
+    "With two classes and a filter a field, w_k moves by P⊥ (s_k² A_k + δ_k Δ_k Δ_kᵀ) w_k, with δ_k of "
+    "Eq. 143, which is never negative.",
+    at="Theorem 5, Eq. 15, Section 4.2, and Eqs. 142 and 143, Appendix C.3",
+    tried_at=theorem5,
+)
+def global_modulation(model: Modulated) -> Errors:
+    """Exactly, over all inputs. The decoy has |s_k| in place of s_k²."""
+    top, w = top_of(model, model.hidden_variance), model.net.w
     x, probability = model.mixture.joint
-    (dw,) = gradient(lambda w: s @ variance(probability, model.net.hidden(x, w)) @ s / 2, model.net.w)
-    return Checked(
-        {"samples": len(x), **model.net.sizes, "classes": 2},
-        {
-            "thm5/hidden-variance": as_printed(
-                relative_error(
-                    np.diag(model.d) + model.p0p1 * np.outer(model.b, model.b), hidden_variance.numpy()
-                )
-            ),
-            "thm5/top-eigenvector": as_printed(rank_one_distance(tensor(direction / z), s)),
-            "thm5/secular": as_printed(abs(1 + model.p0p1 * np.sum(model.b * direction))),
-            "thm5/dynamics": as_printed(
-                relative_error(
-                    projected(model.net.w[:, 0], tensor(eq15)).numpy(),
-                    projected(model.net.w[:, 0], dw[:, 0]).numpy(),
-                )
-            ),
-            "thm5/nonnegative": as_printed(below_zero(delta)),
-            "thm5-delta": {
-                "printed": relative_error(after_eq143, delta),
-                "corrected": relative_error(after_eq143 / (z**2 * (top - model.d)), delta),
-            },
-        },
+    (dw,) = gradient(lambda w: top.s @ variance(probability, model.net.hidden(x, w)) @ top.s / 2, w)
+    velocity = projected(w[:, 0], dw[:, 0]).numpy()
+
+    def error(s: Tensor) -> float:
+        return relative_error(projected(w[:, 0], pull(model, s, top.delta)).numpy(), velocity)
+
+    return Errors(printed=max(error(top.s), below_zero(top.delta)), decoy=error(top.s.abs().sqrt()))
+
+
+@formula(
+    "thm5-delta",
+    "The weight of the between-class direction in a filter's motion is {}.",
+    at="After Eq. 143, Appendix C.3",
+    wrong=Misprint(
+        "typo",
+        printed=Text("δ_k = 1 - p0 p1 b_k²/(λ - d_k)", r"\delta_k=1-\frac{p_0p_1b_k^2}{\lambda-d_k}"),
+        corrected=Text(
+            "δ_k = (1 - p0 p1 b_k²/(λ - d_k)) / (Z² (λ - d_k))",
+            r"\delta_k=\frac{1}{Z^2(\lambda-d_k)}\left(1-\frac{p_0p_1b_k^2}{\lambda-d_k}\right)",
+        ),
+    ),
+    tried_at=theorem5,
+)
+def weight_of_the_modulation(model: Modulated) -> Errors:
+    top = top_of(model, model.hidden_variance)
+    gaps = top.value - model.d
+    printed = 1 - model.p0p1 * model.b**2 / gaps
+    z = np.linalg.norm(model.b / gaps)
+    return Errors(
+        printed=relative_error(printed, top.delta),
+        corrected=relative_error(printed / (z**2 * gaps), top.delta),
     )
 
 
@@ -269,38 +476,19 @@ def modulation(p0p1: float, b: Array, d: Array, top: float) -> Array:
     return p0p1 / (z**2 * (top - d)) * (shares.sum() - shares)
 
 
-def _times(matrices: Array, vectors: Array) -> Array:
-    """A_k w_k for every field k."""
-    return np.einsum("kab,kb->ka", matrices, vectors)
-
-
 def _gated_states(net: TwoLayers, mixture: Mixture) -> Array:
     """x̃_k for every input of every field. Shape [field, state, filter * dim]."""
     return net.gated(tensor(mixture.values.swapaxes(0, 1))).flatten(2).numpy().swapaxes(0, 1)
 
 
-def _linear(rng: Random, largest: int) -> tuple[TwoLayers, Batch, Float[Tensor, "hidden"]]:
-    """A linear network, a batch, and the top eigenvector s of C_α[f1]."""
-    net = random_network(rng, largest, HOMOGENEOUS["linear"])
-    batch = random_batch(rng, *net.w[:, 0].shape)
-    return net, batch, top_eigenvector(batch.covariance(net.hidden))
-
-
-def _ascent(net: TwoLayers, batch: Batch, s: Tensor) -> Tensor:
-    """The gradient for the filters with V = v sᵀ fixed, by automatic differentiation."""
-
-    def objective(w: Tensor) -> Tensor:
-        return energy(batch.alpha, *((net.hidden(x, w) @ s)[:, None] for x in batch.views))
-
-    return gradient(objective, net.w)[0]
-
-
 def _field_gradient(w: Tensor, batch: Batch, s: Tensor) -> Float[Tensor, "field dim"]:
     """b_k = C_α[x_k, Σ s_k'm' w_k'm'ᵀ x_k'] (after Eq. 14)."""
+    from reprise.papers.tian2023.contrastive import contrastive_covariance
+
     field_weights = (s.view(w.shape[:2])[..., None] * w).sum(1)  # Σ_m s_km w_km
     outputs = [(x * field_weights).sum((1, 2))[:, None] for x in batch.views]
-    gradient = contrastive_covariance(batch.alpha, *(x.flatten(1) for x in batch.views), *outputs)
-    return gradient.view(w.shape[0], w.shape[2])
+    b = contrastive_covariance(batch.alpha, *(x.flatten(1) for x in batch.views), *outputs)
+    return b.view(w.shape[0], w.shape[2])
 
 
 def _weights(rng: Random, fields: int, filters: int) -> Float[Tensor, "field filter"]:
@@ -311,4 +499,13 @@ def _weights(rng: Random, fields: int, filters: int) -> Float[Tensor, "field fil
             return s / s.norm()
 
 
-CHECKS = (lemma4, stationary_v, lemma5, theorem4, critical_path, theorem5)
+FORMULAS: tuple[Formula, ...] = (
+    motion_of_two_layers,
+    stationary_top_layer,
+    variance_of_gated_inputs,
+    colinear_gradients,
+    motion_of_linear_filters,
+    path_of_critical_points,
+    global_modulation,
+    weight_of_the_modulation,
+)

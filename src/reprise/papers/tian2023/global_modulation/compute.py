@@ -8,10 +8,10 @@ import pandas as pd
 
 from reprise.contract.experiment import Context
 from reprise.evidence.formula import checks
-from reprise.evidence.identities import Random, tried
+from reprise.evidence.identities import Array, Random, tried
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
 from reprise.papers.tian2023.global_modulation.experiment import Params
-from reprise.papers.tian2023.global_modulation.formulas import FORMULAS, climb, closed_form
+from reprise.papers.tian2023.global_modulation.formulas import FORMULAS, climb
 
 BLOW_UP = 8.0
 """y/b at which an exploding solution leaves the figure."""
@@ -54,7 +54,7 @@ def _solution(start: float) -> pd.DataFrame:
     critical_time = float(sphere.critical_times(np.array(start), np.array(1.0)))
     end_time = critical_time + np.log(BLOW_UP / (1 + BLOW_UP)) if start > 0 else 6.0  # Eq. 147
     times = np.linspace(0, end_time, 61)
-    y, _ = climb(start, 1.0, times)
+    y = climb(start, 1.0, times)
     return pd.DataFrame(
         {
             "start": start,
@@ -65,6 +65,12 @@ def _solution(start: float) -> pd.DataFrame:
             "critical_time": critical_time if start > 0 else np.nan,
         }
     )
+
+
+def closed_form(y0: float, b: float, times: Array) -> Array:
+    """y(t) by Eq. 147."""
+    ratio = y0 / (y0 + b) * np.exp(b * times)
+    return b * ratio / (1 - ratio)
 
 
 def _stream(seed: int, purpose: str) -> Random:

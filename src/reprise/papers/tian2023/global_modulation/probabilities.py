@@ -41,15 +41,3 @@ def simulated(y: Array, epsilons: Array) -> Array:
     """
     largest = y[:, 1:].max(1)
     return ((y[:, 0] > 0) & (y[:, 0] + epsilons[:, None] >= largest)).mean(1)
-
-
-def eq157(rank: int, sorted_epsilons: Array, *, clipped: bool) -> float:
-    """The bound of Eq. 157 on P[E_c(r)], for r = `rank` > 1 and advantages in descending order.
-
-    Args:
-        clipped: whether to replace 1 - gap/2 by 0 if it is negative.
-    """
-    ranks = np.arange(1, rank)
-    bases = 1 - (sorted_epsilons[ranks - 1] - sorted_epsilons[rank - 1]) / 2
-    bases = np.maximum(bases, 0) if clipped else bases
-    return float((bases ** (ranks + 1) / (ranks + 1)).min())

@@ -1,240 +1,473 @@
-"""What the text says of Figures 4, 5, 9 and 10, in every cell that its sentences are about.
+"""What the paper says of Figures 4, 5, 9 and 10, in every cell that its sentences are about.
 
-Sentences about linear filters are read twice: by the score of the authors' code, which made the figures and
-takes |cos| for the linear activation alone, and by Eq. 16, which takes cos for all.
+Linear filters are compared with tokens by |cos|, and others by cos, as in the authors' code, which made the
+figures; Eq. 16 has cos for all, which is an error (`eq16-code`).
 """
 
+import math
 from itertools import pairwise, product
 
-from reprise.evidence.claim import Claim, both_forms, ours
-from reprise.evidence.claims import for_all
-from reprise.evidence.comparison import COSINE, UNBOUNDED, Comparison, Measure, near
-from reprise.evidence.measures import difference
-from reprise.papers.tian2023.matching_scores.captures import CAPTURES
+from reprise.evidence.claim import CORRECTED, Cells, Claim, Quotation, claim, each
+from reprise.evidence.comparison import (
+    COSINE,
+    UNBOUNDED,
+    Comparison,
+    Measure,
+    above,
+    at_most,
+    below,
+    near,
+)
+from reprise.evidence.edits import plus, put, swapped, times
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.measures import applied, difference
 from reprise.papers.tian2023.matching_scores.cells import (
     ACTIVATIONS,
-    ALIKE,
     BETAS,
-    BOTH,
     CANDIDATES,
-    CODE,
-    EQ16,
     FIGURES,
-    LOOKED,
     OVER,
     SEVERAL,
     SHOWN,
     UNIT,
     Cell,
     Score,
-    in_cells,
     measured,
     ordered,
-    scored,
+    rank_correlation,
 )
 
 LOSS = {"fig9": "With InfoNCE", "fig10": "With the quadratic loss"}
+INFONCE, QUADRATIC = FIGURES.values()
+CODE = "the authors' code: |cos| for linear filters, cos for others"
+LOOKED = "seeds of ReLU and linear nets: of 5, most sentences about every cell had been undecided"
+GRID = tuple(product(CANDIDATES, BETAS))
+CAPTURE = "ours: a filter captures the token along which more than half of its squared length lies"
+FIELDS = 10
+"""Receptive fields of Figure 5."""
+WELL = math.sqrt(0.5)
+"""The score of a filter half of whose squared length lies along the token, where `CAPTURE` begins."""
+LEVEL = f"ours: well is a score above {WELL:.2f}, of a filter half of whose squared length is the token's"
+
+CAPTION = "Figure 4, Section 5"
+LINEAR_WELL = Quotation("linear model works well regardless of the degree of over-parameterization", CAPTION)
+RELU_NEEDS = Quotation("while ReLU requires large over-parameterization to perform well", CAPTION)
+DIVERSE = Quotation(
+    "ReLU models can capture diverse patterns better than linear ones in the over-parameterization region",
+    CAPTION,
+)
+HOMOGENEOUS = Quotation("We found similar trend for other homogeneous activations such as LeakyReLU", CAPTION)
+LESS_AFFECTED = Quotation("linear models are much less affected by over-parameterization", CAPTION)
+LESS_EFFECTIVE = Quotation("quadratic loss is not as effective as InfoNCE in feature learning", CAPTION)
+RECONSTRUCTION = Quotation(
+    "ReLU (and other homogeneous) activations achieve better reconstruction of the input patterns, when each "
+    "RF contains many patterns",
+    "Figure 4, Section 5.1",
+)
+LINEAR_BETTER = Quotation("linear activation works better", "Figure 4, Section 5.1")
+BENEFITS = Quotation("ReLU activation clearly benefits from over-parameterization", "Figure 4, Section 5.1")
+THE_LARGER = Quotation(
+    "ReLU activation clearly benefits from over-parameterization ... beta is, the better",
+    "Figure 4, Section 5.1",
+)
+NOT_AFFECTED = Quotation(
+    "for linear activation, over-parameterization does not quite affect the performance",
+    "Figure 4, Section 5.1",
+)
+UNDERPERFORMS = Quotation("quadratic CL loss underperforms InfoNCE", "Figure 4, Section 5.1")
+TRENDS = Quotation(
+    "the trend of linear/ReLU and over-parameterization remains similar", "Figure 4, Section 5.1"
+)
+WORSE = Quotation("shows worse matching score than InfoNCE", "Figure 10, Appendix E.2")
+LOWEST = Quotation(
+    "Among all activations (homogeneous or non-homogeneous), ReLU shows its strength by achieving the lowest "
+    "irrelevant-matching score",
+    "Figure 9, Appendix E.2",
+)
+FOCUS = Quotation("the learned weights indeed focus on the token subset", "Figure 5, Section 5.1")
+NO_NOISE = Quotation(
+    "top-down support from the generators and no noise token is learned", "Figure 5, Section 5.1"
+)
+NOT_LEARNED = Quotation(
+    "noisy patterns that are not part of the global patterns (i.e., the generators) are not learned. Fig. 9 "
+    "shows that this indeed is the case",
+    "Figure 9, Appendix E.2",
+)
+CAPTURED = Quotation(
+    "With ReLU activation, learned weights clearly capture the 3 candidate tokens", "Figure 5, Section 5"
+)
+CANNOT = Quotation("while linear activation cannot", "Figure 5, Section 5")
 
 
-def _linear_at_one_candidate(figure: str, score: Score) -> Claim:
-    sentence = in_cells(
-        f"{figure}/linear-above-relu-at-one-candidate",
-        f"{LOSS[figure]}, at P = 1, linear filters match the candidate token better than ReLU filters.",
-        "Section 5.1, Figure 4",
-        lambda cell: ordered(
-            measured("chi_plus", "linear", cell, figure, score),
-            above=measured("chi_plus", "relu", cell, figure, score),
+def named(cell: Cell) -> str:
+    return "P = {}, beta = {}".format(*cell)
+
+
+@each(FIGURES)
+def linear_above_relu(figure: str) -> Claim:
+    @claim(
+        f"tian2023/{figure}/linear-above-relu-at-one-candidate",
+        f"""{LOSS[figure]}, at P = 1, linear filters match the candidate token better than ReLU filters, on
+        average over beta.""",
+        quotes=(LINEAR_BETTER, LINEAR_WELL, RELU_NEEDS),
+        quantifier="generic",
+        word="works better",
+        reading=f"{CODE}; on average, because by the caption ReLU filters match well too where beta is large",
+        looked=LOOKED,
+        broken_by=times(
+            "matching",
+            "absolute_chi_plus",
+            0.1,
+            objective=FIGURES[figure],
+            activation="linear",
+            candidates=1,
         ),
-        product((1,), BETAS),
+    )
+    def cells() -> Cells:
+        for cell in product((1,), BETAS):
+            linear, relu = (measured("chi_plus", name, cell, figure) for name in ("linear", "relu"))
+            yield named(cell), ordered(linear, above=relu)
+
+    return cells
+
+
+NAMES = {"relu": "ReLU", "leaky_relu": "LeakyReLU", "quadratic": "quadratic"}
+
+
+@each(FIGURES, NAMES)
+def above_linear(figure: str, activation: str) -> Claim:
+    @claim(
+        f"tian2023/{figure}/{activation.replace('_', '-')}-above-linear",
+        f"""{LOSS[figure]}, at P > 1 and beta > 1, {NAMES[activation]} filters match the candidate tokens
+        better than linear ones.""",
+        quotes=(DIVERSE, RECONSTRUCTION) if activation == "relu" else (HOMOGENEOUS, RECONSTRUCTION),
         quantifier="generic",
         word="better",
+        reading=CODE,
+        looked=LOOKED,
+        broken_by=times("matching", "chi_plus", 0.5, objective=FIGURES[figure], activation=activation),
     )
-    return scored(sentence, score)
+    def cells() -> Cells:
+        for cell in product(SEVERAL, OVER):
+            nonlinear, linear = (measured("chi_plus", name, cell, figure) for name in (activation, "linear"))
+            yield named(cell), ordered(nonlinear, above=linear)
+
+    return cells
 
 
-def _above_linear(figure: str, activation: str, score: Score) -> Claim:
-    sentence = in_cells(
-        f"{figure}/{activation.replace('_', '-')}-above-linear",
-        f"{LOSS[figure]}, at P > 1 and beta > 1, {activation} filters match the candidate tokens better "
-        "than linear ones.",
-        "Section 5.1, Figure 4",
-        lambda cell: ordered(
-            measured("chi_plus", activation, cell, figure, score),
-            above=measured("chi_plus", "linear", cell, figure, score),
-        ),
-        product(SEVERAL, OVER),
-        quantifier="generic",
-        word="better",
-    )
-    return scored(sentence, score)
+@claim(
+    "tian2023/fig9/alike-linear-above-relu-at-one-candidate",
+    """With InfoNCE, at P = 1, linear filters match the candidate token better than ReLU filters where |cos|
+    is taken for both, on average over beta.""",
+    at="Figure 4, Section 5.1",
+    form="ours",
+    quantifier="generic",
+    word="better",
+    reading="ours: |cos| for all filters, where the authors' code takes it for linear filters alone",
+    looked=LOOKED,
+    broken_by=times(
+        "matching", "absolute_chi_plus", 0.1, objective=INFONCE, activation="linear", candidates=1
+    ),
+)
+def linear_above_relu_alike() -> Cells:
+    for cell in product((1,), BETAS):
+        linear, relu = (measured("chi_plus", name, cell, by="|cos|") for name in ("linear", "relu"))
+        yield named(cell), ordered(linear, above=relu)
 
 
-def _gains(figure: str) -> Claim:
-    return in_cells(
-        f"{figure}/relu-gains-with-beta",
-        f"{LOSS[figure]}, ReLU filters benefit from over-parameterisation: they match better at beta > 1 "
-        "than at beta = 1.",
-        "Section 5.1, Figure 4",
-        lambda cell: ordered(
-            measured("chi_plus", "relu", cell, figure),
-            above=measured("chi_plus", "relu", (cell[0], 1), figure),
-        ),
-        product(CANDIDATES, OVER),
+@claim(
+    "tian2023/fig9/linear-well-at-one-candidate",
+    """With InfoNCE, at P = 1, linear filters match the candidate token well at every beta.""",
+    quotes=LINEAR_WELL,
+    word="regardless of the degree",
+    reading=f"{LEVEL}; {CODE}",
+    looked=f"{LOOKED}; the level",
+    broken_by=times(
+        "matching", "absolute_chi_plus", 0.5, objective=INFONCE, activation="linear", candidates=1
+    ),
+)
+def linear_well() -> Cells:
+    for cell in product((1,), BETAS):
+        yield named(cell), above(measured("chi_plus", "linear", cell), WELL, unit=UNIT, bounds=COSINE)
+
+
+@claim(
+    "tian2023/fig9/relu-well-only-with-large-beta",
+    """With InfoNCE, at P = 1, ReLU filters do not match the candidate token well at beta = 1, and do at
+    beta = 10.""",
+    quotes=RELU_NEEDS,
+    word="requires large over-parameterization",
+    reading=LEVEL,
+    looked=f"{LOOKED}; the level",
+    broken_by=swapped("matching", "beta", 1, 10, objective=INFONCE, activation="relu", candidates=1),
+)
+def relu_needs_large_beta() -> Cells:
+    least, most = ((1, beta) for beta in (BETAS[0], BETAS[-1]))
+    yield named(least), below(measured("chi_plus", "relu", least), WELL, unit=UNIT, bounds=COSINE)
+    yield named(most), above(measured("chi_plus", "relu", most), WELL, unit=UNIT, bounds=COSINE)
+
+
+@each(FIGURES)
+def relu_gains(figure: str) -> Claim:
+    @claim(
+        f"tian2023/{figure}/relu-gains-with-beta",
+        f"{LOSS[figure]}, ReLU filters match the candidate tokens better at beta > 1 than at beta = 1.",
+        quotes=BENEFITS,
         quantifier="generic",
         word="clearly benefits from",
+        looked=LOOKED,
+        broken_by=times("matching", "chi_plus", -1, objective=FIGURES[figure], activation="relu"),
     )
+    def cells() -> Cells:
+        for cell in product(CANDIDATES, OVER):
+            here, there = (measured("chi_plus", "relu", each, figure) for each in (cell, (cell[0], 1)))
+            yield named(cell), ordered(here, above=there)
+
+    return cells
 
 
-def _the_larger_the_better(figure: str) -> Claim:
-    return for_all(
+@each(FIGURES)
+def the_larger_the_better(figure: str) -> Claim:
+    @claim(
         f"tian2023/{figure}/relu-larger-beta-better",
-        f"{LOSS[figure]}, the larger beta is, the better ReLU filters match: each step of beta raises χ+.",
-        {
-            f"P = {candidates}, beta from {low} to {high}": ordered(
-                measured("chi_plus", "relu", (candidates, high), figure),
-                above=measured("chi_plus", "relu", (candidates, low), figure),
-            )
-            for candidates, (low, high) in product(CANDIDATES, pairwise(BETAS))
-        },
-        source="Section 5.1, Figure 4",
+        f"""{LOSS[figure]}, the larger beta is, the better ReLU filters match the candidate tokens, from one
+        beta to the next.""",
+        quotes=THE_LARGER,
         quantifier="generic",
         word="the better",
         looked=LOOKED,
+        broken_by=times("matching", "chi_plus", -1, objective=FIGURES[figure], activation="relu"),
     )
+    def cells() -> Cells:
+        for candidates, (low, high) in product(CANDIDATES, pairwise(BETAS)):
+            less, more = (measured("chi_plus", "relu", (candidates, beta), figure) for beta in (low, high))
+            yield f"P = {candidates}, beta from {low} to {high}", ordered(more, above=less)
+
+    return cells
 
 
-def _linear_gains_less(figure: str, score: Score) -> Claim:
-    def change(activation: str, cell: Cell) -> Measure:
-        here, there = (measured("chi_plus", activation, each, figure, score) for each in (cell, (cell[0], 1)))
-        return difference(here, there)
-
-    def size(measure: Measure) -> Measure:
-        return lambda tables: measure(tables).abs()
-
-    sentence = in_cells(
-        f"{figure}/linear-affected-less",
-        f"{LOSS[figure]}, over-parameterisation changes χ+ of linear filters less than it raises that of "
-        "ReLU filters.",
-        "Figures 4 and 9",
-        lambda cell: ordered(size(change("linear", cell)), below=change("relu", cell), range=UNBOUNDED),
-        product(CANDIDATES, OVER),
-        quantifier="generic",
-        word="less",
-    )
-    return scored(sentence, score)
-
-
-def _as_without_beta(name: str, cell: Cell, score: Score) -> Comparison:
-    """A score of linear filters is what it is at beta = 1."""
-    here, there = (measured(name, "linear", each, score=score) for each in (cell, (cell[0], 1)))
+def as_without_beta(cell: Cell, by: Score = "code") -> Comparison:
+    """χ+ of linear filters is what it is at beta = 1."""
+    here, there = (measured("chi_plus", "linear", each, by=by) for each in (cell, (cell[0], 1)))
     return near(here, there, quantity="score", unit=UNIT, range=COSINE)
 
 
-def _linear_without_beta(sign: str, name: str, score: Score) -> Claim:
-    sentence = in_cells(
-        f"fig9/linear-{name.replace('_', '-')}-unaffected",
-        f"{LOSS['fig9']}, over-parameterisation hardly changes {sign} of linear filters: any beta > 1 gives "
-        "what beta = 1 gives.",
-        "Section 5.1, Figure 9",
-        lambda cell: _as_without_beta(name, cell, score),
-        product(CANDIDATES, OVER),
-        quantifier="similar",
-        word="hardly changes",
-    )
-    return ours(
-        scored(sentence, score), "ours: the paper says that linear filters are much less affected than ReLU's"
-    )
+@claim(
+    "tian2023/fig9/linear-chi-plus-unaffected",
+    """With InfoNCE, over-parameterisation hardly changes χ+ of linear filters: any beta > 1 gives what
+    beta = 1 gives.""",
+    quotes=NOT_AFFECTED,
+    quantifier="similar",
+    word="does not quite affect",
+    reading=CODE,
+    looked=LOOKED,
+    broken_by=plus("matching", "absolute_chi_plus", 0.3, objective=INFONCE, activation="linear", beta=OVER),
+)
+def linear_unaffected() -> Cells:
+    for cell in product(CANDIDATES, OVER):
+        yield named(cell), as_without_beta(cell)
 
 
-def _lowest_chi_minus(score: Score) -> Claim:
-    sentence = for_all(
-        "tian2023/fig9/relu-lowest-chi-minus",
-        f"{LOSS['fig9']}, ReLU has the lowest irrelevant-matching score χ- of all activations.",
-        {
-            f"{other}, P = {cell[0]}, beta = {cell[1]}": ordered(
-                measured("chi_minus", "relu", cell, score=score),
-                below=measured("chi_minus", other, cell, score=score),
-            )
-            for other in ACTIVATIONS
-            if other != "relu"
-            for cell in product(CANDIDATES, BETAS)
-        },
-        source="Figure 9",
-        word="all activations",
-        looked=LOOKED,
-    )
-    return scored(sentence, score)
+def change(activation: str, cell: Cell, figure: str) -> Measure:
+    """By how much over-parameterisation raises χ+."""
+    return difference(*(measured("chi_plus", activation, each, figure) for each in (cell, (cell[0], 1))))
 
 
-def _below_infonce(score: Score) -> Claim:
-    sentence = for_all(
-        "tian2023/fig10/below-infonce",
-        "Filters match less well with the quadratic loss than with InfoNCE.",
-        {
-            f"{activation}, P = {cell[0]}, beta = {cell[1]}": ordered(
-                measured("chi_plus", activation, cell, "fig10", score),
-                below=measured("chi_plus", activation, cell, score=score),
-            )
-            for activation in ACTIVATIONS
-            for cell in product(CANDIDATES, BETAS)
-        },
-        source="Figures 4 and 10, Section 5.1, Appendix E.2",
+def size(measure: Measure) -> Measure:
+    return lambda tables: measure(tables).abs()
+
+
+@each(FIGURES)
+def linear_affected_less(figure: str) -> Claim:
+    @claim(
+        f"tian2023/{figure}/linear-affected-less",
+        f"""{LOSS[figure]}, over-parameterisation changes χ+ of linear filters less than it raises that of
+        ReLU filters.""",
+        quotes=LESS_AFFECTED,
         quantifier="generic",
-        word="underperforms" if score == CODE else "less well",
+        word="less affected",
+        reading=CODE,
         looked=LOOKED,
+        broken_by=times("matching", "chi_plus", -1, objective=FIGURES[figure], activation="relu"),
     )
-    return scored(sentence, score)
+    def cells() -> Cells:
+        for cell in product(CANDIDATES, OVER):
+            linear, relu = (change(name, cell, figure) for name in ("linear", "relu"))
+            yield named(cell), ordered(size(linear), below=relu, range=UNBOUNDED)
+
+    return cells
 
 
-def _eq16(form: str, score: Score) -> Claim:
-    """A linear net is the same function with a filter and its weights above turned round, so that the sign of
-    its cos is chance; only |cos| says what it learned."""
-    return in_cells(
-        f"eq16-code/{form}",
-        f"{LOSS['fig9']}, at P = 1, linear filters score at any beta what they score at beta = 1 "
-        f"({score.words}).",
-        "Eq. 16, on Figure 4 and its caption",
-        lambda cell: _as_without_beta("chi_plus", cell, score),
-        product((1,), OVER),
-        word="regardless of" if form == "printed" else "at any beta",
-    )
+@claim(
+    "tian2023/fig9/relu-lowest-chi-minus",
+    """With InfoNCE, ReLU has the lowest irrelevant-matching score χ- of all activations.""",
+    quotes=LOWEST,
+    word="all activations",
+    reading=CODE,
+    looked=LOOKED,
+    broken_by=plus("matching", "chi_minus", 0.5, objective=INFONCE, activation="relu"),
+)
+def lowest_chi_minus() -> Cells:
+    for other, cell in product(ACTIVATIONS, GRID):
+        if other != "relu":
+            relu, theirs = (measured("chi_minus", name, cell) for name in ("relu", other))
+            yield f"{other}, {named(cell)}", ordered(relu, below=theirs)
 
 
-CLAIMS = [
-    *(_linear_at_one_candidate(figure, score) for figure, score in product(FIGURES, BOTH)),
-    *(
-        _above_linear(figure, activation, score)
-        for figure, activation, score in product(FIGURES, ("relu", "leaky_relu", "quadratic"), BOTH)
+@claim(
+    "tian2023/fig10/below-infonce",
+    """Filters match the candidate tokens less well with the quadratic loss than with InfoNCE.""",
+    quotes=(UNDERPERFORMS, LESS_EFFECTIVE, WORSE),
+    quantifier="generic",
+    word="underperforms",
+    reading=CODE,
+    looked=LOOKED,
+    broken_by=plus("matching", ("chi_plus", "absolute_chi_plus"), 0.3, objective=QUADRATIC),
+)
+def below_infonce() -> Cells:
+    for activation, cell in product(ACTIVATIONS, GRID):
+        quadratic, infonce = (measured("chi_plus", activation, cell, figure) for figure in ("fig10", "fig9"))
+        yield f"{activation}, {named(cell)}", ordered(quadratic, below=infonce)
+
+
+@claim(
+    "tian2023/fig10/trends-as-with-infonce",
+    """The cells of linear and ReLU filters in which χ+ is high with InfoNCE are those in which it is high
+    with the quadratic loss.""",
+    quotes=TRENDS,
+    quantifier="generic",
+    word="remains similar",
+    reading=f"ours: the rank correlation over 32 cells (2 activations, 4 beta, 4 P) is above 0; {CODE}",
+    looked=LOOKED,
+    broken_by=times("matching", ("chi_plus", "absolute_chi_plus"), -1, objective=QUADRATIC),
+)
+def similar_trends() -> Comparison:
+    scores = [measured("chi_plus", name, cell, figure)
+              for figure, name, cell in product(FIGURES, ("linear", "relu"), GRID)]  # fmt: skip
+    return above(applied(rank_correlation, *scores), 0.0, unit="rank correlation", bounds=COSINE)
+
+
+@claim(
+    "tian2023/eq16-code",
+    """With InfoNCE, at P = 1, linear filters score by Eq. 16, which has cos, at any beta what they score at
+    beta = 1.""",
+    at="Eqs. 16 and 180, Section 5 and Appendix E.2",
+    quotes=LINEAR_WELL,
+    word="regardless of",
+    looked=LOOKED,
+    erratum="typo",
+    misprint=Misprint(
+        "typo",
+        printed=Text(
+            "max_m cos(w_km, u_a)",
+            r"\max_m\frac{w_{km}^{\top}u_a}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
+        ),
+        corrected=Text(
+            "max_m |cos| for the linear activation, as in the code that made the figures",
+            r"\max_m\frac{|w_{km}^{\top}u_a|}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}\quad"
+            r"\text{for a linear activation}",
+        ),
+        note="with a filter and its weights above turned round, a linear net computes the same, so that the "
+        "sign of cos is chance",
+        changes_result=True,
     ),
-    _linear_at_one_candidate("fig9", ALIKE),
-    _above_linear("fig9", "relu", ALIKE),
-    *(_gains(figure) for figure in FIGURES),
-    *(_the_larger_the_better(figure) for figure in FIGURES),
-    *(
-        _linear_without_beta(sign, name, score)
-        for (sign, name), score in product({"χ+": "chi_plus", "χ-": "chi_minus"}.items(), BOTH)
+    broken_by=tuple(
+        plus("matching", column, -0.3, objective=INFONCE, activation="linear", candidates=1, beta=OVER)
+        for column in ("chi_plus", "absolute_chi_plus")
     ),
-    *(_linear_gains_less(figure, score) for figure, score in product(FIGURES, BOTH)),
-    *(_lowest_chi_minus(score) for score in BOTH),
-    *(_below_infonce(score) for score in BOTH),
-    *both_forms("typo", _eq16("printed", EQ16), _eq16("corrected", CODE)),
-    in_cells(
-        "fig9/candidates-not-noise",
-        f"{LOSS['fig9']}, at every P and beta, ReLU filters match the tokens that the generators use better "
-        "than the others: χ+ above χ-.",
-        "Figure 9, Section 5.1, Appendix E.2",
-        lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
-        quantifier="generic",
-        word="indeed focus on",
-    ),
-    in_cells(
-        "fig5/candidates-not-noise",
-        "At P = 3, beta = 5, whose filters Figure 5 shows, ReLU filters match the tokens that the "
-        "generators use better than the others: χ+ above χ-.",
-        "Figure 5, Section 5.1",
-        lambda cell: ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell)),
-        [SHOWN],
-        word="indeed focus on",
-    ),
-    *CAPTURES,
-]
+)
+def linear_scores_by_cos() -> Cells:
+    for cell in product((1,), OVER):
+        yield f"as printed, by cos, {named(cell)}", as_without_beta(cell, "cos")
+    for cell in product((1,), OVER):
+        yield f"{CORRECTED}, by |cos|, {named(cell)}", as_without_beta(cell, "|cos|")
+
+
+def candidates_above_noise(cell: Cell) -> Comparison:
+    """ReLU filters have χ+ above χ-."""
+    return ordered(measured("chi_plus", "relu", cell), above=measured("chi_minus", "relu", cell))
+
+
+@claim(
+    "tian2023/fig9/candidates-not-noise",
+    """With InfoNCE, ReLU filters match the tokens that the generators use better than the others (χ+ above
+    χ-).""",
+    at="Figure 9, Section 5.1 and Appendix E.2",
+    quotes=(FOCUS, NOT_LEARNED),
+    quantifier="generic",
+    word="indeed focus on",
+    looked=LOOKED,
+    broken_by=times("matching", "chi_plus", -1, objective=INFONCE, activation="relu"),
+)
+def candidates_not_noise() -> Cells:
+    for cell in GRID:
+        yield named(cell), candidates_above_noise(cell)
+
+
+@claim(
+    "tian2023/fig5/candidates-not-noise",
+    """At P = 3, beta = 5, whose filters Figure 5 shows, ReLU filters match the tokens that the generators use
+    better than the others (χ+ above χ-).""",
+    quotes=FOCUS,
+    word="indeed focus on",
+    looked=LOOKED,
+    broken_by=times("matching", "chi_plus", -1, objective=INFONCE, activation="relu"),
+)
+def shown_candidates_not_noise() -> Cells:
+    yield named(SHOWN), candidates_above_noise(SHOWN)
+
+
+@claim(
+    "tian2023/fig5/no-noise-token",
+    """At P = 3, beta = 5 ReLU filters capture no noise token.""",
+    quotes=NO_NOISE,
+    word="no noise token",
+    reading=CAPTURE,
+    looked=LOOKED,
+    broken_by=put("matching", "noise", 1, objective=INFONCE, activation="relu"),
+)
+def no_shown_noise() -> Cells:
+    yield named(SHOWN), at_most(measured("noise", "relu", SHOWN), 0, unit="noise tokens")
+
+
+@claim(
+    "tian2023/fig9/no-noise-token",
+    """With InfoNCE, ReLU filters capture no noise token at any P and beta.""",
+    at="Figure 9, Section 5.1 and Appendix E.2",
+    quotes=(NO_NOISE, NOT_LEARNED),
+    word="no noise token",
+    reading=CAPTURE,
+    looked=LOOKED,
+    broken_by=put("matching", "noise", 1, objective=INFONCE, activation="relu"),
+)
+def no_noise() -> Cells:
+    for cell in GRID:
+        yield named(cell), at_most(measured("noise", "relu", cell), 0, unit="noise tokens")
+
+
+@claim(
+    "tian2023/fig5/relu-captures-candidates",
+    """At P = 3, beta = 5 ReLU filters capture all candidate tokens of every field.""",
+    quotes=CAPTURED,
+    word="the 3 candidate tokens",
+    reading=CAPTURE,
+    looked=LOOKED,
+    broken_by=put("matching", "missed", 1, objective=INFONCE, activation="relu"),
+)
+def captures_candidates() -> Cells:
+    yield named(SHOWN), at_most(measured("missed", "relu", SHOWN), 0, unit="missed tokens")
+
+
+@claim(
+    "tian2023/fig5/linear-cannot",
+    f"""At P = 3, beta = 5 linear filters do not capture all candidate tokens at each field: in at least one
+    of the {FIELDS} fields they miss one.""",
+    quotes=CANNOT,
+    word="cannot",
+    reading=f"{CODE}; {CAPTURE}; the threshold of one half decides: above it linear filters capture all "
+    f"candidate tokens in 9 to 10 of {FIELDS} fields, above .6 in 5 to 7, above .7 in 0 to 2",
+    looked=LOOKED,
+    broken_by=put("matching", "absolute_complete", FIELDS, objective=INFONCE, activation="linear"),
+)
+def linear_cannot() -> Cells:
+    yield named(SHOWN), at_most(measured("complete", "linear", SHOWN), FIELDS - 1, unit="fields")

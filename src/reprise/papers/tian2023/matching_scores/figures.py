@@ -1,7 +1,6 @@
 """Figures 4, 5, 9 and 10."""
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -25,18 +24,20 @@ NAMES = {
     "sigmoid": "sigmoid",
 }
 SCORES = {
-    "chi_plus": "χ+ by cos",
+    "chi_plus": "χ+",
+    "chi_minus": "χ-",
     "absolute_chi_plus": "χ+ by |cos|",
-    "chi_minus": "χ- by cos",
     "absolute_chi_minus": "χ- by |cos|",
 }
+PLUS = ("chi_plus", "absolute_chi_plus")
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
 AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 95 % interval over
-seeds, cut to [-1, 1] for cos and to [0, 1] for |cos|. Filters are compared with tokens by cos, as in Eq. 16,
-and by |cos|. The published figure, like the authors' code, takes |cos| for the linear activation (the grey
-line) and cos for the others. Other losses, if the settings name any, are in rows below."""
-AS_PUBLISHED: dict[str, Any] = {"ls": "-", "marker": "o", "mfc": "white"}
-"""The line of linear filters by |cos|."""
+seeds, cut to the values that are possible. In the first two rows scores are those of the published figure and
+of the authors' code: |cos| for linear filters, cos for the others; the grey line has linear filters by cos,
+as Eq. 16 prints it. Ours are the rows below: by |cos| for all filters, and other losses, if the settings name
+any."""
+AS_PRINTED: dict[str, Any] = {"ls": "-", "marker": "o", "mfc": "white"}
+"""The line of linear filters by cos."""
 RELEVANT: dict[str, Any] = {"ls": "", "marker": "v", "color": "black", "ms": 2.5}
 """The marks above the tokens that the generators use."""
 
@@ -44,16 +45,16 @@ RELEVANT: dict[str, Any] = {"ls": "", "marker": "v", "color": "black", "ms": 2.5
 @figure(
     "Figure 4",
     reads=("matching",),
-    caption=f"Matching score χ+ with InfoNCE (above) and the quadratic loss (below) {AXES}",
+    caption=f"Matching score χ+ with InfoNCE (first row) and the quadratic loss (second row) {AXES}",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
-    return _grid(tables, params, list(product(LOSSES, ("chi_plus", "absolute_chi_plus"))))
+    return _grid(tables, params, [(loss, score) for score in PLUS for loss in LOSSES])
 
 
 @figure(
     "Figure 9",
     reads=("matching",),
-    caption=f"InfoNCE: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}",
+    caption=f"InfoNCE: matching score χ+ (first row) and irrelevant-matching score χ- (second row) {AXES}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, [("infonce_cosine", score) for score in SCORES])
@@ -62,7 +63,8 @@ def fig09(tables: Tables, params: Params) -> Figure:
 @figure(
     "Figure 10",
     reads=("matching",),
-    caption=f"Quadratic loss: matching score χ+ (above) and irrelevant-matching score χ- (below) {AXES}",
+    caption=f"""Quadratic loss: matching score χ+ (first row) and irrelevant-matching score χ- (second row)
+    {AXES}""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, [("quadratic_cosine", score) for score in SCORES])
@@ -91,11 +93,11 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
                 part = selection[selection["activation"] == activation]
                 label = f"{prefix}{NAMES[activation]}"
                 style = {"color": color, "ls": line, "marker": marker, "label": label}
-                within = SHARE if score.startswith("absolute") else COSINE
-                band(panel, part, "beta", score, within=within, **style)
-                if activation == "linear" and not score.startswith("absolute"):
-                    style = {**AS_PUBLISHED, "color": tints[-1], "label": f"{prefix}linear by |cos|"}
+                by_cos = not score.startswith("absolute")
+                if by_cos and activation == "linear":
                     band(panel, part, "beta", f"absolute_{score}", within=SHARE, **style)
+                    style = {**AS_PRINTED, "color": tints[-1], "label": f"{prefix}linear by cos"}
+                band(panel, part, "beta", score, within=COSINE if by_cos else SHARE, **style)
     share_legend(fig, panels, 1 + len(others))
     return fig
 

@@ -1,0 +1,42 @@
+"""Each counterexample to a paper's statement is printed on docs/readings.md, as its command prints it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from reprise.engine import registry
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def run(*names):
+    command = [sys.executable, str(DOCS / "counterexamples.py"), *names]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_what_the_page_prints_is_what_the_command_prints():
+    page = " ".join((DOCS / "readings.md").read_text(encoding="utf-8").split())
+    lines = run().stdout.splitlines()
+    assert lines
+    for line in lines:
+        id, _, said = line.partition(": ")
+        assert run(id).stdout.strip() == line
+        assert f"`{id}`" in page
+        assert " ".join(said.split()) in page
+
+
+def test_every_false_statement_has_a_counterexample():
+    """Of papers whose claims say where they are written; the others follow."""
+    shown = {line.partition(": ")[0] for line in run().stdout.splitlines()}
+    false = {
+        id
+        for id, (claim, _) in registry.claims().items()
+        if claim.misprint and claim.erratum == "substantive"
+    }
+    assert false <= shown
+
+
+def test_an_unknown_name_is_an_error():
+    done = run("tian2023/thm9")
+    assert done.returncode == 1
+    assert "no counterexample to tian2023/thm9; there are: tian2023/thm2" in done.stderr
