@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from reprise.evidence.edits import plus, put, swapped, times, together
+from reprise.evidence.edits import plus, put, swapped, times, together, without
 from reprise.evidence.measures import last
 
 TABLES = {
@@ -31,6 +31,12 @@ def test_only_the_selected_rows_change(change, expected):
     pd.testing.assert_frame_equal(changed["t"].drop(columns="n"), before.drop(columns="n"))
     pd.testing.assert_frame_equal(TABLES["t"], before)
     assert changed["u"] is TABLES["u"]
+
+
+def test_rows_are_left_out():
+    assert list(without("t", arm="a")(TABLES)["t"]["n"]) == [2, 4]
+    with pytest.raises(ValueError, match="the change selects no row of 't'"):
+        without("t", arm="c")(TABLES)
 
 
 def test_labels_are_exchanged():

@@ -19,11 +19,7 @@ BEYOND = (
     "skean2024/fig2/quicker-own-rate",
     "skean2024/sec51/stepwise",
     "skean2024/text/substantially-stronger-epoch3",
-    "tian2023/fig1/converges-discrete",
     "tian2023/fig12/diverse",
-    "tian2023/fig8/maxima-are-critical-points",
-    "tian2023/sec3/linear-gaussian-two-optima",
-    "tian2023/thm3/covers-fig1-smoothed",
 )
 
 

@@ -46,6 +46,22 @@ def swapped(table: str, column: str, one: Any, other: Any, /, **where: Any) -> C
     return _edited(table, column, where, change)
 
 
+def without(table: str, /, **where: Any) -> Change:
+    """Leaves rows out.
+
+    Raises:
+        ValueError: when the change is made, if it selects no row.
+    """
+
+    def changed(tables: Tables) -> Tables:
+        left_out = rows(tables[table], **where).index
+        if left_out.empty:
+            raise ValueError(f"the change selects no row of '{table}': {where}")
+        return NamedTables({**tables, table: tables[table].drop(left_out)})
+
+    return changed
+
+
 def together(*changes: Change) -> Change:
     """Makes several changes, one after another."""
 

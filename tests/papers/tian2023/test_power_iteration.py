@@ -1,5 +1,5 @@
-"""Power iteration in the latent summation model against definitions and quadrature, Theorem 3's condition
-against sampled points, and every claim against tables made to break it."""
+"""Power iteration in the latent summation model against definitions and quadrature, and Theorem 3's condition
+against sampled points."""
 
 import itertools
 import math
@@ -10,27 +10,25 @@ from scipy import integrate
 
 from reprise.contract.experiment import Context
 from reprise.contract.settings import assumptions, departures, overridden
+from reprise.engine import registry
 from reprise.errors import RepriseError
-from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import tried
 from reprise.evidence.judgement import judge
-from reprise.papers.tian2023.power_iteration import checks, irregularity
 from reprise.papers.tian2023.power_iteration import compute as room
-from reprise.papers.tian2023.power_iteration.claims import CLAIMS
+from reprise.papers.tian2023.power_iteration import formulas, irregularity
 from reprise.papers.tian2023.power_iteration.compute import compute
 from reprise.papers.tian2023.power_iteration.experiment import Params, alternatives
+from reprise.papers.tian2023.power_iteration.formulas import FORMULAS
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
 
-BY_ID = {claim.id: claim for claim in CLAIMS}
+BY_ID = {claim.id: claim for claim in registry.experiment("tian2023/power_iteration").claims}
 SMALL = {
     "patterns": 4,
     "gram_distances": (0.0, 0.05, 0.1),
     "iterations": 60,
 }
-WRONG = {id for id in BY_ID if id.endswith("/printed")} | {
-    "tian2023/thm3/covers-fig1-discrete",
-    "tian2023/thm3/covers-fig1-smoothed",
-}
+WRONG = {"tian2023/lemma7-parseval"}
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +181,7 @@ def test_discrete_patterns_far_from_orthogonal_end_in_cycles_and_smooth_ones_do_
 def certified(seed, largest=5):
     random = rng(seed)
     dim = int(random.integers(2, largest + 1))
-    return checks._certified(random, [1, *random.uniform(0.1, 0.4, dim - 1)])
+    return formulas._certified(random, [1, *random.uniform(0.1, 0.4, dim - 1)])
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -270,51 +268,37 @@ def test_verdicts(tables, id):
     assert judge(BY_ID[id], tables).verdict == ("contradicted" if id in WRONG else "reproduced")
 
 
-IDENTITIES = sorted(id for id, claim in BY_ID.items() if claim.kind in ("identity", "inequality"))
-
-
-@pytest.mark.parametrize("id", [id for id in IDENTITIES if "/fig1/" not in id and "/eq9/" not in id])
-def test_counter_cases_of_identities(tables, id):
-    other = 0.0 if id in WRONG else 2 * IDENTITY_TOLERANCE
-    found = judge(BY_ID[id], {"identities": tables["identities"].assign(relative_error=other)})
-    assert found.verdict == ("reproduced" if id in WRONG else "contradicted")
-    assert found.observed == other
-
-
-def test_the_misprints_swapped_for_their_corrections(tables):
-    swap = {"printed": "corrected", "corrected": "printed"}
-    swapped = {"identities": tables["identities"].assign(form=tables["identities"]["form"].map(swap))}
-    for id in BY_ID:
-        if id.rpartition("/")[2] in swap:
-            expected = "reproduced" if id.endswith("/printed") else "contradicted"
-            assert judge(BY_ID[id], swapped).verdict == expected
-
-
 def times(factor):
     return lambda original: lambda *given: factor * original(*given)
 
 
 @pytest.mark.parametrize(
-    ("name", "broken", "among", "ids"),
+    ("name", "broken", "id"),
     [
-        ("mu", times(0.5), [checks.lemmas_7_and_8], {"lemma7"}),
-        ("nu", times(0.02), [checks.theorem_3], {"lemma10/bound"}),
-        ("kappa_bound", times(0.02), [checks.lemma_9], {"lemma9/rest"}),
-        ("ball_threshold", times(0.9), [checks.eq_103], {"eq103/same-ball"}),
-        (
-            "ball_radius",
-            times(0.1),
-            [checks.eq_103, checks.theorem_3],
-            {"eq103/same-ball", "thm3/inside-ball"},
-        ),
+        ("mu", times(0.5), "lemma7"),
+        ("nu", times(0.02), "lemma10"),
+        ("kappa_bound", times(0.02), "lemma9"),
+        ("ball_radius", times(0.1), "thm3"),
     ],
 )
-def test_a_smaller_bound_is_exceeded(monkeypatch, name, broken, among, ids):
+def test_a_smaller_bound_is_exceeded(monkeypatch, name, broken, id):
     """So the bounds are no wider than they need to be to hold."""
     monkeypatch.setattr(irregularity, name, broken(getattr(irregularity, name)))
-    tables = {"identities": tried(among, range(20), Params().largest, ("dimension",), Context())}
-    for id in ids:
-        assert judge(BY_ID[f"tian2023/{id}"], tables).verdict == "contradicted"
+    (tried_alone,) = (each for each in FORMULAS if each.name == id)
+    tables = {
+        "identities": tried(checks([tried_alone]), range(20), Params().largest, ("dimension",), Context())
+    }
+    assert judge(BY_ID[f"tian2023/{id}"], tables).verdict == "contradicted"
+
+
+def test_the_two_forms_of_the_ball_are_the_same():
+    """By its edge (Theorem 3), and by the distance from w(0) (Eq. 103)."""
+    for gamma in (0.01, 0.3, 0.7):
+        # Close enough for the ball not to be the whole sphere.
+        c0 = 1 - 0.5 * 2 * (1 - math.sqrt(gamma)) ** 2 / (1 + gamma)
+        edge = irregularity.ball_threshold(gamma, c0)
+        distance = math.hypot(1 - edge, math.sqrt(1 - edge**2))
+        assert irregularity.ball_radius(gamma, c0) == pytest.approx(distance)
 
 
 def test_a_start_without_the_condition_need_not_converge_to_the_first_eigenvector():
@@ -326,73 +310,8 @@ def test_a_start_without_the_condition_need_not_converge_to_the_first_eigenvecto
 
     w0 = np.array([1.0, 0.0])
     assert irregularity.certificate(across(w0), w0, 2.0) is None
-    steps = checks._iterate(across, w0)
+    steps = formulas._iterate(across, w0)
     assert steps[-1].length > 0.1
-
-
-def column(name, query, **values):
-    def change(tables):
-        table = tables[name].copy()
-        hit = table.eval(query)
-        assert hit.any()
-        for key, value in values.items():
-            table[key] = table[key].astype(float)
-            table.loc[hit, key] = value
-        return {**tables, name: table}
-
-    return change
-
-
-def per_model(name, *changes):
-    return {
-        f"tian2023/{name}-{model}": [c(f"model == '{model}'") for c in changes]
-        for model in ("discrete", "smoothed")
-    }
-
-
-NOT_QUITE = " and gram_distance == 0.1"
-A_TENTH = NOT_QUITE + " and seed % 10 == 3"
-BREAKING = {
-    **per_model(
-        "fig1/orthogonal-fixed-point", lambda q: column("steps", q + " and gram_distance == 0", step=1e-5)
-    ),
-    **per_model(
-        "fig1/converges",
-        lambda q: column("ends", q + NOT_QUITE, period=2),
-        lambda q: column("ends", q + A_TENTH + " and start == 2", period=0),
-    ),
-    **per_model(
-        "fig1/close-to-its-pattern", lambda q: column("ends", q + A_TENTH + " and start == 1", nearest=0)
-    ),
-    "tian2023/thm3/covers-fig1-locally": [
-        column("irregularity", "model == 'discrete'" + NOT_QUITE, covered=0)
-    ],
-    "tian2023/thm3/covered-runs-converge": [
-        column("ends", "model == 'discrete'" + NOT_QUITE, period=2),
-        column("ends", "model == 'discrete'" + A_TENTH + " and start == 1", distance=1.5),
-        column("irregularity", "model == 'discrete'" + NOT_QUITE, radius=1e-9),
-    ],
-    "tian2023/eq9/threshold-exact": [column("thresholds", "seed >= 0", threshold=0.382)],
-}
-MENDING = per_model(
-    "thm3/covers-fig1", lambda q: column("irregularity", q + " and gram_distance > 0", omega=0.5)
-)
-
-
-def test_every_claim_has_a_counter_case():
-    rest = {id for id in IDENTITIES if "/fig1/" not in id and "/eq9/" not in id}
-    assert set(BREAKING) | set(MENDING) | rest == set(BY_ID)
-
-
-@pytest.mark.parametrize(
-    ("id", "change", "expected"),
-    [(id, change, "contradicted") for id, changes in BREAKING.items() for change in changes]
-    + [(id, change, "reproduced") for id, changes in MENDING.items() for change in changes],
-)
-def test_counter_cases(tables, id, change, expected):
-    before, after = judge(BY_ID[id], tables), judge(BY_ID[id], change(tables))
-    assert after.verdict == expected
-    assert after.observed != before.observed
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -400,7 +319,7 @@ def test_numbers_that_are_none_are_no_evidence(tables, id):
     measured = {
         "steps": ["step"],
         "ends": ["period", "distance", "nearest"],
-        "irregularity": ["omega", "covered", "radius"],
+        "irregularity": ["covered", "radius"],
         "thresholds": ["threshold"],
         "identities": ["relative_error"],
     }
@@ -409,14 +328,11 @@ def test_numbers_that_are_none_are_no_evidence(tables, id):
     assert judge(BY_ID[id], broken).verdict == ("not run" if none_is_covered else "inconclusive")
 
 
-def test_a_run_in_fifty_that_fails_is_not_reproduced(tables):
-    """Not by so few runs that it is likely to be missing from them either."""
-    claim = BY_ID["tian2023/fig1/converges-smoothed"]
+def test_few_runs_are_not_enough(tables):
+    claim = BY_ID["tian2023/fig1/close-to-its-pattern-discrete"]
     assert judge(claim, tables).verdict == "reproduced"
     few = {**tables, "ends": tables["ends"].query("seed < 20")}
     assert judge(claim, few).verdict == "inconclusive"
-    missed = 0.98 ** len(tables["ends"].query("model == 'smoothed' and gram_distance == 0.1"))
-    assert missed < 0.05
 
 
 def test_a_point_does_not_depend_on_the_others(tables):

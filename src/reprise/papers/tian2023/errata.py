@@ -5,21 +5,9 @@ from functools import partial
 from reprise.evidence import errata
 from reprise.evidence.errata import Erratum
 
-shown = partial(errata.shown, "tian2023")
 read = partial(errata.read, "tian2023")
 
 ERRATA: list[Erratum] = [
-    shown(
-        "lemma7-parseval",
-        "typo",
-        "Lemma 7, proof",
-        "Σ_{i>1} λ_i² (ϕ_iᵀ w)² = 1 - c²",
-        "Σ_{i>1} (ϕ_iᵀ w)² = 1 - c²",
-        formulas=(
-            r"\sum_{i>1}\lambda_i^2(\phi_i^{\top}w)^2=1-c^2",
-            r"\sum_{i>1}(\phi_i^{\top}w)^2=1-c^2",
-        ),
-    ),
     read(
         "fig5-tokens",
         "typo",

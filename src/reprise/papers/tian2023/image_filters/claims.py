@@ -3,13 +3,24 @@
 Filters that still are their random start, and dead ones, are not counted (`measures.learned`).
 """
 
-from reprise.evidence.claim import ours
-from reprise.evidence.claims import for_all, ordering
-from reprise.evidence.comparison import SHARE, Measure, above, below
+from reprise.evidence.claim import Cells, Quotation, claim
+from reprise.evidence.comparison import SHARE, Comparison, Measure, above, below
+from reprise.evidence.edits import times
 from reprise.evidence.measures import column, each_seed, last, mean
 from reprise.papers.tian2023.image_filters.experiment import UNTRAINED
 
-POWER = "share of a filter's power"
+SHARES = {
+    "with their means": "high_frequency_share",
+    "about their means": "high_frequency_share_without_mean",
+}
+LOOKED = "the stand-in: on images of 8x8 pixels at this learning rate, nearly all filters had died"
+UNMEASURED = "ours: the paper measures nothing here"
+
+SMOOTHER = Quotation(
+    "the resulting learned patterns becomes smoother with much weaker high-frequency components",
+    "Figure 13, Appendix E.3",
+)
+REMOVED = Quotation("the augmentation implicitly removes some of the local optima", "Figure 13, Appendix E.3")
 
 
 def at_the_end(arm: str, statistic: str) -> Measure:
@@ -23,67 +34,58 @@ def pattern(arm: str, name: str) -> Measure:
     return each_seed(mean, column("patterns", name, arm=arm))
 
 
-LOOKED = "the stand-in: on images of 8x8 pixels at this learning rate, nearly all filters had died"
-
-UNSETTLED = (
-    "ours: the paper measures nothing here, and does not say which settings it used; with those of the token "
-    "experiments most ReLU filters die"
+@claim(
+    "tian2023/fig12/diverse",
+    """Filters of a field capture diverse patterns of the images: the effective rank of a field's learned
+    filters is higher with ReLU than in a linear net that is trained alike, and they resemble parts of the
+    images more than untrained filters do.""",
+    at="Figure 12, Appendix E.3",
+    form="ours",
+    word="Filters of a field",
+    reading="ours: the paper measures nothing here, and does not say which settings it used; with those of "
+    "the token experiments most ReLU filters die",
+    looked=LOOKED,
+    broken_by=(
+        times("patterns", "effective_rank", 0.01, arm="plain"),
+        times("patterns", "match", 0.01, arm="plain"),
+    ),
 )
+def diverse() -> Cells:
+    relu, linear = pattern("plain", "effective_rank"), pattern("linear", "effective_rank")
+    yield "more diverse than a linear net's", above(relu, linear, unit="effective rank")
+    learned, untrained = pattern("plain", "match"), pattern(UNTRAINED, "match")
+    resemblance = above(learned, untrained, unit="correlation with the closest patch", bounds=SHARE)
+    yield "patterns of the images", resemblance
 
-CLAIMS = [
-    ours(
-        for_all(
-            "tian2023/fig12/diverse",
-            "Filters of a field capture diverse patterns of the images: the effective rank of a field's "
-            "learned filters is higher with ReLU than in a linear net that is trained alike, and they "
-            "resemble parts of the images more than untrained filters do.",
-            {
-                "more diverse than a linear net's": above(
-                    pattern("plain", "effective_rank"),
-                    pattern("linear", "effective_rank"),
-                    unit="effective rank",
-                ),
-                "patterns of the images": above(
-                    pattern("plain", "match"),
-                    pattern(UNTRAINED, "match"),
-                    unit="correlation with the closest patch",
-                    bounds=SHARE,
-                ),
-            },
-            word="Filters of a field",
-            source="Appendix E.3, Figure 12",
-            looked=LOOKED,
-        ),
-        UNSETTLED,
-    ),
-    for_all(
-        "tian2023/fig13/smoother",
-        "With augmentation filters are smoother than without: less of their power lies above half the"
-        " Nyquist frequency, with the power at frequency 0, their means, and without it.",
-        {
-            name: below(at_the_end("cropped", share), at_the_end("plain", share), unit=POWER, bounds=SHARE)
-            for name, share in (
-                ("with their means", "high_frequency_share"),
-                ("about their means", "high_frequency_share_without_mean"),
-            )
-        },
-        quantifier="generic",
-        word="becomes smoother",
-        source="Appendix E.3, Figure 13",
-        reading="ours: the paper measures nothing here",
-        looked=LOOKED,
-    ),
-    ordering(
-        "tian2023/fig13/fewer-patterns",
-        "Augmentation removes some of the patterns that filters settle on: the effective rank of a "
-        "field's learned filters is lower than without it.",
-        quantifier="generic",
-        word="removes some of",
-        source="Appendix E.3 and the caption of Figure 13, after Appendix B.5",
-        measure=pattern("cropped", "effective_rank"),
-        below=pattern("plain", "effective_rank"),
-        unit="effective rank",
-        reading="ours: the paper measures nothing here",
-        looked=LOOKED,
-    ),
-]
+
+@claim(
+    "tian2023/fig13/smoother",
+    """With augmentation filters are smoother than without: less of their power lies above half the Nyquist
+    frequency, with the power at frequency 0, their means, and without it.""",
+    quotes=SMOOTHER,
+    quantifier="generic",
+    word="becomes smoother",
+    reading=UNMEASURED,
+    looked=LOOKED,
+    broken_by=times("statistics", list(SHARES.values()), 9.0, arm="cropped"),
+)
+def smoother() -> Cells:
+    for name, share in SHARES.items():
+        cropped, plain = at_the_end("cropped", share), at_the_end("plain", share)
+        yield name, below(cropped, plain, unit="share of a filter's power", bounds=SHARE)
+
+
+@claim(
+    "tian2023/fig13/fewer-patterns",
+    """Augmentation removes some of the patterns that filters settle on: the effective rank of a field's
+    learned filters is lower than without it.""",
+    quotes=REMOVED,
+    quantifier="generic",
+    word="removes some of",
+    reading=UNMEASURED,
+    looked=LOOKED,
+    broken_by=times("patterns", "effective_rank", 9.0, arm="cropped"),
+)
+def fewer_patterns() -> Comparison:
+    fewer, plain = pattern("cropped", "effective_rank"), pattern("plain", "effective_rank")
+    return below(fewer, plain, unit="effective rank")

@@ -6,15 +6,26 @@ each with another grid, and a claim must hold in all of them, or it is about the
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import ours
-from reprise.evidence.claims import always, count, for_all, given, identity, ordering
-from reprise.evidence.comparison import IDENTITY_TOLERANCE, SHARE, Measure, above, exactly, in_every_run
+from reprise.evidence.claim import Cells, Claim, Quotation, claim, each
+from reprise.evidence.comparison import (
+    SHARE,
+    Comparison,
+    Measure,
+    above,
+    at_least,
+    at_most,
+    below,
+    exactly,
+    identity,
+    in_every_case,
+    in_every_run,
+)
+from reprise.evidence.edits import plus, times, without
 from reprise.evidence.measures import column, each_seed, ratio, rows
 from reprise.papers.tian2023.local_optima.experiment import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
 
@@ -51,11 +62,6 @@ def mean_depth(data: str, activation: str, alpha: str) -> Measure:
     return by_seed("depth", "mean", data, activation, alpha)
 
 
-def moving(speed: pd.Series) -> float:
-    """How many maxima are no critical point of Eq. 7: the weight's speed does not vanish."""
-    return float((speed > IDENTITY_TOLERANCE).sum()) if speed.notna().all() else math.nan
-
-
 def away_from_pca(tables: Tables) -> pd.Series:
     """The sine of the angle between ϕ1 and the linear unit's maxima, the largest; 1 unless there are two, on
     opposite sides. A point is a data set, Figure 8's among them."""
@@ -80,195 +86,179 @@ def collected(activation: str, units: int) -> Measure:
 
 
 OPTIMA = "local optima"
-SECTION_5_1 = "Section 5.1, after Corollary 2"
+RELU = {"data": "random", "activation": "relu"}
+LOOKED = "25 data sets had left it undecided; there are 200 since statements about every data set need them"
+DEPTH = "ours: the energy that must be lost on the way out of an optimum; the paper defines no depth"
+ALPHAS = {"gaussian": "A Gaussian α", "infonce": "InfoNCE's own α, which is normalised,"}
 
-CLAIMS = [
-    given(
-        count(
-            "tian2023/fig8/relu-maxima",
-            "The objective of one ReLU unit on the nine points has at least 8 local maxima.",
-            word="many local maxima",
-            source="Appendix E.1, Figure 8",
-            measure=number("E.1", "relu"),
-            at_least=8,
-            unit=OPTIMA,
-        )
-    ),
-    given(
-        count(
-            "tian2023/fig8/linear-maxima",
-            "The objective of one linear unit on the nine points has two local maxima.",
-            word="only two local maxima",
-            source="Appendix E.1, Figure 8",
-            measure=number("E.1", "linear"),
-            exactly=2,
-            unit=OPTIMA,
-        )
-    ),
-    identity(
-        "tian2023/fig8/linear-maxima-are-pca",
-        "The local maxima of one linear unit are two, at plus and minus the first principal direction (the "
-        "nine points, and random data).",
-        source="Appendix E.1, Section 3",
-        measure=away_from_pca,
-    ),
-    ours(
-        given(
-            count(
-                "tian2023/fig8/maxima-are-critical-points",
-                "Critical points of Eq. 7 include the local optima: at none of Figure 8's (ReLU) does the "
-                "velocity stay away from 0.",
-                word="at none",
-                source="Appendix F, on Lemma 3",
-                measure=by_seed("speed", moving, "E.1", "relu"),
-                at_most=0,
-                unit="maxima that are no critical point",
-            )
-        ),
-        "ours: the velocity on one side of a kink; all of Figure 8's maxima lie on kinks, where 0 is among "
-        "the generalised gradients",
-    ),
-    ours(
-        always(
-            "tian2023/sec3/linear-gaussian-two-optima",
-            "One linear unit has only the two optima of PCA, C_α[x] being a constant matrix, under a "
-            "Gaussian α as well (random data).",
-            word="only the two",
-            source="Section 3, Figure 1b",
-            measure=number("random", "linear", "gaussian"),
-            exactly=2,
-            unit=OPTIMA,
-        ),
-        "ours: α is evaluated anew at each weight; the paper takes α as an independent variable, with which "
-        "there are two",
-    ),
-    ordering(
-        "tian2023/sec3/relu-more-optima",
-        "One ReLU unit has more local optima than a linear one (random data, uniform α).",
-        quantifier="existential",
-        word="can change the landscape",
-        source="Section 3",
-        measure=number("random", "relu"),
-        above=number("random", "linear"),
-        unit=OPTIMA,
-    ),
-    ordering(
-        "tian2023/cor2/gaussian-more-optima",
-        "A Gaussian α gives one ReLU unit more local optima than a uniform one (random data).",
+MANY = Quotation(
+    "the presence of nonlinearity can lead to many local optima even in 1-layer setting", "Abstract"
+)
+ONE_MAJOR = Quotation("with linear activation, only one major pattern can be learned", "Abstract")
+COLLECTED = Quotation(
+    "the more nonlinear nodes in 1-layer networks with different initialization, the more local optima are "
+    "likely to be collected",
+    "Section 1",
+)
+INFONCE = Quotation(
+    "popular loss functions like InfoNCE tends to have more local optima than quadratic ones", "Section 1"
+)
+SALIENT = Quotation(
+    "is learned while other less salient ones are lost, regardless of the number of hidden nodes", "Section 1"
+)
+LANDSCAPE = Quotation("nonlinearity can change the landscape and create more local optima", "Section 3")
+DEEPER = Quotation(
+    "creates more and deeper local optima that better accommodate local patterns",
+    "After Corollary 2, Section 5.1",
+)
+REMOVES = Quotation("the data augmentation can remove certain local optima", "Appendix B.5")
+NO_OPTIMUM = Quotation("cannot be a local optimal", "Appendix B.5")
+SEEN = Quotation("From the figure, we can see many local maxima", "Figure 8, Appendix E.1")
+TWO = Quotation("There are only two local maxima corresponding to", "Figure 8, Appendix E.1")
+
+
+@claim(
+    "tian2023/fig8/relu-maxima",
+    "The objective of one ReLU unit on the nine points has at least 8 local maxima.",
+    quotes=SEEN,
+    word="many local maxima",
+    broken_by=without("optima", data="E.1", activation="relu", alpha="uniform"),
+)
+def relu_maxima() -> Comparison:
+    return in_every_case(at_least(number("E.1", "relu"), 8, unit=OPTIMA))
+
+
+@claim(
+    "tian2023/fig8/linear-maxima",
+    "The objective of one linear unit on the nine points has two local maxima.",
+    quotes=TWO,
+    word="only two local maxima",
+    broken_by=without("optima", data="E.1", activation="linear", alpha="uniform"),
+)
+def linear_maxima() -> Comparison:
+    return in_every_case(exactly(number("E.1", "linear"), 2, unit=OPTIMA))
+
+
+@claim(
+    "tian2023/fig8/linear-maxima-are-pca",
+    """The local maxima of one linear unit are two, at plus and minus the first principal direction (the nine
+    points, and random data).""",
+    quotes=TWO,
+    word="only two local maxima",
+    broken_by=plus("optima", "angle", 0.3, activation="linear"),
+)
+def linear_maxima_are_pca() -> Comparison:
+    return identity(away_from_pca)
+
+
+@claim(
+    "tian2023/sec3/relu-more-optima",
+    "One ReLU unit has more local optima than a linear one (random data, uniform α).",
+    quotes=(MANY, LANDSCAPE),
+    quantifier="existential",
+    word="can lead to",
+    broken_by=without("optima", **RELU, alpha="uniform"),
+)
+def relu_more_optima() -> Comparison:
+    return above(number("random", "relu"), number("random", "linear"), unit=OPTIMA)
+
+
+@each(ALPHAS)
+def more_optima(alpha: str) -> Claim:
+    @claim(
+        f"tian2023/cor2/{alpha}-more-optima",
+        f"{ALPHAS[alpha]} gives one ReLU unit more local optima than a uniform one (random data).",
+        quotes=INFONCE if alpha == "infonce" else DEEPER,
+        quantifier="generic",
+        word="tends to have more" if alpha == "infonce" else "creates more and deeper",
+        broken_by=without("optima", **RELU, alpha=alpha),
+    )
+    def cells() -> Comparison:
+        return above(number("random", "relu", alpha), number("random", "relu"), unit=OPTIMA)
+
+    return cells
+
+
+@each(ALPHAS)
+def deeper_optima(alpha: str) -> Claim:
+    @claim(
+        f"tian2023/cor2/{alpha}-deeper-optima",
+        f"""{ALPHAS[alpha]} gives one ReLU unit deeper local optima than a uniform one: the mean over a data
+        set's optima of the energy to be lost on the way out, α held, as a share of the highest energy (random
+        data).""",
+        quotes=DEEPER,
         quantifier="generic",
         word="creates more and deeper",
-        source=SECTION_5_1,
-        measure=number("random", "relu", "gaussian"),
-        above=number("random", "relu"),
-        unit=OPTIMA,
-    ),
-    ordering(
-        "tian2023/cor2/gaussian-deeper-optima",
-        "A Gaussian α gives one ReLU unit deeper local optima than a uniform one: the mean over a data set's "
-        "optima of the energy to be lost on the way out, α held, as a share of the highest energy (random "
-        "data).",
-        quantifier="generic",
-        word="creates more and deeper",
-        source=SECTION_5_1,
-        measure=mean_depth("random", "relu", "gaussian"),
-        above=mean_depth("random", "relu", "uniform"),
-        unit="share of the highest energy",
-        bounds=SHARE,
-        looked="25 data sets had left it undecided; there are 200 since statements about every data set need "
-        "as many",
-    ),
-    ordering(
-        "tian2023/cor2/infonce-more-optima",
-        "InfoNCE's own α, which is normalised, gives one ReLU unit more local optima than a uniform one "
-        "(random data).",
-        quantifier="generic",
-        word="tends to have more",
-        source="Section 1, Section 3.2, Section 5.1",
-        measure=number("random", "relu", "infonce"),
-        above=number("random", "relu"),
-        unit=OPTIMA,
-    ),
-    ordering(
-        "tian2023/cor2/infonce-deeper-optima",
-        "InfoNCE's own α gives one ReLU unit deeper local optima than a uniform one, in the measure of a "
-        "Gaussian α (random data).",
-        quantifier="generic",
-        word="creates more and deeper",
-        source=SECTION_5_1,
-        measure=mean_depth("random", "relu", "infonce"),
-        above=mean_depth("random", "relu", "uniform"),
-        unit="share of the highest energy",
-        bounds=SHARE,
-    ),
-    given(
-        ordering(
-            "tian2023/cor2/infonce-more-optima-fig8",
-            "InfoNCE's own α gives one ReLU unit more local optima than a uniform one on Figure 8's points.",
-            word="creates more and deeper",
-            source=SECTION_5_1,
-            measure=number("E.1", "relu", "infonce"),
-            above=number("E.1", "relu"),
-            unit=OPTIMA,
-        )
-    ),
-    for_all(
-        "tian2023/sec1/more-units-more-optima",
-        "The more ReLU units there are, with different initial weights, the more local optima they collect: "
-        "each doubling adds some (random data, uniform α, mean over draws of the weights).",
-        {
-            f"from {few} to {many} units": above(collected("relu", many), collected("relu", few), unit=OPTIMA)
-            for few, many in pairwise(CLAIMED_UNITS)
-        },
-        quantifier="generic",
-        word="are likely to be collected",
-        source="Section 1",
-    ),
-    for_all(
-        "tian2023/sec1/linear-one-pattern",
-        "Linear units learn only the most salient pattern, however many there are (random data, uniform α).",
-        {
-            f"{units} units": in_every_run(exactly(collected("linear", units), 1, unit="patterns"))
-            for units in CLAIMED_UNITS
-        },
-        word="regardless of",
-        source="Section 1",
-    ),
-    given(
-        ordering(
-            "tian2023/cor2/gaussian-more-optima-fig8",
-            "A Gaussian α gives one ReLU unit more local optima than a uniform one on Figure 8's points.",
-            word="creates more and deeper",
-            source=SECTION_5_1,
-            measure=number("E.1", "relu", "gaussian"),
-            above=number("E.1", "relu"),
-            unit=OPTIMA,
-        )
-    ),
-    always(
-        "tian2023/b5/full-group-no-optima",
-        "With rotations by any angle as the augmentation no local optimum is left (random data, ReLU).",
-        word="cannot be a local optimal",
-        source="Appendix B.5",
-        measure=turned("maxima", FULL_GROUP),
-        at_most=0,
-        unit=OPTIMA,
-    ),
-    identity(
-        "tian2023/b5/full-group-constant",
-        "With rotations by any angle as the augmentation the objective does not change as the weight turns "
-        "(random data, ReLU).",
-        source="Appendix B.5, Eqs. 105 to 108",
-        measure=ratio(turned("energy_range", FULL_GROUP), turned("energy", FULL_GROUP)),
-    ),
-    ordering(
-        "tian2023/b5/small-rotations-fewer-optima",
-        f"Rotations by up to {CLAIMED_ROTATION:g} degrees, which are no group, also remove local optima "
-        "(random data, ReLU).",
-        quantifier="existential",
-        word="can remove certain",
-        source="Appendix B.5",
-        measure=turned("maxima", CLAIMED_ROTATION),
-        below=turned("maxima", 0.0),
-        unit=OPTIMA,
-    ),
-]
+        reading=DEPTH,
+        looked=LOOKED if alpha == "gaussian" else "",
+        broken_by=times("optima", "depth", 0.1, **RELU, alpha=alpha),
+    )
+    def cells() -> Comparison:
+        deeper, uniform = (mean_depth("random", "relu", each) for each in (alpha, "uniform"))
+        return above(deeper, uniform, unit="share of the highest energy", bounds=SHARE)
+
+    return cells
+
+
+@claim(
+    "tian2023/sec1/more-units-more-optima",
+    """The more ReLU units there are, with different initial weights, the more local optima they collect:
+    several collect more than one unit does (random data, uniform α, mean over draws of the weights).""",
+    quotes=COLLECTED,
+    quantifier="generic",
+    word="are likely to be collected",
+    looked="each doubling was judged at first; it adds less than one optimum, the smallest effect",
+    broken_by=times("collected", "patterns", -1.0, activation="relu"),
+)
+def more_units_more_optima() -> Cells:
+    one, *more = CLAIMED_UNITS
+    for units in more:
+        yield f"{units} units", above(collected("relu", units), collected("relu", one), unit=OPTIMA)
+
+
+@claim(
+    "tian2023/sec1/linear-one-pattern",
+    "Linear units learn only the most salient pattern, however many there are (random data, uniform α).",
+    quotes=(ONE_MAJOR, SALIENT),
+    word="regardless of",
+    broken_by=plus("collected", "patterns", 1.0, activation="linear"),
+)
+def linear_one_pattern() -> Cells:
+    for units in CLAIMED_UNITS:
+        yield f"{units} units", in_every_run(exactly(collected("linear", units), 1, unit="patterns"))
+
+
+@claim(
+    "tian2023/b5/full-group-no-optima",
+    "With rotations by any angle as the augmentation no local optimum is left (random data, ReLU).",
+    quotes=NO_OPTIMUM,
+    word="cannot be",
+    broken_by=plus("counts", "maxima", 1.0, rotation=FULL_GROUP),
+)
+def full_group_no_optima() -> Comparison:
+    return in_every_run(at_most(turned("maxima", FULL_GROUP), 0, unit=OPTIMA))
+
+
+@claim(
+    "tian2023/b5/full-group-constant",
+    """With rotations by any angle as the augmentation the objective does not change as the weight turns
+    (random data, ReLU).""",
+    at="Eqs. 105 to 108, Appendix B.5",
+    word="=",
+    broken_by=plus("counts", "energy_range", 0.5, rotation=FULL_GROUP),
+)
+def full_group_constant() -> Comparison:
+    return identity(ratio(turned("energy_range", FULL_GROUP), turned("energy", FULL_GROUP)))
+
+
+@claim(
+    "tian2023/b5/small-rotations-fewer-optima",
+    f"""Rotations by up to {CLAIMED_ROTATION:g} degrees, which are no group, also remove local optima (random
+    data, ReLU).""",
+    quotes=REMOVES,
+    quantifier="existential",
+    word="can remove certain",
+    broken_by=plus("counts", "maxima", 9.0, rotation=CLAIMED_ROTATION),
+)
+def small_rotations_fewer_optima() -> Comparison:
+    return below(turned("maxima", CLAIMED_ROTATION), turned("maxima", 0.0), unit=OPTIMA)

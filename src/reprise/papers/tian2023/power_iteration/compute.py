@@ -9,10 +9,11 @@ from scipy.optimize import brentq
 
 from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import orthonormal, size, tried
 from reprise.papers.tian2023.power_iteration import irregularity
-from reprise.papers.tian2023.power_iteration.checks import CHECKS
 from reprise.papers.tian2023.power_iteration.experiment import Params
+from reprise.papers.tian2023.power_iteration.formulas import FORMULAS
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, power_step, states
 
 Array = np.ndarray
@@ -61,7 +62,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             axes, **{name: np.stack([model[name] for model in measurements]) for name in measurements[0]}
         ),
         "thresholds": pd.DataFrame([_threshold(point, params.largest) for point in points]),
-        "identities": tried(CHECKS, points, params.largest, ("dimension",), context),
+        "identities": tried(checks(FORMULAS), points, params.largest, ("dimension",), context),
     }
 
 
