@@ -103,7 +103,7 @@ def test_a_tied_setting_is_not_called_undecided(verdict, words):
     claim = Claim.model_construct(
         verdict=verdict, settings=settings, stands="", verdict_half_margin=verdict, reading="", looked="",
         verdict_twice_margin=verdict, margin=0.0, smallest=0.0, kind="ordering", exceptions=[],
-        what_would_decide="", seeds=10, sample="seeds",
+        what_would_decide="", seeds=10, sample="seeds", quotations=[],
     )  # fmt: skip
     assert notes(claim) == [f"7 other settings: {words}"]
     few = claim.model_copy(update={"seeds": 5})

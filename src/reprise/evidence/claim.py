@@ -130,8 +130,9 @@ class Claim:
 
     @property
     def artifact(self) -> str:
-        """`KEY/ARTIFACT`: the figure, table or section that states it."""
-        return self.id.rpartition("/")[0]
+        """`KEY/ARTIFACT`: the figure, table, section or theorem that states it."""
+        parts = self.id.split("/")
+        return "/".join(parts[: max(2, len(parts) - 1)])
 
     @property
     def has_cells(self) -> bool:

@@ -23,7 +23,7 @@ from reprise.papers.jing2022.gradient_flow.compute import compute
 from reprise.papers.jing2022.gradient_flow.experiment import Params
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
-WRONG = {id for id in BY_ID if id.endswith("/printed")}
+WRONG = {id for id, claim in BY_ID.items() if id.endswith("/printed") or claim.misprint}
 
 
 @pytest.fixture(scope="module")

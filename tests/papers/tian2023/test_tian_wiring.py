@@ -160,7 +160,7 @@ CASES = {
             ("identity", "form", "seed", "dim", "start", "modulation", "epsilon"),
             {
                 "first_point": Change(1, {"identities": EVERY}, share=0.2),
-                "largest": Change(12, {"identities": EVERY}, share=0.01),
+                "largest": Change(12, {"identities": EVERY}, may=("identities",)),
                 "starts": Change(41, {"basins": EVERY}),
                 "duration": Change(3.0, {"basins": EVERY}),
                 "draws": Change(401, {"probabilities": EVERY}),
