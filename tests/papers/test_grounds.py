@@ -20,6 +20,7 @@ BEYOND = (
     "skean2024/sec51/stepwise",
     "skean2024/text/substantially-stronger-epoch3",
     "tian2023/fig12/diverse",
+    "tian2023/thm3/covered-runs-converge",
 )
 
 

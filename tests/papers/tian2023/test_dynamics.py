@@ -214,13 +214,6 @@ def test_a_linear_network_has_no_specialised_filters_but_a_relu_has():
 
 
 @pytest.mark.parametrize("point", range(5))
-def test_the_paths_of_theorem_4_start_at_a_critical_point(point):
-    critical = two_layers.critical_path(np.random.default_rng(point), 5)
-    assert critical.moving(critical.w) < 1e-12
-    assert critical.w[:, 0].sub(critical.w[:, 1]).norm(dim=-1).min() > 0.01
-
-
-@pytest.mark.parametrize("point", range(5))
 def test_the_hidden_variance_of_two_classes_is_diagonal_plus_rank_one(point):
     """V[f1] = D + p0 p1 b bᵀ (Eq. 138), and with BatchNorm V[x̃_k^bn] = A_k/σ_k² (Eq. 175)."""
     model = two_layers.random_modulated(np.random.default_rng(point), 5)

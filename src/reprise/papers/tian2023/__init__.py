@@ -15,14 +15,11 @@ HEADLINES = {
     "the presence of nonlinearity can lead to many local optima even in 1-layer setting": (
         "tian2023/sec3/relu-more-optima"
     ),
-    "each corresponding to certain patterns from the data distribution": (
-        "tian2023/fig1/close-to-its-pattern-discrete"
-    ),
     "with linear activation, only one major pattern can be learned": "tian2023/sec1/linear-one-pattern",
     "in the 2-layer case, linear activation is proven not capable of learning specialized weights "
     "into diverse patterns": "tian2023/thm4/colinear",
     "those local patterns discriminative from the perspective of global-level patterns are "
-    "prioritized to learn": "tian2023/thm6/basin",
+    "prioritized to learn": "tian2023/thm6/modulated-wins",
     "the more nonlinear nodes in 1-layer networks with different initialization, the more local optima are "
     "likely to be collected": "tian2023/sec1/more-units-more-optima",
     "popular loss functions like InfoNCE tends to have more local optima than quadratic ones": (
@@ -32,9 +29,15 @@ HEADLINES = {
     "number of hidden nodes": "tian2023/sec1/linear-one-pattern",
     "the gradients of multiple weights at the same receptive field are always co-linear, preventing diverse "
     "pattern learning": "tian2023/thm4/colinear",
-    "relevant patterns are learned with higher probability": "tian2023/thm6/modulated-wins",
+    "those contributing to global patterns are prioritized to learn by the training dynamics": (
+        "tian2023/thm6/modulated-wins"
+    ),
+    "relevant patterns are learned with higher probability": "tian2023/thm6/basin",
     "nonlinearity creates many local optima for different patterns of the data": (
         "tian2023/sec3/relu-more-optima"
     ),
     "nonlinearity enables weight specialization to diverse patterns": "tian2023/fig9/relu-above-linear",
+    "we also discover a mechanism for how global pattern prioritizes which local patterns to learn": (
+        "tian2023/thm5"
+    ),
 }

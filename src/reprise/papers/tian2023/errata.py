@@ -73,11 +73,11 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm6-positive-g",
-        "substantive",
+        "typo",
         "Theorem 6 and Figure 7",
-        "g > 0 linear increasing, with the stable point y_l = -b_l",
-        "g(y) = y + b is positive on the sphere only for b > 1 (in units of its slope), and then -b is off "
-        "the sphere: the stable point exists without the normalisation only",
+        "g > 0 linear increasing",
+        "g(y) = y + b is positive where unit weights have their y, on [-1, 1], for b > 1 (in units of its "
+        "slope); on the whole line no linear increasing function is",
     ),
     read(
         "appD-beta",

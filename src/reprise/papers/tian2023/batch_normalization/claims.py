@@ -107,7 +107,7 @@ DETACHED = Quotation(
     "is not backpropagated, then the matching score ... is actually better. This justifies our BN variant",
     TABLE,
 )
-RATE = Quotation("The network is trained with InfoNCE loss and SGD with learning rate", "Table 1, Section 5")
+RATE = Quotation("The network is trained with InfoNCE loss and SGD with learning rate", "Setup, Section 5")
 LITTLE = Quotation("For small non-uniformity, BN doesn't help much", "Figure 11, Appendix E.2")
 LARGER = Quotation(
     "For larger nonuniformity, BN yields better matching score ... in the over-parameterization region",
@@ -191,7 +191,9 @@ def whole_table() -> Cells:
     misprint=Misprint(
         "typo",
         printed=Text("learning rate 2e-3", r"\eta=2\times10^{-3}"),
-        corrected=Text("2e-2, as in the authors' code: only that gives Table 1", r"\eta=2\times10^{-2}"),
+        corrected=Text(
+            "2e-2, as in the authors' code: of the two, only that gives Table 1", r"\eta=2\times10^{-2}"
+        ),
         changes_result=True,
     ),
     broken_by=(

@@ -104,7 +104,8 @@ def eq25(rng: Random, largest: int) -> Views:
             r"C^{\mathrm{intra}}_{\alpha}[a]=\frac{1}{2N}\sum_{i=1}^{N}\left(\frac{1}{N}\sum_{j}"
             r"\alpha_{ij}\right)(a[i]-a[i'])(a[i]-a[i'])^{\top}",
         ),
-        note="Eq. 3 sums over all j: the two differ by α_ii terms of order 1/N",
+        note="Eq. 3 sums over all j: the two differ by α_ii terms of order 1/N. Or Eq. 3 is meant without j "
+        "= i, as Eq. 1 has it",
     ),
     tried_at=eq25,
 )

@@ -86,7 +86,7 @@ def energy_factor(rng: Random, largest: int) -> Unit:
 
 @formula(
     "sec2-energy",
-    "Lemma 3's dynamics climb the energy {}.",
+    "Lemma 3's dynamics are the gradient of the energy {}.",
     at="Section 2, before and after Eq. 3",
     wrong=Misprint(
         "typo",

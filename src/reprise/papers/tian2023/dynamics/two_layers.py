@@ -18,7 +18,6 @@ from reprise.papers.tian2023.dynamics.points import (
     Mixture,
     TwoLayers,
     gradient,
-    normal,
     projected,
     random_batch,
     random_mixture,
@@ -123,7 +122,8 @@ def stationary_v(rng: Random, largest: int) -> TopLayer:
         "substantive",
         printed=Text("is stationary only if it is v sᵀ, s the top eigenvector of C_α[f1]"),
         corrected=Text(
-            "tends to v sᵀ, s the top eigenvector of C_α[f1], but is stationary with any eigenvector"
+            "tends to v sᵀ, s the top eigenvector of C_α[f1], from almost every start, but is stationary "
+            "with any eigenvector"
         ),
         note="v sᵀ is necessary for a stable point, not for a stationary one",
     ),
@@ -267,75 +267,6 @@ def motion_of_linear_filters(point: Linear) -> Errors:
         printed=relative_error(eq14.numpy(), velocity),
         corrected=relative_error(projected(w, eq14).numpy(), velocity),
     )
-
-
-@dataclass(frozen=True)
-class Critical:
-    """A critical point w of Eq. 14 with distinct filters, for fixed s, in a batch that does not span all
-    inputs.
-
-    Attributes:
-        share: of a path that leads from another point to w, the point at which it is tried.
-        scale: the size of b at other filters.
-    """
-
-    batch: Batch
-    s: Float[Tensor, "field filter"]
-    w: Float[Tensor, "field filter dim"]
-    share: float
-    scale: float
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        fields, filters, inputs = self.w.shape
-        return {"samples": len(self.batch.x), "inputs": inputs, "fields": fields, "filters": filters}
-
-    def moving(self, w: Float[Tensor, "field filter dim"]) -> float:
-        """The size of b, relative to that of other filters."""
-        return float(_field_gradient(w, self.batch, self.s.flatten()).norm()) / self.scale
-
-
-def critical_path(rng: Random, largest: int) -> Critical:
-    fields, filters, inputs = size(rng, 2, 3), size(rng, 2, 3), size(rng, 2, largest)
-    s = _weights(rng, fields, filters)
-    span = orthonormal(rng, fields * inputs, fields * inputs)
-    flat_batch = random_batch(rng, fields * inputs - 1)
-    x, x_aug = ((views @ tensor(span[:, 1:].T)).view(-1, fields, inputs) for views in flat_batch.views)
-    batch = Batch(flat_batch.alpha, x, x_aug)
-    silent = tensor(span[:, 0]).view(fields, inputs)  # Σ_k silent_kᵀ x_k = 0 for every sample
-    w = unit(rng, fields, filters, inputs)
-    w[:, 0] = (silent - (s[:, 1:, None] * w[:, 1:]).sum(1)) / s[:, :1]
-    scale = _field_gradient(unit(rng, *w.shape), batch, s.flatten()).norm()
-    return Critical(batch, s, w, rng.uniform(0.2, 0.8), float(scale))
-
-
-@formula(
-    "thm4-path",
-    "At a critical point of a linear network {}.",
-    at="Theorem 4 (2), Section 4.1, and Eq. 163, Appendix C.4",
-    wrong=Misprint(
-        "substantive",
-        printed=Text(
-            "two filters of a field may by symmetry be exchanged, and averaged with those exchanged"
-        ),
-        corrected=Text("all filters of a field may move straight to their mean weighted by s_km"),
-        note="filters may be exchanged only if s_k1 = s_k2; the mean needs Σ_m s_km ≠ 0, and s is fixed",
-    ),
-    quotes=Quotation("by symmetry of the weights", at="Appendix C.4"),
-    word="by symmetry of the weights",
-    tried_at=critical_path,
-)
-def path_of_critical_points(point: Critical) -> Errors:
-    """The size of b on each path. The proof averages with the point whose first two filters are exchanged."""
-    s, w = point.s[..., None], point.w
-    exchanged = w.clone()
-    exchanged[:, :2] = w[:, :2].flip(1)
-    mean = (s * w).sum(1, keepdim=True) / s.sum(1, keepdim=True)
-
-    def between(end: Tensor) -> float:
-        return point.moving(point.share * w + (1 - point.share) * end)
-
-    return Errors(printed=between(exchanged), corrected=between(mean.expand_as(w)))
 
 
 @dataclass(frozen=True)
@@ -491,21 +422,12 @@ def _field_gradient(w: Tensor, batch: Batch, s: Tensor) -> Float[Tensor, "field 
     return b.view(w.shape[0], w.shape[2])
 
 
-def _weights(rng: Random, fields: int, filters: int) -> Float[Tensor, "field filter"]:
-    """Random s_km of distinct sizes and either sign, with sums away from 0 in each field."""
-    while True:
-        s = normal(rng, fields, filters)
-        if s.abs().min() > 0.1 and s.sum(1).abs().min() > 0.3 and s.diff(dim=1).abs().min() > 0.1:
-            return s / s.norm()
-
-
 FORMULAS: tuple[Formula, ...] = (
     motion_of_two_layers,
     stationary_top_layer,
     variance_of_gated_inputs,
     colinear_gradients,
     motion_of_linear_filters,
-    path_of_critical_points,
     global_modulation,
     weight_of_the_modulation,
 )

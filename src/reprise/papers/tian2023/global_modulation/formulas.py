@@ -175,8 +175,8 @@ def single_modulation(rng: Random, largest: int) -> Advantages:
         "typo",
         printed=Text("P[E_l] >= ε_l/2", r"P[E_l]\ge\frac{\epsilon_l}{2}"),
         corrected=Text("P[E_l] >= min(ε_l, 1)/2", r"P[E_l]\ge\frac{\min(\epsilon_l,1)}{2}"),
-        note="P[E_l] is never above 1/2: the range is missing. Eqs. 156 and 157 inherit it: a gap counts as 1"
-        " where it is larger in Eq. 156, and as 2 where it is larger in Eq. 157",
+        note="P[E_l] is never above 1/2: the range ε_l <= 1 is missing, and in Eq. 156 too. The bound for "
+        "negative modulation, and with it Eq. 157, lacks the range ε_l >= -2",
     ),
     tried_at=single_modulation,
     is_bound=True,
@@ -191,7 +191,7 @@ def strong_modulation(point: Advantages) -> Errors:
 
 @formula(
     "eq155/negative",
-    "A pattern with a disadvantage ε < 0 wins with a probability P[E_l] of at most (1 + ε/2)ᵈ/d.",
+    "A pattern with a disadvantage -2 <= ε < 0 wins with a probability P[E_l] of at most (1 + ε/2)ᵈ/d.",
     at="Remark after Theorem 6, negative modulation, Appendix C.3",
     tried_at=single_modulation,
     is_bound=True,

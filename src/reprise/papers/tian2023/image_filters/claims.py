@@ -20,7 +20,11 @@ SMOOTHER = Quotation(
     "the resulting learned patterns becomes smoother with much weaker high-frequency components",
     "Figure 13, Appendix E.3",
 )
-REMOVED = Quotation("the augmentation implicitly removes some of the local optima", "Figure 13, Appendix E.3")
+REMOVED = Quotation(
+    "According to the tentative theory in Sec. B.5, data augmentation removes some of the local optima",
+    "Figure 13, Appendix E.3",
+    hedge="tentative",
+)
 
 
 def at_the_end(arm: str, statistic: str) -> Measure:

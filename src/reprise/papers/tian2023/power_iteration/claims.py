@@ -22,7 +22,6 @@ PUBLISHED = "discrete"
 SMALL = " and ".join(f"{distance:g}" for distance in CLAIMED_SMALL)
 
 CLOSE = Quotation("there still exist local optima close to each", "Figure 1, Section 3")
-COVERED = Quotation("is only approximately orthogonal", "After Theorem 3, Section 3.3")
 
 THEORY = claims("tian2023", *FORMULAS)
 
@@ -62,11 +61,12 @@ def close_to_its_pattern() -> Cells:
 
 @claim(
     "tian2023/thm3/covered-runs-converge",
-    """In Figure 1's runs to which Theorem 3 applies, with L over B_γ alone, power iteration converges within
-    B_γ.""",
-    quotes=COVERED,
-    word="approximately",
-    reading="ours: the theorem's L is over the whole sphere, where it covers none of these runs",
+    """In those of Figure 1's runs to which Theorem 3 would apply with L over B_γ alone, power iteration
+    converges within B_γ.""",
+    at="Theorem 3, Section 3.3",
+    form="ours",
+    word="converges",
+    reading="ours: the theorem's L is over the whole sphere, and then covers none of these runs",
     broken_by=times("irregularity", "radius", 1e-3),
 )
 def covered() -> Comparison:
@@ -75,10 +75,11 @@ def covered() -> Comparison:
 
 @claim(
     "tian2023/eq9/threshold-exact",
-    """The largest q at which u_m is the distinct first eigenvector of A(u_m) is (3 - √5)/2, whatever M, the
-    orthogonal U and the other patterns' probabilities.""",
+    """u_m is the distinct first eigenvector of A(u_m) for q_m up to (3 - √5)/2 and no further, whatever M,
+    the orthogonal U and the other patterns' probabilities.""",
     at="Eq. 9, Section 3.1 and Appendix B.1",
     word="≈",
+    reading="ours: the paper says that it is below; that it is no longer above follows from Eq. 9",
     broken_by=plus("thresholds", "threshold", 0.01),
 )
 def threshold_is_exact() -> Comparison:

@@ -221,6 +221,7 @@ def lemma_9(rng: Random, largest: int) -> Changed:
     """Lemma 9's Δϕ1 is the first order of the change of a matrix's first eigenvector, and what it leaves is
     at most κ‖δA‖₂², with κ = 2/(g (g - 2e)) + 1/(2 (g - 2e)²) for ‖δA‖₂ = e under half the gap g.""",
     at="Lemma 9, Eqs. 190 and 191, Appendix G",
+    reading="ours: the value of κ, which the lemma leaves open",
     tried_at=lemma_9,
 )
 def first_order_change(point: Changed) -> Errors:
