@@ -214,9 +214,9 @@ def deeper_optima(alpha: str) -> Claim:
     quotes=COLLECTED,
     quantifier="generic",
     word="are likely to be collected",
-    reading=f"ours: the rank correlation of optima with units, {', '.join(map(str, CLAIMED_UNITS))}, is above 0",
-    looked="each doubling was judged before, and was tied: it adds .59 optima on average, and the smallest "
-    "effect of a count is 1; how far apart our numbers of units lie is no part of the sentence",
+    reading=f"ours: optima and units ({', '.join(map(str, CLAIMED_UNITS))}) are correlated in rank",
+    looked="each doubling was judged before, and was tied: it adds .59 optima on average, the smallest "
+    "effect of a count being 1; how far apart our numbers of units are is no part of the sentence",
     broken_by=times("collected", "patterns", -1.0, activation="relu"),
 )
 def more_units_more_optima() -> Comparison:
