@@ -49,7 +49,9 @@ def _more(measure: Measure, than: Measure) -> Comparison:
     "More random unit weights go to a pattern when it is modulated.",
     at="Theorem 6, Section 4.2",
     quotes=LEARNED,
+    quantifier="generic",
     word="higher",
+    looked="each of 12 cells had to hold, of which 4 were tied; two readers of the sentence found no 'each'",
     broken_by=put("basins", "reached", 0.9, modulation=0.0),
 )
 def basin() -> Cells:
