@@ -70,7 +70,7 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
     edited = 0
     for file in [*files, finished.root / "Snakefile"]:
         text = file.read_text()
-        docstring = re.compile(r'^( *)"""(?=[A-Z])', re.MULTILINE)
+        docstring = re.compile(r'(?<![,(]\n)^( *)"""(?=[A-Z])', re.MULTILINE)  # and no argument
         edited += len(docstring.findall(text)) if file.suffix == ".py" else 0
         changed = docstring.sub(r'\1"""Other words. ', text) if file.suffix == ".py" else text
         file.write_text(f"# A remark.\n{changed}\n# Another.\n")
