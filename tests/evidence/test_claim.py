@@ -7,7 +7,7 @@ import pytest
 
 from reprise.errors import RepriseError
 from reprise.evidence.claim import ALONE, Quotation, claim, each
-from reprise.evidence.comparison import above
+from reprise.evidence.comparison import above, near
 from reprise.evidence.edits import plus, swapped
 from reprise.evidence.judgement import check_refuted, check_reproduced
 from reprise.evidence.measures import column
@@ -71,6 +71,14 @@ def test_a_claim_says_where_and_names_each_cell_once():
         def cells():
             yield "x", above(score("a"), 0.0, unit="")
             yield "x", above(score("b"), 0.0, unit="")
+
+
+def test_an_error_of_a_comparison_names_the_claim():
+    with pytest.raises(RepriseError, match=r"k/a/b: unknown quantity 'scor'; did you mean 'score'"):
+
+        @claim("k/a/b", "It is.", at="Section 1")
+        def cells():
+            return near(score("a"), 0.0, quantity="scor", unit="")
 
 
 def test_every_cell_must_be_broken():

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack
 
 from reprise.contract.experiment import Tables
+from reprise.errors import RepriseError
 from reprise.evidence.comparison import Comparison, Kind, shown
 from reprise.evidence.errata import Erratum, ErratumKind, Misprint
 
@@ -209,12 +210,16 @@ def claim(
         raise ValueError(f"{id}: neither `at` nor a quotation says where the paper states it")
 
     def declared(make: Callable[[], Comparison | Cells]) -> Claim:
-        made = make()
+        try:
+            made = make()
+            cells = {ALONE: made} if isinstance(made, Comparison) else _distinct(id, made)
+        except RepriseError as error:
+            raise RepriseError(f"{id}: {error}") from None
         return Claim(
             id,
             " ".join(statement.split()),
             at or quoted[0].at,
-            {ALONE: made} if isinstance(made, Comparison) else _distinct(id, made),
+            cells,
             quotes=quoted,
             broken_by=broken_by if isinstance(broken_by, tuple) else (broken_by,),
             code=place_of(make),
