@@ -43,7 +43,7 @@ def test_a_function_declares_a_claim():
         "Section 3",
     )
     assert list(declared.cells) == list(ARMS)
-    assert declared.is_conjecture
+    assert declared.quotes == (SAID,)
     assert (Path(declared.code.file).name, declared.code.name) == ("test_claim.py", "cells")
     line = Path(__file__).read_text().splitlines()[declared.code.line - 1]
     assert line.strip().startswith("@claim(")

@@ -1,4 +1,4 @@
-"""Which words a paper has, without its text: short hashes of every four words in a row.
+"""The words of a paper without its text: short hashes of every four words in a row.
 
     python tests/papers/quotations.py KEY FILE
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 BYTES = 4
-"""Of a hash: by chance, one wrong quadruple in about 100,000 would be found in a paper of 40,000."""
+"""Length of a hash: a paper of 40,000 quadruples has about one wrong quadruple in 100,000 by chance."""
 HERE = Path(__file__).parent
 
 

@@ -235,7 +235,7 @@ class Paper:
         printed: claims about the paper's own numbers, which need no experiment.
         by_reading: errors in the text that show themselves to a reader.
         items: what the paper's `artifacts.csv` lists.
-        version: of the paper's text, which is judged; empty of experiments of our own.
+        version: the version of the paper's text that is judged; empty where none is named.
         headlines: what the abstract and the list of contributions claim, quoted in the paper's order -> the
             claim that decides it.
     """
@@ -275,8 +275,8 @@ class Paper:
 
     @property
     def coverage(self) -> tuple[dict[str, str], ...]:
-        """What of the paper is covered, and by what: the items that are listed, and for claims that say
-        where they are written, the sentences that they quote, or else the statement's place."""
+        """The paper's parts, each with the figures and claims that cover it: the items of `artifacts.csv`,
+        and the sentences that claims quote, or the place of a claim that quotes none."""
         covering: dict[tuple[str, str], list[str]] = {}
         for claim, _ in self.claims.values():
             if claim.code and claim.form != "ours":

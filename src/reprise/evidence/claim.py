@@ -120,11 +120,6 @@ class Claim:
         return self.id.split("/")[0]
 
     @property
-    def is_conjecture(self) -> bool:
-        """Whether the paper states it with a hedge."""
-        return any(each.hedge for each in self.quotes)
-
-    @property
     def own_erratum(self) -> Erratum | None:
         """The error as the list of errata shows it."""
         return Erratum.shown(self.id, self.source, self.misprint) if self.misprint else None

@@ -91,10 +91,9 @@ class Checkout:
         return None
 
     def counter_case(self, claim: Claim, experiment: str) -> CodeLine | None:
-        """Finds where data that contradict a claim are written: its `broken_by`, beside it; a test that names
-        the claim,
-        by its whole id or without its paper or figure; else the test that takes each claim of an experiment
-        in turn, of formulas or of others. None if there is none.
+        """Finds where data that contradict a claim are written: beside it, in its `broken_by`; in a test that
+        names the claim, by its whole id or without its paper or figure; or in the test that takes each claim
+        of an experiment in turn, of formulas or of others. None if there is none.
 
         Args:
             experiment: its id; empty for a claim about printed numbers.

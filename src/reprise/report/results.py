@@ -124,7 +124,10 @@ def letters(report: Report) -> dict[str, bytes]:
             against=[
                 claim
                 for claim in paper.claims
-                if _is_theirs(claim) and claim.verdict == "contradicted" and not claim.erratum
+                if _is_theirs(claim)
+                and claim.verdict == "contradicted"
+                and not claim.erratum
+                and claim.ground != "reduced"  # which says little of the paper's own networks
             ],
             assumed={each.text: each for one in paper.experiments for each in one.assumptions}.values(),
         ).encode()

@@ -291,7 +291,7 @@ class Paper(Part):
     bibtex: str
     """Empty of experiments of our own, which are no paper's."""
     version: str
-    """Of the text that is judged; empty where none is named."""
+    """The version of the text that is judged; empty where none is named."""
     minutes: Number
     headlines: list[Headline]
     experiments: list[Experiment]

@@ -133,7 +133,7 @@ def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
 
 
 def notes(claim: "Claim") -> list[str]:
-    """What limits the verdict: a hedge, settings, the margin, exceptions, our definition, later changes."""
+    """The limits of a verdict: a hedge, settings, the margin, exceptions, our definition, later changes."""
     hedges = [f"“{each.hedge}”" for each in claim.quotations if each.hedge]
     limits = [f"a conjecture of the paper's: {', '.join(hedges)}"] if hedges else []
     limits += [_agreement(claim)] if claim.settings else []
