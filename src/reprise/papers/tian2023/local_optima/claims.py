@@ -214,7 +214,7 @@ def deeper_optima(alpha: str) -> Claim:
     quotes=COLLECTED,
     quantifier="generic",
     word="are likely to be collected",
-    reading=f"ours: optima and units ({', '.join(map(str, CLAIMED_UNITS))}) are correlated in rank",
+    reading=f"ours: optima and units {CLAIMED_UNITS} are correlated in rank",
     looked="each doubling was judged before, and was tied: it adds .59 optima on average, the smallest "
     "effect of a count being 1; how far apart our numbers of units are is no part of the sentence",
     broken_by=times("collected", "patterns", -1.0, activation="relu"),
