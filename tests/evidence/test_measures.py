@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from reprise.errors import RepriseError
 from reprise.evidence.measures import (
     Setting,
     applied,
+    beside,
     column,
     difference,
     each_seed,
@@ -17,6 +19,7 @@ from reprise.evidence.measures import (
     log_log_slope,
     mean,
     once,
+    rank_correlation,
     ratio,
     rows,
     selected,
@@ -122,3 +125,20 @@ def test_what_cannot_be_derived_is_an_error_each_time():
     for _ in range(2):
         with pytest.raises(RepriseError, match="unknown table 'gains'"):
             broken(setting)
+
+
+def test_rank_correlation_is_spearmans_and_leaves_out_what_has_no_observations():
+    rng = np.random.default_rng(0)
+    scores = [pd.Series(rng.normal(size=3)) for _ in range(12)]
+    one, other = (beside(*(constant(score) for score in half))({}) for half in (scores[:6], scores[6:]))
+    found, with_columns = rank_correlation(one, other), rank_correlation(one, one.columns)
+    for seed in range(3):
+        assert found[seed] == pytest.approx(stats.spearmanr(one.loc[seed], other.loc[seed]).statistic)
+        assert with_columns[seed] == pytest.approx(stats.spearmanr(one.loc[seed], range(6)).statistic)
+    assert beside(constant(scores[0]), constant(scores[1].iloc[:0]))({}).empty
+    other.iloc[0, 3] = np.nan
+    assert list(rank_correlation(one, other).isna()) == [True, False, False]
+
+
+def constant(values):
+    return lambda tables: values

@@ -1,7 +1,6 @@
 """Every claim of an experiment with `ideal` tables can come out both ways, in each tier that judges it."""
 
 import importlib
-import importlib.util
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from reprise.evidence.judgement import check_refuted, check_reproduced
 
 POINT = 20261128
 """The stream of the points at which decoys are tried."""
-WITH_IDEAL = [id for id, e in registry.experiments().items() if importlib.util.find_spec(f"{e.module}.ideal")]
+WITH_IDEAL = [id for id, experiment in registry.experiments().items() if experiment.has_ideal]
 
 
 @pytest.mark.parametrize("tier", ["default", "paper"])
@@ -21,7 +20,7 @@ WITH_IDEAL = [id for id, e in registry.experiments().items() if importlib.util.f
 def test_every_claim_holds_in_an_ideal_world_and_is_refuted_in_another(id, tier):
     experiment = registry.experiment(id)
     params = tiers.load_tier(tier).experiment(id).params
-    tables = importlib.import_module(f"{experiment.module}.ideal").ideal(params)
+    tables = experiment.ideal(params)
     for claim in experiment.claims:
         check_reproduced(claim, tables)
         check_refuted(claim, tables)
@@ -30,7 +29,7 @@ def test_every_claim_holds_in_an_ideal_world_and_is_refuted_in_another(id, tier)
 @pytest.mark.parametrize("id", WITH_IDEAL)
 def test_the_order_of_rows_does_not_matter(id):
     experiment = registry.experiment(id)
-    tables = importlib.import_module(f"{experiment.module}.ideal").ideal(experiment.params())
+    tables = experiment.ideal(experiment.params())
     turned = {name: table.iloc[::-1].reset_index(drop=True) for name, table in tables.items()}
     for claim in experiment.claims:
         check_reproduced(claim, turned)

@@ -8,8 +8,6 @@ Each check raises RepriseError, which says what is wrong. `check_experiment` run
 `check_paper` those of a paper and its experiments.
 """
 
-import importlib
-import importlib.util
 import math
 import subprocess
 import sys
@@ -404,12 +402,10 @@ def claims_come_out_both_ways(checked: Subject) -> None:
     """Each claim is reproduced by the experiment's `ideal` tables at the published settings, if there are
     any, and contradicted by them as its `broken_by` changes them, in each of its cells."""
     experiment = checked.experiment
-    name = f"{experiment.module}.ideal"
-    if importlib.util.find_spec(name) is None:
+    if not experiment.has_ideal:
         tables = verdicts.setting(checked.tables, BASE)
     else:
-        params = experiment.params()
-        tables = importlib.import_module(name).ideal(params)
+        tables = experiment.ideal(experiment.params())
         for claim in experiment.claims:
             with checked.blamed():
                 check_reproduced(claim, tables)

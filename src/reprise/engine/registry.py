@@ -99,6 +99,14 @@ class Experiment:
         return importlib.import_module(f"{self.module}.compute").perform
 
     @property
+    def has_ideal(self) -> bool:
+        return importlib.util.find_spec(f"{self.module}.ideal") is not None
+
+    def ideal(self, params: Settings) -> dict[str, pd.DataFrame]:
+        """Tables in which every claim is true, if the experiment `has_ideal`."""
+        return importlib.import_module(f"{self.module}.ideal").ideal(params)
+
+    @property
     def has_tasks(self) -> bool:
         """Whether the computation is split into tasks."""
         return isinstance(self.declaration.plan, Plan)

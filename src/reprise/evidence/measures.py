@@ -173,6 +173,22 @@ def _both(one: pd.Series, other: pd.Series) -> tuple[pd.Series, pd.Series]:
     return (one, other) if len(one) and len(other) else (one[:0], other[:0])
 
 
+@interned
+def beside(*measures: Measure) -> Wide:
+    """Several measures, a column each; nothing where one of them has no observations."""
+    return lambda tables: pd.concat(
+        [measure(tables) for measure in measures], axis=1, join="inner", keys=range(len(measures))
+    )
+
+
+def rank_correlation(one: pd.DataFrame, other: pd.DataFrame | pd.Index) -> pd.Series:
+    """Spearman's correlation of each row with the same row of another table, or with a list of numbers; NaN
+    where a value is missing."""
+    others = pd.DataFrame(np.broadcast_to(other, one.shape), one.index, one.columns)
+    found = one.rank(axis=1).corrwith(others.rank(axis=1), axis=1)
+    return found.where(one.notna().all(axis=1) & others.notna().all(axis=1))
+
+
 def log_log_slope(wide: pd.DataFrame) -> pd.Series:
     """Of log(value) against log(column) by least squares, a number a row."""
     x = np.log(wide.columns.to_numpy(dtype=float))

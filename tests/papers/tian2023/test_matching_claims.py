@@ -30,7 +30,6 @@ from reprise.papers.tian2023.batch_normalization.figures import (
 )
 from reprise.papers.tian2023.matching_scores import compute as matching
 from reprise.papers.tian2023.matching_scores import ideal as ideal_matching
-from reprise.papers.tian2023.matching_scores.cells import rank_correlation
 from reprise.papers.tian2023.published import CELL
 from reprise.papers.tian2023.sequences import Arm, Cell
 from reprise.papers.tian2023.two_layers import train
@@ -126,18 +125,6 @@ def test_training_that_diverged_is_no_evidence(claim_id):
     measured = ("chi_plus", "chi_minus", "missed", "noise", "complete")
     lost = table.assign(**{name: np.nan for name in table if name.removeprefix("absolute_") in measured})
     assert judge(claim, {**HOLDING[id], "matching": lost}).verdict == "inconclusive"
-
-
-def test_rank_correlation_is_spearmans_and_leaves_out_what_has_no_observations():
-    rng = np.random.default_rng(0)
-    scores = [pd.Series(rng.normal(size=3)) for _ in range(12)]
-    found = rank_correlation(*scores)
-    for seed in range(3):
-        one, other = ([score[seed] for score in half] for half in (scores[:6], scores[6:]))
-        assert found[seed] == pytest.approx(stats.spearmanr(one, other).statistic)
-    assert rank_correlation(*scores[:-1], scores[-1].iloc[:0]).empty
-    lost = rank_correlation(*scores[:-1], scores[-1].where(scores[-1].index > 0))
-    assert list(lost.isna()) == [True, False, False]
 
 
 def test_all_seeds_that_both_have_are_paired():

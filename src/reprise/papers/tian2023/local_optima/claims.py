@@ -27,7 +27,7 @@ from reprise.evidence.comparison import (
     in_every_run,
 )
 from reprise.evidence.edits import plus, times, without
-from reprise.evidence.measures import applied, column, each_seed, ratio, rows, wide
+from reprise.evidence.measures import applied, column, each_seed, rank_correlation, ratio, rows, wide
 from reprise.papers.tian2023.local_optima.experiment import CLAIMED_ROTATION, CLAIMED_UNITS, FULL_GROUP
 
 
@@ -84,12 +84,6 @@ def turned(name: str, rotation: float) -> Measure:
 def collected(activation: str, units: int) -> Measure:
     """How many patterns so many units collect."""
     return column("collected", "patterns", data="random", activation=activation, units=units)
-
-
-def rank_correlation(by_column: pd.DataFrame) -> pd.Series:
-    """Spearman's correlation of each row's values with the columns' labels."""
-    columns = pd.Series(by_column.columns, by_column.columns).rank()
-    return by_column.rank(axis=1).corrwith(columns, axis=1)
 
 
 OPTIMA = "local optima"
@@ -221,7 +215,8 @@ def deeper_optima(alpha: str) -> Claim:
 )
 def more_units_more_optima() -> Comparison:
     by_units = wide("collected", "patterns", "units", data="random", activation="relu", units=CLAIMED_UNITS)
-    return above(applied(rank_correlation, by_units), 0.0, unit="rank correlation", bounds=COSINE)
+    correlation = applied(lambda counts: rank_correlation(counts, counts.columns), by_units)
+    return above(correlation, 0.0, unit="rank correlation", bounds=COSINE)
 
 
 @claim(

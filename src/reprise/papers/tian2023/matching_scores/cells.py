@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-import pandas as pd
-
 from reprise.evidence import comparison
 from reprise.evidence.comparison import COSINE, Comparison, Measure
 from reprise.evidence.measures import column, interned
@@ -56,13 +54,3 @@ def ordered(
     (other,) = (each for each in (above, below) if each)
     side = comparison.above if above else comparison.below
     return side(among(measure, other), among(other, measure), unit=UNIT, range=range)
-
-
-def rank_correlation(*scores: pd.Series) -> pd.Series:
-    """Spearman's correlation of the first half of the scores with the second, a number a seed; none where a
-    score has no observations."""
-    table = pd.concat(scores, axis=1, join="inner").set_axis(range(len(scores)), axis=1)
-    half = len(scores) // 2
-    one, other = table.iloc[:, :half].rank(axis=1), table.iloc[:, half:].rank(axis=1)
-    found = one.corrwith(other.set_axis(one.columns, axis=1), axis=1)
-    return found.where(table.notna().all(axis=1))

@@ -22,7 +22,7 @@ from reprise.evidence.comparison import (
 )
 from reprise.evidence.edits import plus, put, swapped, times
 from reprise.evidence.errata import Misprint, Text
-from reprise.evidence.measures import applied, difference
+from reprise.evidence.measures import applied, beside, difference, rank_correlation
 from reprise.papers.tian2023.matching_scores.cells import (
     ACTIVATIONS,
     BETAS,
@@ -36,7 +36,6 @@ from reprise.papers.tian2023.matching_scores.cells import (
     Score,
     measured,
     ordered,
-    rank_correlation,
 )
 
 LOSS = {"fig9": "With InfoNCE", "fig10": "With the quadratic loss"}
@@ -354,9 +353,12 @@ def below_infonce() -> Cells:
     broken_by=times("matching", ("chi_plus", "absolute_chi_plus"), -1, objective=QUADRATIC),
 )
 def similar_trends() -> Comparison:
-    scores = [measured("chi_plus", name, cell, figure)
-              for figure, name, cell in product(FIGURES, ("linear", "relu"), GRID)]  # fmt: skip
-    return above(applied(rank_correlation, *scores), 0.0, unit="rank correlation", bounds=COSINE)
+    cells = list(product(("linear", "relu"), GRID))
+    infonce, quadratic = (
+        beside(*(measured("chi_plus", activation, cell, figure) for activation, cell in cells))
+        for figure in FIGURES
+    )
+    return above(applied(rank_correlation, infonce, quadratic), 0.0, unit="rank correlation", bounds=COSINE)
 
 
 @claim(
