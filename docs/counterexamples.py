@@ -53,10 +53,129 @@ def stationary_top_layer() -> str:
     )
 
 
+def layers_that_do_not_align() -> str:
+    """Four inputs on a square, x' = 2.5 x, and two diagonal layers whose values have opposite orders."""
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    w1, w2, lowest = np.diag([1.0, 0.5]), np.diag([0.5, 1.0]), 1.0
+    pairs, shift = x[:, None] - x, 1.5 * x
+    for _ in range(6_000):
+        product = w2 @ w1
+        distances = (pairs + np.eye(4)[..., None] * shift) @ product.T  # the diagonal has the positives
+        weights = np.exp(-np.square(distances).sum(-1) / 2)
+        alpha = weights / weights.sum(1, keepdims=True)
+        data = np.einsum("ij,ijk,ijl->kl", alpha, pairs, pairs)
+        matrix = data - (shift.T * (1 - np.diag(alpha))) @ shift  # X of Lemma 2
+        lowest = min(lowest, np.linalg.eigvalsh(matrix)[0])
+        w1, w2 = w1 + 1e-3 * w2.T @ product @ matrix, w2 + 1e-3 * product @ matrix @ w1.T
+    (first, second), norm = np.diag(w1).round(3), np.sum(w1**2)
+    alignment = np.abs(np.linalg.svd(w2)[2] @ np.linalg.svd(w1)[0]).round(3).tolist()
+    return (
+        f"X stays positive definite (eigenvalues of at least {lowest:.0e}), W1 tends to diag({first}, "
+        f"{second}), W2 to diag({second}, {first}), so that |W1|² tends to {norm:.2f}, and |V2ᵀ U1| to "
+        f"{alignment}"
+    )
+
+
+def velocity_of_orthonormal_layers() -> str:
+    """h = d = 2 and z = 1: W1 = I, W2 at 45 degrees, C = diag(-1, 1), and a short projected step of (11)."""
+    c, w1, w2, rate = np.diag([-1.0, 1.0]), np.eye(2), np.array([[1.0], [1.0]]) / np.sqrt(2), 1e-6
+    q, stepped = w1.T @ w2, []
+    for w, gradient in ((w1, 2 * w2 @ q.T @ c), (w2, 2 * w1 @ c @ q)):
+        u, _, v = np.linalg.svd(w - rate * gradient, full_matrices=False)
+        stepped.append(u @ v)
+    velocity = ((stepped[0].T @ stepped[1] - q) / rate).ravel()
+    printed = -2 * (2 * c @ q - c @ q @ q.T @ q - q @ q.T @ c @ q).ravel()
+    gap = np.linalg.norm(printed - velocity) / np.linalg.norm(velocity)
+    return (
+        f"C = diag(-1, 1), q = (1, 1)/√2: dq/dt is ({velocity[0]:.3f}, {velocity[1]:.3f}), and by Eq. 9 "
+        f"({printed[0]:.3f}, {printed[1]:.3f}): {gap:.4f} less"
+    )
+
+
+def narrow_orthonormal_layers() -> str:
+    """C = diag(-1, 2, 3), z = 2, h = 3: W1 is square, so that W1ᵀ W2 has orthonormal columns."""
+    c, rng = np.diag([-1.0, 2.0, 3.0]), np.random.default_rng(0)
+    q = np.outer([1.0, 0.0, 0.0], [1.0, 0.0])
+    drawn = (np.linalg.qr(rng.normal(size=(3, 2)))[0] for _ in range(20_000))
+    least = min(float(np.trace(each.T @ c @ each)) for each in drawn)
+    return (
+        f"C = diag(-1, 2, 3), z = 2, h = 3: (3) has {np.trace(q.T @ c @ q):.0f} at W1ᵀ W2 = e1 e1ᵀ, (4) no "
+        f"less than λ1 + λ2 = {c[0, 0] + c[1, 1]:.0f} (the least of 20,000 drawn: {least:.3f})"
+    )
+
+
+def outputs_under_infonce() -> str:
+    """Two orthogonal anchors, x⁺ = x and x⁻ = -x: gradient flow of a linear model under (1) and InfoNCE."""
+    x, shares = np.diag([1.5, 1.0]), []
+    for is_infonce in (False, True):
+        theta = np.array([[0.3, 0.1], [-0.1, 0.3]])
+        for _ in range(4_000):
+            u = theta @ x  # a column an anchor: the loss (1) is -2 |u|² each, InfoNCE log(1 + exp(-2 |u|²))
+            weights = 1 / (1 + np.exp(2 * (u**2).sum(0))) if is_infonce else np.ones(2)
+            theta = theta + 4e-3 * weights * u @ x
+        values = np.linalg.svd(theta @ x, compute_uv=False)
+        shares.append(values[1] / values[0])
+    simple, infonce = shares
+    return (
+        f"two orthogonal anchors, x⁺ = x and x⁻ = -x: second over first singular value of the outputs "
+        f"{simple:.0e} under (1), {infonce:.2f} under InfoNCE"
+    )
+
+
+def gradient_of_linear_layers() -> str:
+    """One input, x1 = x2 = 1, and layers w1 = w2 = 1, at which the loss is 0."""
+    w1, w2, step = 1.0, 1.0, 1e-5
+
+    def loss(w1: float) -> float:
+        return (w1**2 - 1) ** 2 + (w2**2 - 1) ** 2 + (w1 - w2) ** 2
+
+    slope = (loss(w1 + step) - loss(w1 - step)) / (2 * step)
+    printed, corrected = -2 * (w1 + 2 * w2 + 2 * w1**3), -2 * w1 - 2 * w2 + 4 * w1**3
+    return (
+        f"x1 = x2 = w1 = w2 = 1, the minimum, L = {loss(w1):.0f}: dL/dw1 = {abs(slope):.0f}; Eq. 12 gives "
+        f"{printed:.0f}, and corrected {corrected:.0f}"
+    )
+
+
+def closed_form_of_aligned_layers() -> str:
+    """One input, x1 = x2 = 1 (λ = γ = ρ = 1), and layers that start at s = 0.1."""
+    start, time, rate = 0.1, 0.5, 1e-4
+    s = start
+    for _ in range(round(time / rate)):
+        s -= rate * 4 * (s**2 - 1) * s  # of both layers, which stay equal: w1 - w2 = 0
+    printed = np.sqrt(1 / ((2 + 1 / start**2) * np.exp(4 * time) - 2))
+    corrected = np.sqrt(2 / (2 + (2 / start**2 - 2) * np.exp(-8 * time)))
+    return (
+        f"x1 = x2 = 1, s(0) = 0.1: at t = {time} descent is at s = {s:.4f}; Eq. 18 gives {printed:.4f}, "
+        f"and corrected {corrected:.4f}"
+    )
+
+
+def singular_vectors_of_aligned_layers() -> str:
+    """X1 = X2 = diag(2, 1), and two layers with the values 0.6 and 0.3, of which W2 is turned by 90°."""
+    x, values = np.diag([2.0, 1.0]), np.diag([0.6, 0.3])
+    w = [values, np.array([[0.0, -1.0], [1.0, 0.0]]) @ values]
+    for _ in range(1_000):
+        z = [x @ layer.T for layer in w]
+        slopes = [4 * of @ (of.T @ of - np.eye(2)) + 2 * (of - to) for of, to in (z, z[::-1])]
+        w = [layer - 1e-4 * slope.T @ x for layer, slope in zip(w, slopes, strict=True)]
+    return (
+        f"X1 = X2 = diag(2, 1), U1 = I, U2 = a turn by 90°, S1 = S2 = diag(0.6, 0.3): W1 = diag(0.6, 0.3) "
+        f"should stay diagonal; descent has it at {w[0].round(2).tolist()} at t = 0.1"
+    )
+
+
 COUNTEREXAMPLES: dict[str, Callable[[], str]] = {
     "tian2023/thm2": bound_on_the_roughness,
     "tian2023/thm6-winner": pattern_that_wins,
     "tian2023/sec4-stationary": stationary_top_layer,
+    "jing2022/thm2-limit": layers_that_do_not_align,
+    "esser2024/thm2-ode": velocity_of_orthonormal_layers,
+    "esser2024/prop3-width": narrow_orthonormal_layers,
+    "esser2024/remark2-infonce": outputs_under_infonce,
+    "skean2024/eq12": gradient_of_linear_layers,
+    "skean2024/appD/printed-closed-form-error": closed_form_of_aligned_layers,
+    "skean2024/propD1-left-vectors": singular_vectors_of_aligned_layers,
 }
 
 

@@ -170,7 +170,7 @@ def test_the_published_rows_are_the_same_bytes(beside):
 
 
 COMPARED = {
-    "jing2022/augmentation_threshold": {"singular_values": {}},
+    "jing2022/augmentation_threshold": {"singular_values": {"views": ["one", "both"]}},
     "jing2022/layer_alignment": {"trajectory": {}, "singular_values": {}},
     "jing2022/projector_alignment": {"trajectory": {}},
     "jing2022/other_papers": {"trajectory": {"arm": ["none", "low-rank", "decaying", "trainable", "relu"]}},

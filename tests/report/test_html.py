@@ -558,7 +558,7 @@ def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, cl
         "there are two": "new2030/text/two",
         "on ImageNet": "new2030/table2/imagenet",
     }
-    papers["new2030"] = replace(papers["new2030"], headlines=headlines)
+    papers["new2030"] = replace(papers["new2030"], headlines=tuple(headlines.items()))
     page = Page(html.write(tier, claims).read_text(encoding="utf-8"))
     for text in (
         "“it slopes”: ✓ reproduced, single numbers.",
@@ -571,7 +571,7 @@ def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, cl
 def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:
     """Never by an extension of ours, or by a sentence about printed numbers, which nothing was run for."""
     for paper in registry.in_order():
-        for id in paper.headlines.values():
+        for _, id in paper.headlines:
             claim, experiment = paper.claims[id]
             assert claim.form != "ours", id
             assert experiment is not None, id
@@ -580,7 +580,7 @@ def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:
 def test_what_an_abstract_rests_on_comes_before_what_fails_more_robustly(tier: Tier) -> None:
     claims = judge_all(CLAIMS, {"numbers": numbers_table()}, Params())
     papers = registry.papers()
-    papers["new2030"] = replace(papers["new2030"], headlines={"there are two": "new2030/text/two"})
+    papers["new2030"] = replace(papers["new2030"], headlines=(("there are two", "new2030/text/two"),))
     html.write(tier, claims)
     assert load(tier)["findings"]["robust"] == ["new2030/text/two", "new2030/eq3/printed"]
 

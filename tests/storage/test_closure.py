@@ -334,8 +334,6 @@ ALLOWED = {
     "plotting/style.py": {"mpl.use"},
     "sources.py": {"verify", "sys.meta_path.insert"},
     "numerics/compiled.py": {"_kept"},
-    "papers/jing2022/projector_spectra/claims.py": {"some_collapse", "prevents"},
-    "papers/ren2023/two_stages/claims.py": {"in_stage2"},
 }
 """What modules of the package do when they are imported."""
 WITHOUT_EFFECT = {

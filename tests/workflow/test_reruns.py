@@ -170,13 +170,6 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
         ),
         pytest.param(f"{PAPER}/artifacts.csv", None, None, {"report"}, id="what a paper claims: the report"),
         pytest.param(
-            f"{PAPER}/errata.py",
-            "Corollary 1 and Appendix B.3",
-            "Corollary 2 and Appendix B.3",
-            {"report"},
-            id="an error in a paper: the report",
-        ),
-        pytest.param(
             f"{PAPER}/__init__.py", "TITLE = ", 'TITLE = "On " + ', {"report"}, id="a title: the report"
         ),
         pytest.param(

@@ -11,7 +11,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cache, partial
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -244,8 +244,8 @@ class Paper:
         by_reading: errors in the text that show themselves to a reader.
         items: what the paper's `artifacts.csv` lists.
         version: the version of the paper's text that is judged; empty where none is named.
-        headlines: what the abstract and the list of contributions claim, quoted in the paper's order -> the
-            claim that decides it.
+        headlines: sentences of the abstract and of the list of contributions, quoted in the paper's order,
+            each with the claim that decides it, or once with each of several.
     """
 
     key: str
@@ -257,7 +257,7 @@ class Paper:
     printed: tuple[Claim, ...]
     by_reading: tuple[Erratum, ...]
     items: tuple[dict[str, str], ...]
-    headlines: Mapping[str, str] = field(default_factory=dict)
+    headlines: Sequence[tuple[str, str]] = ()
     version: str = ""
 
     @property
@@ -492,9 +492,15 @@ def _paper(key: str) -> Paper:
         printed=_claims(package, "printed"),
         by_reading=tuple(_module_if_any(package, "errata").get("ERRATA", ())),
         items=tuple(csv.DictReader(rows)),
-        headlines=getattr(module, "HEADLINES", {}),
+        headlines=_headlines(getattr(module, "HEADLINES", {})),
         version=getattr(module, "VERSION", ""),
     )
+
+
+def _headlines(declared: Mapping[str, str | tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
+    """Each quotation with each of its claims."""
+    several = {quotation: (ids,) if isinstance(ids, str) else ids for quotation, ids in declared.items()}
+    return tuple((quotation, id) for quotation, ids in several.items() for id in ids)
 
 
 def _experiment(id: str, module: str) -> Experiment:

@@ -85,7 +85,7 @@ def infonce_dot(
     # A shift of all z2 by s adds z1_i·s to every similarity of sample i, which cancels, but not its rounding.
     z2 = z2 - z2.detach().mean(-2, keepdim=True)
     similarities = z1 @ z2.mT / temperature
-    return (similarities.logsumexp(-1) - similarities.diagonal(dim1=-2, dim2=-1)).mean(-1)
+    return -similarities.log_softmax(-1).diagonal(dim1=-2, dim2=-1).mean(-1)
 
 
 def _loss_and_gradients(z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -120,8 +120,7 @@ class _Builder:
             version=self.registered.version,
             minutes=minutes(self.registered, self.tier, self.fresh),
             headlines=[
-                Headline(quotation=quotation, claim=claim)
-                for quotation, claim in self.registered.headlines.items()
+                Headline(quotation=quotation, claim=claim) for quotation, claim in self.registered.headlines
             ],
             experiments=[
                 self._experiment(each) for each in map(self.tier.experiment, self.registered.experiments)

@@ -74,7 +74,7 @@ def contrastive(anchor, positive, negative):
 # Which random numbers reach which rows.
 
 EVERY = dict.fromkeys(("ends", "trajectory", "outputs"), "")
-OF_FIGURE_1 = {"trajectory": "", "runs": ""}
+OF_FIGURE_1 = {"trajectory": "", "runs": "", "penalised": ""}
 REACHES = {
     "esser2024/constrained_losses": {
         **dict.fromkeys(("half moons", "positives"), OF_FIGURE_1),

@@ -20,7 +20,7 @@ TOYS = {
     "jing2022/other_papers": {"steps": 8},
     "jing2022/depth_and_nonlinearity": {"steps": 4, "long_steps": 8, "samples": 64},
 }
-OF_INFONCE = ["log10_norm_if_x_fixed", "growth_rate"]
+OF_INFONCE = ["log10_norm_if_x_fixed"]
 FIGURE_6 = "jing2022/depth_and_nonlinearity"
 
 MINE = """

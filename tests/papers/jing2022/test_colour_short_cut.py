@@ -1,5 +1,4 @@
-"""The stand-in and its negative control: what is measured, the verdicts on tables made to hold them and to
-break them, the figure, and a user's loss in it."""
+"""The stand-in and its negative control: what is measured, the figure, and a user's loss in it."""
 
 import json
 
@@ -15,17 +14,14 @@ from reprise.contract.experiment import BASE, Context
 from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import judge
-from reprise.evidence.verdicts import judge_all
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
 from reprise.papers.jing2022.colour_short_cut import experiment as settings
-from reprise.papers.jing2022.colour_short_cut.claims import CLAIMS
 from reprise.papers.jing2022.colour_short_cut.experiment import ARMS, Params
 from reprise.training.images import Data, assemble
 from reprise.training.optimisers import AdamW
 
 ID = "jing2022/colour_short_cut"
 SMALL = {"images": 80, "test_images": 80, "batch": 16, "steps": 4, "probe_epochs": 2, "seeds": 2}
-BY_ID = {claim.id.rpartition("/")[2]: claim for claim in CLAIMS}
 
 
 def test_the_control_differs_in_backdrops_and_jitter_alone():
@@ -93,71 +89,8 @@ def test_a_divergence_is_no_observation(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "AdamW", lambda learning_rate: AdamW(learning_rate=1e30))
     tables = short_cut.compute(Params(data_set="shapes", **SMALL), Context(root=tmp_path))
     assert tables["probes"].query("step == 4")["accuracy"].isna().all()
-    verdict = judge(BY_ID["learns-shape"], tables)
-    assert (verdict.verdict, verdict.code) == ("inconclusive", "undefined")
-
-
-# Claims.
-
-
-def holding(seeds=3, gain=(40.0, 2.0), loss=(2.8, 0.8)):
-    """Tables of which every claim holds, with a spread between the seeds."""
-    probes, losses = [], []
-    for arm, by, low in zip(ARMS, gain, loss, strict=True):
-        for seed in range(seeds):
-            start = 18 + 0.3 * seed
-            probes += [(arm, seed, 0, start), (arm, seed, 350, start + by + 0.5 * np.cos(7 * seed))]
-            losses += [(arm, seed, 18, 5.0), (arm, seed, 350, low + 0.02 * np.cos(5 * seed))]
-    columns = ["arm", "seed", "step"]
-    return {
-        "probes": pd.DataFrame(probes, columns=[*columns, "accuracy"]),
-        "losses": pd.DataFrame(losses, columns=[*columns, "loss"]),
-    }
-
-
-def test_all_claims_hold_on_tables_made_to_hold_them():
-    tables = {name: table.assign(setting=BASE) for name, table in holding().items()}
-    found = judge_all(CLAIMS, tables, Params(data_set="shapes"))
-    assert set(found["verdict"]) == {"reproduced"}
-    assert set(found["departures"]) == {"data_set: shapes (paper: imagenet)"}
-    observed = found.set_index("claim")["observed"]
-    assert observed["jing2022/stand-in/learns-shape"] == pytest.approx(40, abs=0.5)
-    assert observed["jing2022/stand-in/colour-short-cut"] == pytest.approx(2, abs=0.5)
-
-
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [
-        ("learns-shape", {"gain": (23.0, 2.0)}),
-        ("colour-short-cut", {"gain": (40.0, 17.0)}),
-        ("short-cut-is-easier", {"loss": (2.8, 2.9)}),
-    ],
-)
-def test_counter_cases(name, changes):
-    """By little, and no other verdict moves."""
-    tables = holding(**changes)
-    for other, claim in BY_ID.items():
-        assert judge(claim, tables).verdict == ("contradicted" if other == name else "reproduced")
-
-
-def test_untrained_nets_reproduce_nothing_but_that_the_short_cut_teaches_no_shape():
-    tables = holding()
-    probes, losses = tables["probes"], tables["losses"]
-    start = probes[probes["step"] == 0].set_index(["arm", "seed"])["accuracy"]
-    first = losses[losses["step"] == 18].set_index(["arm", "seed"])["loss"]
-    untrained = {
-        "probes": probes.assign(accuracy=probes.set_index(["arm", "seed"]).index.map(start)),
-        "losses": losses.assign(loss=losses.set_index(["arm", "seed"]).index.map(first)),
-    }
-    verdicts = {name: judge(claim, untrained).verdict for name, claim in BY_ID.items()}
-    assert verdicts.pop("colour-short-cut") == "reproduced"  # a net that did not learn is what it is about
-    assert set(verdicts.values()) == {"contradicted"}
-
-
-def test_arms_swapped_break_them_all():
-    swapped = dict(zip(ARMS, reversed(ARMS), strict=True))
-    tables = {name: table.assign(arm=table["arm"].map(swapped)) for name, table in holding().items()}
-    assert {judge(claim, tables).verdict for claim in CLAIMS} == {"contradicted"}
+    for claim in registry.experiment(ID).claims:
+        assert judge(claim, tables).code == "undefined"
 
 
 # The figure.

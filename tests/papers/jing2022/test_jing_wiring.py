@@ -44,12 +44,18 @@ def computed(id):
 
 # Which random numbers reach which rows.
 
+PROGRAMS = 'views == "authors\' case_1.py"'
 FROM_START = {"trajectory": "", "alignment": "", "singular_values": "", "theorem3": ""}
 REACHES = {
     "jing2022/augmentation_threshold": {
-        "init": {"singular_values": "", "strong_block": ""},
-        "train": {"singular_values": "step > 0", "strong_block": "step > 0"},
+        "init": {"singular_values": f"not ({PROGRAMS})", "strong_block": ""},
+        "train": {"singular_values": f"step > 0 and not ({PROGRAMS})", "strong_block": "step > 0"},
         "probe": {"strong_block": ""},
+        "code init": {"singular_values": PROGRAMS},
+        **{
+            f"code {stream}": {"singular_values": f"step > 0 and {PROGRAMS}"}
+            for stream in ("inputs", "picks", "noise")
+        },
     },
     "jing2022/layer_alignment": {
         "data": {
@@ -77,7 +83,7 @@ REACHES = {
         "data": {"trajectory": ""},
         "weights": {"trajectory": ""},
         "rotations": {"trajectory": ""},
-        "projectors": {"trajectory": "arm in ['low-rank', 'decaying', 'trainable']"},
+        "projectors": {"trajectory": "arm in ['low-rank', 'decaying']"},
     },
 }  # fmt: skip
 """Experiment -> stream -> the rows that depend on its numbers."""
@@ -125,8 +131,8 @@ def plain_x(x1, x2, w):
 
 @pytest.mark.parametrize(("views", "k"), [("one", 0.9), ("one", 4.0), ("both", 4.0)])
 def test_a_cell_of_section_4_is_a_plain_loop(views, k):
-    """Fresh samples at each step, in training and for X; noise of variance k on the last half of the inputs,
-    on the views that it is named for."""
+    """Fresh samples at each step in training, and for X at the start; noise of variance k on the last half of
+    the inputs, on the views that it is named for."""
     id, seed = "jing2022/augmentation_threshold", 1
     p = params(id)
     noise = np.sqrt([p.weak_variance] * 3 + [k] * 3)
@@ -146,15 +152,14 @@ def test_a_cell_of_section_4_is_a_plain_loop(views, k):
     assert recorded[-1] == p.steps
     for step in range(p.steps + 1):
         if step in recorded:
-            x = np.mean([plain_x(*next(probe), w) for _ in range(8)], axis=0)
             weak, strong = w[:, :3].numpy(), w[:, 3:].numpy()
             beyond = strong - weak @ np.linalg.lstsq(weak, strong, rcond=None)[0]
             if step == 0:
+                x = np.mean([plain_x(*next(probe), w) for _ in range(8)], axis=0)
                 at_start, x_start = beyond, x[3:, 3:]
             predicted = at_start @ scipy.linalg.expm(x_start * p.learning_rate * step)
             row = where(found["strong_block"], step=step).squeeze()
             assert row["norm"] == pytest.approx(np.linalg.norm(beyond, 2), rel=1e-3)
-            assert row["growth_rate"] == pytest.approx(np.diag(x)[3:].mean(), rel=1e-3)
             expected = np.log10(np.linalg.norm(predicted, 2))
             assert row["log10_norm_if_x_fixed"] == pytest.approx(expected, abs=1e-3)
             values = where(found["singular_values"], step=step).sort_values("index")["singular_value"]
@@ -342,7 +347,7 @@ def plain_matches(w1, signless):
     return (np.abs(cosines) if signless else cosines).max(0)
 
 
-@pytest.mark.parametrize("arm", ["none", "low-rank", "decaying", "trainable", "non-contrastive", "relu"])
+@pytest.mark.parametrize("arm", ["none", "low-rank", "decaying", "non-contrastive", "relu"])
 def test_every_column_of_what_is_carried_over_is_that_of_its_arm(arm):
     id, seed = "jing2022/other_papers", 1
     p = params(id)
@@ -350,9 +355,7 @@ def test_every_column_of_what_is_carried_over_is_that_of_its_arm(arm):
     streams = Streams([seed], "projectors")
     u, v, left, right = (haar(streams, p.dim) for _ in range(4))
     decaying = left @ torch.exp(-0.35 * torch.arange(p.dim)).diag() @ right
-    projector = {"low-rank": u[:, :2] @ v[:2], "decaying": decaying, "trainable": decaying}.get(
-        arm, torch.eye(p.dim)
-    )
+    projector = {"low-rank": u[:, :2] @ v[:2], "decaying": decaying}.get(arm, torch.eye(p.dim))
     activation = torch.relu if arm == "relu" else lambda hidden: hidden
     clean, *views = data(p, seed)
     all_, none = torch.ones(p.dim, p.dim), torch.zeros(p.dim, p.dim)
@@ -363,7 +366,7 @@ def test_every_column_of_what_is_carried_over_is_that_of_its_arm(arm):
     course = descended(
         p, views, [start[0][0], start[1][0], projector], embed,
         noncontrastive if arm == "non-contrastive" else plain_infonce,
-        [all_, all_, all_ if arm == "trainable" else none],
+        [all_, all_, none],
     )  # fmt: skip
     rotations = Streams([seed], "rotations")
     turns = [haar(rotations, p.dim).double() for _ in range(p.rotations)]
@@ -371,21 +374,12 @@ def test_every_column_of_what_is_carried_over_is_that_of_its_arm(arm):
     for step, weights in enumerate(course):
         if step not in table.index:
             continue
-        z, z1, z2 = (embed(weights, x) for x in (clean, *views))
-        values = covariance_spectrum(z)
-        inside = covariance_spectrum(deep(weights[:2], clean, activation))
-        closer = [
-            (a - b).norm() < (a - z2[i - 1]).norm() for i, (a, b) in enumerate(zip(z1, z2, strict=True))
-        ]
+        values = covariance_spectrum(embed(weights, clean))
         matched = plain_matches(weights[0], arm != "relu")
         expected = {
-            "collapsed": (inside <= 1e-3 * inside[0]).sum(),
             "standing": (values > 1e-3 * values[0]).sum(),
             "stable_rank": np.square(values).sum() / values[0] ** 2,
-            "alignment": np.mean([bool(each) for each in closer]),
             "chi": matched.mean(),
-            "chi_varied": matched[: p.dim // 2].mean(),
-            "chi_other": matched[p.dim // 2 :].mean(),
             "chi_rotated": np.mean(
                 [plain_matches(turn @ weights[0], arm != "relu").mean() for turn in turns]
             ),
@@ -394,4 +388,4 @@ def test_every_column_of_what_is_carried_over_is_that_of_its_arm(arm):
         assert set(expected) == set(table.columns) - {"arm", "seed"}
         assert {name: row[name] for name in expected} == pytest.approx(expected, rel=5e-3, abs=2e-3)
     if arm == "low-rank":
-        assert row["standing"] == 2 < p.dim - row["collapsed"]
+        assert row["standing"] == 2

@@ -1,17 +1,17 @@
-"""How the condition number grows with d: against the closed form, and claims on tables that violate them."""
+"""How the condition number grows with d: against the closed form, and what the solver leaves open."""
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.evidence.judgement import judge
-from reprise.papers.ren2023.dimension.claims import CLAIMS
 from reprise.papers.ren2023.dimension.compute import compute, final_condition, until_aligned, variances
 from reprise.papers.ren2023.dimension.experiment import Params, alternatives
 from reprise.papers.ren2023.infinite_width import InfiniteWidth
 
-BY_ID = {claim.id: claim for claim in CLAIMS}
+BY_ID = {claim.id: claim for claim in registry.experiment("ren2023/dimension").claims}
 DIMS = (10, 20, 40, 80)
 
 
@@ -57,9 +57,7 @@ def test_stage_1_ends_as_soon_as_all_signals_are_aligned():
 
 @pytest.mark.parametrize("id", BY_ID)
 def test_verdicts(tables, id):
-    # In the trace reading this spectrum's representation moves away from rank one; a stronger one's does not.
-    expected = "contradicted" if id.endswith("rank-one-trace") else "reproduced"
-    assert judge(BY_ID[id], tables).verdict == expected
+    assert judge(BY_ID[id], tables).verdict == "reproduced"
 
 
 def changed(tables, moment, **columns):
@@ -71,65 +69,26 @@ def changed(tables, moment, **columns):
     return {**tables, "ends": ends}
 
 
-COUNTER = {
-    "thm43/spike-exponent": ("without negatives", {"condition": lambda rows: np.log(rows["dim"]) ** 0.4}),
-    "lemma-b17/stage1-exponent": ("stage 1", {"condition": lambda rows: 2 + 0 * rows["dim"]}),
-    "thm43/spike-aligned": ("without negatives", {"distance": lambda rows: 1.0 + 0 * rows["dim"]}),
-    "thm43/spike-not-balanced": ("without negatives", {"stable_rank": lambda rows: rows["signals"] * 0.9}),
-    "thm43/spike-not-balanced-trace": (
-        "without negatives", {"intrinsic_dimension": lambda rows: rows["signals"] * rows["dim"]},
-    ),
-    "thm43/spike-rank-one": ("without negatives", {"stable_rank": lambda rows: 1 + rows["dim"]}),
-    "thm43/contrast-aligns-spike": ("stage 2", {"distance": lambda rows: 0.5 + 0 * rows["dim"]}),
-    "thm43/contrast-balances-spike": ("stage 2", {"stable_rank": lambda rows: rows["signals"] / 2}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", COUNTER)
-def test_counter_case(tables, name):
-    moment, columns = COUNTER[name]
-    assert judge(BY_ID[f"ren2023/{name}"], changed(tables, moment, **columns)).verdict == "contradicted"
-
-
-@pytest.mark.parametrize("name", COUNTER)
-def test_one_dimension_is_enough(tables, name):
+@pytest.mark.parametrize(
+    ("name", "moment", "column", "value"),
+    [
+        ("spike-aligned", "without negatives", "distance", 1.0),
+        ("contrast-aligns-spike", "stage 2", "distance", 0.5),
+        ("contrast-balances-spike", "stage 2", "stable_rank", 20.0),
+    ],
+)
+def test_one_dimension_is_enough(tables, name, moment, column, value):
     """There is no chance in it, so that a mean over dimensions would hide the one that fails."""
-    moment, columns = COUNTER[name]
-    broken = changed(tables, moment, **columns)["ends"]
-    ends = tables["ends"].where((tables["ends"]["dim"] < 80) | (tables["ends"]["moment"] != moment), broken)
-    if "exponent" not in name and "rank" not in name:
-        assert judge(BY_ID[f"ren2023/{name}"], {**tables, "ends": ends}).verdict == "contradicted"
+    broken = changed(tables, moment, **{column: lambda rows: rows[column].mask(rows["dim"] == 80, value)})
+    judged = judge(BY_ID[f"ren2023/thm43/{name}"], broken)
+    assert (judged.verdict, judged.code) == ("inconclusive", "not found")
 
 
 def test_a_limit_is_within_what_the_solver_leaves_open(tables):
     claim = BY_ID["ren2023/thm43/contrast-balances-spike"]
     near = changed(tables, "stage 2", stable_rank=lambda rows: rows["signals"] * (1 - 1e-4))
     assert judge(claim, tables).observation.margin == pytest.approx(4e-6)
-    assert judge(claim, near).verdict == "contradicted"
-
-
-def test_the_counter_case_of_the_trace(tables):
-    towards_one = changed(tables, "without negatives", intrinsic_dimension=lambda rows: 1 + 1 / rows["dim"])
-    assert judge(BY_ID["ren2023/thm43/spike-rank-one-trace"], towards_one).verdict == "reproduced"
-
-
-@pytest.mark.parametrize(
-    ("spike", "falls"), [(1.0, False), (1.2, False), (1.5, True), (3.0, True), (5.0, True)]
-)
-def test_in_the_trace_reading_too_spikes_above_1_over_ln_2_tend_to_rank_one(spike, falls):
-    """From d = 1e4 on: without negatives Σ exp(σ_p² H) = 2 r (`final_condition`), so that a spike of C ln d
-    leaves the other signals exp(1 / C) each, in sum less than r (2 - exp(1 / C)) C ln d if exp(1 / C) < 2."""
-
-    def others(dim):
-        sigma2 = variances(dim, spike)
-        return (dim // 2 - 1) / final_condition(sigma2) ** 2
-
-    assert (others(10**6) < others(10**4)) == falls
-
-
-def test_a_strong_enough_spike_is_among_the_settings():
-    names = alternatives(Params())
-    assert {"σ_1² / ln d = 3", "σ_1² / ln d = 5"} <= set(names)
+    assert judge(claim, near).code == "not found"
 
 
 def test_settings():

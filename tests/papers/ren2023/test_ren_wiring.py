@@ -116,7 +116,7 @@ CASES = {
                 "dim": 8, "signals": 4, "negatives": (31.0,), "tau2": (0.5, 4.0), "steps": 200, "looks": 10,
                 "stage1_tau2": (0.001, 0.01), "stage1_steps": 50, "seeds": 2,
             },
-            ("step", "tau2", "seed", "negatives", "claimed", "figure1"),
+            ("step", "tau2", "seed", "negatives", "claimed"),
             {
                 "dim": Change(9, {"uniform": "step > 0", "stage1": EVERY}),
                 "signals": Change(3, {"uniform": EVERY, "stage1": EVERY}),
@@ -127,7 +127,6 @@ CASES = {
                 "negatives": Change((63.0,), {"uniform": "not claimed and step > 0"}),
                 "tau2": Change((0.5, 8.0), {"uniform": "tau2 == 4 and step > 0"}),
                 "stage1_tau2": Change((0.001, 0.005), {"stage1": "tau2 == 0.01"}),
-                "figure1_tau2": Change(0.2, {"stage1": "figure1"}),
                 "stage1_steps": Change(100, {"stage1": EVERY}),
             },
             ("steps", "looks", "seeds"),
@@ -147,40 +146,30 @@ CASES = {
         Case(
             "ren2023/schedules",
             {
-                "dim": 8, "signals": 4, "width": 100, "batch_size": 16, "stage1_tau2": (0.01, 0.1),
-                "stage1_steps": (20, 40), "stage2_tau2": (6.0, 12.0), "stage2_steps": (20, 60),
-                "corner_steps": 20, "decay_steps": 20_000,
+                "dim": 8, "signals": 4, "stage1_tau2": (0.01, 0.1), "stage1_steps": (20, 40),
+                "stage2_tau2": (6.0, 12.0), "stage2_steps": (20, 60), "decay_steps": 20_000,
             },
             (
                 "stage2_steps", "stage1_steps", "stage1_tau2", "stage2_tau2", "schedule", "spectrum", "noise",
                 "decade",
             ),
             {
-                "dim": Change(9, {"region": EVERY, "decay": EVERY, "corners": EVERY}, share=0.2),
-                "signals": Change(3, {"region": EVERY, "decay": EVERY, "corners": EVERY}),
-                "noise": Change(0.8, {"region": "noise", "decay": "noise", "corners": EVERY}, share=0.2),
-                "negatives": Change(63.0, {"region": EVERY, "decay": EVERY, "corners": EVERY}),
-                "step_size": Change(0.1, {"region": EVERY, "decay": EVERY, "corners": EVERY}),
-                "width": Change(60, {"corners": EVERY}),
-                "batch_size": Change(24, {"corners": EVERY}),
-                "stage1_tau2": Change(
-                    (0.01, 0.3),
-                    {"region": "stage1_tau2 == 0.1", "decay": EVERY, "corners": "stage1_tau2 == 0.1"},
-                ),
+                "dim": Change(9, {"region": EVERY, "decay": EVERY}, share=0.2),
+                "signals": Change(3, {"region": EVERY, "decay": EVERY}),
+                "noise": Change(0.8, {"region": "noise", "decay": "noise"}, share=0.2),
+                "negatives": Change(63.0, {"region": EVERY, "decay": EVERY}),
+                "step_size": Change(0.1, {"region": EVERY, "decay": EVERY}),
+                "stage1_tau2": Change((0.01, 0.3), {"region": "stage1_tau2 == 0.1", "decay": EVERY}),
                 "stage1_steps": Change((20, 30), {"region": "stage1_steps == 40", "decay": EVERY}),
-                "stage2_tau2": Change(
-                    (6.0, 24.0),
-                    {"region": "stage2_tau2 == 12", "decay": EVERY, "corners": "stage2_tau2 == 12"},
-                ),
+                "stage2_tau2": Change((6.0, 24.0), {"region": "stage2_tau2 == 12", "decay": EVERY}),
                 "stage2_steps": Change((20, 50), {"region": "stage2_steps == 60"}),
             },
-            ("corner_steps", "decay_steps"),
+            ("decay_steps",),
             {
                 "region": ("stage1_steps", "stage1_tau2", "stage2_tau2", "stage2_steps", "spectrum", "noise"),
-                "corners": ("stage1_tau2", "stage2_tau2", "spectrum"),
                 "decay": ("spectrum", "noise"),
             },
-            shared=("initial weights", "minibatches"),  # all corners start and draw alike
+            random=False,
         ),
         Case(
             "ren2023/zero_shot",
@@ -440,7 +429,7 @@ def test_other_test_scenes_change_what_is_measured_and_nothing_that_is_trained(c
 
 def test_test_images_captions_labels_and_prompts_are_only_measured(context):
     case = CASES["ren2023/zero_shot"]
-    params, given = case.params(), inputs.read(case.params(), context.root)
+    params, given = case.params(), inputs.read(case.params(), context.root, 0)
     course = zero_shot._course(params, given, 0, None, lambda share: None)
     other = given._replace(
         test_images=given.test_images.flip(0) + 1, test_texts=given.test_texts.flip(0) + 1,
@@ -467,11 +456,11 @@ def test_encoders_learn_shapes_and_colours_of_scenes_of_their_own(modality, monk
         return train(make, dim, items, present, **rest)
 
     monkeypatch.setattr(encoders, "train_on_presence", spied)
-    monkeypatch.setattr(encoders, "captioned", lambda *given: asked.append(given[-1]) or captioned(*given))
-    getattr(encoders, f"{modality}_encoder")(params, tmp_path).load()
-    assert set(asked) == {"pretrain"}
+    monkeypatch.setattr(encoders, "captioned", lambda *given: asked.append(given[2:]) or captioned(*given))
+    getattr(encoders, f"{modality}_encoder")(params, tmp_path, 1).load()
+    assert set(asked) == {("pretrain", 1)}
     (labels,) = learned
-    data = captioned(params, tmp_path, "pretrain")
+    data = captioned(params, tmp_path, "pretrain", 1)
     rows = range(len(data.present)) if modality == "image" else data.owner
     assert len(labels) == len(rows)
     assert labels.shape[1] == len(scenes.SHAPES) + len(scenes.COLOURS)

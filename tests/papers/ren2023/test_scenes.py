@@ -120,12 +120,12 @@ def test_what_is_written_is_the_same_bytes(tmp_path):
 
 def test_an_altered_image_is_rendered_again(tmp_path, capsys):
     params = Params(data_set="scenes", encoders="presence", image_size=32, batch_size=4, scenes=(4, 5, 6))
-    first = captioned(params, tmp_path, "val")
+    first = captioned(params, tmp_path, "val", 0)
     assert len(first.files) == 6
     good = first.files[2].read_bytes()
     first.files[2].write_bytes(good[:-1])
     _rendered.cache_clear()
-    assert captioned(params, tmp_path, "val").files == first.files
+    assert captioned(params, tmp_path, "val", 0).files == first.files
     assert first.files[2].read_bytes() == good
     assert f"{first.files[2]}: truncated or altered" in capsys.readouterr().err
 

@@ -1,21 +1,22 @@
-"""The region of schedules: against one solution at a time, and its claims on tables that violate them."""
+"""The region of schedules: against one solution at a time, and under power laws."""
 
 import numpy as np
 import pytest
 
 from reprise.contract.experiment import Context
+from reprise.engine import registry
 from reprise.evidence.judgement import judge
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Stage, solve
-from reprise.papers.ren2023.schedules.claims import CLAIMS
 from reprise.papers.ren2023.schedules.compute import CASES, compute
 from reprise.papers.ren2023.schedules.experiment import Params
 from reprise.papers.ren2023.spectra import signal_variances
 
+CLAIMS = registry.experiment("ren2023/schedules").claims
 BY_ID = {claim.id.removeprefix("ren2023/"): claim for claim in CLAIMS}
 PARAMS = Params(
-    dim=12, signals=6, width=2000, batch_size=64, negatives=63.0,
+    dim=12, signals=6, negatives=63.0,
     stage1_tau2=(1.0, 0.01), stage1_steps=(150,), stage2_tau2=(48.0, 3.0), stage2_steps=(350, 5000),
-    corner_steps=350, decay_steps=50_000,
+    decay_steps=50_000,
 )  # fmt: skip
 
 
@@ -45,19 +46,11 @@ def test_a_schedule_alone(tables, tau2):
     assert rows["balance"].to_list() == pytest.approx((moment.stable_rank[:, 0] / 6).tolist(), rel=1e-5)
 
 
-def test_it_exists_where_one_schedule_does_and_is_contradicted_where_none_does(tables):
+def test_it_exists_where_one_schedule_does(tables):
     claim, region = BY_ID["thm43/schedule"], tables["region"]
     good = region["schedule"] == "τ² = 0.01 for 150, then 3 for 5000"
     one = {**tables, "region": region.assign(balance=np.where(good, 0.95, 0.5))}
-    one_a = {
-        **tables,
-        "region": one["region"].assign(alignment=lambda t: t["alignment"] * (t["spectrum"] != "spiked")),
-    }
-    none = {**tables, "region": region.assign(balance=0.5)}
     assert judge(claim, tables).verdict == judge(claim, one).verdict == "reproduced"
-    for broken in (one_a, none):  # on one spectrum they are not aligned; nowhere are they balanced
-        cells = judge(claim, broken).cells.values()
-        assert {cell.verdict for cell in cells if cell.seeds} == {"contradicted"}
 
 
 def test_a_power_law_contradicts_the_linear_rate(tables):
@@ -70,24 +63,6 @@ def test_a_power_law_contradicts_the_linear_rate(tables):
         assert judge(claim, {**tables, "decay": decay.assign(steps=only)}).verdict == "contradicted"
 
 
-def test_the_corners_are_those_of_the_limit_and_others_contradict_them(tables):
-    corners = tables["corners"]
-    assert set(corners["stage1_tau2"]) == {0.01, 1.0}
-    assert set(corners["stage2_tau2"]) == {3.0, 48.0}
-    assert set(corners["stage2_steps"]) == {350}
-    both = corners.merge(
-        tables["region"].query("noise"),
-        on=["stage1_tau2", "stage2_tau2", "stage1_steps", "stage2_steps", "spectrum"],
-        validate="1:1",
-    )
-    assert np.abs(both["balance_x"] - both["balance_y"]).max() < 0.2
-    off = {**tables, "corners": corners.assign(balance=corners["balance"] + 0.5)}
-    assert "contradicted" in {
-        cell.verdict for cell in judge(BY_ID["thm43/schedule-corners"], off).cells.values()
-    }
-
-
 def test_sizes_that_do_not_fit_are_refused():
-    for changes in ({"signals": 30}, {"width": 59}):
-        with pytest.raises(ValueError, match="must be"):
-            Params(**changes)
+    with pytest.raises(ValueError, match="must be"):
+        Params(signals=30)

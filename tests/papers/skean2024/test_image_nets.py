@@ -22,7 +22,7 @@ from reprise.papers.skean2024.linear_probes.compute import plans
 from reprise.papers.skean2024.linear_probes.experiment import Params as LinearProbes
 from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS
 from reprise.papers.skean2024.projector_and_batch.experiment import Params as ProjectorAndBatch
-from reprise.papers.skean2024.published import rows_of
+from reprise.papers.skean2024.published import numbers_of
 from reprise.storage.closure import closure
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
@@ -67,7 +67,7 @@ def spec_of(params, method, **changes):
 
 
 def test_the_rows_are_the_papers():
-    assert {METHODS[key].name for key in ROWS} == {row["row"] for row in rows_of("Table 2")}
+    assert {METHODS[key].name for key in ROWS} == {number.row for number in numbers_of("Table 2")}
 
 
 def test_an_edit_of_any_objective_is_one_of_the_experiments():

@@ -1,11 +1,15 @@
 """Esser, Mukherjee & Ghoshdastidar: dynamics of self-supervised learning under constraints."""
 
 TITLE = "Representation Learning Dynamics of Self-Supervised Models"
-BIBTEX = """@inproceedings{esser2024representation,
-  title     = {Representation Learning Dynamics of Self-Supervised Models},
-  author    = {Esser, Pascal and Mukherjee, Satyaki and Ghoshdastidar, Debarghya},
-  booktitle = {AAAI Conference on Artificial Intelligence},
-  year      = {2024}
+VERSION = (
+    "arXiv:2309.02011v1, 5 September 2023 (a submission to TMLR of January 2024, whose listing quotes other "
+    "settings, has not been compared: it may have mended what is called an error here)"
+)
+BIBTEX = """@misc{esser2024representation,
+  title  = {Representation Learning Dynamics of Self-Supervised Models},
+  author = {Esser, Pascal and Mukherjee, Satyaki and Ghoshdastidar, Debarghya},
+  year   = {2023},
+  note   = {arXiv:2309.02011v1}
 }"""
 HEADLINES = {
     "leads to learning trivial scalar representations that demonstrates dimension collapse": (
@@ -16,8 +20,10 @@ HEADLINES = {
     "the infinite width approximation of SSL models significantly deviate from the neural tangent "
     "kernel approximations of supervised models": "esser2024/abstract/ntk-deviation",
     "the evolution dynamics is same across dimensions": "esser2024/prop1/identical",
-    "dimension collapse cannot be avoided by adding standard Frobenius norm reguralisation or "
-    "constraint": "esser2024/fig1/rank-frobenius",
+    "dimension collapse cannot be avoided by adding standard Frobenius norm reguralisation or constraint": (
+        "esser2024/fig1/rank-frobenius",
+        "esser2024/prop2",
+    ),
     "but by adding orthogonality or L2 norm constraints": "esser2024/fig1/rank-orthogonal",
     "at initialization, the dynamics of 2-layer network with nonlinear activation is close to their "
     "linear, width independent counterparts": "esser2024/thm1/rate",
@@ -25,7 +31,7 @@ HEADLINES = {
         "esser2024/fig2/tanh-slope"
     ),
     "the learning dynamics of SSL for linear networks, under orthogonality constraints (Theorem 2)": (
-        "esser2024/thm2-ode/printed"
+        "esser2024/thm2-ode"
     ),
     "the convergence of the learning dynamics for the one dimensional embeddings": (
         "esser2024/fig3/same-limit"

@@ -7,9 +7,11 @@ from reprise.evidence.measures import applied
 
 
 def beyond(distance: Measure, *resolutions: Measure) -> Measure:
-    """How much further two limits are apart than can be told, a number a run, in units of the limit's size.
+    """Measures how much further apart two limits are than can be told, a number a run, in units of the
+    limit's size.
 
-    None where a run is too coarse to show that they agree, unless another run shows that they do not.
+    A run that is too coarse to show that they agree gives no number, unless another run shows that they do
+    not.
 
     Args:
         resolutions: by how much a limit may be off: what still moves, or an integrator's error.

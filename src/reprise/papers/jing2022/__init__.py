@@ -1,7 +1,10 @@
-"""Jing, Vincent, LeCun & Tian: dimensional collapse in contrastive learning, and DirectCLR (first version's
-numbering)."""
+"""Jing, Vincent, LeCun & Tian: dimensional collapse in contrastive learning, and DirectCLR."""
 
 TITLE = "Understanding Dimensional Collapse in Contrastive Self-supervised Learning"
+VERSION = (
+    "arXiv:2110.09348v1, October 2021, whose figures are counted here (the version of ICLR 2022 has more and "
+    "a Table 2; they are not judged)"
+)
 BIBTEX = """@inproceedings{jing2022understanding,
   title     = {Understanding Dimensional Collapse in Contrastive Self-supervised Learning},
   author    = {Jing, Li and Vincent, Pascal and LeCun, Yann and Tian, Yuandong},
@@ -10,9 +13,13 @@ BIBTEX = """@inproceedings{jing2022understanding,
 }"""
 HEADLINES = {
     "dimensional collapse also happens in contrastive learning": "jing2022/fig2/some-collapse",
+    "DirectCLR outperforms SimCLR with a trainable linear projector on ImageNet": (
+        "jing2022/table1/directclr-above-linear"
+    ),
+    "contrastive self-supervised learning suffers from dimensional collapse": "jing2022/fig2/some-collapse",
     "strong augmentation along feature dimensions": "jing2022/sec4/threshold-above",
     "implicit regularization driving models toward low-rank solutions": "jing2022/fig6a/linear-collapsed",
-    "DirectCLR outperforms SimCLR with a trainable linear projector on ImageNet": (
+    "DirectCLR outperforms SimCLR with a linear trainable projector": (
         "jing2022/table1/directclr-above-linear"
     ),
 }

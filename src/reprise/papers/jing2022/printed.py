@@ -1,108 +1,147 @@
 """Claims of the paper about its own numbers."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim
-from reprise.evidence.claims import printed
-from reprise.evidence.comparison import MARGINS, Measure
+from reprise.evidence.claim import Change, Claim, Quotation, claim, each
+from reprise.evidence.comparison import MARGINS, Comparison, Measure, above
+from reprise.evidence.edits import put
 
 UNIT = "percentage points"
+NONLINEAR, LINEAR, NONE = "table1/simclr-nonlinear", "table1/simclr-linear", "table1/simclr-none"
+DIRECTCLR, SUBVECTOR = "table1/directclr", "sec63/probe-on-subvector"
+LOW_RANK, DIAGONAL = "sec63/fixed-low-rank", "sec63/trainable-diagonal"
 
 
-def top1(table: pd.DataFrame, loss: str, projector: str) -> float:
-    """The printed accuracy of the linear probe for a loss and a projector."""
-    rows = table[(table["loss"] == loss) & (table["projector"] == projector)]
-    return float(rows["value"].item())
-
-
-def lead(better: tuple[str, str], worse: tuple[str, str]) -> Measure:
-    """The lead of the first (loss, projector) over the second."""
+def lead(better: str, worse: str) -> Measure:
+    """By how much one printed accuracy is above another."""
 
     def measure(tables: Tables) -> pd.Series:
-        table = tables["published"].query("metric == 'linear probe top-1'")
-        return pd.Series([top1(table, *better) - top1(table, *worse)])
+        accuracy = tables["published"].set_index("key")["value"]
+        return pd.Series([accuracy[better] - accuracy[worse]])
 
     return measure
 
 
-def closeness(first: tuple[str, str], second: tuple[str, str]) -> Measure:
+def closeness(first: str, second: str) -> Measure:
     """The margin of accuracies minus the difference of two accuracies; negative beyond the margin."""
     difference = lead(first, second)
     return lambda tables: MARGINS["accuracy"] - difference(tables).abs()
 
 
-NONLINEAR, LINEAR, NONE = ("SimCLR", "2-layer nonlinear"), ("SimCLR", "1-layer linear"), ("SimCLR", "none")
-DIRECTCLR, SUBVECTOR = ("DirectCLR", "none"), ("DirectCLR, probe on subvector", "none")
-LOW_RANK, DIAGONAL = ("SimCLR", "fixed low-rank"), ("SimCLR", "trainable diagonal")
+def is_above(measure: Measure, unit: str = UNIT) -> Comparison:
+    """A number that is calculated from printed ones is above 0."""
+    return replace(above(measure, 0.0, unit=unit), kind="printed")
 
-CLAIMS: list[Claim] = [
-    printed(
-        "jing2022/table1-printed/directclr-above-linear",
-        "DirectCLR outperforms SimCLR with a trainable linear projector.",
-        source="Abstract, Sections 1, 6.2 and 7, Table 1",
-        quantifier="generic",
-        word="outperforms",
-        unit=UNIT,
-        measure=lead(DIRECTCLR, LINEAR),
-        above=0.0,
+
+def is_close(first: str, second: str) -> Comparison:
+    """Two printed accuracies differ by less than the margin."""
+    return is_above(closeness(first, second), f"{UNIT} left of the margin")
+
+
+def nothing_learned(key: str) -> Change:
+    """Prints a probe's accuracy as 0 %."""
+    return put("published", "value", 0.0, key=key)
+
+
+@claim(
+    "jing2022/table1-printed/directclr-above-linear",
+    """As printed, DirectCLR outperforms SimCLR with a trainable linear projector.""",
+    quotes=(
+        Quotation(
+            "DirectCLR outperforms SimCLR with a trainable linear projector on ImageNet", at="Abstract"
+        ),
+        Quotation("DirectCLR outperforms SimCLR with 1-layer linear projector", at="Table 1, Section 6.2"),
     ),
-    printed(
-        "jing2022/table1-printed/nonlinear-projector-helps",
-        "A 2-layer nonlinear projector improves SimCLR's representation.",
-        source="Section 6.1, Table 1",
+    quantifier="generic",
+    word="outperforms",
+    broken_by=nothing_learned(DIRECTCLR),
+)
+def directclr_above_linear() -> Comparison:
+    return is_above(lead(DIRECTCLR, LINEAR))
+
+
+@each((("nonlinear", "2-layer nonlinear", NONLINEAR), ("linear", "1-layer linear", LINEAR)))
+def projector_helps(projector: tuple[str, str, str]) -> Claim:
+    name, words, key = projector
+
+    @claim(
+        f"jing2022/table1-printed/{name}-projector-helps",
+        f"""As printed, a {words} projector improves SimCLR's representation.""",
+        quotes=Quotation(
+            "adding a projector substantially improves the quality of the learned representation",
+            at="Section 6.1",
+        ),
         quantifier="generic",
         word="substantially improves",
-        unit=UNIT,
-        measure=lead(NONLINEAR, NONE),
-        above=0.0,
+        reading="substantially: by any difference (ours)",
+        broken_by=nothing_learned(key),
+    )
+    def helps() -> Comparison:
+        return is_above(lead(key, NONE))
+
+    return helps
+
+
+@claim(
+    "jing2022/sec63-printed/low-rank-similar",
+    """As printed, SimCLR with a fixed low-rank projector performs like DirectCLR: within the margin of
+    accuracies.""",
+    quotes=Quotation(
+        "it performs similarly on ImageNet when using a fixed low-rank matrix as a projector",
+        at="Fixed low-rank projector, Section 6.3",
     ),
-    printed(
-        "jing2022/table1-printed/linear-projector-helps",
-        "A 1-layer linear projector improves SimCLR's representation.",
-        source="Section 6.1, Table 1",
-        quantifier="generic",
-        word="substantially improves",
-        unit=UNIT,
-        measure=lead(LINEAR, NONE),
-        above=0.0,
+    quantifier="similar",
+    word="performs similarly",
+    broken_by=nothing_learned(LOW_RANK),
+)
+def low_rank_similar() -> Comparison:
+    return is_close(LOW_RANK, DIRECTCLR)
+
+
+@claim(
+    "jing2022/sec63-printed/diagonal-comparable",
+    """As printed, SimCLR with a trainable diagonal projector is comparable to SimCLR with a linear one:
+    within the margin of accuracies.""",
+    quotes=Quotation(
+        "which is comparable to a SimCLR with a 1-layer linear projector",
+        at="Trainable diagonal projector, Section 6.3",
     ),
-    printed(
-        "jing2022/sec63-printed/low-rank-similar",
-        "A fixed low-rank projector performs like DirectCLR: within the margin of accuracies.",
-        source="Section 6.3, fixed low-rank projector",
-        word="performs similarly",
-        unit=f"{UNIT} left of the margin",
-        measure=closeness(LOW_RANK, DIRECTCLR),
-        above=0.0,
+    quantifier="similar",
+    word="comparable to",
+    broken_by=nothing_learned(DIAGONAL),
+)
+def diagonal_comparable() -> Comparison:
+    return is_close(DIAGONAL, LINEAR)
+
+
+@claim(
+    "jing2022/sec63-printed/diagonal-slightly-worse",
+    """As printed, SimCLR with a trainable diagonal projector is worse than SimCLR with a trainable linear
+    one.""",
+    quotes=Quotation(
+        "this model is slightly worse than a SimCLR", at="Trainable diagonal projector, Section 6.3"
     ),
-    printed(
-        "jing2022/sec63-printed/diagonal-comparable",
-        "A trainable diagonal projector is comparable to a linear one: within the margin of accuracies.",
-        source="Section 6.3, trainable diagonal projector",
-        word="comparable to",
-        unit=f"{UNIT} left of the margin",
-        measure=closeness(DIAGONAL, LINEAR),
-        above=0.0,
+    quantifier="generic",
+    word="slightly worse than",
+    broken_by=nothing_learned(LINEAR),
+)
+def diagonal_slightly_worse() -> Comparison:
+    return is_above(lead(LINEAR, DIAGONAL))
+
+
+@claim(
+    "jing2022/sec63-printed/rest-useful",
+    """As printed, the part of DirectCLR's representation that its loss does not see is useful: a probe on all
+    of the representation beats one on the sub-vector.""",
+    quotes=Quotation(
+        "This shows that the rest of r still contains useful information",
+        at="Linear probe on subvector, Section 6.3",
     ),
-    printed(
-        "jing2022/sec63-printed/diagonal-slightly-worse",
-        "A trainable diagonal projector is worse than a trainable linear one.",
-        source="Section 6.3, trainable diagonal projector",
-        quantifier="generic",
-        word="slightly worse than",
-        unit=UNIT,
-        measure=lead(LINEAR, DIAGONAL),
-        above=0.0,
-    ),
-    printed(
-        "jing2022/sec63-printed/rest-useful",
-        "The part of DirectCLR's representation that its loss does not see is useful: a probe on all "
-        "of the representation beats one on the sub-vector.",
-        source="Section 6.3, linear probe on subvector",
-        word="still contains useful information",
-        unit=UNIT,
-        measure=lead(DIRECTCLR, SUBVECTOR),
-        above=0.0,
-    ),
-]
+    word="still contains useful information",
+    broken_by=nothing_learned(DIRECTCLR),
+)
+def rest_useful() -> Comparison:
+    return is_above(lead(DIRECTCLR, SUBVECTOR))

@@ -34,7 +34,8 @@ class TwoLayers(TakesLosses):
 
     def plausible(self) -> dict[str, Self]:
         """Other plausible values of what the paper leaves unstated: the initialisation and learning
-        rate of the authors' toy code, and others with fewer but larger steps, which is cheap."""
+        rate of the authors' toy code with our loss and pairs, and others with fewer but larger steps, which
+        is cheap."""
         coarser = {"learning_rate": 2 * self.learning_rate, "steps": self.steps // 2}
         grid: dict[str, dict[str, float]] = {
             "twice the time": {"steps": self.steps},
@@ -52,7 +53,7 @@ class TwoLayers(TakesLosses):
             },
             "init barely distinct": {"init_span": 1.1},
             "init further apart": {"init_span": 2.0},
-            "authors' initialisation and rate": {
+            "authors' initialisation and rate, our loss": {
                 "init_scale": CODE_SCALE, "init_span": CODE_SPAN, "covariance_span": 1.0, "noise_std": 0.001,
                 "learning_rate": self.learning_rate / 2, "steps": self.steps * 5 // 2,
             },

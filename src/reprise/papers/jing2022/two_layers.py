@@ -3,6 +3,7 @@ at once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from reprise.contract.experiment import Context
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
-from reprise.objectives import infonce_distance, resolve
+from reprise.objectives import Objective, infonce_distance, resolve
 from reprise.papers.jing2022.two_layer_settings import TwoLayers
 from reprise.training.replicas import sgd
 
@@ -50,18 +51,41 @@ def free(weights: list[Tensor]) -> Arm:
     return Arm(w1, w2, torch.ones_like(w2[0]))
 
 
+def batches_of(
+    params: TwoLayers, points: Float[Tensor, "seed point dim"]
+) -> Iterator[tuple[Float[Tensor, "seed batch dim"], Float[Tensor, "seed batch dim"]]]:
+    """Yields two views of a fresh batch of the points, without repetition and with fresh noise, forever."""
+    order, noise = (Streams(range(params.seeds), purpose) for purpose in ("batches", "noise"))
+    while True:
+        chosen = order.uniform(points.shape[1]).topk(params.batch_size).indices
+        clean = points.take_along_dim(chosen[..., None], 1)
+        first, second = (params.noise_std * noise.normal(2, params.batch_size, params.dim)).unbind(1)
+        yield clean + first, clean + second
+
+
 def train(
-    params: TwoLayers, context: Context, arms: Mapping[str, Arm]
+    params: TwoLayers,
+    context: Context,
+    arms: Mapping[str, Arm],
+    batches: Iterator[tuple[Tensor, Tensor]] | None = None,
+    published: Objective = infonce_distance,
 ) -> Iterator[tuple[int, Float[Tensor, "replica dim dim"], Float[Tensor, "replica dim dim"]]]:
-    """Yields (step, W1, W2) at the checkpoints; replica = arm * seeds + seed."""
-    pairs = pairs_of(params)
-    x1, x2 = (view.repeat(len(arms), 1, 1) for view in (pairs.view1, pairs.view2))
+    """Yields (step, W1, W2) at the checkpoints; replica = arm * seeds + seed.
+
+    Args:
+        batches: the two views at every step, of shape [seed, batch, dim]; by default those of `pairs_of`.
+        published: the loss, where the context names no other.
+    """
+    if batches is None:
+        pairs = pairs_of(params)
+        batches = repeat((pairs.view1, pairs.view2))
     start1, start2 = (torch.cat([getattr(arm, name) for arm in arms.values()]) for name in ("w1", "w2"))
     mask = torch.cat([arm.mask.expand_as(arm.w2) for arm in arms.values()])
     fixed = start2 * (1 - mask)
-    loss_of = resolve(context.objective) if context.objective else infonce_distance
+    loss_of = resolve(context.objective) if context.objective else published
 
     def loss(weights: Weights) -> Tensor:
+        x1, x2 = (view.repeat(len(arms), 1, 1) for view in next(batches))
         product = (fixed + mask * weights[1]) @ weights[0]
         return loss_of(x1 @ product.mT, x2 @ product.mT)
 
@@ -77,6 +101,5 @@ def train(
 
 
 def checkpoints_of(steps: int) -> list[int]:
-    """Steps from 0 to `steps`, evenly spaced in the square root, plus `steps // 2`, where claims read
-    growth."""
+    """Steps from 0 to `steps`, evenly spaced in the square root, plus `steps // 2`."""
     return sorted({round(steps * (k / 120) ** 2) for k in range(121)} | {steps // 2})

@@ -1,6 +1,7 @@
 """Skean et al.: FroSSL."""
 
 TITLE = "FroSSL: Frobenius Norm Minimization for Self-Supervised Learning"
+VERSION = "arXiv:2310.02903v1, October 2023 (later versions have not been compared)"
 BIBTEX = """@misc{skean2024frossl,
   title     = {{FroSSL}: Frobenius Norm Minimization for Self-Supervised Learning},
   author    = {Skean, Oscar and Dhakal, Aayush and Jacobs, Nathan and Giraldo, Luis Gonzalo Sanchez},

@@ -1,41 +1,70 @@
 """The numbers printed in the paper."""
 
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pandas as pd
 
-DATA_SETS = ("CIFAR-10", "CIFAR-100", "STL-10")
-
-
-def numbers() -> pd.DataFrame:
-    """All printed numbers, one per row."""
-    return pd.read_csv(Path(__file__).parent / "published.csv")
-
-
-def accuracies(published: pd.DataFrame, artifact: str) -> pd.DataFrame:
-    """A table as printed, with methods as rows, in percent; NaN where it prints nothing."""
-    rows = published[published["artifact"] == artifact]
-    return rows.pivot(index="row", columns="column", values="value")
-
+from reprise.evidence.claim import Quotation
+from reprise.papers.skean2024.lineup import METHODS
 
 NEEDS = (
     "a run without departures: the data set at its root, and GPUs; compute it with: "
     "snakemake --config tier=paper paper=skean2024"
 )
 """What a claim about a printed number needs to be decided."""
+DATA_SETS = ("CIFAR-10", "CIFAR-100", "STL-10")
+"""The columns of Table 2."""
+PLACES = {
+    "Table 2": "Table 2, Section 6.1",
+    "Table 3": "Table 3, Section 6.1",
+    "Section 6.2 text": "Section 6.2",
+}
 
 
-def rows_of(artifact: str) -> list[dict[str, Any]]:
-    """The numbers of a table or section, each with its `row`, `column` and `value`."""
-    table = numbers()
+class Number(NamedTuple):
+    """A printed number.
+
+    Attributes:
+        key: the id of its claim, without the paper.
+    """
+
+    key: str
+    artifact: str
+    row: str
+    column: str
+    value: float
+    unit: str
+
+    @property
+    def method(self) -> str:
+        """The key of its row's method."""
+        return next(key for key, method in METHODS.items() if method.name == self.row)
+
+    @property
+    def as_printed(self) -> Quotation:
+        """Its row of the table."""
+        row = [str(each.value) for each in numbers_of(self.artifact) if each.row == self.row]
+        return Quotation(" ".join([self.row, *row]), PLACES[self.artifact])
+
+
+@cache
+def numbers() -> pd.DataFrame:
+    """All printed numbers, one per row. Who reads it must not change it."""
+    return pd.read_csv(Path(__file__).parent / "published.csv")
+
+
+def numbers_of(*artifacts: str) -> list[Number]:
+    """The numbers of some tables or sections."""
     return [
-        {str(k): v for k, v in row.items()} for row in table[table["artifact"] == artifact].to_dict("records")
+        Number(**{str(name): value for name, value in row.items()})
+        for row in numbers().to_dict("records")
+        if row["artifact"] in artifacts
     ]
 
 
-def slug(name: str) -> str:
-    """The form of a method's, data set's or epoch's name in a claim's id: `mocov2`, `frossl-no-logs`,
-    `epoch3`."""
-    joined = name.lower().replace("moco v2", "mocov2").replace("epoch ", "epoch")
-    return joined.replace("(", "").replace(")", "").replace(" ", "-")
+def accuracies(published: pd.DataFrame, artifact: str) -> pd.DataFrame:
+    """A table as printed, with methods as rows, in percent; NaN where it prints nothing."""
+    rows = published[published["artifact"] == artifact]
+    return rows.pivot(index="row", columns="column", values="value")

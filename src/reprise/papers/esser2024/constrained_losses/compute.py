@@ -1,7 +1,7 @@
-"""Gradient descent on the contrastive loss, unscaled and scaled by norms of the weights."""
+"""Gradient descent on the contrastive loss: unscaled, scaled by norms of the weights, and with a penalty."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -13,11 +13,13 @@ from torch import Tensor
 from reprise.contract.experiment import Context
 from reprise.contract.tidy import Axes, tidy
 from reprise.numerics.streams import Streams
-from reprise.papers.esser2024.constrained_losses.experiment import TABLES, Params
+from reprise.papers.esser2024.constrained_losses.experiment import PENALTIES, Params
 from reprise.papers.esser2024.half_moons import draw
 from reprise.papers.esser2024.losses import cross_moment, symmetric
 
 Weights = Sequence[Float[Tensor, "run h columns"]]
+VANISHED = 1e-9
+"""Share of its size at the start, under which a linear map has vanished."""
 Norm = Callable[[Tensor], tuple[Tensor, Tensor]]
 """From weights [*run, h, k], k one or two, to the square of their norm and P, where 2 W P is its gradient."""
 
@@ -94,6 +96,32 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
+class Penalised(Problem):
+    """The unscaled loss of two layers with a Frobenius penalty.
+
+    The loss is Tr(Qᵀ C Q) with Q = W1ᵀ W2. With λ |Q|² it is that of C + λ I: below λ = -λ_min(C) unbounded,
+    and above it least at Q = 0. With λ (|W1|² + |W2|²), at least 2λ times the nuclear norm of Q, it is
+    unbounded for every λ if C has a negative eigenvalue -μ: along the eigenvector, Q of size s has the loss
+    2λs - μs².
+
+    Attributes:
+        penalty: of `PENALTIES`.
+        strength: λ of each run.
+    """
+
+    penalty: str = PENALTIES[0]
+    strength: Float[Tensor, " run"] = field(default_factory=lambda: torch.zeros(1))
+
+    def at(self, weights: Weights, c: Float[Tensor, "run d d"]) -> tuple[Tensor, Tensor, list[Tensor]]:
+        strength = self.strength[:, None, None]
+        if self.penalty == "product":
+            return super().at(weights, c + strength * torch.eye(c.shape[-1], dtype=c.dtype))
+        loss, q, gradients = super().at(weights, c)
+        loss = loss + self.strength * torch.stack([w.square().sum((-2, -1)) for w in weights]).sum(0)
+        return loss, q, [each + 2 * strength * w for each, w in zip(gradients, weights, strict=True)]
+
+
+@dataclass(frozen=True)
 class Moment:
     """State of the runs at a step, NaN once a run is no longer finite.
 
@@ -113,7 +141,8 @@ class Moment:
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `trajectory`, loss and outputs at the recorded steps, NaN once they are not finite; `runs`, the
     step when that happened, the last finite values, and over what range the loss moved in the third quarter
-    of the steps (`moved_before`) and in the last (`moved`; `alignment_moved`: how far the alignment went)."""
+    of the steps (`moved_before`) and in the last (`moved`; `alignment_moved`: how far the alignment went);
+    `penalised`, the singular values of two outputs under a penalty."""
     data = draw(
         range(params.seeds),
         samples=params.samples,
@@ -122,11 +151,18 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     )
     c = symmetric(cross_moment(data.anchor, data.positive, data.negative, reduction="mean"))
     cases = list(product(PROBLEMS, params.output_dims))
-    tables: dict[str, list[pd.DataFrame]] = {table: [] for table in TABLES}
+    penalties = list(product(PENALTIES, params.penalties))
+    total = len(cases) + len(penalties)
+    tables: dict[str, list[pd.DataFrame]] = {"trajectory": [], "runs": [], "penalised": []}
     for number, (name, outputs) in enumerate(cases):
-        context.progress(number, len(cases), f"{name}, z = {outputs}")
-        for table, rows in zip(TABLES, _train(params, PROBLEMS[name], outputs, c, data.anchor), strict=True):
-            tables[table].append(rows.assign(problem=name, output_dim=outputs))
+        context.progress(number, total, f"{name}, z = {outputs}")
+        trajectory, runs = _train(params, PROBLEMS[name], outputs, c, data.anchor)
+        tables["trajectory"].append(trajectory.assign(problem=name, output_dim=outputs))
+        tables["runs"].append(runs.assign(problem=name, output_dim=outputs))
+    for number, (penalty, strength) in enumerate(penalties, start=len(cases)):
+        context.progress(number, total, f"{penalty} penalty, {strength:g}")
+        ends = _train_penalised(params, penalty, strength, c, data.anchor)
+        tables["penalised"].append(ends.assign(penalty=penalty, strength=strength))
     return {table: pd.concat(rows, ignore_index=True) for table, rows in tables.items()}
 
 
@@ -236,6 +272,33 @@ def _train(
         "alignment_moved": (alignment - _alignment(earlier.linear_map, first_vector)).abs(),
     }
     return trajectory, tidy(run_axes, **{name: column.view(shape) for name, column in runs.items()})
+
+
+def _train_penalised(
+    params: Params,
+    penalty: str,
+    strength: float,
+    c: Float[Tensor, "seed d d"],
+    anchor: Float[Tensor, "seed sample d"],
+) -> pd.DataFrame:
+    """The two singular values of two outputs where a run ends, is last finite or has vanished, as shares of
+    the largest of these and of those at the start."""
+    c, anchor = (values.repeat_interleave(params.starts, 0) for values in (c, anchor))
+    problem = Penalised(penalty=penalty, strength=strength * torch.linalg.eigvalsh(c)[:, 0].abs())
+    weights = start(params, 2)
+    first = last = problem.linear_map(weights)
+    done = torch.zeros(len(c), dtype=torch.bool)
+    for moment in descend(problem, weights, c, params.learning_rate, params.steps):
+        done |= ~moment.finite
+        last = torch.where(done[:, None, None], last, moment.linear_map)
+        done |= last.abs().amax((1, 2)) < VANISHED * first.abs().amax((1, 2))
+        if done.all():
+            break
+    at_start, at_end = (torch.linalg.svdvals(anchor @ linear_map) for linear_map in (first, last))
+    shares = at_end / torch.maximum(at_start, at_end)[:, :1]
+    axes: Axes = {"seed": range(params.seeds), "start": range(params.starts)}
+    columns = zip(("first", "second"), shares.unbind(-1), strict=True)
+    return tidy(axes, **{name: column.view(params.seeds, params.starts) for name, column in columns})
 
 
 def _alignment(

@@ -12,7 +12,9 @@ from pydantic import model_validator
 from reprise.contract.experiment import Experiment
 from reprise.contract.settings import Settings, ours, stated, unstated
 
-TABLES = ("trajectory", "runs")
+TABLES = ("trajectory", "runs", "penalised")
+PENALTIES = ("sum", "product")
+"""Frobenius penalties of Section 3: λ (|W1|² + |W2|²) and λ |W2ᵀ W1|²."""
 
 
 class Params(Settings):
@@ -31,8 +33,11 @@ class Params(Settings):
     )
     learning_rate: float = unstated(0.01, "as in Figures 2 and 3", gt=0)
     steps: int = unstated(5000, "enough for the scaled losses to pass their saddles and settle", ge=4)
-    seeds: int = ours(200, "independent data sets", ge=1)
+    seeds: int = ours(200, "independent data sets, which a statement about every run needs", ge=1)
     starts: int = ours(4, "initial weights per data set", ge=2)
+    penalties: tuple[float, ...] = ours(
+        (0.5, 2.0), "λ as a multiple of -λ_min(C), from which on the loss with λ |W2ᵀ W1|² is bounded below"
+    )
     records: int = ours(120, "recorded steps after the start, evenly spaced in the logarithm", ge=2)
 
     @model_validator(mode="after")

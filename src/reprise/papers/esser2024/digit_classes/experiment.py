@@ -145,7 +145,7 @@ def alternatives(params: Params) -> dict[str, Params]:
 
 EXPERIMENT = Experiment(
     params=Params,
-    tables=("pairs", "pixels", "accuracy", "step_seconds"),
+    tables=("pairs", "pixels", "accuracy", "step_seconds", "solution_seconds"),
     plan=Plan(tasks, needs),
     alternatives=alternatives,
     excused={

@@ -1,4 +1,5 @@
-"""The time of a step of descent (11), of the ODE (12) and of a nonlinear network's training."""
+"""The time of a step of descent (11), of the ODE (12) and of a nonlinear network's training, and the time to
+a solution of the ODE."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,8 +13,9 @@ from reprise.bench.timing import seconds
 from reprise.papers.esser2024.digit_classes import nonlinear
 from reprise.papers.esser2024.digit_classes.experiment import Params
 from reprise.papers.esser2024.digit_classes.nonlinear import Triplets
-from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, euler_step, gradient_step
-from reprise.papers.esser2024.two_layers import orthonormal_start
+from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, eigenpairs, euler_step, gradient_step
+from reprise.papers.esser2024.losses import cross_moment, symmetric
+from reprise.papers.esser2024.two_layers import Weights, orthonormal_start
 
 ODE_STEPS = 200
 """Steps per timing, because one takes microseconds."""
@@ -42,6 +44,33 @@ def step_times(
         for method, duration in durations.items():
             rows.append({"method": method, "width": width, "seed": repeat, "seconds": duration})
     return pd.DataFrame(rows)
+
+
+def solution_times(steps: pd.DataFrame, triplets: Triplets, params: Params) -> pd.DataFrame:
+    """Times the solution of the ODE from the data and the initial weights on, beside as many steps of a
+    nonlinear network's training.
+
+    Args:
+        steps: what `step_times` returns.
+    """
+    z = params.embedding_dims[0]
+    triplet = tuple(part[0] for part in triplets)
+    rows = []
+    for repeat, width in product(range(params.repeats), params.nonlinear_widths):
+        w1, w2 = (w[0] for w in orthonormal_start([0], width, triplet[0].shape[-1], z))
+        duration = seconds(partial(_solve, triplet, (w1, w2), params))
+        rows.append({"method": "ode", "width": width, "seed": repeat, "seconds": duration})
+    training = steps[steps["method"].isin(params.activations)]
+    training = training.assign(seconds=params.steps * training["seconds"])
+    return pd.concat([training, pd.DataFrame(rows)], ignore_index=True)
+
+
+def _solve(triplet: Triplets, start: Weights, params: Params) -> None:
+    """C, its eigenvectors, the outputs on them, and all steps of Euler's method."""
+    values, vectors = eigenpairs(symmetric(cross_moment(*triplet, reduction="mean")))
+    q = vectors.mT @ start[0].mT @ start[1]
+    for _ in range(params.steps):
+        q = euler_step(ODES["printed"], q, values, params.learning_rate)
 
 
 def _seconds(step: Callable[[], object], steps: int) -> float:

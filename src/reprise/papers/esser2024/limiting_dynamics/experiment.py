@@ -13,7 +13,7 @@ from reprise.contract.settings import Settings, ours, stated, unstated
 
 WIDTHS = (10, 100, 1000)
 DIMS = (1, 2)
-"""Widths and embedding dimensions that claims read."""
+"""Widths that claims read, and embedding dimensions that the figure shows; claims read the first."""
 NAMES = {"samples": "n =", "moons_noise": "moons with noise", "steps": "steps"}
 """Of the settings that are varied."""
 
@@ -42,7 +42,7 @@ class Params(Settings):
     def _claims_have_their_runs(self) -> Self:
         for name, needed in (("widths", WIDTHS), ("embedding_dims", DIMS)):
             if not set(needed) <= set(getattr(self, name)):
-                raise ValueError(f"{name} must hold {list(needed)}, which claims read")
+                raise ValueError(f"{name} must hold {list(needed)}, which claims or the figure read")
         if min(self.widths) < 2 or min(self.widths) < max(self.embedding_dims):
             raise ValueError(
                 "widths must be at least 2, the number of inputs, and at least the embedding's dimension"
@@ -77,7 +77,7 @@ EXPERIMENT = Experiment(
     tables=("ends", "trajectory", "outputs"),
     alternatives=alternatives,
     excused={
-        "embedding_dims": "claims read one output and two, each from its own runs",
+        "embedding_dims": "claims read one output; two are drawn for comparison",
         "reduction": "with a sum, Euler's method (12) is unstable at the stated step",
     },
 )

@@ -1,43 +1,21 @@
-"""Proposition 1's collapse, and Remarks 2 and 3 on other losses and on a fixed projector."""
+"""Proposition 1's collapse, and Remarks 2 and 3 on other losses and on a fixed projector.
 
-from collections.abc import Callable
+What needs torch or SciPy is imported where it calculates, so that lists of claims do not wait for it.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
-import torch
-from scipy.integrate import solve_ivp
-from scipy.linalg import expm
-from scipy.optimize import minimize
-from torch import Tensor
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
-from reprise.papers.esser2024.theory.points import (
-    Triplets,
-    gradient,
-    linear,
-    normal,
-    orthonormal,
-    random_triplets,
-    symmetric,
-    tensor,
-    triplets_of,
-    velocity,
-)
+from reprise.evidence.claim import Quotation
+from reprise.evidence.comparison import IDENTITY_TOLERANCE
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
+from reprise.papers.esser2024.theory.points import Triplets, random_triplets, symmetric, triplets_of
 
 LONG = 12.0
 """E-folding times after which slower directions count as vanished: they are e⁻²⁴ of the fastest."""
-
-
-def follow(triplets: Triplets, theta: Array, time: float) -> Array:
-    """Θ after `time` of gradient flow on the contrastive loss, by automatic differentiation."""
-
-    def flow(_: float, flat: Array) -> Array:
-        (gradients,) = gradient(
-            lambda weights: triplets.contrastive(lambda x: x @ weights.T), tensor(flat.reshape(theta.shape))
-        )
-        return -gradients.numpy().ravel()
-
-    solution = solve_ivp(flow, (0, time), theta.ravel(), method="DOP853", rtol=1e-10, atol=1e-12)
-    return solution.y[:, -1].reshape(theta.shape)
 
 
 def second(matrix: Array) -> float:
@@ -46,178 +24,236 @@ def second(matrix: Array) -> float:
     return float(values[1] / values[0])
 
 
-def unit(matrix: Array) -> Array:
-    return matrix / np.linalg.norm(matrix)
+@dataclass(frozen=True)
+class Linear:
+    """Triplets and the weights of a linear model."""
+
+    triplets: Triplets
+    theta: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        outputs, inputs = self.theta.shape
+        return {"samples": len(self.triplets.x), "inputs": inputs, "outputs": outputs}
 
 
-def growing(rng: Random, largest: int) -> Checked:
-    """Proposition 1 if C's smallest eigenvalue is simple and negative."""
+def growing(rng: Random, largest: int) -> Linear:
+    """C has a single smallest eigenvalue, and it is negative."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, dim)
     triplets = triplets_of(rng, symmetric(rng, negative, dim - negative))
-    matrix = triplets.matrix.numpy()
-    values, vectors = np.linalg.eigh(matrix)
-    theta = rng.normal(size=(outputs, dim))
-    short = 0.5 / np.abs(values).max()
-    final_theta = theta @ expm(-2 * LONG / (values[1] - values[0]) * (matrix - values[0] * np.eye(dim)))
-    # The shift by λ_1 rescales all outputs alike; without it the weights would overflow.
-    output_velocity = velocity(
-        linear, (tensor(final_theta),), lambda w: triplets.contrastive(lambda x: x @ w.T), triplets.x
-    ).numpy()
-    final_outputs = triplets.x.numpy() @ final_theta.T
-    rank_one = np.outer(theta @ vectors[:, 0], vectors[:, 0])
-    return Checked(
-        {"samples": len(triplets.x), "inputs": dim, "outputs": outputs},
-        {
-            "prop1/identical": as_printed(
-                relative_error(theta @ expm(-2 * short * matrix), follow(triplets, theta, short))
-            ),
-            "prop1/collapse": as_printed(second(final_outputs)),
-            "prop1/growth": as_printed(
-                max(
-                    relative_error(-2 * values[0] * final_outputs, output_velocity),
-                    relative_error(unit(final_theta), unit(rank_one)),
-                )
-            ),
-        },
-    )
+    return Linear(triplets, rng.normal(size=(outputs, dim)))
 
 
-def resting(rng: Random, largest: int) -> Checked:
-    """Proposition 1 if C is positive semi-definite with a null space of two or more dimensions: the flow
-    converges."""
+@formula(
+    "prop1/collapse",
+    "If C has a single smallest eigenvalue, and it is negative, the outputs of a linear model tend to one "
+    "dimension: their second singular value, as a share of the first, vanishes.",
+    at="Proposition 1, Section 2.2",
+    quotes=Quotation(
+        "As a consequence, the output collapses to one dimension at convergence",
+        at="Proposition 1, Section 2.2",
+    ),
+    word="collapses to one dimension",
+    tried_at=growing,
+)
+def collapse(point: Linear) -> Errors:
+    """The weights move by exp(-2 C t), here without what makes all of them grow alike: exp(2 λ_1 t).
+
+    The decoy has a twentieth of the time.
+    """
+    from scipy.linalg import expm
+
+    matrix = point.triplets.matrix
+    values = np.linalg.eigvalsh(matrix)
+
+    def share(folds: float) -> float:
+        relative = matrix - values[0] * np.eye(len(matrix))
+        return second(
+            point.triplets.x @ (point.theta @ expm(-2 * folds / (values[1] - values[0]) * relative)).T
+        )
+
+    return Errors(printed=share(LONG), decoy=share(LONG / 20))
+
+
+@dataclass(frozen=True)
+class Resting(Linear):
+    """C ⪰ 0, so that gradient flow converges."""
+
+    null: Array
+    slowest: float
+
+
+def resting(rng: Random, largest: int) -> Resting:
+    """C has a null space of two or more dimensions."""
     dim, outputs = size(rng, 3, largest), size(rng, 2, largest)
     null = size(rng, 2, dim - 1)
     vectors = orthonormal(rng, dim, dim)
     values = np.where(np.arange(dim) < null, 0.0, rng.uniform(0.5, 2, dim))
     triplets = triplets_of(rng, (vectors * values) @ vectors.T)
-    theta = rng.normal(size=(outputs, dim))
-    final_outputs = triplets.x.numpy() @ follow(triplets, theta, LONG / values[null:].min()).T
-    predicted_outputs = triplets.x.numpy() @ (theta @ vectors[:, :null] @ vectors[:, :null].T).T
-    errors = {"printed": second(final_outputs), "corrected": relative_error(final_outputs, predicted_outputs)}
-    return Checked(
-        {"samples": len(triplets.x), "inputs": dim, "outputs": outputs}, {"prop1-fixed-points": errors}
-    )  # fmt: skip
+    return Resting(triplets, rng.normal(size=(outputs, dim)), vectors[:, :null], values[null:].min())
 
 
-def coupling(loss: Callable[[Tensor], Tensor], theta: Tensor) -> float:
-    """Share of the loss's Hessian that couples weights of different outputs."""
-    hessian = torch.func.hessian(loss)(theta)  # [output, dim, output, dim]
-    diagonal = torch.einsum("lajb,lj->lajb", hessian, torch.eye(len(theta), dtype=theta.dtype))
-    return float((hessian - diagonal).norm() / hessian.norm())
+@formula(
+    "prop1-fixed-points",
+    "Where the outputs of a linear model converge, as with a positive semi-definite C, they {} (tried: a "
+    "null space of two or more dimensions).",
+    at="Proposition 1, Section 2.2",
+    wrong=Misprint(
+        "typo",
+        printed=Text("have identical fixed points and collapse to one dimension"),
+        corrected=Text(
+            "tend to Θ_0 P x, P the projection on C's null space, and have as many dimensions as it"
+        ),
+        note="a condition is missing, that C's smallest eigenvalue is single, as it is unless data are "
+        "degenerate: the dynamics are identical, the starts are not",
+    ),
+    quotes=Quotation(
+        "identical fixed points. As a consequence, the output collapses to one dimension at convergence",
+        at="Proposition 1, Section 2.2",
+    ),
+    word="identical fixed points",
+    tried_at=resting,
+)
+def fixed_points(point: Resting) -> Errors:
+    from reprise.papers.esser2024.theory import autodiff
+
+    x, start = point.triplets.x, point.theta
+    found = x @ autodiff.follow(point.triplets, start, LONG / point.slowest).T
+    limit = x @ (start @ point.null @ point.null.T).T
+    return Errors(printed=second(found), corrected=relative_error(found, limit))
 
 
-def other_losses(rng: Random, largest: int) -> Checked:
-    """Remark 2: whether a linear model's outputs decouple (u̇_l depends on u_l only) and collapse."""
+def near_zero(rng: Random, largest: int) -> Linear:
+    """A model with small outputs on random data."""
     triplets = random_triplets(rng, size(rng, 2, largest))
-    dim, outputs = triplets.x.shape[1], size(rng, 2, largest)
-    theta = 0.5 * normal(rng, outputs, dim)
-    softmax = infonce_weights(theta, triplets).detach()
+    return Linear(triplets, 0.5 * rng.normal(size=(size(rng, 2, largest), triplets.x.shape[1])))
 
-    def weighted(w: Tensor) -> Tensor:
-        return (softmax * logits(w, triplets)).sum() - logits(w, triplets)[:, 0].sum()
 
-    (fixed_gradient,), (full_gradient,) = (
-        gradient(weighted, theta),
-        gradient(lambda w: infonce(w, triplets), theta),
+@formula(
+    "remark2-infonce",
+    "Under InfoNCE the outputs of a linear model decouple {}.",
+    at="Remark 2, Section 2.2",
+    wrong=Misprint(
+        "substantive",
+        printed=Text("and hence collapse"),
+        corrected=Text("only with the softmax weights held fixed, which depend on all outputs"),
+        note="the loss (1) is InfoNCE's leading order at small outputs; of two orthogonal anchors with "
+        "x⁺ = x and x⁻ = -x InfoNCE keeps both dimensions, where (1) keeps one",
+    ),
+    quotes=Quotation(
+        "decoupling of output dimensions (and hence, dimension collapse) would also happen for InfoNCE",
+        at="Remark 2, Section 2.2",
+        hedge="would",
+    ),
+    word="would also happen",
+    tried_at=near_zero,
+)
+def of_infonce(point: Linear) -> Errors:
+    """The share of the Hessian that couples outputs; as corrected, also the gradient's error."""
+    from reprise.papers.esser2024.theory import autodiff
+
+    held = autodiff.infonce_held(point.theta)
+    by_held, by_infonce = (
+        autodiff.gradients(loss, point.triplets, autodiff.linear, (point.theta,))[0]
+        for loss in (held, autodiff.infonce)
     )
-    return Checked(
-        {"samples": len(triplets.x), "inputs": dim, "outputs": outputs},
-        {
-            "remark2/decoupled": as_printed(
-                coupling(lambda w: triplets.contrastive(lambda x: x @ w.T), theta)
-            ),
-            "remark2/infonce-collapse": as_printed(
-                second(triplets.x.numpy() @ minimised(infonce, theta, triplets).T)
-            ),
-            "remark2-infonce": {
-                "printed": coupling(lambda w: infonce(w, triplets), theta),
-                "corrected": max(
-                    coupling(weighted, theta), relative_error(fixed_gradient.numpy(), full_gradient.numpy())
-                ),
-            },
-        },
+    return Errors(
+        printed=autodiff.coupling(autodiff.infonce, point.triplets, point.theta),
+        corrected=max(
+            autodiff.coupling(held, point.triplets, point.theta), relative_error(by_held, by_infonce)
+        ),
     )
 
 
-def spectral_loss(rng: Random, largest: int) -> Checked:
-    """Remark 2's exception: how strongly the spectral contrastive loss couples the outputs."""
-    triplets = random_triplets(rng, size(rng, 2, largest))
-    dim, outputs = triplets.x.shape[1], size(rng, 2, largest)
-    coupled = coupling(lambda w: spectral(w, triplets), 0.5 * normal(rng, outputs, dim))
-    sizes = {"samples": len(triplets.x), "inputs": dim, "outputs": outputs}
-    return Checked(sizes, {"remark2/spectral": as_printed(coupled)})
+@formula(
+    "remark2/spectral",
+    "Under the spectral contrastive loss the outputs of a linear model stay coupled: its Hessian has entries "
+    "between weights of two outputs.",
+    at="Remark 2, Section 2.2",
+    quotes=Quotation(
+        "for the spectral contrastive loss of HaoChen et al. (2021), the output dimensions remain coupled",
+        at="Remark 2, Section 2.2",
+    ),
+    word="remain coupled",
+    tried_at=near_zero,
+)
+def of_spectral_loss(point: Linear) -> Errors:
+    """The error is 1 where outputs decouple; the decoy is the loss (1)."""
+    from reprise.papers.esser2024.theory import autodiff
 
-
-def minimised(loss: Callable[[Tensor, Triplets], Tensor], theta: Tensor, triplets: Triplets) -> Array:
-    """Weights of a linear model that minimise a loss, after at most 200 steps of BFGS."""
-
-    def loss_and_gradient(flat: Array) -> tuple[float, Array]:
-        weights = tensor(flat.reshape(theta.shape))
-        return float(loss(weights, triplets)), gradient(lambda w: loss(w, triplets), weights)[
-            0
-        ].numpy().ravel()
-
-    optimum = minimize(
-        loss_and_gradient, theta.numpy().ravel(), jac=True, method="BFGS", options={"maxiter": 200}
+    spectral, simple = (
+        autodiff.coupling(loss, point.triplets, point.theta)
+        for loss in (autodiff.spectral, autodiff.contrastive)
     )
-    return optimum.x.reshape(theta.shape)
+    return Errors(printed=float(spectral < IDENTITY_TOLERANCE), decoy=float(simple < IDENTITY_TOLERANCE))
 
 
-def logits(theta: Tensor, triplets: Triplets) -> Tensor:
-    """Products of u(x_i) with u of its positive, then with u of every negative. Shape [sample, 1 +
-    sample]."""
-    u, plus, minus = (inputs @ theta.T for inputs in (triplets.x, triplets.positive, triplets.negative))
-    return torch.cat([(u * plus).sum(1, keepdim=True), u @ minus.T], 1)
+@dataclass(frozen=True)
+class Projected(Linear):
+    """A linear model behind a fixed projector A."""
+
+    a: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes, "hidden": len(self.theta), "outputs": len(self.a)}
+
+    @property
+    def rates(self) -> Array:
+        """At which the modes of the outputs grow, in ascending order."""
+        scales, values = np.linalg.eigvalsh(self.a @ self.a.T), np.linalg.eigvalsh(self.triplets.matrix)
+        return np.sort(-2 * np.outer(scales, values).ravel())
 
 
-def infonce(theta: Tensor, triplets: Triplets) -> Tensor:
-    return (logits(theta, triplets).logsumexp(1) - logits(theta, triplets)[:, 0]).sum()
-
-
-def infonce_weights(theta: Tensor, triplets: Triplets) -> Tensor:
-    """InfoNCE's derivative with respect to the logits, without the -1 of the positives."""
-    return logits(theta, triplets).softmax(1)
-
-
-def spectral(theta: Tensor, triplets: Triplets) -> Tensor:
-    """Spectral contrastive loss (HaoChen et al. 2021): -2 E[u(x)ᵀ u(x⁺)] + E[(u(x)ᵀ u(x⁻))²]."""
-    products = logits(theta, triplets)
-    return -2 * products[:, 0].mean() + (products[:, 1:] ** 2).mean()
-
-
-def fixed_projector(rng: Random, largest: int) -> Checked:
-    """Remark 3: u(x) = A Θ x with a fixed A of r > 1 rows."""
+def behind_projector(rng: Random, largest: int) -> Projected:
+    """A has more than one row; no two modes grow at nearly equal rates, which would make convergence slow."""
     dim, outputs = size(rng, 2, largest), size(rng, 3, largest)
-    rows = size(rng, 2, outputs - 1)
-    negative = size(rng, 1, dim)
-    while True:  # no two modes of nearly equal rate, which would make convergence very slow
+    rows, negative = size(rng, 2, outputs - 1), size(rng, 1, dim)
+    while True:
         a = rng.normal(size=(rows, outputs))
         triplets = triplets_of(rng, symmetric(rng, negative, dim - negative))
-        matrix = triplets.matrix.numpy()
-        scales, values = np.linalg.eigvalsh(a @ a.T), np.linalg.eigvalsh(matrix)
-        rates = np.sort(-2 * np.outer(scales, values).ravel())
-        if rates[-1] - rates[-2] > 0.1 * rates[-1]:
-            break
-    theta = normal(rng, outputs, dim)
+        point = Projected(triplets, rng.normal(size=(outputs, dim)), a)
+        if point.rates[-1] - point.rates[-2] > 0.1 * point.rates[-1]:
+            return point
 
-    def loss(w: Tensor) -> Tensor:
-        return triplets.contrastive(lambda x: x @ w.T @ tensor(a).T)
 
-    output_velocity = velocity(lambda w, x: x @ w[0].T @ tensor(a).T, (theta,), loss, triplets.x).numpy()
-    x, u = triplets.x.numpy(), a @ theta.numpy()
-    operator = np.kron(-2 * a @ a.T, matrix) - rates[-1] * np.eye(rows * dim)  # acts on u, flattened by rows
-    final_u = (expm(2 * LONG / (rates[-1] - rates[-2]) * operator) @ u.ravel()).reshape(u.shape)
-    return Checked(
-        {"samples": len(triplets.x), "inputs": dim, "outputs": rows},
-        {
-            "remark3/collapse": as_printed(second(x @ final_u.T)),
-            "remark3-identical": {
-                "printed": relative_error(x @ (-2 * u @ matrix).T, output_velocity),
-                "corrected": relative_error(x @ (-2 * a @ a.T @ u @ matrix).T, output_velocity),
-            },
-        },
+@formula(
+    "remark3-identical",
+    "Behind a fixed projector A the outputs u = A Θ x of a linear model move by {}, and collapse.",
+    at="Remark 3, Section 2.2",
+    wrong=Misprint(
+        "typo",
+        printed=Text("u̇ = -2 A Θ C x, which is the same for all", r"\dot{u}=-2A\Theta Cx"),
+        corrected=Text("u̇ = -2 A Aᵀ A Θ C x, which couples them", r"\dot{u}=-2AA^{\top}A\Theta Cx"),
+        note="unless A's rows are orthonormal, as those of a projection are; they collapse with any A",
+    ),
+    quotes=Quotation(
+        "have identical learning dynamics, and hence, collapse at convergence", at="Remark 3, Section 2.2"
+    ),
+    word="identical learning dynamics",
+    tried_at=behind_projector,
+)
+def behind_fixed_projector(point: Projected) -> Errors:
+    from scipy.linalg import expm
+
+    from reprise.papers.esser2024.theory import autodiff
+
+    a, x, matrix, rates = point.a, point.triplets.x, point.triplets.matrix, point.rates
+    u, loss = a @ point.theta, autodiff.contrastive
+    velocity = autodiff.velocity(loss, point.triplets, autodiff.projected(a), (point.theta,), x)
+    operator = np.kron(-2 * a @ a.T, matrix) - rates[-1] * np.eye(u.size)  # acts on u, flattened by rows
+    end = (expm(2 * LONG / (rates[-1] - rates[-2]) * operator) @ u.ravel()).reshape(u.shape)
+    return Errors(
+        printed=relative_error(x @ (-2 * u @ matrix).T, velocity),
+        corrected=max(relative_error(x @ (-2 * a @ a.T @ u @ matrix).T, velocity), second(x @ end.T)),
     )
 
 
-CHECKS = (growing, resting, other_losses, spectral_loss, fixed_projector)
+FORMULAS: tuple[Formula, ...] = (
+    collapse,
+    fixed_points,
+    of_infonce,
+    of_spectral_loss,
+    behind_fixed_projector,
+)

@@ -3,25 +3,11 @@
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import tried
-from reprise.papers.esser2024.theory import (
-    collapse,
-    constraints,
-    output_dynamics,
-    outputs,
-    trace_loss,
-    wide_networks,
-)
 from reprise.papers.esser2024.theory.experiment import Params
+from reprise.papers.esser2024.theory.formulas import FORMULAS
 
-CHECKS = (
-    *outputs.CHECKS,
-    *collapse.CHECKS,
-    *constraints.CHECKS,
-    *wide_networks.CHECKS,
-    *trace_loss.CHECKS,
-    *output_dynamics.CHECKS,
-)
 SIZES = ("samples", "inputs", "hidden", "outputs")
 
 
@@ -32,4 +18,4 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     not have is 0.
     """
     points = range(params.first_point, params.first_point + params.points)
-    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}
+    return {"identities": tried(checks(FORMULAS), points, params.largest, SIZES, context)}

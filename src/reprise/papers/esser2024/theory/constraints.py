@@ -4,12 +4,14 @@ Projected gradient descent from a random start looks for a minimum, which is com
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, relative_error, size
-from reprise.papers.esser2024.theory.points import orthonormal, random_triplets, symmetric, tensor, two_layers
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, relative_error, size
+from reprise.papers.esser2024.theory.points import Triplets, random_triplets, symmetric
 from reprise.papers.esser2024.theory.trace_loss import trace
 
 Constraint = Callable[[Array, Array], tuple[Array, Array]]
@@ -70,35 +72,51 @@ def descend_product(matrix: Array, q: Array) -> Array:
     return q
 
 
-def proposition2(rng: Random, largest: int) -> Checked:
-    """Proposition 2, Frobenius constraints on a linear network: its solution [a(x) 0 ... 0] against
-    descent."""
+@dataclass(frozen=True)
+class Problem:
+    """C, a random start of descent, and what a supposed minimum is compared with.
+
+    Attributes:
+        norms: two positive numbers: the Frobenius norms allowed, or what weights are rescaled by.
+        steps: weights of many sizes, to be compared with the minimum or added to it.
+    """
+
+    matrix: Array
+    w1: Array
+    w2: Array
+    norms: tuple[float, float]
+    steps: tuple[tuple[Array, Array], ...]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        hidden, inputs = self.w1.shape
+        return {"inputs": inputs, "hidden": hidden, "outputs": self.w2.shape[1]}
+
+    @property
+    def values(self) -> Array:
+        return np.linalg.eigvalsh(self.matrix)
+
+    @property
+    def rank(self) -> int:
+        """min(d, z, l)."""
+        return min(*self.w1.shape[1:], *self.w2.shape[1:], int((self.values < 0).sum()))
+
+
+def random_problem(rng: Random, matrix: Array, outputs: int, hidden: int) -> Problem:
+    shapes = (hidden, len(matrix)), (hidden, outputs)
+    w1, w2 = (rng.normal(size=shape) for shape in shapes)
+    c1, c2 = rng.uniform(0.5, 2, 2)
+    steps = []
+    for _ in range(200):
+        far = 10 ** rng.uniform(-4, 1)
+        steps.append((far * rng.normal(size=shapes[0]), far * rng.normal(size=shapes[1])))
+    return Problem(matrix, w1, w2, (float(c1), float(c2)), tuple(steps))
+
+
+def any_width(rng: Random, largest: int) -> Problem:
     dim, outputs, hidden = size(rng, 2, largest), size(rng, 2, largest), size(rng, 2, 2 * largest)
     negative = size(rng, 1, dim)
-    matrix = symmetric(rng, negative, dim - negative)
-    c1, c2 = rng.uniform(0.5, 2, 2)
-    value, vector = (pairs[..., 0] for pairs in np.linalg.eigh(matrix))
-    solution1, solution2 = np.zeros((hidden, dim)), np.zeros((hidden, outputs))
-    solution1[0], solution2[0, 0] = c1 * vector, c2
-    solution = trace(solution1, solution2, matrix)
-    w1, w2 = descend(
-        matrix, rng.normal(size=(hidden, dim)), rng.normal(size=(hidden, outputs)), frobenius(c1, c2)
-    )
-    values = np.linalg.svd(w1.T @ w2, compute_uv=False)
-    random_losses = (
-        trace(*frobenius(c1, c2)(rng.normal(size=w1.shape), rng.normal(size=w2.shape)), matrix)
-        for _ in range(100)
-    )
-    return Checked(
-        {"inputs": dim, "hidden": hidden, "outputs": outputs},
-        {
-            "prop2/global": as_printed(
-                max(off(trace(w1, w2, matrix), solution, value), below(random_losses, solution))
-            ),
-            "prop2/value": as_printed(off(solution, value * c1**2 * c2**2, value)),
-            "prop2/rank-one": as_printed(float(values[1] / values[0])),
-        },
-    )
+    return random_problem(rng, symmetric(rng, negative, dim - negative), outputs, hidden)
 
 
 def off(value: float, expected: float, scale: float | Array) -> float:
@@ -111,86 +129,121 @@ def below(losses: Iterable[float], minimum: float) -> float:
     return max(0.0, minimum - min(losses)) / abs(minimum)
 
 
-def output_layer(rng: Random, largest: int) -> Checked:
-    """Proof of Proposition 2 for a network with any φ: the best W2 at fixed W1, from an eigenvector of f(X,
-    W1)."""
+@formula(
+    "prop2",
+    "Under Frobenius constraints a linear network's outputs [a(x) 0 ... 0], whose loss is λ_1 c_1² c_2², "
+    "solve the problem: descent ends at that loss and in one dimension, and no drawn weights lie below.",
+    at="Proposition 2, Section 3",
+    tried_at=any_width,
+)
+def proposition_2(point: Problem) -> Errors:
+    """The decoy has no squares: λ_1 c_1 c_2."""
+    matrix, (c1, c2) = point.matrix, point.norms
+    value, vector = (pairs[..., 0] for pairs in np.linalg.eigh(matrix))
+    solution1, solution2 = np.zeros_like(point.w1), np.zeros_like(point.w2)
+    solution1[0], solution2[0, 0] = c1 * vector, c2
+    solution = trace(solution1, solution2, matrix)
+    w1, w2 = descend(matrix, point.w1, point.w2, frobenius(c1, c2))
+    values = np.linalg.svd(w1.T @ w2, compute_uv=False)
+    others = (trace(*frobenius(c1, c2)(*weights), matrix) for weights in point.steps)
+    reached = trace(w1, w2, matrix)
+    return Errors(
+        printed=max(
+            off(solution, value * c1**2 * c2**2, value),
+            off(reached, solution, value),
+            below(others, solution),
+            float(values[1] / values[0]),
+        ),
+        decoy=off(reached, value * c1 * c2, value),
+    )
+
+
+@dataclass(frozen=True)
+class OutputLayer:
+    """Triplets, a first layer, and a start of the second one, whose Frobenius norm is limited."""
+
+    triplets: Triplets
+    w1: Array
+    start: Array
+    limit: float
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        hidden, inputs = self.w1.shape
+        samples = len(self.triplets.x)
+        return {"samples": samples, "inputs": inputs, "hidden": hidden, "outputs": self.start.shape[1]}
+
+    def loss(self, w2: Array) -> float:
+        """Eq. 1 of a network with tanh."""
+        points = self.triplets.x, self.triplets.positive, self.triplets.negative
+        u, positive, negative = (np.tanh(inputs @ self.w1.T) @ w2 for inputs in points)
+        return float((u * (negative - positive)).sum())
+
+    @property
+    def f(self) -> Array:
+        """f(X, W1)."""
+        points = self.triplets.x, self.triplets.positive, self.triplets.negative
+        x, positive, negative = (np.tanh(inputs @ self.w1.T) for inputs in points)
+        return x.T @ (negative - positive)
+
+    @property
+    def real_pair(self) -> tuple[float, Array]:
+        """The most negative of f's real eigenvalues, and its eigenvector; ∞ where none is real."""
+        values, vectors = np.linalg.eig(self.f)
+        real = np.where(np.abs(values.imag) < 1e-12, values.real, np.inf)
+        return float(real.min()), vectors[:, real.argmin()].real
+
+
+def output_layer(rng: Random, largest: int) -> OutputLayer:
+    """A first layer for which f has a real negative eigenvalue, so that W2 has something to gain."""
     outputs = size(rng, 2, largest)
-    while True:  # until f has a real negative eigenvalue, so that W1 has something to gain
+    while True:
         triplets = random_triplets(rng, size(rng, 2, largest))
         hidden = size(rng, 3, 2 * largest)
-        w1 = rng.normal(size=(hidden, triplets.x.shape[1]))
-        x, plus, minus = (
-            torch.tanh(inputs @ tensor(w1).T) for inputs in (triplets.x, triplets.positive, triplets.negative)
-        )
-        f = (x.T @ (minus - plus)).numpy()
-        values, vectors = np.linalg.eig(f)
-        is_real = np.abs(values.imag) < 1e-12
-        if is_real.any() and values[is_real].real.min() < -0.1:
-            break
-    eigenvector = vectors[:, is_real][:, values[is_real].real.argmin()].real
-    eigenvalues, eigenvectors = np.linalg.eigh((f + f.T) / 2)
-    limit = rng.uniform(0.5, 2)
+        w1, start = rng.normal(size=(hidden, triplets.x.shape[1])), rng.normal(size=(hidden, outputs))
+        point = OutputLayer(triplets, w1, start, rng.uniform(0.5, 2))
+        if point.real_pair[0] < -0.1:
+            return point
 
-    def loss(w2: Array) -> float:
-        net = two_layers(torch.tanh)
-        return float(triplets.contrastive(lambda inputs: net((tensor(w1), tensor(w2)), inputs)))
 
-    w2 = rng.normal(size=(hidden, outputs))
+@formula(
+    "prop2-eigenvector",
+    "In the proof of Proposition 2, of a network with any φ and at fixed W1, the best W2 is the eigenvector "
+    "of the most negative eigenvalue of {}.",
+    at="Proposition 2, proof (printed under `Proof of Proposition 1`), Appendix",
+    wrong=Misprint(
+        "typo",
+        printed=Text("f(X, W1)", r"f(X,W_1)\,v_1=\lambda_1v_1"),
+        corrected=Text("(f + fᵀ)/2", r"\frac{f+f^{\top}}{2}\,v_1=\lambda_1v_1"),
+        note="f is not symmetric, and its eigenvalues may be complex; the proof's v_iᵀ f v_i has its "
+        "symmetric part alone",
+    ),
+    tried_at=output_layer,
+)
+def best_output_layer(point: OutputLayer) -> Errors:
+    part = (point.f + point.f.T) / 2
+    values, vectors = np.linalg.eigh(part)
+    w2 = point.start
     for _ in range(4 * STEPS):
-        w2 = w2 - 0.4 / np.abs(eigenvalues).max() * (f + f.T) / 2 @ w2
-        w2 *= limit / np.linalg.norm(w2)
-    minimum = loss(w2)
-    forms = {"printed": eigenvector, "corrected": eigenvectors[:, 0]}
-    errors = {}
-    for form, vector in forms.items():
+        w2 = w2 - 0.4 / np.abs(values).max() * part @ w2
+        w2 = w2 * point.limit / np.linalg.norm(w2)
+    minimum = point.loss(w2)
+
+    def error(vector: Array) -> float:
         candidate = np.zeros_like(w2)
-        candidate[:, 0] = limit * vector / np.linalg.norm(vector)
-        errors[form] = off(loss(candidate), minimum, minimum)
-    sizes = {"samples": len(triplets.x), "inputs": triplets.x.shape[1], "hidden": hidden, "outputs": outputs}
-    return Checked(sizes, {"prop2-eigenvector": errors})
+        candidate[:, 0] = point.limit * vector / np.linalg.norm(vector)
+        return off(point.loss(candidate), minimum, minimum)
+
+    return Errors(printed=error(point.real_pair[1]), corrected=error(vectors[:, 0]))
 
 
-def proposition3(rng: Random, largest: int) -> Checked:
-    """Proposition 3: the minima of the four problems, in sufficiently wide networks."""
+def wide(rng: Random, largest: int) -> Problem:
+    """A network wide enough to avoid every unwanted direction."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, dim)
-    matrix = symmetric(rng, negative, dim - negative)
-    values = np.linalg.eigvalsh(matrix)
     rank = min(dim, outputs, negative)
-    expected = values[:rank].sum()
     hidden = size(rng, dim + outputs - rank, 2 * (dim + outputs))
-    start1, start2 = rng.normal(size=(hidden, dim)), rng.normal(size=(hidden, outputs))
-    ends = {
-        "norms": descend(matrix, start1, start2, norms),
-        "product": (np.eye(dim), descend_product(matrix, start1.T @ start2)),
-        "orthonormal": descend(matrix, start1, start2, orthonormal_columns),
-    }
-    errors = {
-        f"prop3/{name}": as_printed(off(trace(*end, matrix), expected, values)) for name, end in ends.items()
-    }
-    rescaled = rng.uniform(0.3, 3) * ends["norms"][0], rng.uniform(0.3, 3) * ends["norms"][1]
-    nearby = (_nearby(rng, *rescaled) for _ in range(300))
-    errors["prop3/scaled"] = as_printed(
-        max(
-            off(scaled(*rescaled, matrix), expected, values),
-            below((scaled(*weights, matrix) for weights in nearby), expected),
-        )
-    )
-    return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, errors)
-
-
-def few_negative(rng: Random, largest: int) -> Checked:
-    """The outputs' singular values at the minimum of (4) if C has few negative eigenvalues."""
-    dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
-    negative = size(rng, 1, min(dim, outputs) - 1)
-    matrix = symmetric(rng, negative, dim - negative)
-    hidden = size(rng, dim + outputs - negative, 2 * (dim + outputs))
-    start = orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs)
-    w1, w2 = descend(matrix, *start, orthonormal_columns)
-    values = np.linalg.svd(w1.T @ w2, compute_uv=False)
-    expected = (np.arange(len(values)) < negative).astype(float)
-    errors = as_printed(relative_error(values, expected))
-    return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, {"prop3/rank": errors})
+    return random_problem(rng, symmetric(rng, negative, dim - negative), outputs, hidden)
 
 
 def scaled(w1: Array, w2: Array, matrix: Array) -> float:
@@ -198,26 +251,80 @@ def scaled(w1: Array, w2: Array, matrix: Array) -> float:
     return trace(w1, w2, matrix) / float(np.linalg.norm(w1, 2) * np.linalg.norm(w2, 2)) ** 2
 
 
-def _nearby(rng: Random, w1: Array, w2: Array) -> tuple[Array, Array]:
-    """Weights at a random distance, from very small to large."""
-    distance = 10 ** rng.uniform(-4, 1)
-    return w1 + distance * rng.normal(size=w1.shape), w2 + distance * rng.normal(size=w2.shape)
+@formula(
+    "prop3",
+    "In a network wide enough the problems (1) to (4) have the same minimum, the sum of the min(d, z, l) "
+    "smallest eigenvalues of C, l the number of its negative ones, and at that of (4) W1ᵀ W2 W2ᵀ W1 projects "
+    "on their eigenvectors: there is no collapse if there are several.",
+    at="Proposition 3, Section 3, and its proof, Appendix",
+    tried_at=wide,
+)
+def proposition_3(point: Problem) -> Errors:
+    """The decoy has one eigenvalue fewer."""
+    matrix, rank = point.matrix, point.rank
+    values, vectors = np.linalg.eigh(matrix)
+    expected = values[:rank].sum()
+    within_norms = descend(matrix, point.w1, point.w2, norms)
+    w1, w2 = descend(matrix, point.w1, point.w2, orthonormal_columns)
+    product = descend_product(matrix, point.w1.T @ point.w2)
+    scaled1, scaled2 = point.norms[0] * within_norms[0], point.norms[1] * within_norms[1]
+    nearby = (scaled(scaled1 + step1, scaled2 + step2, matrix) for step1, step2 in point.steps)
+    reached = (
+        scaled(scaled1, scaled2, matrix),
+        trace(*within_norms, matrix),
+        trace(np.eye(len(matrix)), product, matrix),
+        trace(w1, w2, matrix),
+    )
+    projector = vectors[:, :rank] @ vectors[:, :rank].T
+    return Errors(
+        printed=max(
+            *(off(loss, expected, values) for loss in reached),
+            below(nearby, expected),
+            relative_error(w1.T @ w2 @ w2.T @ w1, projector),
+        ),
+        decoy=max(off(loss, values[: rank - 1].sum(), values) for loss in reached),
+    )
 
 
-def narrow(rng: Random, largest: int) -> Checked:
-    """Problem (4) in a network with too few hidden units to avoid unwanted directions."""
+def narrow(rng: Random, largest: int) -> Problem:
+    """A network with enough hidden units for the constraints of (4), and too few to avoid unwanted
+    directions."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, min(dim, outputs) - 1)
-    matrix = symmetric(rng, negative, dim - negative)
     hidden = size(rng, max(dim, outputs), dim + outputs - negative - 1)
-    values = np.linalg.eigvalsh(matrix)
-    start = orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs)
-    minimum = trace(*descend(matrix, *start, orthonormal_columns), matrix)
-    errors = {
-        "printed": off(minimum, values[:negative].sum(), values),
-        "corrected": off(minimum, values[: dim + outputs - hidden].sum(), values),
-    }
-    return Checked({"inputs": dim, "hidden": hidden, "outputs": outputs}, {"prop3-width": errors})
+    return random_problem(rng, symmetric(rng, negative, dim - negative), outputs, hidden)
 
 
-CHECKS = (proposition2, output_layer, proposition3, few_negative, narrow)
+@formula(
+    "prop3-width",
+    "The loss under orthonormality (4) has the minimum of the scaled loss (3) at {}.",
+    at="Proposition 3, Section 3, and its proof of (3) ⇔ (4), Appendix",
+    wrong=Misprint(
+        "substantive",
+        printed=Text("any width that allows its constraints, h ≥ max(d, z)", r"h\ge\max(d,z)"),
+        corrected=Text(
+            "h ≥ d + z - min(d, z, l), l the number of C's negative eigenvalues",
+            r"h\ge d+z-\min(d,z,l),\quad l\text{ the number of negative eigenvalues of }C",
+        ),
+        note="in a narrower network d + z - h singular values of W2ᵀ W1 are 1, and the minimum is the sum "
+        "of as many eigenvalues of C, some of them positive; the proof's U and V filled with zero rows are "
+        "not orthonormal: for C = diag(-1, 2, 3), z = 2, h = 3 the minimum of (3) is -1, that of (4) is 1",
+    ),
+    tried_at=narrow,
+)
+def width_of_proposition_3(point: Problem) -> Errors:
+    values, (inputs, hidden, outputs) = point.values, point.sizes.values()
+    w1, w2 = descend(point.matrix, polar_factor(point.w1), polar_factor(point.w2), orthonormal_columns)
+    minimum = trace(w1, w2, point.matrix)
+    return Errors(
+        printed=off(minimum, values[: point.rank].sum(), values),
+        corrected=off(minimum, values[: inputs + outputs - hidden].sum(), values),
+    )
+
+
+FORMULAS: tuple[Formula, ...] = (
+    proposition_2,
+    best_output_layer,
+    proposition_3,
+    width_of_proposition_3,
+)

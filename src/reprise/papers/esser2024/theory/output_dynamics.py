@@ -1,23 +1,28 @@
-"""Checks Theorems 2 and 3, their proofs, and the sentences about them, at random points.
+"""Theorems 2 and 3, and Eq. 11: the outputs of a linear network under the orthogonal loss (8).
 
-The `printed` ODE is Eq. 9; the `corrected` one is what small steps of projected gradient descent follow.
+What needs torch is imported where it calculates, so that lists of claims do not wait for it.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
-from reprise.evidence.identities import Array, Check, Checked, Random, as_printed, relative_error, size
-from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, Velocity, flow, gradient_step, printed
-from reprise.papers.esser2024.theory.points import orthonormal
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
+
+if TYPE_CHECKING:
+    from reprise.papers.esser2024.limiting_dynamics.dynamics import Velocity
 
 DIFFERENCE_STEP = 1e-5
 """Step size of the central difference that gives descent's velocity."""
 
 
 @dataclass(frozen=True)
-class Point:
+class Weights:
     """C = V Λ Vᵀ, and weights that satisfy the constraint."""
 
     eigenvalues: Array
@@ -40,195 +45,163 @@ class Point:
     def loss(self, w1: Array, w2: Array) -> float:
         return float(np.trace(w2.T @ w1 @ self.c @ w1.T @ w2))
 
-    def after_step(self, learning_rate: float) -> tuple[Array, Array]:
-        """The weights after one projected step."""
-        weights = (torch.from_numpy(self.w1), torch.from_numpy(self.w2))
-        w1, w2 = gradient_step(weights, torch.from_numpy(self.c), learning_rate)
+    def after(self, learning_rate: float, steps: int = 1) -> tuple[Array, Array]:
+        """The weights after projected steps of descent."""
+        from reprise.papers.esser2024.limiting_dynamics.dynamics import gradient_step
+        from reprise.papers.esser2024.theory.autodiff import tensor
+
+        w1, w2, c = (tensor(each) for each in (self.w1, self.w2, self.c))
+        for _ in range(steps):
+            w1, w2 = gradient_step((w1, w2), c, learning_rate)
         return w1.numpy(), w2.numpy()
 
     @property
     def descent_velocity(self) -> Array:
         """dq/dt of projected gradient descent in the limit of small steps."""
         forward, backward = (
-            self.v.T @ w1.T @ w2
-            for w1, w2 in (self.after_step(DIFFERENCE_STEP), self.after_step(-DIFFERENCE_STEP))
+            self.v.T @ w1.T @ w2 for w1, w2 in (self.after(DIFFERENCE_STEP), self.after(-DIFFERENCE_STEP))
         )
         return (forward - backward) / (2 * DIFFERENCE_STEP)
 
+    @property
+    def proof_velocity(self) -> Array:
+        """dq/dt of the flow in Theorem 2's proof, by (I - W Wᵀ) times the gradient."""
+        w1, w2, c = self.w1, self.w2, self.c
+        gradients = 2 * w2 @ w2.T @ w1 @ c, 2 * w1 @ c @ w1.T @ w2
+        dw1, dw2 = (w @ (w.T @ slope) - slope for w, slope in zip((w1, w2), gradients, strict=True))
+        return self.v.T @ (dw1.T @ w2 + w1.T @ dw2)
 
-def random_point(rng: Random, inputs: int, outputs: int, width: int) -> Point:
+
+def random_weights(rng: Random, inputs: int, outputs: int, width: int) -> Weights:
     eigenvalues = np.sort(rng.normal(size=inputs))
     v, w1, w2 = (orthonormal(rng, *s) for s in ((inputs, inputs), (width, inputs), (width, outputs)))
-    return Point(eigenvalues, v, w1, w2)
+    return Weights(eigenvalues, v, w1, w2)
 
 
-def square_layers(rng: Random, largest: int) -> Checked:
-    """The velocity of each ODE against that of descent where h = d = 2 and z = 1."""
-    point = random_point(rng, 2, 1, 2)
-    descent = point.descent_velocity
-    gaps = {form: relative_error(ode(point.q, point.eigenvalues), descent) for form, ode in ODES.items()}
-    return Checked(point.sizes, {"thm2/velocity-h2": gaps})
-
-
-def theorem_2(rng: Random, largest: int) -> Checked:
-    """Theorem 2: the velocities of descent and of the proof's flow, and the invariances of the loss (8)."""
+def constrained(rng: Random, largest: int) -> Weights:
     inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    point = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
-    descent = point.descent_velocity
-    w1, w2, c = point.w1, point.w2, point.c
-    gradients = 2 * w2 @ w2.T @ w1 @ c, 2 * w1 @ c @ w1.T @ w2
-    dw1, dw2 = (w @ (w.T @ gradient) - gradient for w, gradient in zip((w1, w2), gradients, strict=True))
-    proof = point.v.T @ (dw1.T @ w2 + w1.T @ dw2)
-    loss_before = point.loss(w1, w2)
-    rotated_losses = (
-        point.loss(w1 @ orthonormal(rng, inputs, inputs), w2),
-        point.loss(w1, w2 @ orthonormal(rng, outputs, outputs)),
-    )
-    ode_errors = {
-        form: relative_error(ode(point.q, point.eigenvalues), descent) for form, ode in ODES.items()
-    }
-    change = [abs(after / loss_before - 1) for after in rotated_losses]
-    return Checked(
-        point.sizes,
-        {
-            "thm2-ode": ode_errors,
-            "thm2/proof-flow": as_printed(relative_error(printed(point.q, point.eigenvalues), proof)),
-            "thm2-grassmann": {"printed": change[0], "corrected": change[1]},
-        },
-    )
+    return random_weights(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
 
 
-def theorem_3_proof(rng: Random, largest: int) -> Checked:
-    """Eq. 10 and the proof's two derivatives along Eq. 9."""
-    values = np.sort(rng.normal(size=size(rng, 2, largest)))[:, None]
-    q = rng.normal(size=values.shape)
-    q *= rng.uniform(0.1, 0.95) / np.linalg.norm(q)
-    velocity = printed(q, values[:, 0])
-    inner, form = float((q.T @ q).item()), float((q.T @ (values * q)).item())
-    eq10 = 2 * (-(1 - inner) * values * q - (np.eye(len(q)) - q @ q.T) @ (values * q))
-    norm = np.array([-8 * (1 - inner) * form])
-    first = 2 * ((1 - inner) * -values[0] + (form - values[0])) * q[0]
-    return Checked(
-        {"inputs": len(q), "outputs": 1},
-        {
-            "eq10/one-output": as_printed(relative_error(eq10, velocity)),
-            "thm3/norm": as_printed(relative_error(norm, 2 * (q.T @ velocity)[0])),
-            "thm3/first-component": as_printed(relative_error(first, velocity[0])),
-        },
+@formula(
+    "thm2-ode",
+    "The outputs of gradient flow on the orthogonal loss (8), within its constraints, obey {}.",
+    at="Theorem 2, Eq. 9, Section 5.1",
+    wrong=Misprint(
+        "substantive",
+        printed=Text(
+            "dq/dt = -2 [2 Λ q - Λ q qᵀ q - q qᵀ Λ q]",
+            r"\dot{q}=-2\left[2\Lambda q-\Lambda qq^{\top}q-qq^{\top}\Lambda q\right]",
+        ),
+        corrected=Text(
+            "dq/dt = -[4 Λ q - Λ q qᵀ q - 3 q qᵀ Λ q]",
+            r"\dot{q}=-\left[4\Lambda q-\Lambda qq^{\top}q-3qq^{\top}\Lambda q\right]",
+        ),
+        note="Eq. 9 is the flow of its proof, in which the gradient's part (I - W Wᵀ) G moves both weights, "
+        "as on Grassmann manifolds; but the loss changes under W1 -> W1 R, so that W1 lives on a Stiefel "
+        "manifold, where the gradient, and the step (11) with its projection, have the further part "
+        "W1 (W1ᵀ G - Gᵀ W1) / 2; with z = 1 the limits are the same, and with h = d = 2 Eq. 9 has two thirds "
+        "of the velocity; Eqs. 10 and 12 inherit it",
+    ),
+    tried_at=constrained,
+)
+def theorem_2(point: Weights) -> Errors:
+    """Against small steps of (11), projected onto the constraints."""
+    from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES
+
+    velocity = point.descent_velocity
+    return Errors(
+        **{form: relative_error(ode(point.q, point.eigenvalues), velocity) for form, ode in ODES.items()}
     )
 
 
-def theorem_3_positive(rng: Random, largest: int) -> Checked:
-    """Theorem 3 for positive eigenvalues: from an admissible start with h = d and |q| = 1, and from |q| <
-    1."""
+@formula(
+    "thm2/proof-flow",
+    "Eq. 9 is the flow of Theorem 2's proof, in which (I - W Wᵀ) times the gradient moves W1 and W2.",
+    at="Theorem 2, proof, Appendix",
+    tried_at=constrained,
+)
+def flow_of_the_proof(point: Weights) -> Errors:
+    """The decoy is the corrected equation."""
+    from reprise.papers.esser2024.limiting_dynamics import dynamics
+
+    velocity = point.proof_velocity
+    return Errors(
+        printed=relative_error(dynamics.printed(point.q, point.eigenvalues), velocity),
+        decoy=relative_error(dynamics.corrected(point.q, point.eigenvalues), velocity),
+    )
+
+
+@dataclass(frozen=True)
+class OneOutput:
+    """Eigenvalues of C, and a start q of shape [d, 1]."""
+
+    values: Array
+    q: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"inputs": len(self.q), "outputs": 1}
+
+    def end(self, ode: Velocity, time: float, sign: int = 1) -> Array:
+        """Where an equation leads from the start, or from its opposite."""
+        from reprise.papers.esser2024.limiting_dynamics.dynamics import flow
+
+        return flow(ode, sign * self.q, self.values, np.array([time]))[-1]
+
+
+def one_output(rng: Random, largest: int) -> OneOutput:
+    values = np.sort(rng.normal(size=size(rng, 2, largest)))
+    return OneOutput(values, rng.uniform(0.1, 0.95) * orthonormal(rng, len(values), 1))
+
+
+@formula(
+    "eq10/one-output",
+    "The ODE (10) is the ODE (9) for one output, z = 1.",
+    at="Theorem 3, Eq. 10, Section 5.1",
+    tried_at=one_output,
+)
+def eq_10(point: OneOutput) -> Errors:
+    """The decoy leaves out the factor 2."""
+    from reprise.papers.esser2024.limiting_dynamics.dynamics import printed
+
+    q, product = point.q, point.values[:, None] * point.q
+    half = -(1 - q.T @ q) * product - (np.eye(len(q)) - q @ q.T) @ product
+    velocity = printed(q, point.values)
+    return Errors(printed=relative_error(2 * half, velocity), decoy=relative_error(half, velocity))
+
+
+def square(rng: Random, largest: int) -> Weights:
+    """Positive eigenvalues and a square W1, h = d."""
     inputs = size(rng, 2, largest)
-    values = rng.uniform(0.5, 2, inputs)
-    square = random_point(rng, inputs, 1, inputs)
-    # Uses descent, because the ODEs preserve |q| = 1 only in exact arithmetic.
-    limit = _descend(square, values, steps=100)
-    interior_start = rng.uniform(0.1, 0.9) * square.q
-    ends = [_end(ode, interior_start, values, 10 / values.min()) for ode in ODES.values()]
-    return Checked(
-        {"inputs": inputs, "outputs": 1, "hidden": inputs},
-        {
-            "thm3-positive": {
-                "printed": float(np.linalg.norm(limit)),
-                "corrected": max(float(np.linalg.norm(end)) for end in ends),
-            }
-        },
-    )
+    point = random_weights(rng, inputs, 1, inputs)
+    return Weights(np.sort(rng.uniform(0.5, 2, inputs)), point.v, point.w1, point.w2)
 
 
-def theorem_3_negative(rng: Random, largest: int) -> Checked:
-    """Theorem 3 with a negative eigenvalue: from a start with e_1ᵀ q < 0, and from its opposite."""
-    inputs = size(rng, 2, largest)
-    gap = rng.uniform(0.5, 1)
-    values = -rng.uniform(0.5, 1.5) + np.concatenate([[0.0], gap + rng.uniform(0, 3, inputs - 1)])
-    q0 = _away_from_zero(rng, inputs) * rng.uniform(0.1, 1)
-    q0 *= -np.sign(q0[0])
-    e1 = np.eye(inputs)[:, :1]
-    sign_error = max(
-        relative_error(_end(ode, sign * q0, values, 12 / gap), -sign * e1)
-        for ode in ODES.values()
-        for sign in (1, -1)
-    )
-    printed_error = relative_error(_end(printed, q0, values, 12 / gap), e1)
-    return Checked(
-        {"inputs": inputs, "outputs": 1}, {"thm3-limit": {"printed": printed_error, "corrected": sign_error}}
-    )
+@formula(
+    "thm3-positive",
+    "If all eigenvalues of C are positive, the output q goes to 0 {}.",
+    at="Theorem 3, first case, Section 5.1",
+    wrong=Misprint(
+        "typo",
+        printed=Text("from every start (tried: h = d, where |q_0| = 1)", r"\lambda_1>0\ \Rightarrow\ q\to0"),
+        corrected=Text("from |q_0| < 1", r"\lambda_1>0\text{ and }\Vert q_0\Vert<1\ \Rightarrow\ q\to0"),
+        note="a border of the range: h = d makes |q_0| = 1, and then it stays 1",
+    ),
+    tried_at=square,
+)
+def positive_eigenvalues(point: Weights) -> Errors:
+    """As printed by descent, because the equations preserve |q| = 1 only in exact arithmetic."""
+    from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES
+
+    w1, w2 = point.after(0.1 / point.eigenvalues.max(), steps=100)
+    inside = OneOutput(point.eigenvalues, 0.8 * point.q)
+    time = 10 / point.eigenvalues.min()
+    ends = [float(np.linalg.norm(inside.end(ode, time))) for ode in ODES.values()]
+    return Errors(printed=float(np.linalg.norm(w1.T @ w2)), corrected=max(ends))
 
 
-def theorem_3_zero(rng: Random, largest: int) -> Checked:
-    """Theorem 3 with a smallest eigenvalue of 0: q against 0 and ±e_1, and against the line through e_1."""
-    inputs = size(rng, 2, largest)
-    values = np.concatenate([[0.0], rng.uniform(0.5, 2, inputs - 1)])
-    q0 = _away_from_zero(rng, inputs) * rng.uniform(0.3, 0.8)
-    e1 = np.eye(inputs)[:, :1]
-    ends = [_end(ode, q0, values, 18) for ode in ODES.values()]
-    printed_error = min(float(np.linalg.norm(ends[0] - limit)) for limit in (0 * e1, e1, -e1))
-    line_error = max(float(np.linalg.norm(end[1:]) / abs(end[0, 0])) for end in ends)
-    return Checked(
-        {"inputs": inputs, "outputs": 1}, {"thm3-zero": {"printed": printed_error, "corrected": line_error}}
-    )
-
-
-def most_negative_eigenvectors(rng: Random, largest: int) -> Checked:
-    """The limit of projected gradient descent: Q Qᵀ against the projector on the eigenvectors to be
-    extracted, one per output or negative eigenvalue, whichever are fewer.
-
-    Eigenvalues are at least 0.4 away from each other and from 0.
-    """
-    inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    negative = size(rng, 1, inputs)
-    steps = 0.4 + rng.uniform(0, 0.6, inputs)
-    values = np.concatenate([-np.cumsum(steps[:negative])[::-1], np.cumsum(steps[negative:])])
-    point = random_point(rng, inputs, outputs, inputs + outputs)
-    q = _descend(point, values, steps=600)
-    expected = np.diag((np.arange(inputs) < min(negative, outputs)).astype(float))
-    return Checked(
-        point.sizes,
-        {"prop3/most-negative-eigenvectors": as_printed(relative_error(q @ q.T, expected))},
-    )
-
-
-def new_datapoint(rng: Random, largest: int) -> Checked:
-    """u_t(x̂) = q_tᵀ Vᵀ x̂ after some steps of descent."""
-    inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    point = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
-    w1, w2 = point.after_step(0.1)
-    x, trained = rng.normal(size=inputs), Point(point.eigenvalues, point.v, w1, w2)
-    return Checked(
-        point.sizes,
-        {"new-datapoint/output": as_printed(relative_error(trained.q.T @ point.v.T @ x, w2.T @ (w1 @ x)))},
-    )
-
-
-def eq_11(rng: Random, largest: int) -> Checked:
-    """Whether a short step of (11) raises the loss (1) or not (0), for each sign of the gradient."""
-    inputs, outputs = size(rng, 2, largest), size(rng, 1, 3)
-    point = random_point(rng, inputs, outputs, max(inputs, outputs) + size(rng, 1, largest))
-    loss_before = point.loss(point.w1, point.w2)
-    raises_loss = {
-        form: float(point.loss(*point.after_step(step)) > loss_before)
-        for form, step in (("printed", -1e-3), ("corrected", 1e-3))
-    }
-    return Checked(point.sizes, {"eq11": raises_loss})
-
-
-def _descend(point: Point, values: Array, *, steps: int) -> Array:
-    """q after projected gradient descent on a C with other eigenvalues and the point's eigenvectors."""
-    c = torch.from_numpy((point.v * values) @ point.v.T)
-    w1, w2 = torch.from_numpy(point.w1), torch.from_numpy(point.w2)
-    for _ in range(steps):
-        w1, w2 = gradient_step((w1, w2), c, 0.1 / np.abs(values).max())
-    return point.v.T @ (w1.mT @ w2).numpy()
-
-
-def _end(ode: Velocity, q0: Array, values: Array, time: float) -> Array:
-    return flow(ode, q0, values, np.array([time]))[-1]
-
-
-def _away_from_zero(rng: Random, inputs: int) -> Array:
+def away_from_zero(rng: Random, inputs: int) -> Array:
     """A unit vector with |e_1ᵀ q| > 0.1. Shape [d, 1]."""
     while True:
         q = orthonormal(rng, inputs, 1)
@@ -236,14 +209,91 @@ def _away_from_zero(rng: Random, inputs: int) -> Array:
             return q
 
 
-CHECKS: tuple[Check, ...] = (
-    square_layers,
+def opposite_start(rng: Random, largest: int) -> OneOutput:
+    """A negative smallest eigenvalue, and e_1ᵀ q < 0."""
+    inputs, gap = size(rng, 2, largest), rng.uniform(0.5, 1)
+    values = -rng.uniform(0.5, 1.5) + np.concatenate([[0.0], gap + rng.uniform(0, 3, inputs - 1)])
+    q = away_from_zero(rng, inputs) * rng.uniform(0.1, 1)
+    return OneOutput(values, q * -np.sign(q[0]))
+
+
+@formula(
+    "thm3-limit",
+    "If an eigenvalue of C is negative, the output q goes to {}.",
+    at="Theorem 3, second case, and its proof, Section 5.1",
+    wrong=Misprint(
+        "typo",
+        printed=Text("e_1 (tried: e_1ᵀ q_0 < 0)", r"q\to e_1"),
+        corrected=Text("±e_1, by the sign of e_1ᵀ q_0", r"q\to\operatorname{sign}(e_1^{\top}q_0)\,e_1"),
+        note="as Figure 3 shows",
+    ),
+    tried_at=opposite_start,
+)
+def negative_eigenvalue(point: OneOutput) -> Errors:
+    """As corrected, from both signs, by Eq. 9 and by the corrected equation."""
+    from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES, printed
+
+    e1, time = np.eye(len(point.q))[:, :1], 24
+    ends = [
+        relative_error(point.end(ode, time, sign), -sign * e1) for ode in ODES.values() for sign in (1, -1)
+    ]
+    return Errors(printed=relative_error(point.end(printed, time), e1), corrected=max(ends))
+
+
+def zero_eigenvalue(rng: Random, largest: int) -> OneOutput:
+    """The smallest eigenvalue is 0."""
+    inputs = size(rng, 2, largest)
+    values = np.concatenate([[0.0], rng.uniform(0.5, 2, inputs - 1)])
+    return OneOutput(values, away_from_zero(rng, inputs) * rng.uniform(0.3, 0.8))
+
+
+@formula(
+    "thm3-zero",
+    "Along the ODE (10), if the smallest eigenvalue of C is 0, the output q goes to {}.",
+    at="Theorem 3, Section 5.1",
+    wrong=Misprint(
+        "typo",
+        printed=Text("0 or the smallest eigenvector, as in the two cases named"),
+        corrected=Text("the line through e_1, to some length between 0 and 1"),
+        note="a case left out",
+    ),
+    tried_at=zero_eigenvalue,
+)
+def smallest_is_zero(point: OneOutput) -> Errors:
+    from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES
+
+    e1 = np.eye(len(point.q))[:, :1]
+    ends = {form: point.end(ode, 18) for form, ode in ODES.items()}
+    return Errors(
+        printed=min(float(np.linalg.norm(ends["printed"] - limit)) for limit in (0 * e1, e1, -e1)),
+        corrected=max(float(np.linalg.norm(end[1:]) / abs(end[0, 0])) for end in ends.values()),
+    )
+
+
+@formula(
+    "eq11",
+    "A short step {} on the orthogonal loss, projected, lowers the loss (1 where it raises it).",
+    at="Eq. 11, Section 5.2",
+    wrong=Misprint(
+        "typo",
+        printed=Text("W + η ∇L", r"W+\eta\nabla L"),
+        corrected=Text("W - η ∇L", r"W-\eta\nabla L"),
+    ),
+    is_bound=True,
+    tried_at=constrained,
+)
+def eq_11(point: Weights) -> Errors:
+    before = point.loss(point.w1, point.w2)
+    up, down = (float(point.loss(*point.after(step)) > before) for step in (-1e-3, 1e-3))
+    return Errors(printed=up, corrected=down)
+
+
+FORMULAS: tuple[Formula, ...] = (
     theorem_2,
-    theorem_3_proof,
-    theorem_3_positive,
-    theorem_3_negative,
-    theorem_3_zero,
-    most_negative_eigenvectors,
-    new_datapoint,
+    flow_of_the_proof,
+    eq_10,
+    positive_eigenvalues,
+    negative_eigenvalue,
+    smallest_is_zero,
     eq_11,
 )

@@ -1,224 +1,273 @@
-"""Section 2: the outputs' motion under gradient flow, and its decoupling (Eqs. 3 to 5, Lemma 1)."""
+"""Section 2: the outputs' motion under gradient flow, and its decoupling (Lemma 1 to Proposition 1).
+
+What needs torch is imported where it calculates, so that lists of claims do not wait for it.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from itertools import product
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from reprise.evidence.identities import Checked, Random, as_printed, relative_error, size
-from reprise.papers.esser2024.theory.points import (
-    Model,
-    Triplets,
-    Weights,
-    gradient,
-    kernel_machine,
-    linear,
-    normal,
-    orthonormal,
-    random_triplets,
-    tangent_kernel,
-    tensor,
-    two_layers,
-    velocity,
-)
+from reprise.evidence.claim import Quotation
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
+from reprise.papers.esser2024.theory.points import Triplets, random_triplets
 
+if TYPE_CHECKING:
+    from reprise.papers.esser2024.theory import autodiff
 
-def error(value: Tensor, expected: Tensor) -> float:
-    return relative_error(value.detach().numpy(), expected.detach().numpy())
-
-
-def diagonal(kernel: Tensor, outputs: int) -> Tensor:
-    """k(x, x') if l = j, else 0. Shapes [n, m] -> [n, output, m, output]."""
-    return torch.einsum("nm,lj->nlmj", kernel, torch.eye(outputs, dtype=kernel.dtype))
-
-
-def lemma1(rng: Random, largest: int) -> Checked:
-    """Lemma 1: inner products of the gradients of a single layer and of a kernel machine."""
-    dim, outputs, offset = size(rng, 2, largest), size(rng, 2, largest), rng.uniform(0.5, 1.5)
-    x, other = normal(rng, size(rng, 2, 6), dim), normal(rng, size(rng, 2, 6), dim)
-    theta = normal(rng, outputs, dim)
-    feature_weights = normal(rng, outputs, dim**2 + dim + 1)
-    products = x @ other.T
-    return Checked(
-        {"samples": len(x), "inputs": dim, "outputs": outputs},
-        {
-            "lemma1/linear": as_printed(
-                error(tangent_kernel(linear, (theta,), x, other), diagonal(products, outputs))
-            ),
-            "lemma1/kernel": as_printed(
-                error(
-                    tangent_kernel(kernel_machine(offset), (feature_weights,), x, other),
-                    diagonal((products + offset) ** 2, outputs),
-                )
-            ),
-        },
-    )
-
-
-def two_layer_kernel(rng: Random, largest: int) -> Checked:
-    """The two layers of Lemma 1's proof, with the identity for φ and orthonormal weights: the whole
-    kernel."""
-    dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
-    hidden = size(rng, dim + outputs, 10 * largest)
-    weights = tensor(orthonormal(rng, hidden, dim)), tensor(orthonormal(rng, hidden, outputs))
-    x, other = normal(rng, size(rng, 2, 6), dim), normal(rng, size(rng, 2, 6), dim)
-    kernel = tangent_kernel(two_layers(lambda hidden: hidden), weights, x, other)
-    products = diagonal(x @ other.T, outputs)
-    errors = {"printed": error(products, kernel), "corrected": error(2 * products, kernel)}
-    return Checked(
-        {"samples": len(x), "inputs": dim, "hidden": hidden, "outputs": outputs},
-        {"lemma1-two-layers": errors},
-    )
-
-
-def wide_relu(rng: Random, largest: int) -> Checked:
-    """The infinitely wide ReLU network with Gaussian weights, u(x) = W2ᵀ relu(W1 x) / √h.
-
-    Its kernel is an expectation over a hidden unit's weights. A network whose units are the nodes of an exact
-    quadrature has the same kernel and can be differentiated automatically.
-    """
-    outputs = size(rng, 2, 3)
-    x, other = normal(rng, 1, 2), normal(rng, 1, 2)
-    model, weights = _quadrature_network(x, other, outputs)
-    kernel = tangent_kernel(model, weights, x, other)[0, :, 0]
-    lengths = float(x.norm() * other.norm())
-    cosine = float((x @ other.T).squeeze()) / lengths
-    angle = np.arccos(cosine)
-    last_layer = lengths * (np.sin(angle) + (np.pi - angle) * cosine) / (2 * np.pi)
-    first_layer = lengths * cosine * (np.pi - angle) / (2 * np.pi)
-    ones = torch.eye(outputs, dtype=torch.float64)
-    interaction = kernel - kernel.diagonal().diag()
-    return Checked(
-        {"inputs": 2, "outputs": outputs},
-        {
-            "lemma1-wide-relu": {
-                "printed": error(last_layer * ones, kernel),
-                "corrected": error((last_layer + first_layer) * ones, kernel),
-            },
-            "lemma1/wide-no-interaction": as_printed(float(interaction.norm() / kernel.norm())),
-        },
-    )
-
-
-def _quadrature_network(x: Tensor, other: Tensor, outputs: int) -> tuple[Model, Weights]:
-    """Hidden units at the nodes of a quadrature of N(0, I) for W1 (in the plane) and of ±1 for W2.
-
-    Each unit is scaled by the square root of its share. Arcs end where ReLU switches on or off for one of the
-    inputs; |w|²/2 has an exponential distribution, and the kernel is linear in it.
-    """
-    turns = [np.arctan2(*point[0].numpy()[::-1]) + s * np.pi / 2 for point in (x, other) for s in (-1, 1)]
-    edges = np.sort(np.mod(turns, 2 * np.pi))
-    edges = np.append(edges, edges[0] + 2 * np.pi)
-    nodes, shares = np.polynomial.legendre.leggauss(20)
-    half = np.diff(edges)[:, None] / 2
-    angles = ((edges[:-1] + edges[1:])[:, None] / 2 + half * nodes).ravel()
-    arcs = (half * shares).ravel() / (2 * np.pi)
-    radii, chances = np.polynomial.laguerre.laggauss(2)
-    signs = np.array(list(product([-1.0, 1.0], repeat=outputs)))
-    w1, w2, share = [], [], []
-    for (angle, arc), (half_square, chance), sign in product(
-        zip(angles, arcs, strict=True), zip(radii, chances, strict=True), signs
-    ):
-        w1.append(np.sqrt(2 * half_square) * np.array([np.cos(angle), np.sin(angle)]))
-        w2.append(sign)
-        share.append(arc * chance / len(signs))
-    scale = tensor(np.sqrt(share))
-    return two_layers(lambda hidden: torch.relu(hidden) * scale), (tensor(np.array(w1)), tensor(np.array(w2)))
-
-
-def regression(rng: Random, largest: int) -> Checked:
-    """Eq. 3 in a two-layer network, and Remark 1 in a linear model."""
-    triplets = random_triplets(rng, size(rng, 2, largest))
-    dim, outputs, hidden = triplets.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
-    labels, probe = normal(rng, len(triplets.x), outputs), normal(rng, 3, dim)
-    model = two_layers(torch.tanh)
-    weights = normal(rng, hidden, dim), normal(rng, hidden, outputs)
-    kernel = tangent_kernel(model, weights, probe, triplets.x)
-    eq3 = -torch.einsum("nlmj,mj->nl", kernel, model(weights, triplets.x) - labels)
-    output_velocity = velocity(
-        model, weights, lambda *w: ((model(w, triplets.x) - labels) ** 2).sum() / 2, probe
-    )
-    theta = normal(rng, outputs, dim)
-    single_outputs = [_least_squares(theta[[j]], triplets.x, labels[:, [j]], probe) for j in range(outputs)]
-    return Checked(
-        {"samples": len(triplets.x), "inputs": dim, "hidden": hidden, "outputs": outputs},
-        {
-            "eq3/dynamics": as_printed(error(eq3, output_velocity)),
-            "remark1/independent": as_printed(
-                error(torch.cat(single_outputs, 1), _least_squares(theta, triplets.x, labels, probe))
-            ),
-        },
-    )
-
-
-def _least_squares(theta: Tensor, x: Tensor, labels: Tensor, probe: Tensor) -> Tensor:
-    """Outputs at `probe` after 20 steps of gradient descent."""
-    rate = 0.5 / float((x.T @ x).trace())
-    for _ in range(20):
-        (slope,) = gradient(lambda weights: ((x @ weights.T - labels) ** 2).sum() / 2, theta)
-        theta = theta - rate * slope
-    return probe @ theta.T
-
-
-Pull = Callable[[Tensor, Tensor], Tensor]
+Pull = Callable[[Array, Array], Array]
 """Maps samples x_i and u(x_i) to the sum over i and j of ⟨∇u_l(x), ∇u_j(x_i)⟩ u_j(x_i), at a fixed x."""
 
 
-def by_gradients(model: Model, weights: Weights, probe: Tensor) -> Pull:
-    return lambda x, u: torch.einsum("nlmj,mj->nl", tangent_kernel(model, weights, probe, x), u)
+@dataclass(frozen=True)
+class Models:
+    """Triplets, inputs at which outputs are looked at, and weights of three models: a linear one, a kernel
+    machine of (xᵀx' + offset)² and a network of two layers with tanh."""
+
+    triplets: Triplets
+    probe: Array
+    theta: Array
+    machine: Array
+    offset: float
+    network: tuple[Array, Array]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        outputs, inputs = self.theta.shape
+        samples = len(self.triplets.x)
+        return {"samples": samples, "inputs": inputs, "hidden": len(self.network[0]), "outputs": outputs}
+
+    def kernel(self, x: Array, other: Array) -> Array:
+        return (x @ other.T + self.offset) ** 2
 
 
-def by_kernel(kernel: Callable[[Tensor, Tensor], Tensor], probe: Tensor) -> Pull:
+def models(rng: Random, largest: int) -> Models:
+    triplets = random_triplets(rng, size(rng, 2, largest))
+    dim, outputs, hidden = triplets.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
+    return Models(
+        triplets,
+        probe=rng.normal(size=(3, dim)),
+        theta=rng.normal(size=(outputs, dim)),
+        machine=rng.normal(size=(outputs, dim**2 + dim + 1)),
+        offset=rng.uniform(0.5, 1.5),
+        network=(rng.normal(size=(hidden, dim)), rng.normal(size=(hidden, outputs))),
+    )
+
+
+@formula(
+    "lemma1",
+    "The tangent kernel ⟨∇u_l(x), ∇u_j(x')⟩ is 0 between different outputs, and of one output it is xᵀx' in "
+    "a linear model and k(x, x') in a kernel machine.",
+    at="Lemma 1, Section 2.1",
+    tried_at=models,
+)
+def lemma_1(point: Models) -> Errors:
+    """The decoy has the same kernel between different outputs."""
+    from reprise.papers.esser2024.theory import autodiff
+
+    x, other, outputs = point.probe, point.triplets.x, len(point.theta)
+    kernels = (
+        (autodiff.tangent_kernel(autodiff.linear, (point.theta,), x, other), x @ other.T),
+        (
+            autodiff.tangent_kernel(autodiff.kernel_machine(point.offset), (point.machine,), x, other),
+            point.kernel(x, other),
+        ),
+    )
+
+    def error(between: Array) -> float:
+        return max(relative_error(np.einsum("nm,lj->nlmj", k, between), found) for found, k in kernels)
+
+    return Errors(printed=error(np.eye(outputs)), decoy=error(np.ones((outputs, outputs))))
+
+
+@dataclass(frozen=True)
+class Orthonormal:
+    """A linear network of two layers with orthonormal columns, and two sets of inputs."""
+
+    w1: Array
+    w2: Array
+    x: Array
+    other: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        hidden, inputs = self.w1.shape
+        return {"samples": len(self.x), "inputs": inputs, "hidden": hidden, "outputs": self.w2.shape[1]}
+
+
+def orthonormal_network(rng: Random, largest: int) -> Orthonormal:
+    dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
+    hidden = size(rng, dim + outputs, 10 * largest)
+    x, other = (rng.normal(size=(size(rng, 2, 6), dim)) for _ in range(2))
+    return Orthonormal(orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs), x, other)
+
+
+@formula(
+    "lemma1-two-layers",
+    "In the proof of Lemma 1, which itself is about one layer: in a linear network of two layers with "
+    "orthonormal weights the tangent kernel of an output is {}.",
+    at="Lemma 1, proof, Appendix",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "xᵀx', as W1 has no share in it",
+            r"k(x,x')=x^{\top}x'",
+        ),
+        corrected=Text(
+            "2 xᵀx', as W1 has the same share as W2",
+            r"k(x,x')=2x^{\top}x'",
+        ),
+        note="a slip in a proof, for the lemma holds: W1 has |w_l|² xᵀx', w_l the output's column of W2",
+    ),
+    quotes=Quotation(
+        "In limit all positive gradients arise only from the final layer", at="Lemma 1, proof, Appendix"
+    ),
+    word="only from the final layer",
+    tried_at=orthonormal_network,
+)
+def proof_of_lemma_1(point: Orthonormal) -> Errors:
+    from reprise.papers.esser2024.theory import autodiff
+
+    weights = point.w1, point.w2
+    kernel = autodiff.tangent_kernel(autodiff.linear_network, weights, point.x, point.other)
+    products = np.einsum("nm,lj->nlmj", point.x @ point.other.T, np.eye(point.w2.shape[1]))
+    return Errors(printed=relative_error(products, kernel), corrected=relative_error(2 * products, kernel))
+
+
+def by_gradients(point: Models) -> Pull:
+    """The sum by the gradients of the network with tanh."""
+    from reprise.papers.esser2024.theory import autodiff
+
+    def pull(x: Array, u: Array) -> Array:
+        kernel = autodiff.tangent_kernel(autodiff.tanh_network, point.network, point.probe, x)
+        return np.einsum("nlmj,mj->nl", kernel, u)
+
+    return pull
+
+
+def by_kernel(kernel: Callable[[Array, Array], Array], probe: Array) -> Pull:
     """The sum by Lemma 1: one kernel for every output, and none between outputs."""
     return lambda x, u: kernel(probe, x) @ u
 
 
-def eq4(pull: Pull, triplets: Triplets, u: Callable[[Tensor], Tensor]) -> Tensor:
-    return pull(triplets.x, u(triplets.positive)) + pull(triplets.positive, u(triplets.x))
+def pulled(pull: Pull, x: Array, u: Array, other: Array, u_other: Array, *, back: float = 1) -> Array:
+    """What a pair of samples adds to u̇: x by the outputs of the other, and the other by those of x."""
+    return pull(x, u_other) + back * pull(other, u)
 
 
-def eq5(pull: Pull, triplets: Triplets, u: Callable[[Tensor], Tensor]) -> Tensor:
-    return (
-        eq4(pull, triplets, u)
-        - pull(triplets.x, u(triplets.negative))
-        - pull(triplets.negative, u(triplets.x))
+def motion(
+    pull: Pull,
+    triplets: Triplets,
+    u: Callable[[Array], Array],
+    *,
+    contrastive: bool,
+    back: float = 1,
+    push: float = 1,
+) -> Array:
+    """u̇ by Eq. 4, or Eq. 5 of the contrastive loss.
+
+    Args:
+        back: factor on the half of a pair's terms in which the other sample stands for x.
+        push: factor on the negatives' terms.
+    """
+    x, positive, negative = triplets.x, triplets.positive, triplets.negative
+    found = pulled(pull, x, u(x), positive, u(positive), back=back)
+    if contrastive:
+        found = found - push * pulled(pull, x, u(x), negative, u(negative), back=back)
+    return found
+
+
+def _of_network(point: Models) -> Callable[[Array], Array]:
+    from reprise.papers.esser2024.theory import autodiff
+
+    return lambda x: autodiff.outputs(autodiff.tanh_network, point.network, x)
+
+
+@formula(
+    "eq4/dynamics",
+    "Outputs of any network follow Eq. 4 under the non-contrastive loss.",
+    at="Eq. 4, Section 2.2",
+    tried_at=models,
+)
+def eq_4(point: Models) -> Errors:
+    """The decoy leaves out each second term."""
+    from reprise.papers.esser2024.theory import autodiff as ad
+
+    loss, net = ad.non_contrastive, ad.tanh_network
+    expected = ad.velocity(loss, point.triplets, net, point.network, point.probe)
+
+    def error(back: float) -> float:
+        u = _of_network(point)
+        found = motion(by_gradients(point), point.triplets, u, contrastive=False, back=back)
+        return relative_error(found, expected)
+
+    return Errors(printed=error(1), decoy=error(0))
+
+
+@formula(
+    "eq5/dynamics",
+    "Outputs of any network follow Eq. 5 under the contrastive loss.",
+    at="Eq. 5, Section 2.2",
+    tried_at=models,
+)
+def eq_5(point: Models) -> Errors:
+    """The decoy turns the negatives' signs."""
+    from reprise.papers.esser2024.theory import autodiff as ad
+
+    loss, net = ad.contrastive, ad.tanh_network
+    expected = ad.velocity(loss, point.triplets, net, point.network, point.probe)
+
+    def error(push: float) -> float:
+        u = _of_network(point)
+        found = motion(by_gradients(point), point.triplets, u, contrastive=True, push=push)
+        return relative_error(found, expected)
+
+    return Errors(printed=error(1), decoy=error(-1))
+
+
+@formula(
+    "prop1/identical",
+    "Under the non-contrastive and the contrastive loss each output of a linear model or a kernel machine "
+    "moves by the equation of Proposition 1, the same for all, in which no other output occurs.",
+    at="Proposition 1, Section 2.2",
+    quotes=Quotation(
+        "every component of the network output ... has identical dynamics, and hence, identical fixed points",
+        at="Proposition 1, Section 2.2",
+    ),
+    word="identical dynamics",
+    tried_at=models,
+)
+def proposition_1(point: Models) -> Errors:
+    """The decoy leaves out each second term."""
+    from reprise.papers.esser2024.theory import autodiff as ad
+
+    linear = ad.linear, point.theta, by_kernel(lambda x, other: x @ other.T, point.probe)
+    machine = ad.kernel_machine(point.offset), point.machine, by_kernel(point.kernel, point.probe)
+    return Errors(
+        printed=max(_off(point, *model, back=1) for model in (linear, machine)),
+        decoy=max(_off(point, *model, back=0) for model in (linear, machine)),
     )
 
 
-def self_supervised(rng: Random, largest: int) -> Checked:
-    """Eqs. 4 and 5 in a two-layer network, and in the simplified form of Proposition 1."""
-    triplets = random_triplets(rng, size(rng, 2, largest))
-    dim, outputs, hidden = triplets.x.shape[1], size(rng, 2, largest), size(rng, 4, 3 * largest)
-    probe, offset = normal(rng, 3, dim), rng.uniform(0.5, 1.5)
-    network, net = two_layers(torch.tanh), (normal(rng, hidden, dim), normal(rng, hidden, outputs))
-    theta, feature_weights = (normal(rng, outputs, dim),), (normal(rng, outputs, dim**2 + dim + 1),)
-    machine = kernel_machine(offset)
-    errors = {}
-    for name, loss, formula in (
-        ("non-contrastive", triplets.non_contrastive, eq4),
-        ("contrastive", triplets.contrastive, eq5),
-    ):
-        for identity, model, weights, pull in (
-            (f"{formula.__name__}/dynamics", network, net, by_gradients(network, net, probe)),
-            (f"prop1/{name}", linear, theta, by_kernel(lambda a, b: a @ b.T, probe)),
-            (
-                f"prop1/{name}-kernel",
-                machine,
-                feature_weights,
-                by_kernel(lambda a, b: (a @ b.T + offset) ** 2, probe),
-            ),
-        ):
-            formula_velocity = formula(pull, triplets, partial(model, weights))
-            flow_velocity = velocity(model, weights, partial(_loss_of, loss, model), probe)
-            errors[identity] = as_printed(error(formula_velocity, flow_velocity))
-    return Checked({"samples": len(triplets.x), "inputs": dim, "hidden": hidden, "outputs": outputs}, errors)
+def _off(point: Models, model: autodiff.Model, theta: Array, pull: Pull, *, back: float) -> float:
+    """The larger error of Proposition 1's two equations."""
+    from reprise.papers.esser2024.theory import autodiff as ad
+
+    def u(x: Array) -> Array:
+        return ad.outputs(model, (theta,), x)
+
+    return max(
+        relative_error(
+            motion(pull, point.triplets, u, contrastive=loss is ad.contrastive, back=back),
+            ad.velocity(loss, point.triplets, model, (theta,), point.probe),
+        )
+        for loss in (ad.non_contrastive, ad.contrastive)
+    )
 
 
-def _loss_of(loss: Callable[..., Tensor], model: Model, *weights: Tensor) -> Tensor:
-    return loss(partial(model, weights))
-
-
-CHECKS = (lemma1, two_layer_kernel, wide_relu, regression, self_supervised)
+FORMULAS: tuple[Formula, ...] = (lemma_1, proof_of_lemma_1, eq_4, eq_5, proposition_1)

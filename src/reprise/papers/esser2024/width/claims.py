@@ -1,28 +1,51 @@
 """What the paper says of Figure 2, Theorem 1 and Conjecture 1."""
 
-from collections.abc import Callable
-
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim, Quantifier, ours, single
-from reprise.evidence.claims import for_all
+from reprise.evidence.claim import Cells, Change, Quotation, claim
 from reprise.evidence.comparison import Comparison, Measure, above, below
+from reprise.evidence.edits import times, together
 from reprise.evidence.measures import Source, applied, last, rows, wide
 from reprise.papers.esser2024.width.slopes import slope_of_means
 
 UNIT = "slope of log difference over log width"
 WHEN = {"init": "at initialisation", "end": "after the last epoch"}
-NAMES = {
-    "tanh": "tanh",
-    "relu": "ReLU",
-    "sigmoid": "sigmoid",
-    "centred_sigmoid": "sigmoid less its value at 0",
-    "scaled_sigmoid": "sigmoid less its value at 0, scaled to slope 1 there",
-}
-DECIDING = {"tanh": "goes to zero", "relu": "still is consistent with", "sigmoid": "increases"}
-"""The paper's words on an activation's curves."""
-SOURCE = "Figure 2, Section 4, Numerical Evaluation"
+COVERED = {"tanh": "tanh", "scaled_sigmoid": "sigmoid less its value at 0, scaled to slope 1 there"}
+"""The activations that meet Theorem 1's conditions φ(0) = 0 and φ'(0) = 1, with their names."""
+FIGURE = "Figure 2, Section 4"
+
+TO_ZERO = Quotation(
+    "we see that with increasing layer size the difference between linear and non-linear goes to zero", FIGURE
+)
+EVOLUTION = Quotation(
+    "the evolution of the infinite width non-linear networks are close to their linear counterparts",
+    "Section 1",
+)
+SLOWER = Quotation("the overall picture still is consistent with tanh but with slower convergence", FIGURE)
+OPPOSITE = Quotation(
+    "we observe the opposite picture: with increased layer width the difference between linear and "
+    "non-linear increases",
+    FIGURE,
+)
+CLOSE = Quotation(
+    "at initialization, the dynamics of 2-layer network with nonlinear activation is close to their linear, "
+    "width independent counterparts",
+    "Section 1",
+)
+DURING = Quotation(
+    "We furthermore conjecture that the same behaviour holds during evolution",
+    "Conjecture 1, Section 4",
+    hedge="conjecture",
+)
+
+WHOLE = "of runs whose two networks end at opposite limits, the whole difference counts"
+RARE = (
+    "after the last epoch the interval holds the slope in fewer than half of such sets of starts: rare runs "
+    "that end opposite decide it, and most sets have none"
+)
+STARTS = "20 further starts a seed, after results of one start a seed"
+SUMMED = f"{STARTS}; that the loss is the sum of Eq. 1, after results of it and of the mean over anchors"
 
 
 def fit(source: Source, name: str, **where: object) -> Measure:
@@ -30,17 +53,18 @@ def fit(source: Source, name: str, **where: object) -> Measure:
     return applied(slope_of_means, wide(source, name, "width", **where))
 
 
-def slope(activation: str, when: str, name: str = "difference", reduction: str = "mean") -> Measure:
+def slope(activation: str, when: str, name: str = "difference") -> Measure:
     """Of the outputs' difference from the linear twin's (`relative`: to its norm) against width."""
-    epoch = 0 if when == "init" else last
-    return fit("differences", name, activation=activation, reduction=reduction, epoch=epoch)
+    if when == "init":
+        return fit("starts", name, activation=activation)
+    return fit("differences", name, activation=activation, epoch=last)
 
 
 def slope_of_largest(activation: str) -> Measure:
     """Of the largest difference over the recorded epochs after the start."""
 
     def over_epochs(tables: Tables) -> pd.DataFrame:
-        looks = rows(tables["differences"], activation=activation, reduction="mean")
+        looks = rows(tables["differences"], activation=activation)
         later = looks[looks["epoch"] > 0].groupby(["seed", "width"])["difference"].max()
         return later.reset_index()
 
@@ -56,148 +80,140 @@ def _falls(measure: Measure) -> Comparison:
     return below(measure, 0.0, unit=UNIT, jackknife=True)
 
 
-def _grows(measure: Measure) -> Comparison:
-    return above(measure, 0.0, unit=UNIT, jackknife=True)
+def _at_widest(activation: str, factor: float) -> Change:
+    """The widest networks are further from their linear twins, by a factor, or closer."""
+    start, columns = ("difference", "relative"), ("difference", "relative", "up_to_sign")
+    return together(
+        times("starts", start, factor, activation=activation, width=last),
+        times("differences", columns, factor, activation=activation, width=last),
+    )
 
 
-RARE = (
-    "after the last epoch the interval holds the slope in fewer than half of such sets of starts: rare runs "
-    "that end opposite make it steeper, and most sets have none"
+@claim(
+    "esser2024/fig2/tanh-slope",
+    """With tanh the difference between nonlinear and linear output falls with width, at initialisation and
+    after the last epoch.""",
+    quotes=(TO_ZERO, EVOLUTION),
+    quantifier="generic",
+    word="goes to zero",
+    reading=f"{WHOLE}; {RARE}",
+    looked=SUMMED,
+    broken_by=_at_widest("tanh", 1e9),
 )
+def tanh_falls() -> Cells:
+    for when, words in WHEN.items():
+        yield words, _falls(slope("tanh", when))
 
 
-def _at_both_ends(cell: Callable[[str], Comparison]) -> dict[str, Comparison]:
-    """The cells of a sentence about initialisation and the last epoch."""
-    return {words: cell(when) for when, words in WHEN.items()}
-
-
-def _vanishes(activation: str, *, reading: str, quantifier: Quantifier, word: str) -> Claim:
-    return for_all(
-        f"esser2024/fig2/{_word(activation)}-slope",
-        f"{_named(activation)}: the difference between nonlinear and linear output falls with width, at "
-        "initialisation and after the last epoch.",
-        _at_both_ends(lambda when: _falls(slope(activation, when))),
-        source=SOURCE,
-        quantifier=quantifier,
-        word=word,
-        reading=reading,
-    )
-
-
-def _vanishes_relatively(activation: str) -> Claim:
-    return for_all(
-        f"esser2024/fig2/{_word(activation)}-relative-slope",
-        f"{_named(activation)}: relative to the linear output, the difference from it falls with width, at "
-        "initialisation and after the last epoch.",
-        _at_both_ends(lambda when: _falls(slope(activation, when, "relative"))),
-        source=SOURCE,
-        quantifier="generic",
-        word=DECIDING[activation],
-        reading="ours: relative to the linear output, which itself falls with width at initialisation",
-    )
-
-
-def _vanishes_up_to_sign(activation: str) -> Claim:
-    return single(
-        f"esser2024/fig2/{_word(activation)}-slope-up-to-sign",
-        f"{_named(activation)}: up to its sign, the nonlinear output's difference from the linear one falls "
-        "with width after the last epoch.",
-        _falls(slope(activation, "end", "up_to_sign")),
-        source="our remark on Figure 2",
-        quantifier="generic",
-        word="falls with width",
-        form="ours",
-        reading="up to the sign, ours; the loss is a mean over anchors, where Eq. 1 has their sum",
-        looked="added after a look at the seeds on which the slope at the end hangs",
-    )
-
-
-def _with_summed_loss(activation: str, verb: str, cell: Callable[[Measure], Comparison]) -> Claim:
-    return single(
-        f"esser2024/fig2/{activation}-slope-end-sum",
-        f"{_named(activation)}: the difference between nonlinear and linear output {verb} with width after "
-        "the last epoch (summed loss).",
-        cell(slope(activation, "end", reduction="sum")),
-        source=SOURCE,
-        quantifier="generic",
-        word=DECIDING[activation],
-        reading=SUM,
-    )
-
-
-def _word(activation: str) -> str:
-    return activation.replace("_", "-")
-
-
-def _named(activation: str) -> str:
-    return f"{NAMES[activation][0].upper()}{NAMES[activation][1:]}"
-
-
-COVERED = ("tanh", "scaled_sigmoid")
-"""The activations that meet Theorem 1's conditions φ(0) = 0 and φ'(0) = 1."""
-MEAN = (
-    "the loss is a mean over anchors, where Eq. 1 has their sum; of runs whose two networks end at opposite "
-    "limits, the whole difference counts"
+@claim(
+    "esser2024/fig2/tanh-relative-slope",
+    """With tanh the difference between nonlinear and linear output falls with width even relative to the
+    linear output, at initialisation and after the last epoch.""",
+    at=FIGURE,
+    form="ours",
+    quantifier="generic",
+    word="falls with width",
+    reading="ours: the paper does not say that at initialisation the linear output falls with width itself",
+    looked=SUMMED,
+    broken_by=_at_widest("tanh", 1e9),
 )
-SUM = "the loss is a sum over anchors, as in Eq. 1"
+def tanh_falls_relatively() -> Cells:
+    for when, words in WHEN.items():
+        yield words, _falls(slope("tanh", when, "relative"))
 
-CLAIMS = [
-    _vanishes("tanh", reading=f"{MEAN}; {RARE}", quantifier="generic", word=DECIDING["tanh"]),
-    _vanishes("relu", reading=MEAN, quantifier="generic", word=DECIDING["relu"]),
-    *(_vanishes_up_to_sign(name) for name in ("tanh", "relu")),
-    for_all(
-        "esser2024/fig2/sigmoid-slope",
-        "Sigmoid: the difference between nonlinear and linear output grows with width, at initialisation and "
-        "after the last epoch.",
-        _at_both_ends(lambda when: _grows(slope("sigmoid", when))),
-        source=SOURCE,
-        quantifier="generic",
-        word=DECIDING["sigmoid"],
-        reading=MEAN,
-    ),
-    *(_with_summed_loss(name, "falls", _falls) for name in ("tanh", "relu")),
-    _with_summed_loss("sigmoid", "grows", _grows),
-    *(_vanishes_relatively(name) for name in ("tanh", "relu")),
-    for_all(
-        "esser2024/fig2/relu-slower-than-tanh",
-        "The difference between nonlinear and linear output falls with width for ReLU as for tanh, "
-        "but more slowly, at initialisation and after the last epoch.",
-        {
-            f"{name}, {words}": cell
-            for when, words in WHEN.items()
-            for name, cell in {
-                "falls": _falls(slope("relu", when)),
-                "more slowly": above(slope("relu", when), slope("tanh", when), unit=UNIT, jackknife=True),
-            }.items()
-        },
-        source=SOURCE,
-        quantifier="generic",
-        word="slower convergence",
-        reading=MEAN,
-    ),
-    *(
-        ours(_vanishes(name, reading=MEAN, quantifier="universal", word="and after the last epoch"))
-        for name in ("centred_sigmoid", "scaled_sigmoid")
-    ),
-    for_all(
-        "esser2024/thm1/rate",
-        "With an activation that meets Theorem 1's conditions the difference between nonlinear and "
-        "linear output falls with width, at initialisation, at least as fast as √(log⁴ h / h) does "
-        "over these widths.",
-        {
-            NAMES[name]: below(slope(name, "init"), slope_of_bound(name), unit=UNIT, jackknife=True)
-            for name in COVERED
-        },
-        source="Theorem 1",
-        word="≤",
-    ),
-    for_all(
-        "esser2024/conj1/largest",
-        "With an activation that meets Theorem 1's conditions the largest difference between "
-        "nonlinear and linear output over all of training falls with width.",
-        {NAMES[name]: _falls(slope_of_largest(name)) for name in COVERED},
-        source="Conjecture 1",
-        word="∀",
-        reading=MEAN,
-    ),
-]
+
+@claim(
+    "esser2024/fig2/tanh-slope-up-to-sign",
+    """With tanh the difference between nonlinear and linear output, up to the sign of the one, falls with
+    width after the last epoch.""",
+    at=FIGURE,
+    form="ours",
+    quantifier="generic",
+    word="falls with width",
+    reading="ours: the paper does not say that the two may end at opposite limits, which few runs do",
+    looked=f"added after a look at the seeds on which the slope at the end hangs; {SUMMED}",
+    broken_by=_at_widest("tanh", 1e9),
+)
+def tanh_falls_up_to_sign() -> Comparison:
+    return _falls(slope("tanh", "end", "up_to_sign"))
+
+
+@claim(
+    "esser2024/fig2/relu-slower-than-tanh",
+    """With ReLU the difference between nonlinear and linear output falls with width as with tanh, but more
+    slowly, at initialisation and after the last epoch.""",
+    quotes=SLOWER,
+    quantifier="generic",
+    word="the overall picture",
+    reading=WHOLE,
+    looked=SUMMED,
+    broken_by=(_at_widest("relu", 1e9), _at_widest("tanh", 1e9)),
+)
+def relu_falls_more_slowly() -> Cells:
+    for when, words in WHEN.items():
+        yield f"falls, {words}", _falls(slope("relu", when))
+        slower = above(slope("relu", when), slope("tanh", when), unit=UNIT, jackknife=True)
+        yield f"more slowly, {words}", slower
+
+
+@claim(
+    "esser2024/fig2/sigmoid-slope",
+    """With the sigmoid the difference between nonlinear and linear output grows with width, at initialisation
+    and after the last epoch.""",
+    quotes=OPPOSITE,
+    quantifier="generic",
+    word="increases",
+    reading=WHOLE,
+    looked=SUMMED,
+    broken_by=_at_widest("sigmoid", 1e-9),
+)
+def sigmoid_grows() -> Cells:
+    for when, words in WHEN.items():
+        yield words, above(slope("sigmoid", when), 0.0, unit=UNIT, jackknife=True)
+
+
+@claim(
+    "esser2024/fig2/scaled-sigmoid-slope",
+    """With the sigmoid less its value at 0, scaled to slope 1 there, the difference between nonlinear and
+    linear output falls with width, at initialisation and after the last epoch.""",
+    at=FIGURE,
+    form="ours",
+    word="and after the last epoch",
+    reading=f"ours: the paper has no sigmoid that meets the conditions on φ; {WHOLE}",
+    looked=SUMMED,
+    broken_by=_at_widest("scaled_sigmoid", 1e9),
+)
+def scaled_sigmoid_falls() -> Cells:
+    for when, words in WHEN.items():
+        yield words, _falls(slope("scaled_sigmoid", when))
+
+
+@claim(
+    "esser2024/thm1/rate",
+    """With an activation that meets Theorem 1's conditions the difference between nonlinear and linear output
+    falls with width, at initialisation, at least as fast as √(log⁴ h / h) does over these widths.""",
+    at="Theorem 1, Section 4",
+    quotes=CLOSE,
+    word="is close to",
+    looked=STARTS,
+    broken_by=times("starts", "difference", 1e9, activation=tuple(COVERED), width=last),
+)
+def at_the_bounds_rate() -> Cells:
+    for activation, name in COVERED.items():
+        bound = slope_of_bound(activation)
+        yield name, below(slope(activation, "init"), bound, unit=UNIT, jackknife=True)
+
+
+@claim(
+    "esser2024/conj1/largest",
+    """With an activation that meets Theorem 1's conditions the largest difference between nonlinear and
+    linear output over all of training falls with width.""",
+    quotes=DURING,
+    word="holds during evolution",
+    reading=WHOLE,
+    looked=SUMMED,
+    broken_by=times("differences", "difference", 1e9, activation=tuple(COVERED), width=last),
+)
+def largest_falls() -> Cells:
+    for activation, name in COVERED.items():
+        yield name, _falls(slope_of_largest(activation))

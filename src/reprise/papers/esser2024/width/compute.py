@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from torch import Tensor
 from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import tidy
 from reprise.networks.dense import Weights
+from reprise.numerics.streams import Streams
 from reprise.objectives import resolve
 from reprise.papers.esser2024 import two_layers
 from reprise.papers.esser2024.half_moons import HalfMoons, draw
@@ -20,7 +21,7 @@ from reprise.papers.esser2024.hidden_layer import outputs
 from reprise.papers.esser2024.losses import contrastive
 from reprise.papers.esser2024.projection import polar
 from reprise.papers.esser2024.two_layers import orthonormal_start
-from reprise.papers.esser2024.width.experiment import OWN, Params, Reduction, Task, tasks
+from reprise.papers.esser2024.width.experiment import Params, Task, tasks
 from reprise.training.replicas import sgd
 
 UNITS_AT_ONCE = 4000
@@ -33,21 +34,22 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `differences` of each network's outputs from its linear twin's at the recorded epochs; `bounds`
-    on them at the start, by Theorem 1. The bounds do not depend on the loss; other losses have none."""
+    """Tables: `differences` of each network's outputs from its linear twin's at the recorded epochs; `starts`
+    of the same at further initialisations; `bounds` on them there, by Theorem 1. The last two do not depend
+    on the loss; other losses have none."""
     results = context.results(perform, params, tasks(params, context.objective))
     differences = pd.concat(results.values(), ignore_index=True)
     if context.objective:
         return {"differences": differences}
-    return {"differences": differences, "bounds": _bounds(params)}
+    return {"differences": differences, "starts": _starts(params), "bounds": _bounds(params)}
 
 
 def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
     """The table of a task."""
-    return _differences(params, _loss(task.reduction, context.objective), *task, progress)
+    return _differences(params, _loss(context.objective), task.width, progress)
 
 
-def _differences(params: Params, loss: Loss, reduction: str, width: int, progress: Progress) -> pd.DataFrame:
+def _differences(params: Params, loss: Loss, width: int, progress: Progress) -> pd.DataFrame:
     """Means over anchors of ‖u^φ - u^I‖, of the same up to the sign of all outputs, and of ‖u^I‖, one row per
     activation, seed and recorded epoch."""
     stack = max(1, UNITS_AT_ONCE // width)
@@ -69,15 +71,32 @@ def _differences(params: Params, loss: Loss, reduction: str, width: int, progres
                 linear_norm=linear.norm(dim=-1).mean(-1),
             )
             tables.append(table.assign(activation=activation))
-    joint = pd.concat(tables, ignore_index=True).assign(reduction=reduction, width=width)
+    joint = pd.concat(tables, ignore_index=True).assign(width=width)
     return joint.assign(relative=joint["difference"] / joint["linear_norm"])
 
 
-def _loss(reduction: Reduction | Literal["own"], objective: str | None) -> Loss:
+def _starts(params: Params) -> pd.DataFrame:
+    """Means over a seed's further initialisations of ‖u^φ - u^I‖, averaged over the anchors, and of its ratio
+    to ‖u^I‖: one row per activation, width and seed."""
+    rows, anchors = [], _data(params, range(params.seeds)).anchor
+    for width, seed in product(params.widths, range(params.seeds)):
+        x = anchors[seed].expand(params.starts, -1, -1)
+        streams = Streams([seed], f"further weights of width {width}")
+        w1, w2 = (polar(streams.normal(params.starts, width, n)[0].double()) for n in (2, params.output_dim))
+        linear = two_layers.outputs((w1, w2), x)
+        size = linear.norm(dim=-1).mean(-1)
+        for activation in params.activations:
+            difference = (outputs(w1, w2, x, activation) - linear).norm(dim=-1).mean(-1)
+            relative = difference / size
+            rows.append((activation, width, seed, float(difference.mean()), float(relative.mean())))
+    return pd.DataFrame(rows, columns=["activation", "width", "seed", "difference", "relative"])
+
+
+def _loss(objective: str | None) -> Loss:
     """The published loss, or another one of the two views."""
-    if reduction != OWN:
-        return partial(contrastive, reduction=reduction)
-    loss_of_views = resolve(str(objective))
+    if objective is None:
+        return partial(contrastive, reduction="sum")
+    loss_of_views = resolve(objective)
     return lambda anchor, positive, negative: loss_of_views(anchor, positive)
 
 

@@ -28,29 +28,27 @@ NAMES = {
     "centred_sigmoid": "σ - 1/2",
     "scaled_sigmoid": "4σ - 2",
 }
-START_STYLE, END_STYLE, SUM_STYLE = (
+START_STYLE, END_STYLE = (
     {"color": "0.55", "marker": "o", "ls": "--"},
     {"color": "black", "marker": "s", "ls": "-"},
-    {"color": "#31688e", "marker": "^", "ls": "-."},
 )
 
 
 @figure(
     "Figure 2",
-    reads=("differences", "bounds"),
+    reads=("differences", "starts", "bounds"),
     caption="""Distance of the nonlinear network's outputs from those of its linear twin, ‖u^φ - u^I‖,
     averaged over half moons and initialisations; W1 and W2 are projected onto their constraints at each step.
-    Crosses: runs after whose last epoch (mean loss) the two outputs are opposite. An output ends at e_1 or
-    -e_1, the first eigenvector of C, by the sign of its part along e_1 at the start (Theorem 3); where that
-    is near 0 the nonlinear network can go to the one and its twin to the other, and a few such runs decide
-    the slope at the end. Row 1: during training on the mean loss, one line per width (colour bar). Row 2:
-    against width, at initialisation, after the last epoch, and after the last epoch on the summed loss. Dots
-    are single initialisations; titles give the log-log slopes of the means at the start and at the end (mean
-    loss) with 95 % jackknife intervals, which at the end do not allow for rare runs that none of these
-    initialisations is; dotted lines are Theorem 1's bound with K = 1, where the theorem
-    applies. Row 3: as row 2, on the mean loss, relative to ‖u^I‖. The last two columns are ours: the sigmoid
-    minus its value at 0, and the same scaled to slope 1 at 0. Other losses, if the settings name any, have
-    colours of their own in rows 2 and 3.""",
+    Crosses: runs after whose last epoch the two outputs are opposite. An output ends at e_1 or -e_1, the
+    first eigenvector of C, by the sign of its part along e_1 at the start (Theorem 3); where that is near 0
+    the nonlinear network can go to the one and its twin to the other, and a few such runs decide the slope at
+    the end. Row 1: during training, one line per width (colour bar). Row 2: against width, at initialisation
+    and after the last epoch. Dots are seeds: at initialisation means over several starts of the same half
+    moons, at the end single runs; titles give the log-log slopes of the means with 95 % jackknife intervals,
+    which at the end do not allow for rare runs that none of these is; dotted lines are Theorem 1's bound with
+    K = 1, where the theorem applies. Row 3: as row 2, relative to ‖u^I‖. The last two columns are ours: the
+    sigmoid minus its value at 0, and the same scaled to slope 1 at 0. Other losses, if the settings name any,
+    have colours of their own in rows 2 and 3.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -60,30 +58,25 @@ def fig02(tables: Tables, params: Params) -> Figure:
         3, count, figsize=(WIDTH, 5.2), sharex="row", sharey="row", squeeze=False, height_ratios=(1, 1.1, 1.1)
     )
     for column, activation in zip(axes.T, params.activations, strict=True):
-        selection = base["differences"][base["differences"]["activation"] == activation]
-        mean = selection[selection["reduction"] == params.reductions[0]]
-        _training(column[0], mean, params)
+        trained, starts = (
+            base[name][base[name]["activation"] == activation] for name in ("differences", "starts")
+        )
+        end = trained[trained["epoch"] == params.epochs]
+        _training(column[0], trained, params)
         column[0].set_title(NAMES[activation])
         for panel, quantity in ((column[1], "difference"), (column[2], "relative")):
             slopes = [
-                _against_width(panel, mean[mean["epoch"] == epoch], quantity, params, label=label, **style)
-                for epoch, label, style in (
-                    (0, "initialisation", START_STYLE),
-                    (params.epochs, f"epoch {params.epochs}", END_STYLE),
+                _against_width(panel, rows, quantity, params, label=label, **style)
+                for rows, label, style in (
+                    (starts, "initialisation", START_STYLE),
+                    (end, f"epoch {params.epochs}", END_STYLE),
                 )
             ]
             panel.set_title("start {}\nend {}".format(*slopes), fontsize=6.5)
-            end = mean[mean["epoch"] == params.epochs]
             opposite = end[end["up_to_sign"] < end["difference"]]
             if len(opposite):
                 style = {"color": "#d62728", "ms": 4, "label": "outputs end opposite"}
                 panel.plot(opposite["width"], opposite[quantity], "x", **style)
-        for reduction in params.reductions[1:]:
-            final_rows = selection[
-                (selection["reduction"] == reduction) & (selection["epoch"] == params.epochs)
-            ]
-            label = f"epoch {params.epochs}, {reduction} loss"
-            _against_width(column[1], final_rows, "difference", params, label=label, **SUM_STYLE)
         for loss in others:
             table = loss.tables["differences"]
             final_rows = table[(table["activation"] == activation) & (table["epoch"] == params.epochs)]

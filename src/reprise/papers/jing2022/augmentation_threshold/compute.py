@@ -1,4 +1,4 @@
-"""Trains W at every amplitude and seed at once, and measures the quantities of Theorem 1."""
+"""Trains W at every amplitude and seed at once, beside Theorem 1's solution, and by the authors' code."""
 
 import math
 from collections.abc import Iterator
@@ -12,20 +12,26 @@ from reprise.contract.experiment import Context
 from reprise.contract.tidy import Axes, tidy
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams, spread
-from reprise.objectives import infonce_distance, resolve
-from reprise.papers.jing2022.augmentation_threshold.experiment import Params
+from reprise.objectives import infonce_distance, infonce_dot, resolve
+from reprise.papers.jing2022.augmentation_threshold.experiment import (
+    CODE_INPUTS,
+    CODE_RATE,
+    CODE_TEMPERATURE,
+    PROGRAM,
+    Params,
+)
 from reprise.papers.jing2022.theory import x_matrix
 from reprise.training.replicas import sgd
 
 X_SAMPLES = 8
-"""Number of fresh minibatches over which X is averaged at a checkpoint."""
+"""Number of fresh minibatches over which X is averaged."""
 
 Views = Float[Tensor, "view replica batch dim"]
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Singular values of W, and the block of W with the strong augmentation, over the steps; with another
-    loss than InfoNCE there is no X, and quantities derived from it are NaN."""
+    loss than InfoNCE there is no X, and what follows from it is NaN."""
     seeds, dim, strong = range(params.seeds), params.dim, params.dim // 2
     cells = [("one", k) for k in params.one_view] + [("both", k) for k in params.both_views]
     loss_of = resolve(context.objective) if context.objective else infonce_distance
@@ -38,7 +44,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             noise = normal[:, 1:].transpose(0, 1)[:, :, None]
             yield torch.addcmul(x[:, None], noise, noise_std[:, None, :, None]).flatten(1, 2)
 
-    start = params.init_std * Streams(seeds, "init").normal(dim, dim)
+    start = spread(params.init_std * Streams(seeds, "init").normal(dim, dim), len(cells))
     batches, probes = sampler("train"), sampler("probe")
 
     def loss(weights: Weights) -> Tensor:
@@ -46,9 +52,9 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         return loss_of(*(x @ w.mT for x in next(batches)))
 
     checkpoints = checkpoints_of(params.steps)
-    singular_values, norms, growth = [], [], []
-    for step, (w,) in sgd(
-        [spread(start, len(cells))],
+    singular_values, norms = [], []
+    for _, (w,) in sgd(
+        [start],
         loss,
         learning_rate=params.learning_rate,
         steps=params.steps,
@@ -57,19 +63,15 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             step, params.steps, f"{len(cells) * params.seeds} linear layers"
         ),
     ):
-        x = torch.full_like(w, torch.nan) if context.objective else mean_x(w, probes)
-        if step == 0:
-            x_start, w_start = x.double(), w.double()
         singular_values.append(torch.linalg.svdvals(w))
         norms.append(torch.linalg.matrix_norm(beyond_weak(w), 2))
-        growth.append(x.diagonal(dim1=-2, dim2=-1)[:, strong:].mean(-1))
 
     time = [params.learning_rate * step for step in checkpoints]
     if context.objective:
-        predicted = [torch.full(w_start.shape[:1], torch.nan).double() for _ in time]
+        predicted = [torch.full(start.shape[:1], torch.nan).double() for _ in time]
     else:
-        x_strong = x_start[..., strong:, strong:]
-        predicted = [log10_norm_if_x_fixed(beyond_weak(w_start), x_strong, t) for t in time]
+        x = mean_x(start, probes).double()[..., strong:, strong:]
+        predicted = [log10_norm_if_x_fixed(beyond_weak(start.double()), x, t) for t in time]
     axes: Axes = {"step": checkpoints, "seed": seeds, "cell": cells}
     shape = tuple(map(len, axes.values()))
     tables = {
@@ -81,13 +83,48 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             axes,
             norm=torch.stack(norms).view(shape),
             log10_norm_if_x_fixed=torch.stack(predicted).view(shape),
-            growth_rate=torch.stack(growth).view(shape),
         ),
     }
-    return {
+    tables = {
         name: table.assign(views=table["cell"].str[0], amplitude=table["cell"].str[1]).drop(columns="cell")
         for name, table in tables.items()
     }
+    if not context.objective:
+        programs = [authors_code(params, noise, context) for noise in params.code_noise]
+        tables["singular_values"] = pd.concat([tables["singular_values"], *programs], ignore_index=True)
+    return tables
+
+
+def authors_code(params: Params, noise: float, context: Context) -> pd.DataFrame:
+    """Singular values of W over the steps of the authors' own program: InfoNCE on dot products, a layer with
+    a bias, and minibatches of a fixed set of inputs, with noise on the last half of either view."""
+    seeds, dim = range(params.seeds), params.dim
+    inputs, picks = Streams(seeds, "code inputs").normal(CODE_INPUTS, dim), Streams(seeds, "code picks")
+    noises = Streams(seeds, "code noise").batches(2, params.batch_size, dim)
+    std = noise * (torch.arange(dim) >= dim // 2)
+    start = dim**-0.5 * (2 * Streams(seeds, "code init").uniform(dim + 1, dim) - 1)
+
+    def loss(weights: Weights) -> Tensor:
+        w, bias = weights
+        chosen = picks.uniform(CODE_INPUTS).topk(params.batch_size).indices
+        x = inputs.take_along_dim(chosen[..., None], 1)
+        views = (x + std * each for each in next(noises).unbind(1))
+        return infonce_dot(*(view @ w.mT + bias for view in views), temperature=CODE_TEMPERATURE)
+
+    checkpoints = checkpoints_of(params.steps)
+    values = [
+        torch.linalg.svdvals(w)
+        for _, (w, _) in sgd(
+            [start[:, :dim], start[:, dim:]],
+            loss,
+            learning_rate=CODE_RATE,
+            steps=params.steps,
+            checkpoints=checkpoints,
+            progress=lambda step: context.progress(step, params.steps, f"{params.seeds} of {PROGRAM}"),
+        )
+    ]
+    axes: Axes = {"step": checkpoints, "seed": seeds, "index": range(1, dim + 1)}
+    return tidy(axes, singular_value=torch.stack(values)).assign(views=PROGRAM, amplitude=noise**2)
 
 
 def checkpoints_of(steps: int) -> list[int]:

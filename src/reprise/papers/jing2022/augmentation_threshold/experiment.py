@@ -13,7 +13,11 @@ CLAIMED_ONE_VIEW = (0.25, 0.9, 1.1, 1.25, 4.0)
 CLAIMED_BOTH_VIEWS = (4.0,)
 
 CODE_STD, CODE_RATE = 48**-0.5, 0.001
-"""Of the authors' toy code: weights uniform within ±1/4, and the learning rate, on inputs of variance 1."""
+"""Of the authors' toy code, on inputs of variance 1: weights uniform within ±1/4, and the learning rate."""
+CODE_INPUTS, CODE_TEMPERATURE, CODE_NOISE = 10_000, 0.1, 1.5
+"""The size of its data set, what it divides dot products by, and its strong noise's standard deviation."""
+PROGRAM = "authors' case_1.py"
+"""Stands for the views in the rows of the authors' own program, directclr 753f63c (2022-06-06)."""
 
 
 class Params(TakesLosses):
@@ -25,6 +29,9 @@ class Params(TakesLosses):
     weak_variance: float = unstated(0.05, "well below the threshold", ge=0)
     one_view: tuple[float, ...] = ours((0.25, 0.9, 1.0, 1.1, 1.25, 4.0), "amplitudes k, the other view clean")
     both_views: tuple[float, ...] = ours((0.25, 1.0, 4.0), "amplitudes k on both views")
+    code_noise: tuple[float, ...] = ours(
+        (CODE_NOISE,), "--noise of the authors' own program, toy_task/case_1.py of directclr 753f63c"
+    )
     init_std: float = unstated(0.25, "W ~ N(0, 1/dim)", gt=0)
     learning_rate: float = unstated(0.1, "stable, and small enough to follow the dynamics", gt=0)
     batch_size: int = from_code(128, "fresh samples at each step", ge=2)
@@ -41,11 +48,12 @@ class Params(TakesLosses):
 
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of what the paper leaves unstated, at the amplitudes used by claims: the
-    initialisation and learning rate of the authors' toy code, scaled to our inputs' variance, and others with
-    fewer but larger steps; all with half the batch, which is cheap."""
+    initialisation and learning rate of the authors' toy code, scaled to our inputs' variance, with the loss
+    of Eq. 2, and others with fewer but larger steps; all with half the batch, which is cheap."""
     cheaper = {
         "one_view": CLAIMED_ONE_VIEW,
         "both_views": CLAIMED_BOTH_VIEWS,
+        "code_noise": (),
         "seeds": min(params.seeds, 10),
         "batch_size": params.batch_size // 2,
     }
@@ -59,7 +67,7 @@ def alternatives(params: Params) -> dict[str, Params]:
         "init doubled, weak noise halved": {
             "init_std": 2 * params.init_std, "weak_variance": params.weak_variance / 2,
         },
-        "authors' initialisation and rate": {
+        "authors' initialisation and rate, our loss": {
             "init_std": CODE_STD * unit_variance, "weak_variance": 0.0,
             "learning_rate": CODE_RATE * unit_variance**2, "steps": params.steps,
         },

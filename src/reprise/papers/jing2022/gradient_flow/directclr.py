@@ -1,85 +1,151 @@
-"""Sections 6.2 and 6.3: DirectCLR's loss, and the projectors equivalent to it."""
+"""Sections 6.2 and 6.3: DirectCLR's loss, and the projectors equivalent to it.
+
+What needs torch is imported where it calculates, so that lists of claims do not wait for it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import cross_entropy, normalize
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error, size
-from reprise.papers.jing2022.gradient_flow.motion import gradients
-
-
-def cross_entropy_of_views(z: Tensor, z_aug: Tensor, temperature: float) -> Tensor:
-    """InfoNCE as in SimCLR's training: classify which embedding of the other branch is the positive."""
-    similarities = normalize(z) @ normalize(z_aug).T / temperature
-    return cross_entropy(similarities, torch.arange(len(z)), reduction="sum")
+from reprise.evidence.claim import Quotation
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
 
 
-def section62_loss(rng: Random, largest: int) -> Checked:
-    """L as printed, and corrected with minus sign, temperature and the other branch's negatives."""
-    sizes, r, r_aug = _representations(rng, largest)
-    z, z_aug = (views[:, : sizes["outputs"]] for views in (r, r_aug))
-    z, z_aug = (views / np.linalg.norm(views, axis=1, keepdims=True) for views in (z, z_aug))
-    printed = np.log(np.exp(np.sum(z * z_aug, 1)) / np.exp(z @ z.T).sum(1)).sum()
-    temperature = rng.uniform(0.05, 0.5)
-    similar = np.exp(z @ z_aug.T / temperature)
-    corrected = -np.log(np.diag(similar) / similar.sum(1)).sum()
-    expected = cross_entropy_of_views(torch.from_numpy(z), torch.from_numpy(z_aug), temperature).numpy()
-    return Checked(
-        sizes,
-        {
-            "sec62-loss": {
-                "printed": relative_error(printed, expected),
-                "corrected": relative_error(corrected, expected),
-            }
-        },
-    )
+@dataclass(frozen=True)
+class Representations:
+    """Two views' representations r, of which DirectCLR's z are the first `outputs` dimensions, and the
+    singular vectors of a random square matrix."""
+
+    r: Array
+    r_aug: Array
+    outputs: int
+    temperature: float
+    u: Array
+    v: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        samples, inputs = self.r.shape
+        return {"samples": samples, "inputs": inputs, "outputs": self.outputs}
+
+    @property
+    def values(self) -> Array:
+        """1 for each dimension of z, 0 for the rest."""
+        return (np.arange(len(self.u)) < self.outputs).astype(float)
+
+    def gradients(self, projector: Array | None = None, *, kept: int | None = None) -> Array:
+        """The gradients of SimCLR's loss behind a fixed projector, of which it sees the first dimensions."""
+        from reprise.papers.jing2022.gradient_flow.motion import simclr_gradients
+
+        return simclr_gradients(self.r, self.r_aug, self.temperature, projector=projector, kept=kept)
+
+    @cached_property
+    def by_directclr(self) -> Array:
+        return self.gradients(kept=self.outputs)
 
 
-def section63_projectors(rng: Random, largest: int) -> Checked:
-    """DirectCLR is a fixed diagonal projector; a fixed low-rank one is DirectCLR behind a fixed rotation."""
-    sizes, r, r_aug = _representations(rng, largest)
-    dim, outputs = sizes["inputs"], sizes["outputs"]
-    mask = torch.from_numpy((np.arange(dim) < outputs).astype(float))
-    temperature = rng.uniform(0.05, 0.5)
-    u, v = (torch.from_numpy(orthonormal(rng, dim, dim)) for _ in range(2))
-
-    def directclr(r: Tensor, r_aug: Tensor) -> Tensor:
-        return cross_entropy_of_views(r[:, :outputs], r_aug[:, :outputs], temperature)
-
-    def diagonal(r: Tensor, r_aug: Tensor) -> Tensor:
-        return cross_entropy_of_views(r @ torch.diag(mask), r_aug @ torch.diag(mask), temperature)
-
-    def low_rank(r: Tensor, r_aug: Tensor) -> Tensor:
-        projector = u * mask @ v.T
-        return cross_entropy_of_views(r @ projector.T, r_aug @ projector.T, temperature)
-
-    def rotated(r: Tensor, r_aug: Tensor) -> Tensor:
-        return directclr(r @ v, r_aug @ v)
-
-    by_directclr, by_diagonal, by_low_rank, by_rotated = (
-        np.stack(gradients(loss, r, r_aug)) for loss in (directclr, diagonal, low_rank, rotated)
-    )
-    return Checked(
-        sizes,
-        {
-            "sec63/diagonal-projector": as_printed(relative_error(by_diagonal, by_directclr)),
-            "sec63/low-rank-projector": as_printed(relative_error(by_low_rank, by_rotated)),
-            "sec62/rest-has-no-gradient": as_printed(float(np.abs(by_directclr[..., outputs:]).max())),
-        },
-    )
-
-
-def _representations(rng: Random, largest: int) -> tuple[dict[str, int], Array, Array]:
-    """Two views' representations r; z is the first `outputs` of the `inputs` dimensions."""
+def representations(rng: Random, largest: int) -> Representations:
     outputs = size(rng, 2, largest)
-    sizes = {
-        "samples": size(rng, 3, 3 * largest),
-        "inputs": outputs + size(rng, 1, largest),
-        "outputs": outputs,
-    }
-    r = rng.normal(size=(sizes["samples"], sizes["inputs"]))
-    return sizes, r, r + 0.5 * rng.normal(size=r.shape)
+    inputs = outputs + size(rng, 1, largest)
+    r = rng.normal(size=(size(rng, 3, 3 * largest), inputs))
+    r_aug = r + 0.5 * rng.normal(size=r.shape)
+    u, v = (orthonormal(rng, inputs, inputs) for _ in range(2))
+    return Representations(r, r_aug, outputs, rng.uniform(0.05, 0.5), u, v)
 
 
-CHECKS = (section62_loss, section63_projectors)
+@formula(
+    "sec62-loss",
+    "DirectCLR's loss {} is InfoNCE.",
+    at="Section 6.2, the loss of DirectCLR",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "L = Σ_i log( exp(z_i·z'_i) / Σ_j exp(z_i·z_j) )",
+            r"L=\sum_i\log\frac{\exp(z_i\cdot z'_i)}{\sum_j\exp(z_i\cdot z_j)}",
+        ),
+        corrected=Text(
+            "L = -Σ_i log( exp(z_i·z'_i / τ) / Σ_j exp(z_i·z'_j / τ) )",
+            r"L=-\sum_i\log\frac{\exp(z_i\cdot z'_i/\tau)}{\sum_j\exp(z_i\cdot z'_j/\tau)}",
+        ),
+        note="a minus, a temperature, and the positive pair in the denominator",
+    ),
+    tried_at=representations,
+)
+def loss_of_section_62(point: Representations) -> Errors:
+    from reprise.papers.jing2022.gradient_flow import motion
+
+    z, z_aug = (views[:, : point.outputs] for views in (point.r, point.r_aug))
+    z, z_aug = (views / np.linalg.norm(views, axis=1, keepdims=True) for views in (z, z_aug))
+    similar = np.exp(z @ z_aug.T / point.temperature)
+    loss = partial(motion.cross_entropy_of_views, temperature=point.temperature)
+    expected = motion.value(loss, z, z_aug)
+    printed = np.log(np.exp(np.sum(z * z_aug, 1)) / np.exp(z @ z.T).sum(1)).sum()
+    corrected = -np.log(np.diag(similar) / similar.sum(1)).sum()
+    return Errors(printed=relative_error(printed, expected), corrected=relative_error(corrected, expected))
+
+
+@formula(
+    "sec62/rest-has-no-gradient",
+    "DirectCLR's loss has no gradient on the rest of the representation.",
+    at="Section 6.2, before Figure 10",
+    quotes=Quotation(
+        "does not experience a gradient directly from the loss function",
+        at="Section 6.2, before Figure 10",
+    ),
+    word="does not experience",
+    tried_at=representations,
+)
+def no_gradient_on_the_rest(point: Representations) -> Errors:
+    """The decoy is the gradient on the sub-vector z."""
+    largest = np.abs(point.by_directclr).max((0, 1))
+    return Errors(printed=float(largest[point.outputs :].max()), decoy=float(largest[: point.outputs].max()))
+
+
+@formula(
+    "sec63/diagonal-projector",
+    "DirectCLR is SimCLR with a fixed diagonal projector.",
+    at="Section 6.3, fixed low-rank projector",
+    quotes=Quotation(
+        "DirectCLR is equivalent to SimCLR with a fixed linear projector with a diagonal matrix",
+        at="Section 6.3, fixed low-rank projector",
+    ),
+    word="is equivalent to",
+    tried_at=representations,
+)
+def diagonal_projector(point: Representations) -> Errors:
+    """The decoy is SimCLR without a projector."""
+    return Errors(
+        printed=relative_error(point.gradients(np.diag(point.values)), point.by_directclr),
+        decoy=relative_error(point.gradients(), point.by_directclr),
+    )
+
+
+@formula(
+    "sec63/low-rank-projector",
+    "A fixed projector with d0 singular values of 1, the rest 0, is DirectCLR behind a fixed rotation.",
+    at="Section 6.3, fixed low-rank projector",
+    quotes=Quotation(
+        "their only difference is that this fixed projector has an extra fixed orthogonal matrix",
+        at="Section 6.3, fixed low-rank projector",
+    ),
+    word="their only difference",
+    tried_at=representations,
+)
+def low_rank_projector(point: Representations) -> Errors:
+    """The decoy is DirectCLR without the rotation."""
+    projected = point.gradients(point.u * point.values @ point.v.T)
+    return Errors(
+        printed=relative_error(projected, point.gradients(point.v.T, kept=point.outputs)),
+        decoy=relative_error(projected, point.by_directclr),
+    )
+
+
+FORMULAS: tuple[Formula, ...] = (
+    loss_of_section_62,
+    no_gradient_on_the_rest,
+    diagonal_projector,
+    low_rank_projector,
+)

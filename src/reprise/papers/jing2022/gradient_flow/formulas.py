@@ -61,11 +61,6 @@ def augmentation_covariance(x: Data, x_aug: Data, alpha: Pairs) -> Square:
     return shift.T @ ((1 - np.diag(alpha)[:, None]) * shift)
 
 
-def x_matrix(x: Data, x_aug: Data, alpha: Pairs) -> Square:
-    """X = Σ0 - Σ1 (Eq. 7)."""
-    return data_covariance(x, alpha) - augmentation_covariance(x, x_aug, alpha)
-
-
 def inverse_gaps(s: Array) -> Square:
     """H_kk' = 1/(σ_k'² - σ_k²) off the diagonal: Eqs. 15 and 19, corrected; the text prints its negative.
 

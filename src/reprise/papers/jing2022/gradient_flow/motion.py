@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy, normalize
 
 Array = np.ndarray
 Factors = tuple[Array, Array, Array]
@@ -32,6 +33,11 @@ def gradients(loss: Callable[..., Tensor], *inputs: Array) -> list[Array]:
     return [gradient.numpy() for gradient in torch.autograd.grad(loss(*tensors), tensors)]
 
 
+def value(loss: Callable[..., Tensor], *inputs: Array) -> Array:
+    """A scalar function of tensors."""
+    return loss(*map(torch.from_numpy, inputs)).numpy()
+
+
 def gradient_flow(layers: Sequence[Array], x: Array, x_aug: Array) -> list[Array]:
     """dW/dt = -dL/dW of every layer of a linear network under Eq. 2."""
 
@@ -42,6 +48,32 @@ def gradient_flow(layers: Sequence[Array], x: Array, x_aug: Array) -> list[Array
         return infonce(z, z_aug)
 
     return [-gradient for gradient in gradients(loss, *layers)]
+
+
+def cross_entropy_of_views(z: Tensor, z_aug: Tensor, temperature: float) -> Tensor:
+    """InfoNCE as in SimCLR's training: classify which embedding of the other branch is the positive."""
+    similarities = normalize(z) @ normalize(z_aug).T / temperature
+    return cross_entropy(similarities, torch.arange(len(z)), reduction="sum")
+
+
+def simclr_gradients(
+    r: Array, r_aug: Array, temperature: float, *, projector: Array | None = None, kept: int | None = None
+) -> Array:
+    """The gradients of SimCLR's loss for both views' representations.
+
+    Args:
+        projector: a fixed linear one.
+        kept: number of dimensions, behind the projector, that the loss sees; by default, all.
+    """
+
+    def loss(*views: Tensor) -> Tensor:
+        if projector is not None:
+            matrix = torch.from_numpy(projector)
+            views = tuple(view @ matrix.T for view in views)
+        z, z_aug = (view[:, :kept] for view in views)
+        return cross_entropy_of_views(z, z_aug, temperature)
+
+    return np.stack(gradients(loss, r, r_aug))
 
 
 def svd(w: Array) -> Factors:

@@ -1,22 +1,18 @@
-"""Section 4: z = W x."""
+"""Section 4: z = W x.
+
+What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
-import torch
-from scipy.integrate import solve_ivp
-from scipy.linalg import expm
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    orthonormal,
-    relative_error,
-    size,
-)
+from reprise.evidence.claim import Quotation
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, below_zero, orthonormal, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
-from reprise.papers.jing2022.gradient_flow.motion import gradient_flow, gradients, infonce
 from reprise.papers.jing2022.gradient_flow.points import (
     Linear,
     augmented_at_threshold,
@@ -25,159 +21,213 @@ from reprise.papers.jing2022.gradient_flow.points import (
 )
 
 
-def any_shape(rng: Random, largest: int) -> Linear:
+def one_layer(rng: Random, largest: int) -> Linear:
+    """A layer of any shape."""
     return on_random_data(rng, distinct(rng, size(rng, 2, largest), size(rng, 2, largest)))
 
 
-def invertible(rng: Random, largest: int) -> Linear:
-    """With at least as many outputs as inputs, so that X follows from the motion of W."""
-    inputs = size(rng, 2, largest)
-    return on_random_data(rng, distinct(rng, size(rng, inputs, largest + 2), inputs))
+@formula(
+    "eq2/inner-products",
+    "For unit vectors, InfoNCE is the same with inner products for negative half squared distances.",
+    at="Section 4.1, after Eq. 2",
+    quotes=Quotation(
+        "normalized to be unit vector, the negative distance ... can be replaced by inner products",
+        at="Section 4.1, after Eq. 2",
+    ),
+    word="can be replaced by",
+    tried_at=one_layer,
+)
+def inner_products(point: Linear) -> Errors:
+    """The decoy has twice the inner products, for the squared distances without their half."""
+    from reprise.papers.jing2022.gradient_flow import motion
+
+    z, z_aug = (views / np.linalg.norm(views, axis=1, keepdims=True) for views in (point.z, point.z_aug))
+    expected = motion.value(motion.infonce, z, z_aug)
+
+    def loss(scale: float) -> Array:
+        positives, logits = scale * np.sum(z * z_aug, 1), scale * z @ z.T
+        np.fill_diagonal(logits, positives)
+        return np.sum(np.log(np.exp(logits).sum(1)) - positives)
+
+    return Errors(printed=relative_error(loss(1), expected), decoy=relative_error(loss(2), expected))
+
+
+@formula(
+    "lemma1/gradient-flow",
+    "The weights of a linear model move by dW/dt = -G, G the sum of embedding gradients times inputs.",
+    at="Lemma 1, Eq. 3, Section 4.2",
+    tried_at=one_layer,
+)
+def eq_3(point: Linear) -> Errors:
+    """The decoy leaves the second view out of G."""
+    (velocity,) = point.velocities
+    gradient, _ = formulas.embedding_gradients(point.z, point.z_aug)
+    return Errors(
+        printed=relative_error(-point.gradient_sum, velocity),
+        decoy=relative_error(-gradient.T @ point.x, velocity),
+    )
+
+
+@formula(
+    "eq4/embedding-gradients",
+    "Eq. 4 gives the gradients of InfoNCE on both branches' embeddings (negatives from the same branch).",
+    at="Eq. 4, Section 4.2",
+    tried_at=one_layer,
+)
+def eq_4(point: Linear) -> Errors:
+    """The decoy turns the sign of the second branch's gradient."""
+    from reprise.papers.jing2022.gradient_flow import motion
+
+    expected = np.stack(motion.gradients(motion.infonce, point.z, point.z_aug))
+    first, second = formulas.embedding_gradients(point.z, point.z_aug)
+    return Errors(
+        printed=relative_error(np.stack([first, second]), expected),
+        decoy=relative_error(np.stack([first, -second]), expected),
+    )
+
+
+@formula(
+    "eq6",
+    "Gradient flow of a linear model has G = -W X with {}.",
+    at="Eqs. 5 and 6, Section 4.2",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "X = -Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
+            r"X=-\sum_i(\cdots)\,x_i^{\top}-\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}",
+        ),
+        corrected=Text(
+            "X = Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
+            r"X=\sum_i(\cdots)\,x_i^{\top}-\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}",
+        ),
+        note="as Appendix B.2 has it",
+    ),
+    tried_at=one_layer,
+)
+def eqs_5_and_6(point: Linear) -> Errors:
+    (w,), (velocity,) = point.layers, point.velocities
+    first, second = formulas.eq6_sums(point.x, point.x_aug, point.alpha)
+    return Errors(
+        printed=relative_error(w @ (-first - second), velocity),
+        corrected=relative_error(w @ (first - second), velocity),
+    )
 
 
 def x_from_flow(model: Linear) -> Array:
     """X = W⁺ dW/dt, with dW/dt from automatic differentiation."""
-    (velocity,) = gradient_flow(model.layers, model.x, model.x_aug)
-    return np.linalg.pinv(model.layers[0]) @ velocity
+    return np.linalg.pinv(model.layers[0]) @ model.velocities[0]
 
 
-def eq2_inner_products(rng: Random, largest: int) -> Checked:
-    """With unit vectors, -|z_i - z_j|²/2 may be replaced by z_i · z_j (the sentence after Eq. 2)."""
-    model = any_shape(rng, largest)
-    z, z_aug = (torch.nn.functional.normalize(torch.from_numpy(views)) for views in (model.z, model.z_aug))
-    positives = (z * z_aug).sum(1)
-    by_inner_products = ((z @ z.T).diagonal_scatter(positives).logsumexp(1) - positives).sum()
-    error = relative_error(by_inner_products.numpy(), infonce(z, z_aug).numpy())
-    return Checked(model.sizes, {"eq2/inner-products": as_printed(error)})
+def invertible(rng: Random, largest: int) -> Linear:
+    """A layer with at least as many outputs as inputs, so that X follows from the motion of W."""
+    inputs = size(rng, 2, largest)
+    return on_random_data(rng, distinct(rng, size(rng, inputs, largest + 2), inputs))
 
 
-def lemma1(rng: Random, largest: int) -> Checked:
-    """Eq. 3: dW/dt = -G."""
-    model = any_shape(rng, largest)
-    (velocity,) = gradient_flow(model.layers, model.x, model.x_aug)
-    error = relative_error(-model.gradient_sum, velocity)
-    return Checked(model.sizes, {"lemma1/gradient-flow": as_printed(error)})
-
-
-def eq4(rng: Random, largest: int) -> Checked:
-    """The gradients for the embeddings."""
-    model = any_shape(rng, largest)
-    expected = gradients(infonce, model.z, model.z_aug)
-    gradient = formulas.embedding_gradients(model.z, model.z_aug)
-    error = relative_error(np.stack(gradient), np.stack(expected))
-    return Checked(model.sizes, {"eq4/embedding-gradients": as_printed(error)})
-
-
-def eq6(rng: Random, largest: int) -> Checked:
-    """Eqs. 5 and 6: G = -W X, with both signs of Eq. 6's first sum."""
-    model = any_shape(rng, largest)
-    (velocity,) = gradient_flow(model.layers, model.x, model.x_aug)
-    first, second = formulas.eq6_sums(model.x, model.x_aug, model.alpha)
-    (w,) = model.layers
-    return Checked(
-        model.sizes,
-        {
-            "eq6": {
-                "printed": relative_error(w @ (-first - second), velocity),
-                "corrected": relative_error(w @ (first - second), velocity),
-            }
-        },
+@formula(
+    "lemma2",
+    "The matrix X in a linear model's dW/dt = W X is a difference of two positive semi-definite matrices, "
+    "the weighted covariances of the data and of the augmentation.",
+    at="Lemma 2, Eq. 7, Section 4.2",
+    tried_at=invertible,
+)
+def eq_7(point: Linear) -> Errors:
+    """The decoy counts each pair of samples once."""
+    sigma0, sigma1, expected = point.data_covariance, point.augmentation_covariance, x_from_flow(point)
+    below = (below_zero(np.linalg.eigvalsh(sigma)) for sigma in (sigma0, sigma1))
+    return Errors(
+        printed=max(relative_error(sigma0 - sigma1, expected), *below),
+        decoy=relative_error(sigma0 / 2 - sigma1, expected),
     )
 
 
-def lemma2(rng: Random, largest: int) -> Checked:
-    """Eq. 7: X = Σ0 - Σ1, both positive semi-definite."""
+@dataclass(frozen=True)
+class Amplitudes:
+    """A model below and above the amplitude at which Σ1 ceases to be below Σ0."""
+
+    below: Linear
+    above: Linear
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self.below.sizes
+
+
+def amplitudes(rng: Random, largest: int) -> Amplitudes:
     model = invertible(rng, largest)
-    sigma0 = formulas.data_covariance(model.x, model.alpha)
-    sigma1 = formulas.augmentation_covariance(model.x, model.x_aug, model.alpha)
-    return Checked(
-        model.sizes,
-        {
-            "lemma2/difference": as_printed(relative_error(sigma0 - sigma1, x_from_flow(model))),
-            "lemma2/data-psd": as_printed(below_zero(np.linalg.eigvalsh(sigma0))),
-            "lemma2/augmentation-psd": as_printed(below_zero(np.linalg.eigvalsh(sigma1))),
-        },
+    return Amplitudes(
+        augmented_at_threshold(model, rng.uniform(0.2, 0.9)),
+        augmented_at_threshold(model, rng.uniform(1.1, 3)),
     )
 
 
-def lemma2_threshold(rng: Random, largest: int) -> Checked:
-    """The amplitude of the augmentation decides whether X is positive definite."""
-    model = invertible(rng, largest)
-    below, above = (
-        _eigenvalues_of(x_from_flow(augmented_at_threshold(model, times)))
-        for times in (rng.uniform(0.2, 0.9), rng.uniform(1.1, 3))
-    )
-    return Checked(
-        model.sizes,
-        {
-            "lemma2/small-augmentation": as_printed(below_zero(below)),
-            "lemma2/strong-augmentation": as_printed(float(above.min() >= 0)),
-        },
-    )
+@formula(
+    "lemma2/amplitude",
+    "The matrix X is positive definite below the amplitude of the augmentation at which its weighted "
+    "covariance stops being under that of data that span all inputs, and has a negative eigenvalue above it.",
+    at="Section 4.2, after Lemma 2",
+    quotes=Quotation(
+        "the amplitude of augmentation determines whether X is a positive definite matrix",
+        at="Section 4.2, after Lemma 2",
+    ),
+    word="determines whether",
+    tried_at=amplitudes,
+)
+def amplitude_decides(point: Amplitudes) -> Errors:
+    """The decoy exchanges the two sides."""
+    below, above = (_smallest_eigenvalue(x_from_flow(model)) for model in (point.below, point.above))
+    return Errors(printed=float(below <= 0 or above >= 0), decoy=float(above <= 0 or below >= 0))
 
 
-def theorem1_closed_form(rng: Random, largest: int) -> Checked:
-    """Eq. 23: dW/dt = W X with X fixed has the solution W(0) exp(X t)."""
-    model = any_shape(rng, largest)
-    x, (w,) = model.x_matrix, model.layers
-    end = 2 / np.linalg.norm(x, 2)
+def _smallest_eigenvalue(x: Array) -> float:
+    return float(np.linalg.eigvalsh((x + x.T) / 2)[0])
+
+
+@dataclass(frozen=True)
+class FixedX:
+    """A square W, and an X with eigenvalues of both signs."""
+
+    w: Array
+    x: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        outputs, inputs = self.w.shape
+        return {"inputs": inputs, "outputs": outputs}
+
+
+def fixed_x(rng: Random, largest: int) -> FixedX:
+    side = size(rng, 3, largest)
+    signs = np.where(np.arange(side) < size(rng, 1, side - 1), -1, 1)
+    q = orthonormal(rng, side, side)
+    return FixedX(distinct(rng, side, side), (q * (rng.uniform(0.5, 1.5, side) * signs)) @ q.T)
+
+
+@formula(
+    "thm1/vanishing-values",
+    "A linear model with a square W and a fixed X moves as W(0) exp(X t), and as many singular values of W "
+    "vanish as X has negative eigenvalues.",
+    at="Theorem 1, Section 4.2, and Appendix B.3",
+    tried_at=fixed_x,
+)
+def theorem_1(point: FixedX) -> Errors:
+    """The decoy is W(0) exp(-X t)."""
+    from scipy.integrate import solve_ivp
+    from scipy.linalg import expm
+
+    w, x, end = point.w, point.x, 1.5
 
     def flow(t: float, flat: Array) -> Array:
         return (flat.reshape(w.shape) @ x).ravel()
 
     path = solve_ivp(flow, (0, end), w.ravel(), "DOP853", rtol=1e-12, atol=1e-13)
-    error = relative_error((w @ expm(x * end)).ravel(), path.y[:, -1])
-    return Checked(model.sizes, {"thm1/closed-form": as_printed(error)})
-
-
-def theorem1(rng: Random, largest: int) -> Checked:
-    """As many singular values of W vanish as X has negative eigenvalues, if W is square or tall."""
-    rates, negative = _mixed_signs(rng, largest)
-    outputs = size(rng, len(rates), largest + 2)
-    error = abs(_vanishing(rng, outputs, rates) - negative) / negative
-    return Checked({"inputs": len(rates), "outputs": outputs}, {"thm1/vanishing-values": as_printed(error)})
-
-
-def theorem1_narrow(rng: Random, largest: int) -> Checked:
-    """With no more outputs than X has positive eigenvalues: does a singular value vanish?"""
-    rates, negative = _mixed_signs(rng, largest)
-    inputs, positive = len(rates), len(rates) - negative
-    outputs = size(rng, 1, positive)
-    vanishing = _vanishing(rng, outputs, rates)
-    expected = min(outputs, inputs) - min(outputs, positive)
-    return Checked(
-        {"inputs": inputs, "outputs": outputs},
-        {"thm1-any-width": {"printed": float(vanishing == 0), "corrected": float(vanishing != expected)}},
+    expected = path.y[:, -1].reshape(w.shape)
+    early, late = (np.linalg.svd(w @ expm(x * t), compute_uv=False) for t in (4, 8))
+    vanishing, negative = int((late < early).sum()), int((np.linalg.eigvalsh(x) < 0).sum())
+    return Errors(
+        printed=max(relative_error(w @ expm(x * end), expected), abs(vanishing - negative) / negative),
+        decoy=relative_error(w @ expm(-x * end), expected),
     )
 
 
-def _mixed_signs(rng: Random, largest: int) -> tuple[Array, int]:
-    """Eigenvalues of a fixed X, some of them negative, and the number of negative ones."""
-    inputs = size(rng, 3, largest)
-    negative = size(rng, 1, inputs - 1)
-    return rng.uniform(0.5, 1.5, inputs) * np.where(np.arange(inputs) < negative, -1, 1), negative
-
-
-def _vanishing(rng: Random, outputs: int, rates: Array) -> int:
-    """Number of shrinking singular values of W(0) exp(X t), for a random W(0) and an X with these
-    eigenvalues."""
-    start = distinct(rng, outputs, len(rates)) @ orthonormal(rng, len(rates), len(rates))
-    early, late = (np.linalg.svd(start * np.exp(rates * t), compute_uv=False) for t in (4, 8))
-    return int((late < early).sum())
-
-
-def _eigenvalues_of(x: Array) -> Array:
-    return np.linalg.eigvalsh((x + x.T) / 2)
-
-
-CHECKS = (
-    eq2_inner_products,
-    lemma1,
-    eq4,
-    eq6,
-    lemma2,
-    lemma2_threshold,
-    theorem1_closed_form,
-    theorem1,
-    theorem1_narrow,
-)
+FORMULAS: tuple[Formula, ...] = (inner_products, eq_3, eq_4, eqs_5_and_6, eq_7, amplitude_decides, theorem_1)

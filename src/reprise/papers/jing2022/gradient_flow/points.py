@@ -1,10 +1,12 @@
-"""Random points, away from zero and from symmetric configurations."""
+"""Random points, away from zero and from symmetric configurations.
+
+What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
+"""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.optimize import brentq
 
 from reprise.evidence.identities import Array, Random, orthonormal, size
 from reprise.papers.jing2022.gradient_flow import formulas
@@ -40,9 +42,40 @@ class Linear:
         return formulas.embedding_gradient_sum(self.x, self.x_aug, self.z, self.z_aug)
 
     @property
+    def data_covariance(self) -> Array:
+        """Σ0 of Lemma 2."""
+        return formulas.data_covariance(self.x, self.alpha)
+
+    @property
+    def augmentation_covariance(self) -> Array:
+        """Σ1 of Lemma 2."""
+        return formulas.augmentation_covariance(self.x, self.x_aug, self.alpha)
+
+    @property
     def x_matrix(self) -> Array:
         """X of Eq. 7."""
-        return formulas.x_matrix(self.x, self.x_aug, self.alpha)
+        return self.data_covariance - self.augmentation_covariance
+
+    @cached_property
+    def velocities(self) -> list[Array]:
+        """dW/dt of each layer, by automatic differentiation."""
+        from reprise.papers.jing2022.gradient_flow.motion import gradient_flow
+
+        return gradient_flow(self.layers, self.x, self.x_aug)
+
+    @cached_property
+    def factors(self) -> list[tuple[Array, Array, Array]]:
+        """U, the singular values and Vᵀ of each layer."""
+        from reprise.papers.jing2022.gradient_flow.motion import svd
+
+        return [svd(w) for w in self.layers]
+
+    @cached_property
+    def factor_velocities(self) -> list[tuple[Array, Array, Array]]:
+        """dU/dt, dS/dt and dV/dt (not of Vᵀ) of each layer."""
+        from reprise.papers.jing2022.gradient_flow.motion import factors_velocity
+
+        return [factors_velocity(w, dw) for w, dw in zip(self.layers, self.velocities, strict=True)]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -60,6 +93,9 @@ def on_random_data(rng: Random, *layers: Array) -> Linear:
 
 def augmented_at_threshold(model: Linear, times: float) -> Linear:
     """The network with its augmentation scaled to `times` the amplitude at which Σ1 ceases to be below Σ0."""
+    from scipy.linalg import eigh
+    from scipy.optimize import brentq
+
     shift = model.x_aug - model.x
 
     def scaled(amplitude: float) -> Linear:
@@ -67,8 +103,7 @@ def augmented_at_threshold(model: Linear, times: float) -> Linear:
 
     def log_ratio(log_amplitude: float) -> float:
         candidate = scaled(np.exp(log_amplitude))
-        sigma0 = formulas.data_covariance(candidate.x, candidate.alpha)
-        sigma1 = formulas.augmentation_covariance(candidate.x, candidate.x_aug, candidate.alpha)
+        sigma0, sigma1 = candidate.data_covariance, candidate.augmentation_covariance
         return float(np.log(eigh(sigma1, sigma0, eigvals_only=True)[-1]))
 
     return scaled(times * np.exp(brentq(log_ratio, np.log(1e-3), np.log(1e3), xtol=1e-12)))

@@ -1,14 +1,18 @@
-"""Section 5: z = W2 W1 x."""
+"""Section 5: z = W2 W1 x.
+
+What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.linalg import block_diag
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, orthonormal, relative_error, size
+from reprise.evidence.claim import Quotation
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
-from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, gradient_flow, svd, whole_svd
 from reprise.papers.jing2022.gradient_flow.points import (
     Linear,
     augmented_at_threshold,
@@ -18,39 +22,45 @@ from reprise.papers.jing2022.gradient_flow.points import (
 )
 
 
-def any_widths(rng: Random, largest: int) -> Linear:
+def two_layers(rng: Random, largest: int) -> Linear:
+    """Layers of any widths."""
     inputs, hidden, outputs = (size(rng, 2, largest) for _ in range(3))
     return on_random_data(rng, distinct(rng, hidden, inputs), distinct(rng, outputs, hidden))
 
 
-def aligned(rng: Random, largest: int) -> Linear:
-    """A bottleneck with V2 = U1, the two layers' singular values paired by rank and different."""
-    sizes = _bottleneck_sizes(rng, 2, largest)
-    u1 = orthonormal(rng, sizes["hidden"], sizes["hidden"])
-    return _with_bases(rng, sizes, u1, u1)
+@formula(
+    "lemma3",
+    "Two linear layers move by dW1/dt = -W2ᵀ G and dW2/dt = -G W1ᵀ, with G = -W2 W1 X.",
+    at="Lemma 3, Eqs. 8 to 10, Section 5.2",
+    tried_at=two_layers,
+)
+def eqs_8_to_10(point: Linear) -> Errors:
+    """The decoy leaves the augmentation's covariance out of X."""
+    (w1, w2), (velocity1, velocity2) = point.layers, point.velocities
 
+    def error(x: Array) -> float:
+        g = -w2 @ w1 @ x
+        return max(relative_error(-w2.T @ g, velocity1), relative_error(-g @ w1.T, velocity2))
 
-def lemma3(rng: Random, largest: int) -> Checked:
-    """Eqs. 8, 9 and 10."""
-    model = any_widths(rng, largest)
-    w1, w2 = model.layers
-    velocity1, velocity2 = gradient_flow(model.layers, model.x, model.x_aug)
-    g = model.gradient_sum
-    return Checked(
-        model.sizes,
-        {
-            "lemma3/first-layer": as_printed(relative_error(-w2.T @ g, velocity1)),
-            "lemma3/second-layer": as_printed(relative_error(-g @ w1.T, velocity2)),
-            "lemma3/gradient-sum": as_printed(relative_error(-w2 @ w1 @ model.x_matrix, g)),
-        },
+    return Errors(
+        printed=max(error(point.x_matrix), relative_error(-w2 @ w1 @ point.x_matrix, point.gradient_sum)),
+        decoy=error(point.data_covariance),
     )
 
 
-def lemma6(rng: Random, largest: int) -> Checked:
-    """Eqs. 18 to 20 for layers of any widths, with H as printed and with its sign changed."""
-    model = any_widths(rng, largest)
-    errors = {"printed": lemma6_error(model, sign=-1), "corrected": lemma6_error(model, sign=1)}
-    return Checked(model.sizes, {"lemma6": errors})
+@formula(
+    "lemma6",
+    "The alignment matrix A = V2ᵀ U1 of two linear layers moves by Eq. 18 with {}.",
+    at="Lemma 6, Eqs. 18 to 20, Appendix A",
+    wrong=Misprint(
+        "typo",
+        printed=Text("H_kk' = 1/(σ_k² - σ_k'²)", r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}"),
+        corrected=Text("H_kk' = 1/(σ_k'² - σ_k²)", r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}"),
+    ),
+    tried_at=two_layers,
+)
+def eqs_18_to_20(point: Linear) -> Errors:
+    return Errors(printed=lemma6_error(point, sign=-1), corrected=lemma6_error(point, sign=1))
 
 
 def lemma6_error(model: Linear, *, sign: int) -> float:
@@ -59,48 +69,85 @@ def lemma6_error(model: Linear, *, sign: int) -> float:
     Args:
         sign: of H: 1 as corrected, -1 as printed.
     """
+    from reprise.papers.jing2022.gradient_flow.motion import whole_svd
+
     (u1, s1, v1), (u2, s2, v2) = (whole_svd(w) for w in model.layers)
     f = s2.T @ u2.T @ model.gradient_sum @ v1 @ s1.T  # Eq. 20
     velocity = formulas.alignment_velocity(
         v2.T @ u1, f, sign * formulas.inverse_gaps(s1), sign * formulas.inverse_gaps(s2.T)
     )
-    expected = _alignment_velocity(model)
+    expected = alignment_velocity(model)
     rows, columns = expected.shape
     return relative_error(velocity[:rows, :columns], expected)
 
 
-def lemma7(rng: Random, largest: int) -> Checked:
-    """Eqs. 21 and 22."""
-    model = any_widths(rng, largest)
-    (u1, s1, v1t), (u2, s2, v2t) = (svd(w) for w in model.layers)
-    (_, first, _), (_, second, _) = _factor_velocities(model)
-    overlap = v2t @ u1  # (v2_k' · u1_k), k' down, k across
-    gains = u2.T @ model.gradient_sum @ v1t.T  # u2_k'ᵀ G v1_k
-    return Checked(
-        model.sizes,
-        {
-            "lemma7/first-layer": as_printed(relative_error(-(overlap * s2[:, None] * gains).sum(0), first)),
-            "lemma7/second-layer": as_printed(relative_error(-(overlap * s1 * gains).sum(1), second)),
-        },
+def alignment_velocity(model: Linear) -> Array:
+    """dA/dt = V̇2ᵀ U1 + V2ᵀ U̇1, by finite differences."""
+    (u1, _, _), (_, _, v2t) = model.factors
+    (turning1, _, _), (_, _, turning2) = model.factor_velocities
+    return turning2.T @ u1 + v2t @ turning1
+
+
+@formula(
+    "lemma7",
+    "The singular values of two linear layers move by Eqs. 21 and 22.",
+    at="Lemma 7, Eqs. 21 and 22, Appendix A",
+    tried_at=two_layers,
+)
+def eqs_21_and_22(point: Linear) -> Errors:
+    """The decoy leaves out the other layer's singular values."""
+    (u1, s1, v1t), (u2, s2, v2t) = point.factors
+    (_, first, _), (_, second, _) = point.factor_velocities
+    # (v2_k' · u1_k)(u2_k'ᵀ G v1_k), k' down, k across
+    gains = (v2t @ u1) * (u2.T @ point.gradient_sum @ v1t.T)
+    return Errors(
+        printed=max(
+            relative_error(-(gains * s2[:, None]).sum(0), first),
+            relative_error(-(gains * s1).sum(1), second),
+        ),
+        decoy=max(relative_error(-gains.sum(0), first), relative_error(-gains.sum(1), second)),
     )
 
 
-def conservation(rng: Random, largest: int) -> Checked:
-    """d/dt (W1 W1ᵀ - W2ᵀ W2) = 0 (proof of Theorem 2)."""
-    model = any_widths(rng, largest)
-    (w1, w2), (velocity1, velocity2) = model.layers, gradient_flow(model.layers, model.x, model.x_aug)
-    first = velocity1 @ w1.T + w1 @ velocity1.T
-    second = velocity2.T @ w2 + w2.T @ velocity2
-    return Checked(model.sizes, {"thm2/conserved": as_printed(relative_error(second, first))})
+# Theorem 2: A tends to the identity.
 
 
-def limit(rng: Random, largest: int) -> Checked:
-    """W1 W1ᵀ - W2ᵀ W2 before and after |W1|² grows a hundredfold under a fixed positive definite X."""
-    model = augmented_at_threshold(any_widths(rng, largest), rng.uniform(0.2, 0.9))
-    x, (w1, w2) = model.x_matrix / np.linalg.norm(model.x_matrix, 2), model.layers
+def small_augmentation(rng: Random, largest: int) -> Linear:
+    """Two layers whose X is positive definite."""
+    return augmented_at_threshold(two_layers(rng, largest), rng.uniform(0.2, 0.9))
+
+
+@formula(
+    "thm2-limit",
+    "For two linear layers under a positive definite X, {} (tried: X fixed, until |W1|² has grown a "
+    "hundredfold).",
+    at="Theorem 2, proof, Appendix B.5",
+    wrong=Misprint(
+        "substantive",
+        printed=Text("W1 W1ᵀ = W2ᵀ W2 in the limit", r"W_1W_1^{\top}=W_2^{\top}W_2\quad\text{as }t\to\infty"),
+        corrected=Text(
+            "W1 W1ᵀ - W2ᵀ W2 = C for all time", r"W_1W_1^{\top}-W_2^{\top}W_2=C\quad\text{for all }t"
+        ),
+        note="as the proof itself derives. Theorem 2 does not assume C = 0, and fails without it: with the "
+        "inputs (±1, 0), (0, ±1), x' = 2.5 x, W1 = diag(a, b) and W2 = diag(b, a), a > b > 0 and a b below "
+        "√(ln 3.5), X stays positive definite, a b tends to √(ln 3.5), the norms stay finite, and |A| is the "
+        "permutation of two for all time; so it is with x' = x, where the norms grow without bound and the "
+        "share of C in them vanishes",
+    ),
+    tried_at=small_augmentation,
+)
+def limit_of_the_imbalance(point: Linear) -> Errors:
+    """The share of W1 W1ᵀ - W2ᵀ W2 that is left, and the share by which it has changed."""
+    from scipy.integrate import solve_ivp
+
+    x, (w1, w2) = point.x_matrix / np.linalg.norm(point.x_matrix, 2), point.layers
 
     def unpack(flat: Array) -> tuple[Array, Array]:
         return flat[: w1.size].reshape(w1.shape), flat[w1.size :].reshape(w2.shape)
+
+    def imbalance(flat: Array) -> Array:
+        first, second = unpack(flat)
+        return first @ first.T - second.T @ second
 
     def flow(t: float, flat: Array) -> Array:
         first, second = unpack(flat)
@@ -113,164 +160,189 @@ def limit(rng: Random, largest: int) -> Checked:
     has_grown.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([w1.ravel(), w2.ravel()])
     path = solve_ivp(flow, (0, 1e3), start, "DOP853", events=has_grown, rtol=1e-12, atol=1e-13)
-    before, after = (_imbalance(*unpack(path.y[:, index])) for index in (0, -1))
-    grown = bool(path.t_events[0].size)
-    return Checked(
-        model.sizes,
-        {
-            "thm2-limit": {
-                "printed": float(np.linalg.norm(after) / np.linalg.norm(before)) if grown else np.nan,
-                "corrected": relative_error(after, before) if grown else np.nan,
-            }
-        },
+    if not path.t_events[0].size:
+        return Errors(np.nan, np.nan)
+    before, after = (imbalance(path.y[:, index]) for index in (0, -1))
+    return Errors(
+        printed=float(np.linalg.norm(after) / np.linalg.norm(before)),
+        corrected=relative_error(after, before),
     )
 
 
-def growth(rng: Random, largest: int) -> Checked:
-    """d/dt |W1|² = d/dt |W2|² = 2 tr(W2 W1 X W1ᵀ W2ᵀ), which is positive while X is positive definite."""
-    model = augmented_at_threshold(any_widths(rng, largest), rng.uniform(0.2, 0.9))
-    (w1, w2), (velocity1, velocity2) = model.layers, gradient_flow(model.layers, model.x, model.x_aug)
-    rates = 2 * np.array([np.sum(velocity1 * w1), np.sum(velocity2 * w2)])
-    expected = 2 * np.trace(w2 @ w1 @ model.x_matrix @ w1.T @ w2.T)
-    return Checked(
-        model.sizes,
-        {
-            "thm2/norm-rate": as_printed(relative_error(np.array([expected, expected]), rates)),
-            "thm2/norm-never-shrinks": as_printed(float(rates.min() <= 0)),
-        },
-    )
+@dataclass(frozen=True)
+class Balanced:
+    """Two layers with W1 W1ᵀ = W2ᵀ W2.
+
+    Attributes:
+        groups: the numbers of equal singular values, the largest value first.
+        turn: an orthogonal matrix within the groups, by which singular vectors may be rotated.
+    """
+
+    w1: Array
+    w2: Array
+    groups: Array
+    turn: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"inputs": self.w1.shape[1], "hidden": len(self.w1), "outputs": len(self.w2)}
+
+    @property
+    def alignment(self) -> Array:
+        from reprise.papers.jing2022.gradient_flow.motion import svd
+
+        return svd(self.w2)[2] @ svd(self.w1)[0]
 
 
-def last_step_of_theorem2(rng: Random, largest: int) -> Checked:
-    """W1 W1ᵀ = W2ᵀ W2 with distinct singular values gives |V2ᵀ U1| = I."""
-    sizes = _bottleneck_sizes(rng, 2, largest)
-    a = _alignment_of_balanced(rng, sizes, spread_values(rng, sizes["hidden"]))
-    return Checked(sizes, {"thm2/last-step": as_printed(relative_error(np.abs(a), np.eye(len(a))))})
+def _balanced(rng: Random, groups: Array, largest: int) -> Balanced:
+    from scipy.linalg import block_diag
 
-
-def remark(rng: Random, largest: int) -> Checked:
-    """W1 W1ᵀ = W2ᵀ W2 with groups of equal singular values: A is block-diagonal, not the identity."""
-    groups = rng.permutation([2, size(rng, 1, 3), 1])
     hidden = int(groups.sum())
-    inputs, outputs = (size(rng, hidden, largest + 4) for _ in range(2))
-    sizes = {"inputs": inputs, "hidden": hidden, "outputs": outputs}
-    a = _alignment_of_balanced(rng, sizes, np.repeat(spread_values(rng, 3), groups))
-    group = np.repeat(np.arange(3), groups)
+    inputs, outputs = (size(rng, hidden, largest) for _ in range(2))
+    s = np.repeat(spread_values(rng, len(groups)), groups)
+    inner = orthonormal(rng, hidden, hidden)
+    w1 = (inner * s) @ orthonormal(rng, inputs, hidden).T
+    w2 = (orthonormal(rng, outputs, hidden) * s) @ inner.T
+    return Balanced(w1, w2, groups, block_diag(*[orthonormal(rng, n, n) for n in groups]))
+
+
+def balanced(rng: Random, largest: int) -> Balanced:
+    return _balanced(rng, np.ones(size(rng, 2, largest), dtype=int), largest)
+
+
+@formula(
+    "thm2/last-step",
+    "Two linear layers with W1 W1ᵀ = W2ᵀ W2 and distinct singular values are aligned: |V2ᵀ U1| = I.",
+    at="Theorem 2, Section 5.3, and Appendix B.5",
+    tried_at=balanced,
+)
+def theorem_2_of_balanced_layers(point: Balanced) -> Errors:
+    """The decoy has the singular vectors of one layer in the opposite order."""
+    a = np.abs(point.alignment)
+    return Errors(printed=relative_error(a, np.eye(len(a))), decoy=relative_error(a[::-1], np.eye(len(a))))
+
+
+def degenerate(rng: Random, largest: int) -> Balanced:
+    """Balanced layers with groups of equal singular values."""
+    groups = rng.permutation([2, size(rng, 1, 3), 1])
+    return _balanced(rng, groups, largest + 4)
+
+
+@formula(
+    "thm2/degenerate-block-diagonal",
+    "Where W1 W1ᵀ = W2ᵀ W2 has groups of equal eigenvalues, A is block-diagonal, with a block per group.",
+    at="Section 5.3, after Theorem 2",
+    quotes=Quotation(
+        "observe the alignment matrix to converge to a block-diagonal matrix, with each block representing a "
+        "group of degenerate singular values",
+        at="Section 5.3, after Theorem 2",
+    ),
+    word="with each block representing",
+    tried_at=degenerate,
+)
+def block_diagonal(point: Balanced) -> Errors:
+    """The decoy is |A| = I, for singular vectors rotated within the groups, which are equally valid."""
+    a, group = point.alignment, np.repeat(np.arange(len(point.groups)), point.groups)
     within = np.equal.outer(group, group)
-    # Singular vectors of W2 rotated within the groups are equally valid.
-    turn = block_diag(*[orthonormal(rng, n, n) for n in groups])
-    return Checked(
-        sizes,
-        {
-            "thm2/degenerate-block-diagonal": as_printed(relative_error(np.where(within, a, 0), a)),
-            "thm2/degenerate-identity": as_printed(relative_error(np.abs(turn.T @ a), np.eye(hidden))),
-        },
+    return Errors(
+        printed=relative_error(np.where(within, a, 0), a),
+        decoy=relative_error(np.abs(point.turn.T @ a), np.eye(len(a))),
     )
 
 
-def theorem3(rng: Random, largest: int) -> Checked:
-    """Eq. 11 with V2 = U1, and with the printed V2 = U1ᵀ."""
-    sizes = _bottleneck_sizes(rng, 3, largest)  # with 2 hidden units, U1 can be its own transpose
-    u1 = orthonormal(rng, sizes["hidden"], sizes["hidden"])
-    return Checked(
-        sizes,
-        {
-            "thm3": {
-                "printed": _eq11_error(_with_bases(rng, sizes, u1, u1.T)),
-                "corrected": _eq11_error(_with_bases(rng, sizes, u1, u1)),
-            }
-        },
+# Theorem 3: aligned layers.
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Two layers with V2 = U1, and two with V2 = U1ᵀ."""
+
+    equal: Linear
+    transposed: Linear
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self.equal.sizes
+
+
+def aligned(rng: Random, largest: int) -> Aligned:
+    """Bottlenecks of at least 3 hidden units: with 2, U1 can be its own transpose."""
+    hidden = size(rng, 3, largest)
+    inputs, outputs = (size(rng, hidden, largest) for _ in range(2))
+    u1 = orthonormal(rng, hidden, hidden)
+
+    def around(v2: Array) -> Linear:
+        """Random singular values and outer singular vectors around U1 and V2."""
+        w1 = (u1 * spread_values(rng, hidden)) @ orthonormal(rng, inputs, hidden).T
+        w2 = (orthonormal(rng, outputs, hidden) * spread_values(rng, hidden)) @ v2.T
+        return on_random_data(rng, w1, w2)
+
+    return Aligned(around(u1), around(u1.T))
+
+
+@formula(
+    "thm3",
+    "The singular values of two linear layers move by Eq. 11 where these are {}.",
+    at="Theorem 3, Eq. 11, Section 5.3",
+    wrong=Misprint(
+        "typo",
+        printed=Text("aligned, i.e. V2 = U1ᵀ", r"V_2=U_1^{\top}"),
+        corrected=Text("aligned, i.e. V2 = U1", r"V_2=U_1"),
+    ),
+    tried_at=aligned,
+)
+def eq_11(point: Aligned) -> Errors:
+    return Errors(printed=_error_of_eq_11(point.transposed), corrected=_error_of_eq_11(point.equal))
+
+
+def _error_of_eq_11(model: Linear) -> float:
+    (_, s1, _), (_, s2, _) = model.factors
+    (_, first, _), (_, second, _) = model.factor_velocities
+    expected = np.stack([first, second])
+    return relative_error(np.stack([s1 * s2**2, s2 * s1**2]) * _rates(model), expected)
+
+
+def _rates(model: Linear) -> Array:
+    """v1ᵀ X v1 of each rank."""
+    (_, _, v1t), _ = model.factors
+    return np.diag(v1t @ model.x_matrix @ v1t.T)
+
+
+@formula(
+    "thm3-closed-form",
+    "With σ1² = σ2² + C, aligned layers have {}.",
+    at="Section 5.3, after Theorem 3",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "dσ1/dt = σ1 (σ1² + C)(v1ᵀ X v1)",
+            r"\dot{\sigma}_1=\sigma_1(\sigma_1^2+C)(v_1^{\top}Xv_1)",
+        ),
+        corrected=Text(
+            "dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1)",
+            r"\dot{\sigma}_1=\sigma_1(\sigma_1^2-C)(v_1^{\top}Xv_1)",
+        ),
+    ),
+    tried_at=aligned,
+)
+def dynamics_after_theorem_3(point: Aligned) -> Errors:
+    model = point.equal
+    (_, s1, _), (_, s2, _) = model.factors
+    (_, first, _), _ = model.factor_velocities
+    c, rates = s1**2 - s2**2, _rates(model)
+    return Errors(
+        printed=relative_error(s1 * (s1**2 + c) * rates, first),
+        corrected=relative_error(s1 * (s1**2 - c) * rates, first),
     )
 
 
-def closed_form(rng: Random, largest: int) -> Checked:
-    """Under alignment σ1² - σ2² = C is conserved, and σ1 follows its own equation (after Theorem 3)."""
-    model = aligned(rng, largest)
-    (_, s1, v1t), (_, s2, _) = (svd(w) for w in model.layers)
-    (_, first, _), (_, second, _) = _factor_velocities(model)
-    rate = np.diag(v1t @ model.x_matrix @ v1t.T)
-    difference = s1**2 - s2**2
-    return Checked(
-        model.sizes,
-        {
-            "thm3/squares": as_printed(relative_error(s1 * first, s2 * second)),
-            "thm3-closed-form": {
-                "printed": relative_error(s1 * (s1**2 + difference) * rate, first),
-                "corrected": relative_error(s1 * (s1**2 - difference) * rate, first),
-            },
-        },
-    )
-
-
-def alignment_preserved(rng: Random, largest: int) -> Checked:
-    """Whether two aligned layers stay aligned: A's velocity away from the identity, relative to U1's
-    velocity."""
-    model = aligned(rng, largest)
-    w1, (_, s1, _) = model.layers[0], svd(model.layers[0])
-    u2, _, v2t = svd(model.layers[1])
-    balanced = Linear((w1, (u2 * s1) @ v2t), model.x, model.x_aug)
-
-    def drift(layers: Linear) -> float:
-        (turning, _, _), _ = _factor_velocities(layers)
-        return float(np.linalg.norm(_alignment_velocity(layers)) / np.linalg.norm(turning))
-
-    return Checked(model.sizes, {"thm3/balanced-stay-aligned": as_printed(drift(balanced))})
-
-
-def _bottleneck_sizes(rng: Random, smallest: int, largest: int) -> dict[str, int]:
-    hidden = size(rng, smallest, largest)
-    return {"inputs": size(rng, hidden, largest), "hidden": hidden, "outputs": size(rng, hidden, largest)}
-
-
-def _with_bases(rng: Random, sizes: Mapping[str, int], u1: Array, v2: Array) -> Linear:
-    """Random singular values and outer singular vectors around the given inner ones."""
-    w1 = (u1 * spread_values(rng, len(u1))) @ orthonormal(rng, sizes["inputs"], len(u1)).T
-    w2 = (orthonormal(rng, sizes["outputs"], len(u1)) * spread_values(rng, len(u1))) @ v2.T
-    return on_random_data(rng, w1, w2)
-
-
-def _eq11_error(model: Linear) -> float:
-    (_, s1, v1t), (_, s2, _) = (svd(w) for w in model.layers)
-    (_, first, _), (_, second, _) = _factor_velocities(model)
-    rate = np.diag(v1t @ model.x_matrix @ v1t.T)
-    return relative_error(np.stack([s1 * s2**2 * rate, s2 * s1**2 * rate]), np.stack([first, second]))
-
-
-def _alignment_of_balanced(rng: Random, sizes: Mapping[str, int], s: Array) -> Array:
-    """A of two random layers with W1 W1ᵀ = W2ᵀ W2 and singular values `s`."""
-    inner = orthonormal(rng, len(s), len(s))
-    w1 = (inner * s) @ orthonormal(rng, sizes["inputs"], len(s)).T
-    w2 = (orthonormal(rng, sizes["outputs"], len(s)) * s) @ inner.T
-    return svd(w2)[2] @ svd(w1)[0]
-
-
-def _imbalance(w1: Array, w2: Array) -> Array:
-    return w1 @ w1.T - w2.T @ w2
-
-
-def _factor_velocities(model: Linear) -> list[tuple[Array, Array, Array]]:
-    """dU/dt, dS/dt, dV/dt of both layers under gradient flow."""
-    velocities = gradient_flow(model.layers, model.x, model.x_aug)
-    return [factors_velocity(w, velocity) for w, velocity in zip(model.layers, velocities, strict=True)]
-
-
-def _alignment_velocity(model: Linear) -> Array:
-    """dA/dt = V̇2ᵀ U1 + V2ᵀ U̇1."""
-    (u1, _, _), (_, _, v2t) = (svd(w) for w in model.layers)
-    (turning1, _, _), (_, _, turning2) = _factor_velocities(model)
-    return turning2.T @ u1 + v2t @ turning1
-
-
-CHECKS = (
-    lemma3,
-    lemma6,
-    lemma7,
-    conservation,
-    limit,
-    growth,
-    last_step_of_theorem2,
-    remark,
-    theorem3,
-    closed_form,
-    alignment_preserved,
+FORMULAS: tuple[Formula, ...] = (
+    eqs_8_to_10,
+    eqs_18_to_20,
+    eqs_21_and_22,
+    limit_of_the_imbalance,
+    theorem_2_of_balanced_layers,
+    block_diagonal,
+    eq_11,
+    dynamics_after_theorem_3,
 )

@@ -16,24 +16,33 @@ from reprise.diagnostics.alignment import alignment_matrix, imbalance, off_diago
 from reprise.diagnostics.spectra import embedding_spectrum
 from reprise.networks.dense import Weights
 from reprise.numerics.streams import Streams
-from reprise.objectives import infonce_distance
-from reprise.papers.jing2022.layer_alignment.experiment import Params
+from reprise.objectives import infonce_distance, infonce_dot
+from reprise.papers.jing2022.layer_alignment.experiment import CODE_POINTS, Params
 from reprise.papers.jing2022.starts import layers
-from reprise.papers.jing2022.two_layers import Pairs, checkpoints_of, free, pairs_of, train
+from reprise.papers.jing2022.two_layers import Pairs, batches_of, checkpoints_of, free, pairs_of, train
 from reprise.training.replicas import sgd
+
+SPECTRUM_POINTS = 1000
+"""Points at most on which the embeddings' spectrum is taken, as in the authors' code."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Alignment, imbalance, norms and singular values over the steps, and Theorem 3's ODE for the balanced
     run, also with steps twice as long and singular vectors from every second checkpoint (`coarse`, at the
-    next of these), which tells how precise it is; the ODE holds for InfoNCE, and is left out for another
-    loss."""
+    next of these), which tells how precise it is; the ODE follows Eq. 2 on the fixed pairs: it is left out
+    for another loss, and has only its last step in the authors' code."""
     seeds, dim = range(params.seeds), params.dim
     arms = {start: free(_weights(params, start)) for start in ("independent", "balanced", *params.controls)}
-    pairs = pairs_of(params)
-    clean = pairs.clean.repeat(len(arms), 1, 1)
+    code = params.authors_code
+    pairs = pairs_of(params.model_copy(update={"batch_size": CODE_POINTS}) if code else params)
+    clean = pairs.clean[:, :SPECTRUM_POINTS].repeat(len(arms), 1, 1)
+    trained = (
+        train(params, context, arms, batches_of(params, pairs.clean), infonce_dot)
+        if code
+        else train(params, context, arms)
+    )
     records: list[dict[str, Tensor]] = []
-    for _, w1, w2 in train(params, context, arms):
+    for _, w1, w2 in trained:
         a, svd1 = alignment_matrix(w1, w2), torch.linalg.svd(w1)
         records.append(
             {
@@ -76,6 +85,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         return tables
     balanced = list(arms).index("balanced")
     mass, s1, s2, v1 = (over_time(name)[:, balanced] for name in ("off_diagonal_mass", "W1", "W2", "V1"))
+    if code:
+        mass = torch.ones_like(mass)
     return {**tables, "theorem3": _theorem3(params, pairs, mass, s1, s2, v1)}
 
 
@@ -83,7 +94,15 @@ def _weights(params: Params, start: str) -> list[Tensor]:
     """The layers of an initialisation."""
     span = 1.0 if start == "degenerate" else params.init_span
     streams = Streams(range(params.seeds), f"{start} weights")
-    return layers(streams, params.dim, 2, scale=params.init_scale, span=span, balanced=start == "balanced")
+    return layers(
+        streams,
+        params.dim,
+        2,
+        scale=params.init_scale,
+        span=span,
+        balanced=start == "balanced",
+        from_uniform=params.authors_code and start == "independent",
+    )
 
 
 def _theorem3(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
-from reprise.diagnostics.balance import alignment_score, covariance_eigenvalues, stable_rank
+from reprise.diagnostics.balance import covariance_eigenvalues, stable_rank
 from reprise.diagnostics.matching import matching_score, token_matches
 from reprise.diagnostics.ranks import collapsed_dimensions
 from reprise.diagnostics.spectra import embedding_spectrum
@@ -31,32 +31,22 @@ class Group:
     """Nets that train in one stack, replica = arm * seeds + seed.
 
     Attributes:
-        projector: A of z = A r, one of each replica.
-        trains: 1 for the replicas whose projector trains, else 0, of shape [replica, 1, 1].
+        projector: the fixed A of z = A r, one of each replica.
         network: maps W1, W2 and inputs to representations r.
     """
 
     arms: tuple[str, ...]
     projector: Float[Tensor, "replica dim dim"]
-    trains: Float[Tensor, "replica 1 1"]
     network: Network
     loss: Objective
 
-    def projected(self, weights: Weights) -> Float[Tensor, "replica dim dim"]:
-        """A, with the weights in training where it trains."""
-        return torch.where(self.trains > 0, weights[2], self.projector)
-
-    def representations(self, weights: Weights, x: Float[Tensor, "replica batch in"]) -> Tensor:
-        return self.network([weights[:2]], x[None])[0]
-
     def embeddings(self, weights: Weights, x: Float[Tensor, "replica batch in"]) -> Tensor:
-        return self.representations(weights, x) @ self.projected(weights).mT
+        return self.network([weights], x[None])[0] @ self.projector.mT
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Collapse, alignment, balance and chi over the steps, by arm: `none` has no projector, `low-rank` and
-    `decaying` have a fixed one, `trainable` starts from the latter; `non-contrastive` and
-    `relu` have none."""
+    """Standing dimensions, balance and chi over the steps, by arm: `none` has no projector, `low-rank` and
+    `decaying` have a fixed one; `non-contrastive` and `relu` have none."""
     groups = _groups(params, resolve(context.objective) if context.objective else infonce_distance)
     if context.objective:
         groups = [group for group in groups if group.loss is not noncontrastive]
@@ -76,14 +66,10 @@ def _groups(params: Params, loss: Objective) -> list[Group]:
     u, v = random_orthogonal(streams, params.dim), random_orthogonal(streams, params.dim)
     none, decaying = eye.expand_as(u), decaying_spectrum(streams, params.dim)
     projectors = {"none": none, "low-rank": u[:, :, :rank] @ v[:, :rank], "decaying": decaying}
-    projectors |= dict.fromkeys(params.controls, decaying)
-    trains = torch.tensor([float(arm in params.controls) for arm in projectors])
-    each_replica = trains.repeat_interleave(params.seeds)[:, None, None]
-    fixed = torch.zeros(params.seeds, 1, 1)
     return [
-        Group(tuple(projectors), torch.cat(list(projectors.values())), each_replica, linear, loss),
-        Group(("non-contrastive",), none, fixed, linear, noncontrastive),
-        Group(("relu",), none, fixed, relu, loss),
+        Group(tuple(projectors), torch.cat(list(projectors.values())), linear, loss),
+        Group(("non-contrastive",), none, linear, noncontrastive),
+        Group(("relu",), none, relu, loss),
     ]
 
 
@@ -102,26 +88,21 @@ def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
     checkpoints = checkpoints_of(params.steps)
     records = []
     for _, weights in sgd(
-        [*(w.repeat(copies, 1, 1) for w in start), group.projector],
+        [w.repeat(copies, 1, 1) for w in start],
         loss,
         learning_rate=params.learning_rate,
         steps=params.steps,
         checkpoints=checkpoints,
         progress=lambda step: context.progress(step, params.steps, f"{len(x1)} two-layer nets"),
     ):
-        z, z1, z2 = (group.embeddings(weights, x) for x in (clean, x1, x2))
-        matched = matches(weights[0], group.network is linear)
-        by_rotation = chi(matches(rotated @ weights[0], group.network is linear), slice(None))
+        z, signless = group.embeddings(weights, clean), group.network is linear
+        by_rotation = chi(rotated @ weights[0], signless)
         records.append(
             {
-                "collapsed": collapsed_dimensions(embedding_spectrum(group.representations(weights, clean))),
                 "standing": dim - collapsed_dimensions(embedding_spectrum(z)),
-                "alignment": alignment_score(z1, z2, z2.roll(1, -2)),
                 "stable_rank": stable_rank(covariance_eigenvalues(z.double())),
-                "chi": chi(matched, slice(None)),
+                "chi": chi(weights[0], signless),
                 "chi_rotated": sum(by_rotation.unbind()) / len(rotated),
-                "chi_varied": chi(matched, slice(None, dim // 2)),
-                "chi_other": chi(matched, slice(dim // 2, None)),
             }
         )
     axes = {"step": checkpoints, "arm": group.arms, "seed": seeds}
@@ -132,14 +113,8 @@ def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
     )
 
 
-def matches(w1: Float[Tensor, "*replica hidden in"], signless: bool) -> Float[Tensor, "*replica 1 in"]:
+def chi(w1: Float[Tensor, "*replica hidden in"], signless: bool) -> Float[Tensor, "*replica"]:
     """How well W1's rows match the axes along which the data vary independently, one receptive field of `in`
-    tokens."""
-    return token_matches(w1.mT[..., None, :, :], absolute=signless)
-
-
-def chi(matched: Float[Tensor, "*replica 1 in"], tokens: slice) -> Float[Tensor, "*replica"]:
-    """The mean match of some of the axes, of which the first varies most."""
-    chosen = torch.zeros(matched.shape[-2:], dtype=torch.bool)
-    chosen[:, tokens] = True
-    return matching_score(matched, chosen)
+    tokens, on average."""
+    matched = token_matches(w1.mT[..., None, :, :], absolute=signless)
+    return matching_score(matched, torch.ones(matched.shape[-2:], dtype=torch.bool))

@@ -1,50 +1,78 @@
 """What Section 6.1 proposes of the projector."""
 
-from reprise.evidence.claim import Claim
-from reprise.evidence.claims import limit, value
-from reprise.evidence.comparison import SHARE
-from reprise.evidence.measures import column, course, last
-from reprise.papers.jing2022.limits import off_diagonal_error
+import numpy as np
+
+from reprise.evidence.claim import Quotation, claim
+from reprise.evidence.comparison import SHARE, Comparison, Measure, near, tends_to
+from reprise.evidence.edits import put
+from reprise.evidence.measures import applied, column, course, each_seed, last
+
+ROUNDING = 16 * float(np.finfo(np.float32).eps)
+"""Of an entry of the alignment matrix, an inner product of 16 numbers in single precision."""
+
+PROPOSITION_1 = "Proposition 1, Section 6.1"
+ONE_EVOLVES = Quotation(
+    "We suspect that such alignment effect ... only requires one of", PROPOSITION_1, hedge="We suspect"
+)
+DIAGONAL = Quotation(
+    "We suspect that such alignment effect ... the projector weight matrix only needs to be diagonal",
+    PROPOSITION_1,
+    hedge="We suspect",
+)
 
 
-def _aligned(id: str, arm: str, statement: str, word: str) -> Claim:
-    return limit(
-        id,
-        statement,
-        source="Section 6.1, proposition 1",
-        word=word,
-        measure=column("trajectory", "off_diagonal_mass", step=last, arm=arm),
-        reaches=0.0,
-        resolution=off_diagonal_error(arm),
+def still_moving(arm: str) -> Measure:
+    """By how much the mass off the diagonal changes over the last tenth of the steps, or rounding if that is
+    more."""
+    late = column("trajectory", "off_diagonal_mass", arm=arm, step=lambda step: step >= 0.9 * step.max())
+    return applied(
+        lambda high, low: (high - low).clip(lower=ROUNDING), each_seed("max", late), each_seed("min", late)
+    )
+
+
+def is_aligned(arm: str) -> Comparison:
+    """W1's left singular vectors come to lie on the projector's right ones."""
+    return tends_to(
+        column("trajectory", "off_diagonal_mass", step=last, arm=arm),
+        0.0,
+        resolution=still_moving(arm),
         course=course("trajectory", "off_diagonal_mass", arm=arm),
         unit="1 - mean A_kk²",
     )
 
 
-CLAIMS = [
-    _aligned(
-        "jing2022/sec61/frozen-aligned",
-        "frozen",
-        "Conjecture (“we suspect”): alignment needs only one of the two layers to evolve; W1 aligns with a "
-        "frozen W2.",
-        "only requires one of",
-    ),
-    _aligned(
-        "jing2022/sec61/diagonal-aligned",
-        "diagonal",
-        "Conjecture (“we suspect”): W1 aligns with a second layer that is constrained to be diagonal.",
-        "only needs to be diagonal",
-    ),
-    value(
-        "jing2022/sec61/low-rank-aligned",
-        "The leading left singular vectors of W1 move into the subspace that a fixed low-rank W2 reads.",
-        source="Section 6.1, proposition 2",
-        word="only applies",
-        quantity="score",
-        measure=column("trajectory", "mass_outside_subspace", step=last, arm="low-rank"),
-        published=0.0,
-        unit="share outside the subspace",
-        bounds=SHARE,
-        reading="ours: the paper says that the projector applies a gradient to a subspace only",
-    ),
-]
+@claim(
+    "jing2022/sec61/frozen-aligned",
+    "Alignment needs only one of the two layers to evolve: W1 aligns with a frozen W2.",
+    quotes=ONE_EVOLVES,
+    word="only requires one of",
+    broken_by=put("trajectory", "off_diagonal_mass", 0.7, arm="frozen"),
+)
+def frozen_aligned() -> Comparison:
+    return is_aligned("frozen")
+
+
+@claim(
+    "jing2022/sec61/diagonal-aligned",
+    "W1 aligns with a second layer that is constrained to be diagonal.",
+    quotes=DIAGONAL,
+    word="only needs to be diagonal",
+    broken_by=put("trajectory", "off_diagonal_mass", 0.7, arm="diagonal"),
+)
+def diagonal_aligned() -> Comparison:
+    return is_aligned("diagonal")
+
+
+@claim(
+    "jing2022/sec61/low-rank-aligned",
+    "The leading left singular vectors of W1 move into the subspace that a fixed low-rank W2 reads.",
+    at="Proposition 2, Section 6.1",
+    form="ours",
+    word="move into the subspace",
+    reading="ours: the paper says that the projector applies a gradient to a subspace only, not where W1's "
+    "singular vectors go",
+    broken_by=put("trajectory", "mass_outside_subspace", 0.5, arm="low-rank"),
+)
+def low_rank_aligned() -> Comparison:
+    outside = column("trajectory", "mass_outside_subspace", step=last, arm="low-rank")
+    return near(outside, 0.0, quantity="score", unit="share outside the subspace", bounds=SHARE)

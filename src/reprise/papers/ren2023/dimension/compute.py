@@ -92,7 +92,6 @@ def _row(name: str, moment: Moment, time: float) -> dict[str, object]:
         "time": time,
         "condition": float(moment.condition[0]),
         "stable_rank": float(moment.stable_rank[0]),
-        "intrinsic_dimension": float(moment.intrinsic_dimension[0]),
         "distance": float(moment.distance[0]),
         "rho": float(moment.rho[0]),
     }

@@ -8,10 +8,8 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, lost, ours, replaced, unstated
+from reprise.contract.settings import Settings, lost, ours, unstated
 from reprise.papers.ren2023.variations import variations
-
-SPIKE = "σ_1² / ln d"
 
 
 class Params(Settings):
@@ -37,18 +35,14 @@ class Params(Settings):
 def alternatives(params: Params) -> dict[str, Params]:
     """Other plausible values of the settings that our text has lost, for the smaller dimensions."""
     values = {
-        "spike": (SPIKE, 1.5 * params.spike, 2 * params.spike),
+        "spike": ("σ_1² / ln d", 1.5 * params.spike, 2 * params.spike),
         "negatives": ("K", params.negatives // 8, 8 * params.negatives + 7),
         "tau2_stage1": ("τ² of Stage 1", params.tau2_stage1 / 10, 3 * params.tau2_stage1),
         "tau2_stage2": ("τ² of Stage 2", params.tau2_stage2 / 2, 2 * params.tau2_stage2),
         "alignment_gap": ("gap", params.alignment_gap / 3, 10 * params.alignment_gap),
         "tolerance": ("tolerance", params.tolerance / 10, 10 * params.tolerance),
     }
-    stronger = {
-        f"{SPIKE} = {spike:g}": replaced(params, {"spike": spike, "dims": params.dims[:4]})
-        for spike in (3 * params.spike, 5 * params.spike)
-    }
-    return variations(params, values, dims=params.dims[:4]) | stronger
+    return variations(params, values, dims=params.dims[:4])
 
 
 EXPERIMENT = Experiment(

@@ -3,7 +3,6 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
@@ -23,8 +22,8 @@ LABELS = ("no negatives, at rest", "end of Stage 1", "end of Stage 2", "start")
     as a power of d times logarithms. The dashed line is the closed form that follows from the conserved norm
     of W; its power is ln 2 / 2 = 0.35 for large d, and its slope over the d shown is 0.44. Stage 1 of the
     contrastive dynamics, which ends here when every 1 - h/k is below 0.01, comes close to it; Stage 2 reduces
-    the condition number to 1. Right: the balance score (Definition 4.2) as a share of its maximum r, read as
-    ||C||_F² / ||C||_2² (lines) and as tr C / ||C||_2 (open markers). {ASSUMED}""",
+    the condition number to 1. Right: the balance score (Definition 4.2), ||C||_F² / ||C||_2², as a share of
+    its maximum r. {ASSUMED}""",
 )
 def thm43_dimension(tables: Tables, params: Params) -> Figure:
     table = setting(tables, BASE)["ends"]
@@ -38,8 +37,6 @@ def thm43_dimension(tables: Tables, params: Params) -> Figure:
         )
         share = drawable(rows["stable_rank"], f"stable rank, {moment}") / rows["signals"]
         balance_axes.plot(rows["dim"], share, ls=line, label=label, **style)
-        dimension_share = drawable(rows["intrinsic_dimension"], f"dimension, {moment}") / rows["signals"]
-        balance_axes.plot(rows["dim"], dimension_share, ls="", mfc="none", **style)
     condition_axes.plot(
         formula["dim"], drawable(formula["condition"], "closed form"), color="0.55", lw=0.8, ls=(0, (4, 3)),
         label="closed form", zorder=3,
@@ -57,9 +54,4 @@ def thm43_dimension(tables: Tables, params: Params) -> Figure:
         panel.set(xscale="log", xlabel="d")
     condition_axes.set_xlim(0.8 * np.min(table["dim"]), 1.25 * np.max(table["dim"]))
     condition_axes.legend(loc="upper left")
-    readings = [
-        Line2D([], [], color="0.25", marker="o", label="‖C‖²$_F$ / ‖C‖²$_2$"),
-        Line2D([], [], color="0.25", marker="o", ls="", mfc="none", label="tr C / ‖C‖$_2$"),
-    ]
-    balance_axes.legend(handles=readings, loc="lower left")
     return fig

@@ -1,25 +1,68 @@
 """What the paper's lemmas and Appendix D say of finite width, and of descent beside gradient flow."""
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim
-from reprise.evidence.claims import always, for_all, trend
-from reprise.evidence.comparison import Comparison, Measure, below
-from reprise.evidence.measures import largest, last, log_log_slope, rows
-from reprise.papers.ren2023.finite_width.experiment import Params
+from reprise.evidence.claim import Cells, Claim, Quotation, claim, each
+from reprise.evidence.comparison import Comparison, Measure, at_most, in_every_run, near
+from reprise.evidence.edits import times
+from reprise.evidence.measures import first, largest, last, log_log_slope, rows
 from reprise.papers.ren2023.words import STAGE_NAMES
 
-STEPS, BATCHES = (Params.model_fields[name].default for name in ("step_sizes", "batch_sizes"))
 KINDS = {
-    "signals": ("two signals", "Lemma B.15", "Lemma C.12"),
-    "signal_noise": ("a signal and a noise", "Lemma B.16", "Lemma C.13"),
-    "noises": ("two noises", "Lemma B.16", "Lemma C.14"),
+    "signals": "two signals",
+    "signal_noise": "a signal and a noise",
+    "noises": "two noises",
 }
-"""Column: of which columns of K_A and K_B, and where Stages 1 and 2 say so."""
+"""Cosines by their column, and between which columns of K_A and K_B they are."""
+POWER = "the power of m is ours: that of inner products of random columns"
+
+CLOSE = {
+    "lemma-51": Quotation(
+        "the finite-width dynamics closely track the infinite-width one throughout Stage 1",
+        at="Lemma 5.1, Section 5.3",
+    ),
+    "lemma-53": Quotation(
+        "the finite-width dynamics still closely track the infinite-width one throughout Stage 2",
+        at="Lemma 5.3, Section 5.4",
+    ),
+    "thm43": Quotation(
+        "it suffices to consider the infinite-width case, since, as we have proved earlier, the finite-width "
+        "trajectory tracks the infinite-width one",
+        at="Theorem 4.3 (a), proof of Lemma B.17, Appendix B.5",
+    ),
+}
+ARMS = {
+    "lemma-51": (f"{STAGE_NAMES[1]} of contrastive training", 1, "contrastive", "closely track"),
+    "lemma-53": (f"{STAGE_NAMES[2]} of contrastive training", 2, "contrastive", "closely track"),
+    "thm43": ("Non-contrastive learning", 2, "non-contrastive", "tracks"),
+}
+"""By lemma: the run, its stage and loss, and the word that decides."""
+STILL_SMALL = Quotation(
+    "can be made arbitrarily small at initialization, this implies that we can make sure it is still small "
+    "at the end of Stage 1",
+    at="Lemma B.15, Appendix B.3",
+)
+SAME_SPIRIT = Quotation(
+    "the orthogonality conditions between the signals and noises and between noises. The proof follows the "
+    "same spirit",
+    at="Lemma B.16, Appendix B.3",
+)
+AT_MOST_DOUBLE = Quotation(
+    "these errors can at most double within time ... if they are sufficiently small at the beginning of "
+    "Stage 2",
+    at="Proof of Lemma C.1, Appendix C.6",
+)
+SMALL_STEP = Quotation(
+    "one can always make the GF-to-GD discretization error sufficiently (inverse polynomially) small by "
+    "choose a sufficiently (inverse polynomially) small learning rate",
+    at="Appendix D",
+)
+MANY_SAMPLES = Quotation(
+    "one can always make the GF-to-GD discretization error sufficiently (inverse polynomially) small by ... "
+    "generating sufficiently (polynomially) many samples",
+    at="Appendix D",
+)
 
 
 def largest_over_time(table: pd.DataFrame, by: str, name: str = "distance") -> pd.DataFrame:
@@ -29,7 +72,7 @@ def largest_over_time(table: pd.DataFrame, by: str, name: str = "distance") -> p
 
 def in_stage(table: pd.DataFrame, stage: int, loss: str = "contrastive") -> pd.DataFrame:
     """The looks of a stage, its first included."""
-    looks = rows(table, loss=loss) if "loss" in table else table
+    looks = rows(table, loss=loss)
     boundary = looks.loc[looks["stage"] == 1, "time"].max()
     return looks[looks["time"] <= boundary] if stage == 1 else looks[looks["time"] >= boundary]
 
@@ -66,135 +109,92 @@ def descent_exponent(table: str, by: str) -> Measure:
     return lambda tables: log_log_slope(largest_over_time(tables[table], by))
 
 
-def at_value(table: str, by: str, value: float) -> Measure:
-    """The largest distance over both stages at one step or batch size."""
-    return lambda tables: rows(tables[table], **{by: value}).groupby("seed")["distance"].agg(largest)
+def _power(measure: Measure, power: float, *, of: str) -> Comparison:
+    return near(measure, power, quantity="slope", kind="trend", unit=f"power of {of}")
 
 
-def _closer(table: str, by: str, words: str, values: Sequence[float]) -> dict[str, Comparison]:
-    """Each of the values brings descent closer than the next one."""
-    return {
-        f"{words} {closer:g} and {farther:g}": below(
-            at_value(table, by, closer), at_value(table, by, farther), unit="largest relative distance"
-        )
-        for closer, farther in pairwise(values)
-    }
+@each(ARMS)
+def closer_to_the_limit(lemma: str) -> Claim:
+    what, stage, loss, word = ARMS[lemma]
+
+    @claim(
+        f"ren2023/{lemma}/width-exponent",
+        f"""{what} at finite width m ends closer to that of infinite width the wider it is: their distance
+        falls like m^(-1/2).""",
+        quotes=CLOSE[lemma],
+        word=word,
+        reading=POWER,
+        broken_by=times("widths", "distance", 99.0, width=last, loss=loss, stage=stage, time=last),
+    )
+    def cells() -> Comparison:
+        return _power(distance_exponent(stage, loss), -0.5, of="m")
+
+    return cells
 
 
-def _orthogonal(column: str) -> list[Claim]:
-    kind, *sources = KINDS[column]
-    slug = column.replace("_", "-")
-    return [
-        claim
-        for stage, source in enumerate(sources, 1)
-        for claim in (
-            trend(
-                f"ren2023/{source.lower().replace(' ', '-').replace('.', '')}/{slug}-width",
-                f"All through {STAGE_NAMES[stage]} of contrastive training at finite width m the "
-                f"columns of {kind} keep as close to orthogonal as they begin: their cosine falls like "
-                "m^(-1/2).",
-                word="for any" if (column, stage) == ("noises", 2) else "For any",
-                source=source,
-                quantity="slope",
-                measure=cosine_exponent(stage, column),
-                published=-0.5,
-                unit="power of m",
-            ),
-            *(
-                [
-                    always(
-                        f"ren2023/lemma-c1/{slug}-doubles",
-                        f"In {STAGE_NAMES[2]} of contrastive training the cosine between columns of "
-                        f"{kind} at most doubles.",
-                        word="at most double",
-                        source=f"{source}, proof of Lemma C.1",
-                        measure=growth(column),
-                        at_most=2.0,
-                        unit="times that at the boundary, a run a seed and width",
-                    )
-                ]
-                if stage == 2
-                else []
-            ),
-        )
-    ]
+@claim(
+    "ren2023/lemma-b15/signals-width",
+    f"""All through {STAGE_NAMES[1]} of contrastive training at finite width m the columns of two signals keep
+    as close to orthogonal as they begin: their cosine falls like m^(-1/2).""",
+    quotes=STILL_SMALL,
+    word="make sure",
+    reading=POWER,
+    broken_by=times("widths", "signals", 99.0, width=last),
+)
+def signals_stay_orthogonal() -> Comparison:
+    return _power(cosine_exponent(1, "signals"), -0.5, of="m")
 
 
-CLAIMS = [
-    *(
-        trend(
-            f"ren2023/{slug}/width-exponent",
-            f"{what} at finite width m ends closer to that of infinite width the wider it is: their "
-            "distance falls like m^(-1/2).",
-            word=word,
-            source=source,
-            quantity="slope",
-            measure=distance_exponent(stage, loss),
-            published=-0.5,
-            unit="power of m",
-        )
-        for slug, what, source, stage, loss, word in (
-            (
-                "lemma-51",
-                f"{STAGE_NAMES[1]} of contrastive training",
-                "Lemma 5.1",
-                1,
-                "contrastive",
-                "closely track",
-            ),
-            (
-                "lemma-53",
-                f"{STAGE_NAMES[2]} of contrastive training",
-                "Lemma 5.3",
-                2,
-                "contrastive",
-                "closely track",
-            ),
-            (
-                "thm43",
-                "Non-contrastive learning",
-                "Theorem 4.3 (a)",
-                2,
-                "non-contrastive",
-                "sufficiently large",
-            ),
-        )
-    ),
-    *(claim for column in KINDS for claim in _orthogonal(column)),
-    for_all(
-        "ren2023/appD/smaller-step-closer",
-        "Gradient descent on the contrastive loss is closer to gradient flow the smaller its step.",
-        _closer("steps", "step_size", "steps", sorted(STEPS)),
-        word="always",
-        source="Appendix D",
-    ),
-    trend(
-        "ren2023/appD/step-exponent",
-        "The distance of gradient descent from gradient flow is proportional to the step, so that it "
-        "can be made as small as one likes.",
-        word="always",
-        source="Appendix D",
-        quantity="slope",
-        measure=descent_exponent("steps", "step_size"),
-        published=1.0,
-        unit="power of the step",
-    ),
-    for_all(
-        "ren2023/appD/larger-batch-closer",
-        "SGD is closer to descent on the expected loss the larger its batches.",
-        _closer("batches", "batch_size", "batches", sorted(BATCHES, reverse=True)),
-        word="always",
-        source="Appendix D",
-    ),
-    trend(
-        "ren2023/appD/batch-exponent",
-        "The distance of SGD from descent on the expected loss falls with the root of the batch size,"
-        " so that polynomially many samples suffice.",
-        word="always",
-        source="Appendix D",
-        quantity="slope",
-        measure=descent_exponent("batches", "batch_size"),
-        published=-0.5,
-        unit="power of the batch size",
-    ),
-]
+@claim(
+    "ren2023/lemma-b16/noises-width",
+    f"""All through {STAGE_NAMES[1]} of contrastive training at finite width m the columns of noises keep as
+    close to orthogonal to those of signals and to each other as they begin: their cosine falls like
+    m^(-1/2).""",
+    quotes=(SAME_SPIRIT, STILL_SMALL),
+    word="make sure",
+    reading=POWER,
+    broken_by=times("widths", ("signal_noise", "noises"), 99.0, width=last),
+)
+def noises_stay_orthogonal() -> Cells:
+    for column in ("signal_noise", "noises"):
+        yield KINDS[column], _power(cosine_exponent(1, column), -0.5, of="m")
+
+
+@claim(
+    "ren2023/lemma-c1/doubles",
+    f"""In {STAGE_NAMES[2]} of contrastive training the cosine between columns that are orthogonal at infinite
+    width at most doubles.""",
+    quotes=AT_MOST_DOUBLE,
+    word="at most double",
+    broken_by=times("widths", tuple(KINDS), 4.0, loss="contrastive", stage=2),
+)
+def cosines_double_at_most() -> Cells:
+    for column, columns in KINDS.items():
+        doubles = at_most(growth(column), 2.0, unit="times that at the boundary, a run a seed and width")
+        yield columns, in_every_run(doubles)
+
+
+@claim(
+    "ren2023/appD/step-exponent",
+    """The distance of gradient descent from gradient flow is proportional to the step, so that it can be made
+    as small as one likes.""",
+    quotes=SMALL_STEP,
+    word="always",
+    reading="the power of the step is ours: that of Euler's method",
+    broken_by=times("steps", "distance", 99.0, step_size=first),
+)
+def smaller_steps() -> Comparison:
+    return _power(descent_exponent("steps", "step_size"), 1.0, of="the step")
+
+
+@claim(
+    "ren2023/appD/batch-exponent",
+    """The distance of SGD from descent on the expected loss falls with the root of the batch size, so that
+    polynomially many samples suffice.""",
+    quotes=MANY_SAMPLES,
+    word="always",
+    reading="the power of the batch size is ours: that of a mean over samples",
+    broken_by=times("batches", "distance", 99.0, batch_size=last),
+)
+def larger_batches() -> Comparison:
+    return _power(descent_exponent("batches", "batch_size"), -0.5, of="the batch size")

@@ -43,7 +43,7 @@ def lemma51_width(tables: Tables, params: Params) -> Figure:
     contrastive = table[table["loss"] == "contrastive"]
     for width in (min(params.widths), max(params.widths)):
         rows = contrastive[contrastive["width"] == width]
-        for (column, (label, *_)), color, line in zip(KINDS.items(), colors(3), STYLES, strict=True):
+        for (column, label), color, line in zip(KINDS.items(), colors(3), STYLES, strict=True):
             name = label if width == min(params.widths) else f"_{label}"
             style = {"color": color, "ls": line, "label": name}
             band(time_axes, rows, "time", column, log=True, within=SHARE, **style)

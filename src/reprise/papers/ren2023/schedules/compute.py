@@ -1,18 +1,13 @@
-"""Follows Eq. 8 through both stages with every schedule, and descends at finite width with a few."""
+"""Follows Eq. 8 through both stages with every schedule."""
 
 from itertools import product
 
 import numpy as np
 import pandas as pd
-import torch
 
 from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
-from reprise.diagnostics.balance import stable_rank
-from reprise.numerics.streams import Streams
 from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment, Path, Stage, solve
-from reprise.papers.ren2023.learners import Learner, contrastive, descended, gram_root, initial
-from reprise.papers.ren2023.model import positive_pairs, scales
 from reprise.papers.ren2023.schedules.experiment import SCHEDULE, Params, words
 from reprise.papers.ren2023.spectra import EVERY_SPECTRUM, signal_variances
 
@@ -23,14 +18,12 @@ DECADES = 5
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `region`, the end of every schedule in every case; `corners`, the same by descent, for the
-    smallest and largest τ² of either stage and the shortest Stage 1, with noise; `decay`, in how many steps
-    of Stage 2 the condition number less 1 falls through each power of ten from 0.1 on, with the middle
-    schedule.
+    """Tables: `region`, the end of every schedule in every case; `decay`, in how many steps of Stage 2 the
+    condition number less 1 falls through each power of ten from 0.1 on, with the middle schedule.
 
     Balance scores (`balance`) are shares of r, of the output's exact covariance.
     """
-    parts = {"region": region, "decay": decay, "corners": corners}
+    parts = {"region": region, "decay": decay}
     tables = {}
     for number, (name, part) in enumerate(parts.items()):
         context.progress(number, len(parts), name)
@@ -92,45 +85,6 @@ def decay(params: Params) -> pd.DataFrame:
             for decade, steps in enumerate(np.diff(times), start=1)
         ]
     return _with_case_columns(pd.DataFrame(rows))
-
-
-def corners(params: Params) -> pd.DataFrame:
-    """Algorithm 3.1 by descent, on either spectrum of Figure 1 with noise."""
-    looks = [steps for steps in params.stage2_steps if steps <= params.corner_steps]
-    names = ["stage1_tau2", "stage2_tau2", "stage1_steps", "stage2_steps", "spectrum", "balance"]
-    rows = []
-    length, spectra = min(params.stage1_steps), EVERY_SPECTRUM[:2]
-    extremes = [(min(values), max(values)) for values in (params.stage1_tau2, params.stage2_tau2)]
-    for tau2_1, tau2_2 in product(*extremes) if looks else ():
-        learner = _start(params, spectra)
-        scale, minibatches = _scale(params, spectra), Streams([0], "minibatches")
-        for step in range(length + max(looks)):
-            pairs = positive_pairs(minibatches, params.dim, params.signals, params.batch_size)
-            tau2 = tau2_1 if step < length else tau2_2
-            objective = contrastive(pairs[0][0], pairs[1][0], tau2=tau2, negatives=params.negatives)
-            learner, _ = descended(learner, objective, scale, params.step_size)
-            if step + 1 - length in looks:
-                balance = stable_rank(_eigenvalues(learner)) / params.signals
-                rows += [
-                    (tau2_1, tau2_2, length, step + 1 - length, spectrum, share)
-                    for spectrum, share in zip(spectra, balance.tolist(), strict=True)
-                ]
-    return pd.DataFrame(rows, columns=names)
-
-
-def _start(params: Params, spectra: tuple[str, ...]) -> Learner:
-    root = gram_root(Streams([0], "initial weights"), params.width, params.dim)
-    return initial(root.expand(len(spectra), -1, -1), _scale(params, spectra))
-
-
-def _scale(params: Params, spectra: tuple[str, ...]) -> torch.Tensor:
-    variances = [signal_variances(spectrum, params.dim, params.signals) for spectrum in spectra]
-    return torch.stack([torch.from_numpy(scales(each, params.noise, params.dim)) for each in variances])
-
-
-def _eigenvalues(learner: Learner) -> torch.Tensor:
-    """Of the covariance of f_A, up to a factor."""
-    return torch.linalg.svdvals(learner.k_a).square()
 
 
 def _limit(params: Params) -> InfiniteWidth:

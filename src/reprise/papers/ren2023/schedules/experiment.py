@@ -16,28 +16,23 @@ SCHEDULE = ("stage1_tau2", "stage1_steps", "stage2_tau2", "stage2_steps")
 
 
 class Params(Settings):
-    """Schedules at infinite width, on four spectra, with noise and without; its corners by descent."""
+    """Schedules at infinite width, on four spectra, with noise and without."""
 
     dim: int = lost(30, "d, as in Figure 1", ge=3)
     signals: int = lost(10, "r, as in Figure 1", ge=2)
     noise: float = lost(0.5, "σ_ξ, as in Figure 1", gt=0)
     negatives: float = lost(255.0, "K, as in Figure 1", gt=0)
     step_size: float = lost(0.2, "as in Figure 1", gt=0)
-    width: int = lost(1000, "m of descent, as in Figure 1", ge=1)
-    batch_size: int = lost(256, "pairs per step of descent, as in Figure 1", ge=2)
     stage1_tau2: tuple[float, ...] = ours((0.01, 0.1, 1.0), "τ² of Stage 1", min_length=2)
     stage1_steps: tuple[int, ...] = ours((150, 300, 600), "steps of Stage 1", min_length=1)
     stage2_tau2: tuple[float, ...] = ours((3.0, 6.0, 12.0, 24.0, 48.0), "τ² of Stage 2", min_length=2)
     stage2_steps: tuple[int, ...] = ours((350, 700, 1700, 5000), "steps of Stage 2", min_length=1)
-    corner_steps: int = ours(700, "longest Stage 2 of the descents at the corners; 0 for none", ge=0)
     decay_steps: int = ours(200_000, "steps of Stage 2 over which its rate is followed, at most", ge=1)
 
     @model_validator(mode="after")
     def _sizes_fit(self) -> Self:
         if self.signals >= self.dim:
             raise ValueError("signals must be fewer than dim")
-        if self.width < 2 * self.dim:
-            raise ValueError("width must be at least twice dim")
         return self
 
 
@@ -54,18 +49,16 @@ def alternatives(params: Params) -> dict[str, Params]:
         "noise": ("σ_ξ", params.noise / 2, 1.4 * params.noise),
         "negatives": ("K", params.negatives // 2, 2 * params.negatives + 1),
     }
-    return variations(params, values, corner_steps=0)
+    return variations(params, values)
 
 
 EXPERIMENT = Experiment(
     params=Params,
-    tables=("region", "corners", "decay"),
+    tables=("region", "decay"),
     plan=Resources(minutes=1),
     alternatives=alternatives,
     excused={
         "step_size": "the limit of infinite width has the time of gradient flow alone, and the steps are "
         "varied",
-        "width": "matters to the descents at the corners alone, not to the claims about the theorem",
-        "batch_size": "matters to the descents at the corners alone, not to the claims about the theorem",
     },
 )

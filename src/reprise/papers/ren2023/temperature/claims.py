@@ -1,18 +1,23 @@
 """One τ² throughout shows stages as well, and a small one makes the dynamics those without negatives."""
 
-import math
-
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import ours
-from reprise.evidence.claims import for_some, trend
-from reprise.evidence.comparison import MARGINS, Measure, at_least
-from reprise.evidence.measures import applied, column, log_log_slope, rows, wide
+from reprise.evidence.claim import Cells, Quotation, claim
+from reprise.evidence.comparison import MARGINS, Comparison, Measure, at_least, near
+from reprise.evidence.edits import put
+from reprise.evidence.measures import applied, log_log_slope, rows, wide
 from reprise.papers.ren2023.temperature.experiment import SMALL, Params
 
 PLAINLY = 1 + MARGINS["singular value"]
 """A condition number has risen when it is this many times the first, and is about 1 when under this."""
+
+UNIFORM = Quotation("similar stage-wise behavior can still be observed when using a uniform", at="Section 5")
+EQUIVALENT = Quotation(
+    "The dynamics of the non-contrastive method and the Stage 1 dynamics are equivalent, up to a "
+    "multiplicative constant and some higher order terms",
+    at="Lemma B.9, Appendix B.1",
+)
 
 
 def stages(table: pd.DataFrame) -> pd.DataFrame:
@@ -39,48 +44,35 @@ power = applied(log_log_slope, wide("stage1", "distance", "tau2", tau2=lambda ta
 """Of τ² in the distance, by least squares over small τ²."""
 
 
-CLAIMS = [
-    for_some(
-        "ren2023/sec5/uniform-temperature",
-        "With one temperature τ² throughout, instead of two stages, the condition number also first "
-        "rises (by 10 %) and then falls to about 1 (1.1 at the last step) with most spectra: at some "
-        "τ² of the grid.",
-        {
-            f"τ² = {tau2:g}": at_least(both_stages(tau2), 1, unit="(1: both stages)")
-            for tau2 in Params.model_fields["tau2"].default
-        },
-        word="can still be observed",
-        source="Section 5",
-        reading="stages: a rise and a fall by 10 %, ours",
-        looked="16 spectra after a look at 10, with which no alternative could be decided",
-    ),
-    trend(
-        "ren2023/lemma-b9/power",
-        "Stage 1 of contrastive training (small temperature τ²) and the dynamics without negatives "
-        "are the same up to a factor of time, 2K / (1 + K), and higher-order terms: their distance is"
-        " proportional to τ².",
-        word="are equivalent",
-        source="Section 5.3, Lemma B.9",
+@claim(
+    "ren2023/sec5/uniform-temperature",
+    """With one temperature τ² throughout, instead of two stages, the condition number also first rises (by 10
+    %) and then falls to about 1 (1.1 at the last step) with most spectra: at some τ² of the grid.""",
+    quotes=UNIFORM,
+    quantifier="existential",
+    word="can still be observed",
+    reading="stages: a rise and a fall by 10 %, ours",
+    looked="16 spectra after a look at 10, with which no alternative could be decided",
+    broken_by=put("uniform", "condition", 1.5),
+)
+def uniform_temperature() -> Cells:
+    for tau2 in Params.model_fields["tau2"].default:
+        yield f"τ² = {tau2:g}", at_least(both_stages(tau2), 1, unit="(1: both stages)")
+
+
+@claim(
+    "ren2023/lemma-b9/power",
+    """Stage 1 of contrastive training (small temperature τ²) and the dynamics without negatives are the same
+    up to a factor of time, 2K / (1 + K), and higher-order terms: their distance is proportional to τ².""",
+    quotes=EQUIVALENT,
+    word="are equivalent",
+    broken_by=put("stage1", "distance", 0.1),
+)
+def lemma_b9() -> Comparison:
+    return near(
+        power,
+        1,
         quantity="slope",
-        measure=power,
-        published=1,
+        kind="trend",
         unit="power of τ² in the largest relative distance of (k, h), τ² up to 0.01",
-    ),
-    ours(
-        trend(
-            "ren2023/lemma-b9/figure1",
-            "At the τ² of Figure 1's Stage 1, contrastive training and the dynamics without negatives are"
-            " the same to a tenth, up to a factor of time.",
-            quantifier="similar",
-            word="the same to a tenth",
-            source="Section 5.3, Lemma B.9",
-            quantity="score",
-            measure=column("stage1", "distance", figure1=True),
-            published=0,
-            unit="largest relative distance of (k, h)",
-            bounds=(0.0, math.inf),
-            looked="16 spectra after a look at 10",
-        ),
-        "ours: the lemma is about small τ², of which our copy has lost the value, and names no distance",
-    ),
-]
+    )

@@ -14,8 +14,7 @@ from reprise.papers.ren2023.temperature.experiment import Params
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `uniform`, each setting over the steps; `stage1`, the largest relative distance during Stage 1
-    from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`), where
-    `figure1` says which τ² is that of Figure 1."""
+    from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`)."""
     spectra = np.array([variances(params, seed) for seed in range(params.seeds)])
     parts = []
     for index, negatives in enumerate(params.every_negatives):
@@ -68,7 +67,7 @@ def _stage1(params: Params, spectra: Array) -> pd.DataFrame:
     """Compares Stage 1 with Eq. 4: for small τ², 1 - S = K / (1 + K), which makes c larger by 2 K / (1 +
     K)."""
     steps, k = np.linspace(0, params.stage1_steps, 61), params.claimed_negatives
-    every = sorted({*params.stage1_tau2, params.figure1_tau2})
+    every = sorted(params.stage1_tau2)
     limit = _limit(params, np.tile(spectra, (len(every), 1)), k)
     stage1 = [Stage(params.stage1_steps, np.repeat(every, len(spectra)))]
     contrast = solve(limit, steps, stage1, step_size=params.step_size).moment
@@ -78,8 +77,7 @@ def _stage1(params: Params, spectra: Array) -> pd.DataFrame:
         stage = [Stage(params.stage1_steps, 0.0)]
         plain = solve(plain_limit, steps, stage, step_size=params.step_size * scale).moment
         distances[name] = _largest_distance(contrast, plain, len(every))
-    table = tidy({"tau2": every, "seed": range(len(spectra))}, **distances)
-    return table.assign(figure1=table["tau2"] == params.figure1_tau2)
+    return tidy({"tau2": every, "seed": range(len(spectra))}, **distances)
 
 
 def _largest_distance(moment: Moment, reference: Moment, repeats: int) -> Float[Array, "tau2 seed"]:

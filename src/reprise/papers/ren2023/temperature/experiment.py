@@ -34,7 +34,6 @@ class Params(Settings):
         (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
         "τ² of a Stage 1 that is compared with the other loss",
     )
-    figure1_tau2: float = lost(0.1, "τ² of Stage 1 in Figure 1", gt=0)
     stage1_steps: int = lost(300, "as in Figure 1", ge=10)
     seeds: int = ours(16, "random spectra: enough for an interval of their median in each setting", ge=1)
 
@@ -64,7 +63,6 @@ def alternatives(params: Params) -> dict[str, Params]:
         "noise": ("σ_ξ", params.noise / 2, 1.4 * params.noise),
         "step_size": ("step", params.step_size / 2, 2 * params.step_size),
         "claimed_negatives": ("K", params.claimed_negatives // 8, 8 * params.claimed_negatives + 7),
-        "figure1_tau2": ("τ² of Stage 1", params.figure1_tau2 / 10, 3 * params.figure1_tau2),
         "stage1_steps": ("steps of Stage 1", params.stage1_steps // 2, 2 * params.stage1_steps),
     }
     few: dict[str, Any] = {"negatives": (), "looks": min(params.looks, 60), "tau2": params.tau2[1::2]}

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import tried
-from reprise.papers.ren2023.theory import gradients, limit, scores, stages
 from reprise.papers.ren2023.theory.experiment import Params
+from reprise.papers.ren2023.theory.formulas import FORMULAS
 
-CHECKS = (*gradients.CHECKS, *limit.CHECKS, *scores.CHECKS, *stages.CHECKS)
 SIZES = ("signals", "noises", "width")
 
 
@@ -17,4 +17,4 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     Its sizes are r, d - r and the width m; a size that the formula does not have is 0.
     """
     points = range(params.first_point, params.first_point + params.points)
-    return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}
+    return {"identities": tried(checks(FORMULAS), points, params.largest, SIZES, context)}

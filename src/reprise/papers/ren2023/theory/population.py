@@ -1,20 +1,31 @@
 """Learners with few latent coordinates, for which every expectation is an exact sum over all signs of z and
-ξ."""
+ξ.
+
+Here and in the formulas' modules, torch and SciPy are imported where they calculate, so that lists of claims
+do not wait for them.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from reprise.evidence.identities import Random, orthonormal, size
-from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
+
+    from reprise.papers.ren2023.infinite_width import Moment
 
 
 def tensor(values: np.ndarray) -> Tensor:
+    import torch
+
     return torch.from_numpy(np.ascontiguousarray(values, dtype=float))
 
 
@@ -66,6 +77,8 @@ class Learners:
     @property
     def pairs(self) -> Float[Tensor, "state_a state_b"]:
         """Probability of each positive pair, which shares z and has independent noises."""
+        import torch
+
         noises = 2 ** (self.dim - self.signals)
         block = torch.ones(noises, noises, dtype=torch.float64)
         shared = torch.kron(torch.eye(2**self.signals, dtype=torch.float64), block)
@@ -110,6 +123,8 @@ class Learners:
 
     def gradients(self, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
         """Gradients for W_A and W_B, by automatic differentiation."""
+        import torch
+
         leaves = [modality.w.detach().requires_grad_() for modality in (self.a, self.b)]
         gradient_a, gradient_b = torch.autograd.grad(loss(*leaves), leaves)
         return gradient_a, gradient_b
@@ -150,6 +165,8 @@ def random_learners(rng: Random, largest: int) -> Learners:
 
 def with_maps(rng: Random, scales: np.ndarray, maps: np.ndarray) -> Modality:
     """A modality with random orthogonal directions and the given [K, K_ξ], of shape [width, dim]."""
+    import torch
+
     mixing = random_mixing(rng, scales)
     return Modality(mixing, torch.linalg.solve(mixing.T, tensor(maps).T))
 
@@ -166,6 +183,8 @@ def random_limit(
         uneven: whether to have at least two noise columns of different lengths, which a moment cannot
             represent.
     """
+    from reprise.papers.ren2023.infinite_width import InfiniteWidth, Moment
+
     signals, noises = random_sizes(rng, largest)
     noises = 0 if noiseless else max(noises, 2 * uneven)
     scales = random_scales(rng, signals, noises)

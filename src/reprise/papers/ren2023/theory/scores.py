@@ -1,21 +1,19 @@
 """Section 4: the alignment and balance scores, and sufficient conditions for them."""
 
-import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
+from __future__ import annotations
 
-from reprise.evidence.identities import (
-    Array,
-    Checked,
-    Random,
-    as_printed,
-    below_zero,
-    orthonormal,
-    relative_error,
-    size,
-)
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, below_zero, orthonormal, size
 from reprise.papers.ren2023.theory.population import Learners, random_scales, random_sizes, with_maps
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from torch import Tensor
 
 NEARLY = 1e-10
 """Distances with a smaller relative difference count as equal, because rounding alone separates them."""
@@ -33,6 +31,8 @@ def alignment(
     Args:
         negatives: probability of each negative given the positive, in rows; uniform by default.
     """
+    import torch
+
     if negatives is None:
         negatives = torch.full_like(pairs, 1 / len(pairs))
     distances = torch.cdist(f_a, f_b, compute_mode="donot_use_mm_for_euclid_dist")
@@ -79,37 +79,106 @@ def with_condition(rng: Random, signals: int, condition: float) -> Array:
     return (orthonormal(rng, size(rng, signals, 2 * signals), signals) * values) @ right.T
 
 
-def definitions(rng: Random, largest: int) -> Checked:
-    """Both scores of learners that recover the latent signal, and of learners that stress one of its
-    coordinates."""
+def recovering(rng: Random, largest: int) -> Learners:
+    """Learners that recover the latent signal, up to a rotation."""
     signals = size(rng, 2, largest)
-    identity = orthonormal(rng, signals + 1, signals)
-    ceiling = 1 - 0.5**signals
-    recovering = of_maps(rng, signals, identity, identity)
-    stress = np.concatenate([[1.0], rng.uniform(1e-4, 3e-4, signals - 1)])
-    unbalanced = of_maps(rng, signals, identity * stress, identity * stress)
-    recovered = stable_ranks(covariance(outputs(recovering)[0]))
-    ranks = stable_ranks(covariance(outputs(unbalanced)[0]))
-    return Checked(
-        recovering.sizes,
-        {
-            "def41/ceiling": as_printed(abs(alignment(*outputs(recovering), recovering.pairs) - ceiling)),
-            "def42/recovered": as_printed(max(abs(rank / signals - 1) for rank in recovered)),
-            "sec4/example-aligned": as_printed(
-                abs(alignment(*outputs(unbalanced), unbalanced.pairs) - ceiling)
-            ),
-            "sec4/example-unbalanced": as_printed(max(rank - 1 for rank in ranks)),
-        },
+    k = orthonormal(rng, signals + 1, signals)
+    return of_maps(rng, signals, k, k)
+
+
+@formula(
+    "def41/ceiling",
+    "Learners that recover the latent signal have the alignment score 1 - 2^-r, and no more: a negative may "
+    "share the positive's signal z.",
+    at="Definition 4.1, Section 4",
+    tried_at=recovering,
+    form="restated",
+)
+def best_alignment(learners: Learners) -> Errors:
+    """The decoy is 1."""
+    score = alignment(*outputs(learners), learners.pairs)
+    return Errors(printed=abs(score - 1 + 0.5**learners.signals), decoy=abs(score - 1))
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Aligned learners with K_A = K_B = K and no noise.
+
+    Attributes:
+        values: the singular values of K, the largest first.
+        leading: how many of the singular values of K count as large.
+    """
+
+    learners: Learners
+    values: Array
+    leading: int
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return self.learners.sizes
+
+    def violation(self, rank: int, condition: float) -> float:
+        """By how much the stable rank is under rank / κ⁴, or in its other reading under rank / κ², beside
+        r."""
+        spare = np.array(stable_ranks(covariance(outputs(self.learners)[0])))
+        spare -= rank / condition ** np.array([4, 2])
+        return below_zero(np.append(spare, self.learners.signals))
+
+
+def random_aligned(rng: Random, largest: int) -> Aligned:
+    signals = size(rng, 2, largest)
+    k = with_condition(rng, signals, rng.uniform(1.2, 4))
+    return Aligned(of_maps(rng, signals, k, k), np.linalg.svd(k)[1], size(rng, 1, signals))
+
+
+@formula(
+    "def42/effective-condition",
+    "Where the largest cr singular values of K_A lie within a factor κ, the balance score is at least "
+    "cr / κ⁴ (cr / κ² in its other reading).",
+    at="Definition 4.2, Section 4",
+    tried_at=random_aligned,
+    is_bound=True,
+    form="restated",
+)
+def effective_condition(point: Aligned) -> Errors:
+    """The decoy leaves out κ."""
+    condition = point.values[0] / point.values[point.leading - 1]
+    return Errors(
+        printed=point.violation(point.leading, condition), decoy=point.violation(point.leading, 1.0)
     )
 
 
-def lemma44(rng: Random, largest: int) -> Checked:
-    """Lemma 4.4: little noise and a small K_A / N_A - K_B / N_B suffice, relative to the smallest singular
-    value.
+@formula(
+    "lemma-45/bound",
+    "Of aligned learners the balance score is at least r / κ⁴ (r / κ² in its other reading), κ being the "
+    "condition number.",
+    at="Lemma 4.5, Section 4",
+    tried_at=random_aligned,
+    is_bound=True,
+    form="restated",
+)
+def balance_by_condition(point: Aligned) -> Errors:
+    """The decoy leaves out κ."""
+    signals, condition = point.learners.signals, point.values[0] / point.values[-1]
+    return Errors(printed=point.violation(signals, condition), decoy=point.violation(signals, 1.0))
 
-    Twice what they can add to a distance must be less than the distance of any two signals. The same noise
-    and difference are too much if one column of K is a hundred times smaller.
-    """
+
+@dataclass(frozen=True)
+class Sufficient:
+    """Learners that meet Lemma 4.4's conditions, and the same with one of K's columns a hundred times
+    smaller."""
+
+    learners: Learners
+    weaker: Learners
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return self.learners.sizes
+
+
+def sufficient(rng: Random, largest: int) -> Sufficient:
+    """Twice what noise and K_A / N_A - K_B / N_B can add to a distance is less than the distance of any two
+    signals."""
     signals, noises = random_sizes(rng, largest)
     k = with_condition(rng, signals, rng.uniform(1.5, 4))
     difference, noise_a, noise_b = (rng.normal(size=(len(k), n)) for n in (signals, noises, noises))
@@ -121,19 +190,27 @@ def lemma44(rng: Random, largest: int) -> Checked:
 
     while _allowance(aligned := learners(k)) >= 1:
         amount *= 0.8
-    weaker = learners(k * np.append(np.ones(signals - 1), 0.01))
-    score = alignment(*outputs(aligned), aligned.pairs)
-    score_among_others, weaker_score = (
-        alignment(*outputs(pair), pair.pairs, negatives=of_another_signal(pair)) for pair in (aligned, weaker)
-    )
-    return Checked(
-        aligned.sizes,
-        {
-            "lemma-44/sufficient": as_printed(1 - score_among_others),
-            "def41/at-least": as_printed(below_zero(np.array([score - 1 + 0.5**signals, 1]))),
-            "lemma-44/needs-condition": as_printed(1 - weaker_score),
-        },
-    )
+    return Sufficient(aligned, learners(k * np.append(np.ones(signals - 1), 0.01)))
+
+
+@formula(
+    "lemma-44/sufficient",
+    "For alignment, little noise, little difference between K_A / N_A and K_B / N_B, and a smallest singular "
+    "value well above both suffice: every negative of another signal is farther off than the positive.",
+    at="Lemma 4.4, Section 4",
+    tried_at=sufficient,
+    is_bound=True,
+    form="restated",
+)
+def alignment_by_condition(point: Sufficient) -> Errors:
+    """The share of negatives that are no farther off. The decoy does without the condition on the singular
+    value."""
+
+    def missed(learners: Learners) -> float:
+        negatives = of_another_signal(learners)
+        return 1 - alignment(*outputs(learners), learners.pairs, negatives=negatives)
+
+    return Errors(printed=missed(point.learners), decoy=missed(point.weaker))
 
 
 def _allowance(learners: Learners) -> float:
@@ -148,33 +225,9 @@ def _allowance(learners: Learners) -> float:
     return float(addition / np.linalg.svd(f_b[:, :r])[1][-1])
 
 
-def lemma45(rng: Random, largest: int) -> Checked:
-    """Lemma 4.5, for aligned learners: the stable rank of C = K_A K_Aᵀ / (d N_A²) is at least r / κ⁴, or r /
-    κ² in the other reading."""
-    signals = size(rng, 2, largest)
-    kappa = rng.uniform(1.2, 4)
-    k = with_condition(rng, signals, kappa)
-    learners = of_maps(rng, signals, k, k)
-    output_covariance = covariance(outputs(learners)[0])
-    norm2 = float(learners.norm(learners.a, learners.a.w)) ** 2
-    bounds = np.array([signals / kappa**4, signals / kappa**2])
-    spare = np.array(stable_ranks(output_covariance)) - bounds
-    # Only the leading singular values are of comparable size.
-    leading = size(rng, 1, signals)
-    values = np.linalg.svd(k)[1]
-    effective = leading * (values[leading - 1] / values[0]) ** np.array([4, 2])
-    return Checked(
-        learners.sizes,
-        {
-            "sec4/covariance": as_printed(
-                relative_error(k @ k.T / (learners.dim * norm2), output_covariance)
-            ),
-            "lemma-45/bound": as_printed(below_zero(np.append(spare, signals))),
-            "def42/effective-condition": as_printed(
-                below_zero(np.append(np.array(stable_ranks(output_covariance)) - effective, signals))
-            ),
-        },
-    )
-
-
-CHECKS = (definitions, lemma44, lemma45)
+FORMULAS: tuple[Formula, ...] = (
+    best_alignment,
+    effective_condition,
+    alignment_by_condition,
+    balance_by_condition,
+)

@@ -175,7 +175,7 @@ def _path(params: Params) -> Path:
         Stage(params.stage1_steps, params.stage1_tau2),
         Stage(params.stage2_steps, params.stage2_tau2),
     ]
-    return solve(infinite, params.recorded, stages, step_size=params.step_size)
+    return solve(infinite, params.recorded, stages, step_size=params.step_size, method="LSODA")
 
 
 def _scale(params: Params, spectrum: str, noisy: bool) -> torch.Tensor:

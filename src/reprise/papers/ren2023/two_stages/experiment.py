@@ -13,9 +13,9 @@ from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.settings import Settings, lost, ours, replaced
 from reprise.papers.ren2023.variations import variations
 
-TIME_SCALE = 2
-"""A step of Stage 1 equals two of non-contrastive descent: Eq. 3 has two softmaxes, Eq. 4 one inner
-product."""
+LONG = 50
+"""How many times as long Stage 2 is at infinite width, where steps cost nothing: it then comes to rest with
+other values of the settings, too."""
 
 
 class Params(Settings):
@@ -34,9 +34,13 @@ class Params(Settings):
     stage1_tau2: float = lost(0.1, "τ² of Stage 1: small", gt=0)
     stage1_steps: int = lost(300, "until K_A and K_B agree", ge=1)
     stage2_tau2: float = lost(12.0, "τ² of Stage 2: above r", gt=0)
-    stage2_steps: int = lost(700, "until the condition number has settled", ge=1)
+    stage2_steps: int = lost(2700, "until the condition number has settled", ge=1)
     fresh_pairs: int = ours(2000, "pairs for measuring alignment and balance", ge=3)
-    record_every: int = ours(20, "steps between measurements, besides early ones at powers of two", ge=1)
+    record_every: int = ours(
+        20,
+        "steps between measurements; early ones at powers of two, late ones of Stage 2 further apart",
+        ge=1,
+    )
     seeds: int = ours(10, "independent starts, data and minibatches", ge=1)
 
     @model_validator(mode="after")
@@ -45,14 +49,6 @@ class Params(Settings):
             raise ValueError("signals must be fewer than dim")
         if self.width != "infinite" and self.width < 2 * self.dim:
             raise ValueError("width must be at least twice dim")
-        if self.stage1_steps % self.record_every or self.stage2_steps % self.record_every:
-            raise ValueError(
-                "record_every must divide stage1_steps and stage2_steps, because claims read their ends"
-            )
-        if self.steps < TIME_SCALE * self.stage1_steps:
-            raise ValueError(
-                "stage2_steps must be at least stage1_steps, so that non-contrastive descent gets as far"
-            )
         return self
 
     @property
@@ -61,10 +57,15 @@ class Params(Settings):
 
     @property
     def recorded(self) -> list[int]:
-        """The steps at which the learners are measured, from 0 to the last: every `record_every`, and before
-        that the powers of two."""
+        """The steps at which the learners are measured: in Stage 1 every `record_every`, and before that the
+        powers of two; in Stage 2 every `record_every`, or 5 % of its steps so far if those are more."""
         early = (2**power for power in range(self.record_every.bit_length()))
-        return sorted({*early, *range(0, self.steps + 1, self.record_every)})
+        looks = {*early, *range(0, self.stage1_steps, self.record_every), self.stage1_steps}
+        since = 0
+        while since < self.stage2_steps:
+            since = min(since + max(self.record_every, since // 20), self.stage2_steps)
+            looks.add(self.stage1_steps + since)
+        return sorted(step for step in looks if step <= self.steps)
 
 
 class Task(NamedTuple):
@@ -88,15 +89,10 @@ def needs(params: Params, task: Task, objective: str | None = None) -> Resources
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of the settings that our text has lost: a few by descent, and many at infinite
+    """Other plausible values of the settings that our text has lost: two by descent, and many at infinite
     width, where a run takes no time and all seeds agree."""
-    seeds = min(params.seeds, 5)
-    longer = _whole(params, params.stage2_steps * 17 / 7)
-    grid: dict[str, dict[str, Any]] = {
-        f"τ² of Stage 1 = {params.stage1_tau2 / 10:g}, steps of Stage 2 = {longer}": {
-            "stage1_tau2": params.stage1_tau2 / 10,
-            "stage2_steps": longer,
-        },
+    seeds = min(params.seeds, 3)
+    descents: dict[str, dict[str, Any]] = {
         "batch halved": {"batch_size": params.batch_size // 2},
         "batch and step halved, for as long": {
             "batch_size": params.batch_size // 2,
@@ -106,6 +102,7 @@ def alternatives(params: Params) -> dict[str, Params]:
             "record_every": 2 * params.record_every,
         },
     }
+    long = LONG * params.stage2_steps
     values = {
         "dim": ("d", 2 * params.dim // 3, 2 * params.dim),
         "signals": ("r", params.signals // 2, 3 * params.signals // 2),
@@ -114,23 +111,18 @@ def alternatives(params: Params) -> dict[str, Params]:
         "stage1_tau2": ("τ² of Stage 1", params.stage1_tau2 / 10, 3 * params.stage1_tau2),
         "stage1_steps": (
             "steps of Stage 1",
-            _whole(params, params.stage1_steps * 2 / 3),
-            _whole(params, params.stage1_steps * 22 / 15),
+            round(params.stage1_steps * 2 / 3),
+            round(params.stage1_steps * 22 / 15),
         ),
         "stage2_tau2": ("τ² of Stage 2", params.stage2_tau2 / 2, 2 * params.stage2_tau2),
-        "stage2_steps": ("steps of Stage 2", _whole(params, params.stage2_steps * 22 / 35), longer),
+        "stage2_steps": ("steps of Stage 2", long // 2, 2 * long),
     }
-    limit: dict[str, Any] = {"width": "infinite", "seeds": min(params.seeds, 3)}
+    limit: dict[str, Any] = {"width": "infinite", "seeds": seeds, "stage2_steps": long}
     return {
-        **{name: replaced(params, {"seeds": seeds, **changes}) for name, changes in grid.items()},
+        **{name: replaced(params, {"seeds": seeds, **changes}) for name, changes in descents.items()},
         "m = ∞": replaced(params, limit),
         **variations(params, values, where="m = ∞, ", **limit),
     }
-
-
-def _whole(params: Params, steps: float) -> int:
-    """The nearest number of steps at whose end there is a measurement."""
-    return params.record_every * round(steps / params.record_every)
 
 
 EXPERIMENT = Experiment(

@@ -13,42 +13,27 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim, ours
-from reprise.evidence.claims import for_all, ordering, value
-from reprise.evidence.comparison import PERCENT, SHARE, Comparison, Measure, above, below
-from reprise.evidence.measures import applied, interned, last, once, rows, selected
+from reprise.evidence.claim import Cells, Claim, Quotation, claim, each
+from reprise.evidence.comparison import PERCENT, SHARE, Comparison, Measure, above, below, near
+from reprise.evidence.edits import put, times
+from reprise.evidence.measures import applied, column, interned, last, once, rows, selected
 from reprise.papers.ren2023.zero_shot.experiment import LOSSES, MODALITIES
 
 BASELINES = ("most frequent label", "frozen features")
 """What contrastive heads must beat, beside random heads. The linear map is trained on the same pairs: it is
 compared, and not required."""
 
-Look = Callable[[pd.DataFrame], pd.DataFrame]
-"""From the course of one loss to one row a seed: where its heads are read."""
-
-
-def start(course: pd.DataFrame) -> pd.DataFrame:
-    """Random heads."""
-    return rows(course, step=0)
-
-
-def end(course: pd.DataFrame) -> pd.DataFrame:
-    return rows(course, step=last)
-
-
-def best(course: pd.DataFrame) -> pd.DataFrame:
-    """Each seed's checkpoint with the highest zero-shot accuracy, the first of several; a seed without a
-    number in all looks has none."""
-    complete = course.groupby("seed").filter(lambda looks: looks["accuracy"].notna().all())
-    return course.loc[complete.groupby("seed")["accuracy"].idxmax()]
+Step = int | Callable[[pd.Series], pd.Series]
+"""Where the course of the heads is read: at 0, as random heads, or at the `last` step."""
 
 
 @interned
-def at(column: str, loss: str, look: Look = end) -> Measure:
-    """A column at a look; of a column by modality, the worse one."""
+def at(column: str, loss: str, step: Step = last) -> Measure:
+    """A column at a step; of a column by modality, the worse one."""
+    chosen = selected("course", loss=loss, step=step)
 
     def measure(tables: Tables) -> pd.Series:
-        heads = look(selected("course", loss=loss)(tables)).set_index("seed")
+        heads = chosen(tables).set_index("seed")
         if column in heads:
             return heads[column]
         both = heads[[f"{column}_{modality}" for modality in MODALITIES]]
@@ -57,12 +42,10 @@ def at(column: str, loss: str, look: Look = end) -> Measure:
     return measure
 
 
-def log_condition(loss: str, column: str = "condition", look: Look = end) -> Measure:
-    return applied(np.log, at(column, loss, look))
-
-
-def log_start(loss: str, column: str) -> Measure:
-    return log_condition(loss, column, start)
+def log_condition(loss: str, modality: str = "", step: Step = last) -> Measure:
+    """The logarithm of the condition number without the singular values that should be 0, of a modality or of
+    the worse one."""
+    return applied(np.log, at("_".join(filter(None, (CONDITION, modality))), loss, step))
 
 
 @interned
@@ -87,217 +70,166 @@ def with_negatives(tables: Tables) -> pd.Series:
     """By how many percentage points contrastive heads name categories better than random heads, or than the
     best other baseline where that is not beaten."""
     accuracy = at("accuracy", "contrastive")(tables)
-    random = accuracy - at("accuracy", "contrastive", start)(tables)
-    baselines = tables["baselines"]
-    highest = baselines.loc[baselines["baseline"].isin(BASELINES), "accuracy"].max(skipna=False)
-    return random.where(accuracy > highest, np.minimum(random, accuracy - highest))
+    random = accuracy - at("accuracy", "contrastive", 0)(tables)
+    baselines = rows(tables["baselines"], baseline=BASELINES)
+    highest = baselines.pivot(index="seed", columns="baseline", values="accuracy").max(axis=1, skipna=False)
+    margin = accuracy - highest
+    return random.where(margin > 0, np.minimum(random, margin))
 
 
 def gain(tables: Tables) -> pd.Series:
     """Of either loss, seed by seed, in percentage points from random heads: `with_negatives`, and of the
     alignment score without them."""
     aligned = at("alignment", "non-contrastive")(tables)
-    without = 100 * (aligned - at("alignment", "non-contrastive", start)(tables))
+    without = 100 * (aligned - at("alignment", "non-contrastive", 0)(tables))
     return pd.concat([with_negatives(tables), without], ignore_index=True)
 
 
-def linear_map(tables: Tables) -> pd.Series:
-    """The accuracy of the least-squares map, the same for every seed of the heads."""
-    baselines = tables["baselines"].set_index("baseline")["accuracy"]
-    accuracy = at("accuracy", "contrastive")(tables)
-    return pd.Series(baselines["linear map"], accuracy.index)
-
-
-SOURCE = "Section 6, Figure 2"
-CONDITION = "log condition number"
+CONDITION = "effective_condition"
+LOG = "log condition number"
+POINTS = "percentage points of zero-shot accuracy"
 SIGNALS = "those beyond the number of categories should be 0, ours"
 LATER = "added after a look at the course of the heads"
+BOTH_CONDITIONS = [f"{CONDITION}_{modality}" for modality in MODALITIES]
 
-
-def _compared(suffix: str, when: str, look: Look, looked: str = "") -> list[Claim]:
-    """The heads of both losses against each other, at a look of each."""
-    rest: dict[str, Any] = {"source": SOURCE, "quantifier": "generic", "learned": gain, "looked": looked}
-    smaller = (
-        f"The contrastive model's embeddings have a smaller condition number{when} than the non-contrastive "
-        "one's"
-    )
-    return [
-        ordering(
-            f"ren2023/fig2/contrastive-more-accurate{suffix}",
-            f"The contrastive model's zero-shot accuracy is{when} above the non-contrastive one's.",
-            word="zero-shot performance",
-            measure=at("accuracy", "contrastive", look),
-            above=at("accuracy", "non-contrastive", look),
-            unit="percentage points of zero-shot accuracy",
-            bounds=PERCENT,
-            **rest,
-        ),
-        ordering(
-            f"ren2023/fig2/contrastive-more-balanced{suffix}",
-            f"The contrastive model's embeddings are{when} more balanced than the non-contrastive one's "
-            "(stable rank, the smaller one of images and texts).",
-            word="are more balanced",
-            measure=at("stable_rank", "contrastive", look),
-            above=at("stable_rank", "non-contrastive", look),
-            unit="stable rank",
-            **rest,
-        ),
-        ordering(
-            f"ren2023/fig2/contrastive-better-conditioned{suffix}",
-            f"{smaller} (the larger one of images and texts).",
-            word="are important for",
-            measure=log_condition("contrastive", look=look),
-            below=log_condition("non-contrastive", look=look),
-            unit=CONDITION,
-            **rest,
-        ),
-        ordering(
-            f"ren2023/fig2/contrastive-better-conditioned-signals{suffix}",
-            f"{smaller}, without the singular values that should be 0.",
-            word="are important for",
-            measure=log_condition("contrastive", "effective_condition", look),
-            below=log_condition("non-contrastive", "effective_condition", look),
-            unit=CONDITION,
-            reading=SIGNALS,
-            **rest | {"looked": looked or "added after a look at one trial seed, which is not among the ten"},
-        ),
-    ]
-
-
-def _moved(
-    name: str,
-    statement: str,
-    word: str,
-    loss: str,
-    learned: Measure,
-    side: Callable[..., Comparison],
-    reference: Callable[[str, str], Measure],
-) -> list[Claim]:
-    """Training moves the condition number, for images and for texts: over all singular values, and without
-    those that should be 0.
-
-    Args:
-        side: `above` or `below`.
-        reference: of what, from a loss and a column.
-    """
-    return [
-        for_all(
-            f"ren2023/fig2/{name}{suffix}",
-            f"{statement}{words}.",
-            {
-                f"{modality}s": side(
-                    log_condition(loss, f"{column}_{modality}"),
-                    reference(loss, f"{column}_{modality}"),
-                    unit=CONDITION,
-                    learned=learned,
-                )
-                for modality in MODALITIES
-            },
-            source="Abstract, Figure 2",
-            quantifier="generic",
-            word=word,
-            reading=reading,
-            looked=LATER,
-        )
-        for column, suffix, words, reading in (
-            ("condition", "", "", ""),
-            ("effective_condition", "-signals", ", without the singular values that should be 0", SIGNALS),
-        )
-    ]
-
-
-AGAINST_RANDOM = (
-    "ours: the paper says that negative pairs reduce what positive pairs have raised, not that the condition "
-    "number ends below that of random heads"
+POSITIVES_RAISE = Quotation(
+    "the positive pairs will drive the model to align the representations at the cost of increasing the "
+    "condition number",
+    "Abstract",
+)
+NEGATIVES_REDUCE = Quotation("the negative pairs will reduce the condition number", "Abstract")
+PRACTICAL = Quotation(
+    "We also perform simulations and more practical experiments to support our theory further", "Section 1"
+)
+BOTH_ALIGN = Quotation(
+    "both contrastive and non-contrastive methods can align the representations", "Section 4"
+)
+MORE_BALANCED = Quotation("the representations learned by contrastive methods are more balanced", "Section 4")
+WITHOUT_ZEROS = Quotation("after excluding those singular values that should be", "Section 4")
+ZERO_SHOT = Quotation(
+    "We measure the quality of the learned representation using its zero-shot performance", "Section 6"
+)
+IMPORTANT = Quotation(
+    "contrastive pairs are important for the model to learn representations that are both aligned and "
+    "balanced",
+    "Section 7",
 )
 
-CLAIMS: list[Claim] = [
-    *_compared("", "", end),
-    *_compared("-best", ", each at its most accurate checkpoint,", best, LATER),
-    *(
-        ours(claim, AGAINST_RANDOM)
-        for claim in _moved(
-            "contrastive-condition-below-start",
-            "Negative pairs reduce the condition number: "
-            "contrastive heads end with a smaller one than random ones",
-            "reduce the condition number",
-            "contrastive",
-            with_negatives,
-            below,
-            log_start,
+COMPARED: dict[str, Any] = {"at": "Figure 2, Section 6", "quantifier": "generic"}
+
+
+@claim(
+    "ren2023/fig2/contrastive-more-accurate",
+    "The contrastive model's zero-shot accuracy is above the non-contrastive one's.",
+    quotes=(ZERO_SHOT, IMPORTANT, PRACTICAL),
+    word="zero-shot performance",
+    broken_by=put("course", "accuracy", 90.0, loss="non-contrastive", step=last),
+    **COMPARED,
+)
+def more_accurate() -> Comparison:
+    contrastive, other = (at("accuracy", loss) for loss in LOSSES)
+    return above(contrastive, other, unit=POINTS, bounds=PERCENT, learned=gain)
+
+
+@claim(
+    "ren2023/fig2/contrastive-more-balanced",
+    """The contrastive model's embeddings are more balanced than the non-contrastive one's (stable rank, the
+    smaller one of images and texts).""",
+    quotes=(MORE_BALANCED, IMPORTANT, PRACTICAL),
+    word="are more balanced",
+    broken_by=times("course", "stable_rank_text", 0.1, loss="contrastive", step=last),
+    **COMPARED,
+)
+def more_balanced() -> Comparison:
+    contrastive, other = (at("stable_rank", loss) for loss in LOSSES)
+    return above(contrastive, other, unit="stable rank", learned=gain)
+
+
+@claim(
+    "ren2023/fig2/contrastive-better-conditioned-signals",
+    """The contrastive model's embeddings have a smaller condition number than the non-contrastive one's,
+    without the singular values that should be 0.""",
+    quotes=(IMPORTANT, WITHOUT_ZEROS, PRACTICAL),
+    word="are important for",
+    reading=SIGNALS,
+    looked="added after a look at one trial seed, which is not among those compared",
+    broken_by=times("course", "effective_condition_text", 1000.0, loss="contrastive", step=last),
+    **COMPARED,
+)
+def better_conditioned() -> Comparison:
+    contrastive, other = map(log_condition, LOSSES)
+    return below(contrastive, other, unit=LOG, learned=gain)
+
+
+@claim(
+    "ren2023/fig2/contrastive-condition-below-peak-signals",
+    """Negative pairs reduce the condition number: contrastive heads end with a smaller one than at its peak
+    on the way, without the singular values that should be 0.""",
+    quotes=(NEGATIVES_REDUCE, WITHOUT_ZEROS),
+    quantifier="generic",
+    word="reduce the condition number",
+    reading=SIGNALS,
+    looked=LATER,
+    broken_by=times("course", BOTH_CONDITIONS, 1000.0, loss="contrastive", step=last),
+)
+def below_peak() -> Cells:
+    for modality in MODALITIES:
+        peak = log_peak("contrastive", f"{CONDITION}_{modality}")
+        end = log_condition("contrastive", modality)
+        yield f"{modality}s", below(end, peak, unit=LOG, learned=with_negatives)
+
+
+@claim(
+    "ren2023/fig2/noncontrastive-condition-above-start-signals",
+    """Positive pairs increase the condition number: non-contrastive heads end with a larger one than random
+    ones, without the singular values that should be 0.""",
+    quotes=(POSITIVES_RAISE, WITHOUT_ZEROS),
+    quantifier="generic",
+    word="at the cost of increasing",
+    reading=SIGNALS,
+    looked=LATER,
+    broken_by=times("course", BOTH_CONDITIONS, 0.001, loss="non-contrastive", step=last),
+)
+def above_start() -> Cells:
+    for modality in MODALITIES:
+        start, end = (log_condition("non-contrastive", modality, step) for step in (0, last))
+        yield f"{modality}s", above(end, start, unit=LOG, learned=gain)
+
+
+@claim(
+    "ren2023/fig2/contrastive-above-linear-map",
+    """The contrastive model is more accurate than the least-squares map from frozen image features to
+    captions, which sees positive pairs only.""",
+    at="Figure 2, Section 6",
+    quantifier="generic",
+    word="is more accurate than",
+    form="ours",
+    reading="ours: the paper compares with no such map, which shows what positive pairs do without collapse",
+    looked=LATER,
+    broken_by=put("baselines", "accuracy", 90.0, baseline="linear map"),
+)
+def above_linear_map() -> Comparison:
+    linear_map = column("baselines", "accuracy", baseline="linear map")
+    contrastive = at("accuracy", "contrastive")
+    return above(contrastive, linear_map, unit=POINTS, bounds=PERCENT, learned=with_negatives)
+
+
+@each(LOSSES)
+def aligned(loss: str) -> Claim:
+    @claim(
+        f"ren2023/fig2/{loss.replace('-', '')}-aligned",
+        f"{loss.capitalize()} training aligns the modalities: the alignment score ends near 1.",
+        quotes=BOTH_ALIGN,
+        quantifier="existential",
+        word="can align",
+        reading="near 1: within a tenth",
+        looked="near 1 took the place of above random heads, after a look at the scores",
+        broken_by=put("course", "alignment", 0.85, loss=loss, step=last),
+    )
+    def cells() -> Comparison:
+        score = at("alignment", loss)
+        return near(
+            score, 1.0, quantity="score", unit="alignment score", bounds=SHARE, learned=with_negatives
         )
-    ),
-    *_moved(
-        "contrastive-condition-below-peak",
-        "Negative pairs reduce the condition number: "
-        "contrastive heads end with a smaller one than at its peak on the way",
-        "reduce the condition number",
-        "contrastive",
-        with_negatives,
-        below,
-        log_peak,
-    ),
-    *_moved(
-        "noncontrastive-condition-above-start",
-        "Positive pairs increase the condition number: "
-        "non-contrastive heads end with a larger one than random ones",
-        "at the cost of increasing",
-        "non-contrastive",
-        gain,
-        above,
-        log_start,
-    ),
-    for_all(
-        "ren2023/fig2/contrastive-balance-above-start",
-        "Negative pairs balance the embeddings: contrastive heads end with a larger stable rank than random "
-        "ones, in both readings.",
-        {
-            f"{modality}s, {words}": above(
-                at(f"{column}_{modality}", "contrastive"),
-                at(f"{column}_{modality}", "contrastive", start),
-                unit="stable rank",
-                learned=with_negatives,
-            )
-            for modality in MODALITIES
-            for column, words in (("stable_rank", "of C"), ("intrinsic_dimension", "of its root"))
-        },
-        quantifier="generic",
-        word="keeping the learned representations balanced",
-        source="Abstract, Figure 2",
-        looked=LATER,
-    ),
-    ours(
-        ordering(
-            "ren2023/fig2/contrastive-above-linear-map",
-            "The contrastive model is more accurate than the least-squares map from frozen image features to "
-            "captions, which sees positive pairs only.",
-            quantifier="generic",
-            word="is more accurate than",
-            source="our remark on Figure 2",
-            measure=at("accuracy", "contrastive"),
-            above=linear_map,
-            unit="percentage points of zero-shot accuracy",
-            bounds=PERCENT,
-            learned=with_negatives,
-            looked=LATER,
-        )
-    ),
-    *(
-        value(
-            f"ren2023/fig2/{loss.replace('-', '')}-aligned",
-            f"{loss.capitalize()} training aligns the modalities: the alignment score ends near 1.",
-            quantifier="existential",
-            word="can align",
-            source="Sections 4 and 6, Figure 2",
-            reading="near 1: within a tenth",
-            looked="near 1 took the place of above random heads, after a look at the scores",
-            quantity="score",
-            measure=at("alignment", loss),
-            published=1.0,
-            unit="alignment score",
-            bounds=SHARE,
-            learned=with_negatives,
-        )
-        for loss in LOSSES
-    ),
-]
+
+    return cells

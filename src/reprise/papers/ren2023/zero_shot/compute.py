@@ -25,6 +25,7 @@ from reprise.papers.ren2023.zero_shot.experiment import (
     Features,
     Params,
     Task,
+    data_of,
     features,
     heads,
 )
@@ -43,44 +44,54 @@ PERCENT = 100
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: `course`, the quantities of Figure 2 for each loss, seed and look; `baselines`, accuracies to
-    compare with; `counts`, numbers of images, captions and irregularities. With another loss than the
-    published ones only the `course`.
+    """Tables: `course`, the quantities of Figure 2 for each loss, seed and look; `baselines`, each seed's
+    accuracies to compare with; `counts`, numbers of images, captions and irregularities, the same for all
+    scenes. With another loss than the published ones only the `course`.
 
     Scenes, encoders and features are computed when first needed and kept on disk.
     """
-    counts, *_ = context.results(perform, params, features()).values()
+    counts, *_ = context.results(perform, params, features(params)).values()
     results = context.results(perform, params, heads(params))
     course = pd.concat(results.values(), ignore_index=True)
     if context.objective:
         return {"course": course}
-    return {"course": course, "baselines": baselines(_inputs(params, context.root)), "counts": counts}
+    compared = [
+        baselines(_inputs(params, context.root, data_of(params, seed))).assign(seed=seed)
+        for seed in range(params.seeds)
+    ]
+    return {
+        "course": course,
+        "baselines": pd.concat(compared, ignore_index=True),
+        "counts": counts,
+    }
 
 
 def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
     """The table of a task."""
     if isinstance(task, Features):
-        return _features(params, context.root, task.modality, progress)
-    return _course(params, _inputs(params, context.root), task.seed, context.objective, progress)
+        return _features(params, context.root, task, progress)
+    inputs = _inputs(params, context.root, data_of(params, task.seed))
+    return _course(params, inputs, task.seed, context.objective, progress)
 
 
 _inputs = lru_cache(maxsize=1)(read)
-"""The inputs, which the heads of all seeds share."""
+"""The inputs, which with MSCOCO the heads of all seeds share."""
 
 
-def _features(params: Params, root: Path, modality: str, progress: Progress) -> pd.DataFrame:
-    """Computes and keeps a modality's features; returns counts of the data."""
+def _features(params: Params, root: Path, task: Features, progress: Progress) -> pd.DataFrame:
+    """Computes and keeps a modality's features of a seed's data; returns counts of the data."""
     require_weights(params)
-    train, val = (captioned(params, root, split) for split in SPLITS)
+    seed, modality = task
+    train, val = (captioned(params, root, split, seed) for split in SPLITS)
     if modality == "image":
         parts = portions(progress, 2)
-        image_features(params, root, train, "training images", parts[0])
-        image_features(params, root, val, "test images", parts[1])
+        image_features(params, root, seed, train, "training images", parts[0])
+        image_features(params, root, seed, val, "test images", parts[1])
     else:
         parts = portions(progress, 3)
-        text_features(params, root, train.captions, "training captions", parts[0])
-        text_features(params, root, first_captions(val), "test captions", parts[1])
-        text_features(params, root, prompts(params, val), "prompts", parts[2])
+        text_features(params, root, seed, train.captions, "training captions", parts[0])
+        text_features(params, root, seed, first_captions(val), "test captions", parts[1])
+        text_features(params, root, seed, prompts(params, val), "prompts", parts[2])
     rows = [
         {"split": split, "what": kind, "count": count}
         for split, data in zip(SPLITS, (train, val), strict=True)

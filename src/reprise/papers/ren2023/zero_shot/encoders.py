@@ -1,9 +1,9 @@
 """The frozen encoders: ResNet101 and RoBERTa from files, or two that we train to recognise a scene's shapes
 and its colours, one from its image and one from a caption.
 
-Our two are trained on other scenes than the heads, and on other labels than those that zero-shot
-classification asks for, just as ImageNet and RoBERTa's corpus differ from MSCOCO. Each is trained on its own
-modality only.
+Each seed has two of ours. They are trained on other scenes than the heads, and on other labels than those
+that zero-shot classification asks for, just as ImageNet and RoBERTa's corpus differ from MSCOCO. Each is
+trained on its own modality only.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,8 +34,6 @@ from reprise.storage.store import key_of
 
 DIM = RESNET10_W16.dim
 """Number of features of both of our encoders, equal so that images and texts can be compared."""
-SEED = 0
-"""Seed of our encoders' weights and batches; all seeds of the heads share them, as they would ResNet101."""
 
 Progress = Callable[[float], None]
 
@@ -52,8 +50,8 @@ class Encoder(NamedTuple):
     load: Callable[[], Callable[[Any], Float[Tensor, "item features"]]]
 
 
-def image_encoder(params: Params, root: Path, progress: Progress = lambda share: None) -> Encoder:
-    """The encoder of images, given as bytes [image, 3, size, size]."""
+def image_encoder(params: Params, root: Path, seed: int, progress: Progress = lambda share: None) -> Encoder:
+    """A seed's encoder of images, given as bytes [image, 3, size, size]; ResNet101 is the same for each."""
 
     def using(load: Callable[[], nn.Module], normalisation: Normalisation) -> Callable[[], Callable]:
         def ready() -> Callable[[UInt8[Tensor, "image 3 size size"]], Tensor]:
@@ -66,19 +64,19 @@ def image_encoder(params: Params, root: Path, progress: Progress = lambda share:
         file = Path(params.resnet101).expanduser()
         load = partial(pretrained.resnet101, file)
         return Encoder(pretrained_files.digest(file), using(load, IMAGENET.normalisation))
-    key = _key(params, "_trained_on_images")
-    load = partial(_trained_on_images, params, root, key, progress)
+    key = _key(params, seed, "_trained_on_images")
+    load = partial(_trained_on_images, params, root, seed, key, progress)
     return Encoder(key, using(load, SHAPES_10.normalisation))
 
 
-def text_encoder(params: Params, root: Path, progress: Progress = lambda share: None) -> Encoder:
-    """The encoder of texts."""
+def text_encoder(params: Params, root: Path, seed: int, progress: Progress = lambda share: None) -> Encoder:
+    """A seed's encoder of texts; RoBERTa is the same for each."""
     if params.encoders == "pretrained":
         folder = Path(params.roberta).expanduser()
         key = key_of(pretrained_files.digest(*pretrained_files.roberta_files(folder)), params.pooling)
         return Encoder(key, lambda: pretrained.Roberta(folder, params.pooling).to(params.device))
-    key = _key(params, "_trained_on_captions")
-    return Encoder(key, lambda: _trained_on_captions(params, root, key, progress).to(params.device))
+    key = _key(params, seed, "_trained_on_captions")
+    return Encoder(key, lambda: _trained_on_captions(params, root, seed, key, progress).to(params.device))
 
 
 def require_weights(params: Params) -> None:
@@ -92,12 +90,12 @@ def require_weights(params: Params) -> None:
         pretrained.Roberta(Path(params.roberta).expanduser(), params.pooling)
 
 
-def _key(params: Params, function: str) -> str:
-    training = params.encoder_steps, params.encoder_learning_rate, params.encoder_batch
-    return key_of(data_key(params), *training, params.device, code_of((__name__, function)))
+def _key(params: Params, seed: int, function: str) -> str:
+    training = seed, params.encoder_steps, params.encoder_learning_rate, params.encoder_batch
+    return key_of(data_key(params, seed), *training, params.device, code_of((__name__, function)))
 
 
-def _trained_on_images(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
+def _trained_on_images(params: Params, root: Path, seed: int, key: str, progress: Progress) -> nn.Module:
     """A ResNet10 of width 16."""
     normalisation = SHAPES_10.normalisation
 
@@ -105,10 +103,10 @@ def _trained_on_images(params: Params, root: Path, key: str, progress: Progress)
         return RESNET10_W16.build(3).to(memory_format=torch.channels_last)  # one third faster on a CPU
 
     def train() -> dict[str, Tensor]:
-        data = captioned(params, root, "pretrain")
+        data = captioned(params, root, "pretrain", seed)
         images = torch.cat(list(chunks(Files(data.files, params.image_size), params.encoder_batch)))
         encoder = _train(
-            params, make, lambda index: normalised(images[index], normalisation), data.present, progress
+            params, seed, make, lambda index: normalised(images[index], normalisation), data.present, progress
         )
         return encoder.state_dict()
 
@@ -126,15 +124,20 @@ class _Texts(nn.Module):
         return self.gru(self.vocabulary(texts).to(self.gru.embedding.weight.device))
 
 
-def _trained_on_captions(params: Params, root: Path, key: str, progress: Progress) -> nn.Module:
+def _trained_on_captions(params: Params, root: Path, seed: int, key: str, progress: Progress) -> nn.Module:
     """A GRU over the words of the pretraining captions."""
-    data = captioned(params, root, "pretrain")
+    data = captioned(params, root, "pretrain", seed)
     make = partial(_Texts, Vocabulary(data.captions))
 
     def train() -> dict[str, Tensor]:
         present = data.present[data.owner]
         return _train(
-            params, make, lambda index: [data.captions[row] for row in index.tolist()], present, progress
+            params,
+            seed,
+            make,
+            lambda index: [data.captions[row] for row in index.tolist()],
+            present,
+            progress,
         ).state_dict()
 
     return _load_state(make(), cached_tensors(root, "encoders", key, "GRU of captions", train).tensors)
@@ -142,6 +145,7 @@ def _trained_on_captions(params: Params, root: Path, key: str, progress: Progres
 
 def _train(
     params: Params,
+    seed: int,
     make: Callable[[], nn.Module],
     inputs: Callable,
     present: Bool[Array, "item category"],
@@ -150,7 +154,7 @@ def _train(
     return train_on_presence(
         make, DIM, inputs, torch.from_numpy(attributes(present)),
         steps=params.encoder_steps, batch=params.encoder_batch,
-        learning_rate=params.encoder_learning_rate, seed=SEED, progress=progress,
+        learning_rate=params.encoder_learning_rate, seed=seed, progress=progress,
     )  # fmt: skip
 
 

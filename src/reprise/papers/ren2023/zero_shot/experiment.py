@@ -62,7 +62,11 @@ class Params(TakesLosses):
     encoder_steps: int = ours(1000, "training steps of our encoders", ge=1)
     encoder_learning_rate: float = ours(3e-3, "Adam's, of our encoders", gt=0)
     encoder_batch: int = ours(128, "items per training step of our encoders", ge=1)
-    seeds: int = ours(10, "independent heads and pair orders", ge=1)
+    seeds: int = ours(
+        6,
+        "independent heads; with scenes, each has its own scenes and encoders, as many as time allows",
+        ge=1,
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -123,12 +127,13 @@ def reads(params: Params) -> list[Path]:
 
 
 class Features(NamedTuple):
-    """The task of a modality's features."""
+    """The task of a modality's features of a seed's data."""
 
+    seed: int
     modality: str
 
     def __str__(self) -> str:
-        return f"{self.modality} features"
+        return f"{self.modality} features {self.seed}"
 
 
 class Heads(NamedTuple):
@@ -143,9 +148,16 @@ class Heads(NamedTuple):
 Task = Features | Heads
 
 
-def features() -> list[Features]:
-    """A task for each modality's features, which also counts the data."""
-    return [Features(modality) for modality in MODALITIES]
+def data_of(params: Params, seed: int) -> int:
+    """The seed of the data and encoders that a seed's heads are trained on: its own scenes and the encoders
+    that were trained for them, or the one MSCOCO."""
+    return seed if params.data_set == "scenes" else 0
+
+
+def features(params: Params) -> list[Features]:
+    """A task for each modality's features of each data set, which also counts the data."""
+    data = sorted({data_of(params, seed) for seed in range(params.seeds)})
+    return [Features(seed, modality) for seed in data for modality in MODALITIES]
 
 
 def heads(params: Params) -> list[Heads]:
@@ -155,12 +167,12 @@ def heads(params: Params) -> list[Heads]:
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """All tasks."""
-    return [*features(), *heads(params)]
+    return [*features(params), *heads(params)]
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time is a rough estimate. All settings use the same features: each counts for
-    its part of their disk, and another loss for none."""
+    """What a task needs; its time is a rough estimate. The settings that have a seed use the same features of
+    its data: each counts for its part of their disk, and another loss for none."""
     gpus = int(params.device == "cuda")
     images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
     if isinstance(task, Heads):
@@ -169,17 +181,18 @@ def needs(params: Params, task: Task, objective: str | None = None) -> Resources
             memory_mb=1500 + images // 20,
             gpus=gpus,
         )
-    disk_mb = 0.0 if objective else features_mb(params)[task.modality] / (1 + len(alternatives(params)))
+    users = 1 + sum(task.seed < other.seeds for other in alternatives(params).values())
+    disk_mb = 0.0 if objective else features_mb(params)[task.modality] / users
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
         minutes = images / (1500 if gpus else 3) / 60
         return Resources(minutes, memory_mb=16_000, disk_mb=disk_mb, gpus=gpus)
-    minutes = 0.05 + 6e-7 * params.encoder_steps * params.image_size**2
+    minutes = 0.05 + 6e-7 * params.encoder_steps * params.image_size**2 / users
     return Resources(minutes, disk_mb=disk_mb, gpus=gpus)
 
 
 def features_mb(params: Params) -> dict[str, float]:
-    """The size of each modality's features: of all images, and of all captions for training and one of each
-    image for testing. The prompts' are not counted."""
+    """The size of each modality's features of one data set: of all images, and of all captions for training
+    and one of each image for testing. The prompts' are not counted."""
     _, train, test = params.scenes
     items = {"image": train + test, "text": train * SCENE_CAPTIONS + test}
     if params.data_set == "coco":

@@ -30,20 +30,22 @@ BASELINES = {"most frequent label": "-", "frozen features": ":", "linear map": "
     reads=("course", "baselines"),
     caption="""Heads on frozen encoders of images and of texts, trained on images and their captions with the
     contrastive and the non-contrastive loss, against the step (mean and 95 % interval over seeds, cut to the
-    possible range); at step 0 the heads are random. Zero-shot accuracy on test images: an image counts as
-    correct if the prompt 'This is a [LABEL_NAME]' with the largest cosine names a category that is present in
-    it. Grey lines in its panel: always naming the category most frequent in training; the frozen features
-    themselves, if images and texts have equally many; their least-squares map from training images to
-    captions. This map sees positive pairs only, and cannot collapse, because its targets are frozen: as far
-    as it is as accurate as the contrastive heads, negative pairs add no accuracy, but keep two trained heads
-    from collapsing together. The alignment score is P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own
-    caption and B' another image's (dash-dotted: chance, and the ideal 1). For embeddings of test images
-    (solid) and of their captions (dotted): the balance score of Definition 4.2, a stable rank, in the two
-    readings that the text allows, of the covariance C and of its root (both count directions, from 1 for
-    collapsed embeddings); the condition number; and the effective condition number, over as many singular
-    values as there are categories. With negative pairs, too, it may end above that of the random heads. Other
-    losses, if the settings name any, have colours of their own. Our copy of the paper has lost the heads'
-    width in conversion; we assume 512, CLIP's output dimension.""",
+    possible range); at step 0 the heads are random. On rendered scenes, a seed has scenes, encoders and heads
+    of its own; on MSCOCO, whose images and encoders are the paper's, heads alone. Zero-shot accuracy on test
+    images: an image counts as correct if the prompt 'This is a [LABEL_NAME]' with the largest cosine names a
+    category that is present in it. Grey lines in its panel (means over seeds): always naming the category
+    most frequent in training; the frozen features themselves, if images and texts have equally many; their
+    least-squares map from training images to captions. This map sees positive pairs only, and cannot
+    collapse, because its targets are frozen: as far as it is as accurate as the contrastive heads, negative
+    pairs add no accuracy, but keep two trained heads from collapsing together. The alignment score is
+    P(|f_A - f_B| < |f_A - f_B'|), where B is the image's own caption and B' another image's (dash-dotted:
+    chance, and the ideal 1). For embeddings of test images (solid) and of their captions (dotted): the
+    balance score of Definition 4.2, the stable rank of the covariance C, and ours, that of its root (both
+    count directions, from 1 for collapsed embeddings); the effective condition number, which leaves out the
+    singular values that should be 0 (those beyond the number of categories); and ours, the condition number
+    over all. With negative pairs, too, it may end above that of the random heads. Other losses, if the
+    settings name any, have colours of their own. Our copy of the paper has lost the heads' width in
+    conversion; we assume 512, CLIP's output dimension.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
@@ -88,5 +90,5 @@ def _baselines(axes: Axes, table: pd.DataFrame) -> None:
             name == "frozen features" and accuracy.empty
         ):  # only the stand-in has as many for images as for texts
             continue
-        level = float(drawable(accuracy, name).iloc[0])
+        level = float(drawable(accuracy, name).mean())
         axes.axhline(level, color="0.5", ls=line, lw=1, label=name, zorder=0)

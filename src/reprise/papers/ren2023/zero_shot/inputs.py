@@ -14,7 +14,7 @@ from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.encoders import Encoder, Progress, image_encoder, text_encoder
-from reprise.papers.ren2023.zero_shot.experiment import Params
+from reprise.papers.ren2023.zero_shot.experiment import SPLITS, Params
 from reprise.papers.ren2023.zero_shot.features import code_of, features
 from reprise.storage.store import key_of
 
@@ -46,13 +46,13 @@ class Inputs(NamedTuple):
     prompts: Float[Tensor, "category features"]
 
 
-def read(params: Params, root: Path) -> Inputs:
-    """Reads all inputs, computing the features that are not yet kept under `root`.
+def read(params: Params, root: Path, seed: int) -> Inputs:
+    """Reads a seed's inputs, computing the features that are not yet kept under `root`.
 
     Raises:
         RepriseError: if the splits' categories differ, or if no test image shows an object.
     """
-    train, val = captioned(params, root, "train"), captioned(params, root, "val")
+    train, val = (captioned(params, root, split, seed) for split in SPLITS)
     first, has_object = torch.from_numpy(train.first), torch.from_numpy(val.present).any(1)
     if train.categories != val.categories or not has_object.any():
         raise RepriseError(
@@ -61,15 +61,15 @@ def read(params: Params, root: Path) -> Inputs:
             "categories, and test images; unpack the annotations again"
         )
     return Inputs(
-        images=image_features(params, root, train, "training images"),
-        texts=text_features(params, root, train.captions, "training captions"),
+        images=image_features(params, root, seed, train, "training images"),
+        texts=text_features(params, root, seed, train.captions, "training captions"),
         first=first,
         captions=torch.diff(first, append=torch.tensor([len(train.captions)])),
         present=torch.from_numpy(train.present),
-        test_images=image_features(params, root, val, "test images")[has_object],
-        test_texts=text_features(params, root, first_captions(val), "test captions")[has_object],
+        test_images=image_features(params, root, seed, val, "test images")[has_object],
+        test_texts=text_features(params, root, seed, first_captions(val), "test captions")[has_object],
         test_present=torch.from_numpy(val.present)[has_object],
-        prompts=text_features(params, root, prompts(params, val), "prompts"),
+        prompts=text_features(params, root, seed, prompts(params, val), "prompts"),
     )
 
 
@@ -84,9 +84,9 @@ def prompts(params: Params, data: Captioned) -> list[str]:
 
 
 def image_features(
-    params: Params, root: Path, data: Captioned, what: str, progress: Progress = lambda share: None
+    params: Params, root: Path, seed: int, data: Captioned, what: str, progress: Progress = lambda share: None
 ) -> Float[Tensor, "image features"]:
-    """Features of a split's images.
+    """Features of the images of a split of a seed's data.
 
     An image is identified by its file's name and size, so that kept features are found without reading it.
 
@@ -95,20 +95,25 @@ def image_features(
     """
     files = Files(data.files, params.image_size)
     training, encoding = portions(progress, 2)
-    encoder = image_encoder(params, root, training)
+    encoder = image_encoder(params, root, seed, training)
     names = [f"{file.name} {file.stat().st_size}" for file in data.files]
     code = code_of((__name__, "image_features"))
-    key = key_of(encoder.key, data_key(params), params.image_size, params.device, code)
+    key = key_of(encoder.key, data_key(params, seed), params.image_size, params.device, code)
     encode = _encode(encoder, lambda rows: chunks(files, CHUNK, rows), len(files), encoding)
     return features(root, key, names, encode, what)
 
 
 def text_features(
-    params: Params, root: Path, texts: Sequence[str], what: str, progress: Progress = lambda share: None
+    params: Params,
+    root: Path,
+    seed: int,
+    texts: Sequence[str],
+    what: str,
+    progress: Progress = lambda share: None,
 ) -> Float[Tensor, "text features"]:
-    """Features of texts; `what` describes the texts in messages."""
+    """Features of texts by a seed's encoder; `what` describes the texts in messages."""
     training, encoding = portions(progress, 2)
-    encoder = text_encoder(params, root, training)
+    encoder = text_encoder(params, root, seed, training)
     key = key_of(encoder.key, params.device, code_of((__name__, "text_features")))
 
     def parts(rows: range) -> Iterable[Sequence[str]]:

@@ -9,12 +9,13 @@ from numpy import ndarray as Array
 
 from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
+from reprise.evidence.formula import checks
 from reprise.evidence.identities import orthonormal, tried
-from reprise.papers.skean2024.linear_dynamics import aligned_layers, formulas, gradients, rates
+from reprise.papers.skean2024.linear_dynamics import formulas
 from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
 
-CHECKS = (*gradients.CHECKS, *aligned_layers.CHECKS, *rates.CHECKS)
+CHECKS = checks(formulas.FORMULAS)
 SIZES = ("samples", "inputs", "outputs")
 
 Layers = Float[Array, "*run 2 output input"]
@@ -25,7 +26,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     `identities`: the relative error of every formula in each of its forms, one row per point (`seed`).
     `closed_form`: the singular values of W1 in descent from aligned layers and by the closed form, one row
-    per loss, seed, time and mode; `off_diagonal` is the largest off-diagonal entry of Uᵀ W1 V.
+    per loss, seed, time and mode.
     `equation_18`: the singular values by Eq. 18 as printed, one row per time and mode.
     `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 10, in descent from random layers of each standard
     deviation and by the closed form of the aligned layers they approach, one row per time and eigenvalue.
@@ -98,7 +99,7 @@ def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
     time = steps * params.learning_rate
     tables = []
     for name, loss in LOSSES.items():
-        layers, coarse = (
+        fine, coarse = (
             np.stack(
                 _recorded(
                     loss,
@@ -106,21 +107,18 @@ def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
                     w,
                     size * params.learning_rate,
                     steps // size,
-                    lambda layers: u_t @ layers[:, 0] @ v,
+                    lambda layers: np.einsum("...ii->...i", u_t @ layers[:, 0] @ v),
                 ),
                 1,
             )
             for size in (1, 2)
         )
-        values = np.einsum("...ii->...i", layers).copy()
-        rotation = np.abs(layers - np.eye(len(variances)) * values[..., None]).max((-2, -1))
-        ones = np.ones(values.shape)
+        exact = np.sqrt(closed_form(name, variances, cross, start, time))
         table = tidy(
             {"seed": range(params.seeds), "time": time.tolist(), "mode": range(1, len(variances) + 1)},
-            descent=values,
-            coarse=np.einsum("...ii->...i", coarse),
-            closed_form=ones * np.sqrt(closed_form(name, variances, cross, start, time)),
-            off_diagonal=ones * rotation[..., None],
+            descent=fine,
+            coarse=coarse,
+            closed_form=np.broadcast_to(exact, fine.shape),
         )
         tables.append(table.assign(loss=name))
     return pd.concat(tables, ignore_index=True)

@@ -1,30 +1,44 @@
-"""Random data and layers, and their gradients by automatic differentiation."""
+"""Random data and layers, and their gradients by automatic differentiation.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+What needs torch imports it where it calculates, so that lists of claims do not wait for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from reprise.evidence.identities import Array, Random, orthonormal, size
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Pair = tuple[Array, Array]
 
 
+def variance(z1: Tensor, z2: Tensor) -> Tensor:
+    """The variance terms of Eq. 10."""
+    import torch
+
+    identity = torch.eye(z1.shape[1], dtype=z1.dtype)
+    return (z1.T @ z1 - identity).square().sum() + (z2.T @ z2 - identity).square().sum()
+
+
 def frossl(z1: Tensor, z2: Tensor) -> Tensor:
     """Eq. 10, term by term."""
-    identity = torch.eye(z1.shape[1], dtype=z1.dtype)
-    variance = (z1.T @ z1 - identity).square().sum() + (z2.T @ z2 - identity).square().sum()
-    return variance + (z1 - z2).square().sum()
+    return variance(z1, z2) + (z1 - z2).square().sum()
 
 
 def barlow(z1: Tensor, z2: Tensor) -> Tensor:
     """Section 5.1's variant of Barlow Twins."""
+    import torch
+
     return (z1.T @ z2 - torch.eye(z1.shape[1], dtype=z1.dtype)).square().sum()
 
 
-LOSSES = {"frossl": frossl, "barlow": barlow}
+LOSSES = {"variance": variance, "frossl": frossl, "barlow": barlow}
 
 
 @dataclass(frozen=True)
@@ -45,36 +59,38 @@ class Point:
         return self.x[0].T @ self.x[1]
 
     @property
+    def products(self) -> tuple[tuple[Array, Array, Array], ...]:
+        """For each view W Γ, W' X'ᵀX and W Γ Wᵀ W Γ, with W' and X' the other view's."""
+        (w1, w2), (g1, g2) = self.w, self.gamma
+        views = ((w1, g1, w2 @ self.cross.T), (w2, g2, w1 @ self.cross))
+        return tuple((w @ gamma, other, w @ gamma @ w.T @ w @ gamma) for w, gamma, other in views)
+
+    @property
     def sizes(self) -> dict[str, int]:
         return {"samples": len(self.x[0]), "inputs": self.x[0].shape[1], "outputs": len(self.w[0])}
 
-    def loss(self, w: Pair, name: str = "frossl") -> float:
-        z1, z2 = (torch.from_numpy(x @ layer.T) for x, layer in zip(self.x, w, strict=True))
-        return LOSSES[name](z1, z2).item()
-
     def gradient(self, name: str = "frossl", w: Pair | None = None) -> Pair:
         """The gradients for W1 and W2."""
-        return differentiated(lambda w1, w2: LOSSES[name](self._z(0, w1), self._z(1, w2)), *(w or self.w))
+        import torch
+
+        layers = [torch.from_numpy(np.ascontiguousarray(array)).requires_grad_() for array in w or self.w]
+        first, second = torch.autograd.grad(self._loss(name, *layers), layers)
+        return first.numpy(), second.numpy()
 
     def hessian(self, name: str, w: Pair) -> Array:
         """The Hessian for the entries of W1, then W2."""
+        import torch
+
         stacked = torch.from_numpy(np.stack(w))
-
-        def value(layers: Tensor) -> Tensor:
-            return LOSSES[name](self._z(0, layers[0]), self._z(1, layers[1]))
-
         entries = stacked.numel()
-        return torch.autograd.functional.hessian(value, stacked).reshape(entries, entries).numpy()
+        hessian = torch.autograd.functional.hessian(lambda layers: self._loss(name, *layers), stacked)
+        return hessian.reshape(entries, entries).numpy()
 
-    def _z(self, view: int, w: Tensor) -> Tensor:
-        return torch.from_numpy(self.x[view]) @ w.T
+    def _loss(self, name: str, w1: Tensor, w2: Tensor) -> Tensor:
+        import torch
 
-
-def differentiated(function: Callable[..., Tensor], *inputs: Array) -> Pair:
-    """The derivatives of a scalar function of two tensors."""
-    tensors = [torch.from_numpy(np.ascontiguousarray(array)).requires_grad_() for array in inputs]
-    first, second = torch.autograd.grad(function(*tensors), tensors)
-    return first.numpy(), second.numpy()
+        x1, x2 = (torch.from_numpy(x) for x in self.x)
+        return LOSSES[name](x1 @ w1.T, x2 @ w2.T)
 
 
 def random_point(rng: Random, largest: int) -> Point:
@@ -95,6 +111,7 @@ class Aligned:
         rho: correlation of the views in each mode.
         s: singular values of W1 and W2.
         u: shape [output, output].
+        other_u: left singular vectors that W2 could have instead.
         v: shape [input, input].
     """
 
@@ -103,6 +120,7 @@ class Aligned:
     s: Pair
     left: Pair
     u: Array
+    other_u: Array
     v: Array
 
     @property
@@ -116,30 +134,26 @@ class Aligned:
         return self.rho * np.sqrt(self.variances[0] * self.variances[1])
 
     @property
-    def leading(self) -> tuple[Array, Array, Array]:
-        """λ, γ and c of the layers' modes."""
-        return tuple(values[: len(self.u)] for values in (*self.variances, self.c))  # type: ignore[return-value]
-
-    @property
     def point(self) -> Point:
-        return self.at(self.s)
-
-    def at(self, s: Pair) -> Point:
-        """The point with other singular values."""
         views = [
             left * np.sqrt(values) @ self.v.T for left, values in zip(self.left, self.variances, strict=True)
         ]
-        w1, w2 = (self.u * values @ self.top for values in s)
+        w1, w2 = (self.u * values @ self.top for values in self.s)
         return Point((views[0], views[1]), (w1, w2))
 
-    def velocity(self, s: Pair, name: str = "frossl") -> Pair:
-        """Uᵀ (-∇L) V̂ᵀ for W1 and W2; its diagonal is ds/dt."""
-        first, second = (-self.u.T @ g @ self.top.T for g in self.at(s).gradient(name))
-        return first, second
+    @property
+    def turned(self) -> Point:
+        """The point at which W2 has `other_u`."""
+        point = self.point
+        return replace(point, w=(point.w[0], self.other_u * self.s[1] @ self.top))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return self.point.sizes
 
 
 def random_aligned(rng: Random, largest: int, *, alike: bool = False) -> Aligned:
-    """Random aligned layers, with distinct variances and correlations that fall from mode to mode; γ > λ / 4.
+    """Random aligned layers, with distinct variances and correlations that fall from mode to mode.
 
     Args:
         alike: with λ = γ and the same layers, as in the closed form.
@@ -152,11 +166,11 @@ def random_aligned(rng: Random, largest: int, *, alike: bool = False) -> Aligned
     frame = orthonormal(rng, 2 * inputs + 1, 2 * inputs)
     left = frame[:, :inputs], frame[:, :inputs] * rho + frame[:, inputs:] * np.sqrt(1 - rho**2)
     s = rng.uniform(0.1, 0.6, (2, outputs))
-    return Aligned(
-        variances,
-        rho,
-        (s[0], s[0] if alike else s[1]),
-        left,
-        orthonormal(rng, outputs, outputs),
-        orthonormal(rng, inputs, inputs),
-    )
+    u, other_u = (orthonormal(rng, outputs, outputs) for _ in range(2))
+    v = orthonormal(rng, inputs, inputs)
+    return Aligned(variances, rho, (s[0], s[0] if alike else s[1]), left, u, other_u, v)
+
+
+def random_alike(rng: Random, largest: int) -> Aligned:
+    """Few outputs: their Hessians are dense."""
+    return random_aligned(rng, min(largest, 4), alike=True)

@@ -12,10 +12,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from reprise.bench.timing import seconds
-from reprise.evidence.identities import Checked, Random, as_printed, size
 from reprise.numerics.streams import Streams
 from reprise.papers.skean2024.theory.experiment import Params
-from reprise.papers.skean2024.theory.points import embeddings, sizes
 
 EPSILON = 1e-6
 """ε of Eq. 7; the value used by CorInfoMax's authors."""
@@ -89,24 +87,3 @@ def times(params: Params) -> pd.DataFrame:
 
 def _forget(term: Callable[[Tensor], Tensor], z: Tensor) -> None:
     term(z)
-
-
-def determinants(rng: Random, largest: int) -> Checked:
-    """log det needs no eigendecomposition and, with fewer samples than dimensions, no D x D matrix."""
-    samples = size(rng, 2, largest)
-    z = embeddings(rng, samples, size(rng, samples + 1, 2 * largest))[0]
-    epsilon = rng.uniform(0.01, 1)
-    matrix = z.mT @ z + epsilon * torch.eye(z.shape[-1], dtype=z.dtype)
-    by_eigenvalues = float(np.log(np.linalg.eigvalsh(matrix.numpy())).sum())
-    by_cholesky = 2 * float(torch.linalg.cholesky(matrix).diagonal().log().sum())
-    by_samples = float(determinant_of_samples(z, epsilon))
-    return Checked(
-        sizes(z),
-        {
-            "sec43/determinant-by-cholesky": as_printed(abs(by_cholesky / by_eigenvalues - 1)),
-            "sec43/determinant-of-samples": as_printed(abs(by_samples / by_eigenvalues - 1)),
-        },
-    )
-
-
-CHECKS = (determinants,)

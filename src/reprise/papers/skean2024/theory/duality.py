@@ -1,22 +1,28 @@
 """Section 3.2, Appendices E.1 and E.2: FroSSL as a dimension-contrastive and as a sample-contrastive loss."""
 
-import numpy as np
-from torch import Tensor
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, size
-from reprise.objectives import frossl, frossl_as_given, gram_energy
-from reprise.objectives.embeddings import unit_columns, unit_rows
+import numpy as np
+
+from reprise.evidence.claim import Quotation
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, size
+from reprise.papers.skean2024.theory.norms import off_by
 from reprise.papers.skean2024.theory.points import (
-    against,
-    embeddings,
-    gradient,
-    minimised,
-    norm2,
+    Embeddings,
+    Views,
+    energy,
+    eq_5,
+    eq_6,
     off_dimensions,
     off_samples,
-    random_embeddings,
     sizes,
-    tensor,
+    two_views,
+    unit_columns,
+    unit_rows,
+    views,
 )
 
 STARTS = 3
@@ -24,29 +30,21 @@ STARTS = 3
 3, about a tenth of them end in a local minimum that is higher, in which the views differ."""
 
 
-def definitions(rng: Random, largest: int) -> Checked:
-    """Definitions 3.1 and 3.2 as sums over pairs, and their difference."""
-    z, _ = random_embeddings(rng, largest)
+@dataclass(frozen=True)
+class Descents:
+    """Embeddings, and where descents to the minimum start."""
 
-    def pairs(vectors: Tensor) -> float:
-        """Sum of the squared inner products of distinct vectors."""
-        return sum(
-            float(first @ second) ** 2
-            for i, first in enumerate(vectors)
-            for j, second in enumerate(vectors)
-            if i != j
-        )
+    views: Views
+    starts: tuple[Views, ...]
 
-    fourth = [float(z.square().sum(axis).square().sum()) for axis in (0, 1)]
-    nc, c = off_dimensions(z), off_samples(z)
-    return Checked(
-        sizes(z),
-        {
-            "def31/off-diagonal": against(nc, pairs(z.mT)),
-            "def32/pairs": against(c, pairs(z)),
-            "sec32/duality": against(nc + fourth[0], c + fourth[1]),
-        },
-    )
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self.views.sizes
+
+
+def descents(rng: Random, largest: int) -> Descents:
+    first = two_views(rng, largest)
+    return Descents(first, tuple(views(rng, *first.z1.shape) for _ in range(STARTS)))
 
 
 def welch(vectors: int, room: int) -> float:
@@ -54,55 +52,116 @@ def welch(vectors: int, room: int) -> float:
     return max(0.0, vectors**2 / room - vectors)
 
 
-def proposition31(rng: Random, largest: int) -> Checked:
-    """For unit-length dimensions, the variance term is log(L_nc + D), and FroSSL's minimum minimises L_nc."""
-    z1, z2 = random_embeddings(rng, largest)
-    u1, u2 = unit_columns(z1), unit_columns(z2)
-    n, dims = z1.shape
-    expected = (off_dimensions(u1) + dims).log() + (off_dimensions(u2) + dims).log()
-    expected = expected + (u1 - u2).square().sum() / n
-    loss_gradient = gradient(lambda z: gram_energy(unit_columns(z)).log(), z1)
-    criterion_gradient = gradient(lambda z: off_dimensions(unit_columns(z)), z1)
-    # Embeddings are centred, so columns lie in N - 1 dimensions.
-    descents = (minimised(frossl, embeddings(rng, n, dims)) for _ in range(STARTS))
-    ends = [unit_columns(z) for z in min(descents, key=lambda views: float(frossl(*views)))]
-    gaps = [abs(float(off_dimensions(z)) - welch(dims, n - 1)) / dims for z in ends]
-    unit_variance = [n**0.5 * z for z in (u1, u2)]
-    diagonals = sum(norm2(z) - float(off_dimensions(z)) for z in unit_variance)
-    return Checked(
-        sizes(z1),
-        {
-            "prop31/criterion": against(frossl(z1, z2), expected),
-            "prop31/gradient": against(loss_gradient, criterion_gradient / float(off_dimensions(u1) + dims)),
-            "prop31/minimum": as_printed(max(gaps)),
-            "prop31/views-agree": as_printed(float((ends[0] - ends[1]).norm() / dims**0.5)),
-            "appE1-constant": {
-                "printed": abs(2 * dims - diagonals) / diagonals,
-                "corrected": abs(2 * dims * n**2 - diagonals) / diagonals,
-            },
-        },
+def by_criterion(
+    criterion: Callable[[Embeddings], float], constant: float, u1: Embeddings, u2: Embeddings
+) -> float:
+    """FroSSL as the logarithms of a criterion plus a constant, and the mean-squared error."""
+    return float(np.log(criterion(u1) + constant) + np.log(criterion(u2) + constant)) + eq_5(u1, u2)
+
+
+@formula(
+    "prop31/minimum",
+    "For unit-length dimensions, FroSSL is log(L_nc(Z1) + D) + log(L_nc(Z2) + D) + MSE, and embeddings that "
+    "minimise it minimise L_nc of both views, at 0 or, if larger, D² / (N - 1) - D.",
+    at="Proposition 3.1, Section 3.2, and Appendix E.1",
+    quotes=Quotation(
+        "If every embedding dimension is normalized to have equal variance, then FroSSL is a "
+        "dimension-contrastive method",
+        at="Proposition 3.1, Section 3.2",
+    ),
+    word="every",
+    tried_at=descents,
+)
+def proposition_31(point: Descents) -> Errors:
+    """Dimensions are centred, and lie in N - 1 dimensions. The decoy leaves the constant D out."""
+    from reprise.papers.skean2024.theory import minima
+
+    u1, u2 = unit_columns(point.views.z1), unit_columns(point.views.z2)
+    samples, dims = u1.shape
+    loss = eq_6(u1, u2)
+    least = welch(dims, samples - 1)
+    gaps = [abs(off_dimensions(z) - least) / dims for z in minima.of_frossl(point.starts)]
+    return Errors(
+        printed=max(off_by(by_criterion(off_dimensions, dims, u1, u2), loss), *gaps),
+        decoy=off_by(by_criterion(off_dimensions, 0, u1, u2), loss),
     )
 
 
-def proposition32(rng: Random, largest: int) -> Checked:
-    """For unit-length embeddings, the variance term is log(L_c + N), and FroSSL's minimum minimises L_c."""
-    z1, z2 = random_embeddings(rng, largest)
-    n, dims = z1.shape
+@formula(
+    "appE1-constant",
+    "For dimensions of unit variance, |Z1ᵀZ1|²_F + |Z2ᵀZ2|²_F is {}.",
+    at="Appendix E.1, second step",
+    wrong=Misprint(
+        "typo",
+        printed=Text(
+            "L_nc(Z1) + L_nc(Z2) + 2 D",
+            r"L_{\mathrm{nc}}(Z_1)+L_{\mathrm{nc}}(Z_2)+2D",
+        ),
+        corrected=Text(
+            "L_nc(Z1) + L_nc(Z2) + 2 D N²",
+            r"L_{\mathrm{nc}}(Z_1)+L_{\mathrm{nc}}(Z_2)+2DN^2",
+        ),
+        note="with unit variance ZᵀZ has N on its diagonal, not 1; 2 D is right for columns of unit length",
+    ),
+    tried_at=two_views,
+)
+def constant_of_unit_variance(point: Views) -> Errors:
+    samples, dims = point.z1.shape
+    z1, z2 = (samples**0.5 * unit_columns(z) for z in (point.z1, point.z2))
+    diagonals = sum(energy(z) - off_dimensions(z) for z in (z1, z2))
+    return Errors(printed=off_by(2 * dims, diagonals), corrected=off_by(2 * dims * samples**2, diagonals))
 
-    def loss(z1: Tensor, z2: Tensor) -> Tensor:
-        return frossl_as_given(unit_rows(z1), unit_rows(z2))
 
-    u1, u2 = unit_rows(z1), unit_rows(z2)
-    expected = (off_samples(u1) + n).log() + (off_samples(u2) + n).log() + (u1 - u2).square().sum() / n
-    ends = [unit_rows(z) for z in minimised(loss, embeddings(rng, n, dims))]
-    gaps = [abs(float(off_samples(z)) - welch(n, dims)) / n for z in ends]
-    return Checked(
-        sizes(z1),
-        {
-            "prop32/criterion": against(loss(z1, z2), expected),
-            "prop32/minimum": as_printed(max(gaps)),
-        },
+@formula(
+    "prop32/minimum",
+    "For unit-length embeddings, FroSSL is log(L_c(Z1) + N) + log(L_c(Z2) + N) + MSE, and embeddings that "
+    "minimise it minimise L_c of both views, at 0 or, if larger, N² / D - N.",
+    at="Proposition 3.2, Section 3.2, and Appendix E.2",
+    quotes=Quotation(
+        "If every embedding is normalized to have equal norm, then FroSSL is a sample-contrastive method",
+        at="Proposition 3.2, Section 3.2",
+    ),
+    word="every",
+    tried_at=two_views,
+)
+def proposition_32(point: Views) -> Errors:
+    """The decoy leaves the constant N out."""
+    from reprise.papers.skean2024.theory import minima
+
+    u1, u2 = unit_rows(point.z1), unit_rows(point.z2)
+    samples, dims = u1.shape
+    loss, least = eq_6(u1, u2), welch(samples, dims)
+    gaps = [abs(off_samples(z) - least) / samples for z in minima.of_unit_embeddings(point)]
+    return Errors(
+        printed=max(off_by(by_criterion(off_samples, samples, u1, u2), loss), *gaps),
+        decoy=off_by(by_criterion(off_samples, 0, u1, u2), loss),
     )
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Matrices among which the one with the least |ZᵀZ|²_F is looked for.
+
+    Attributes:
+        stochastic: doubly stochastic, among them a permutation and the one whose entries are all equal.
+        equal_norms: with rows of norm 1 and columns of equal norms.
+    """
+
+    stochastic: tuple[Embeddings, ...]
+    equal_norms: tuple[Embeddings, ...]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return sizes(self.equal_norms[0])
+
+
+def candidates(rng: Random, largest: int) -> Candidates:
+    samples, dims = size(rng, 3, 2 * largest), size(rng, 2, largest)
+    mixed = (scaled(rng.uniform(0.05, 1, (samples, samples)), 1, 1) for _ in range(3))
+    stochastic = np.full((samples, samples), 1 / samples), np.eye(samples)[rng.permutation(samples)], *mixed
+    squares = (scaled(rng.uniform(0.05, 1, (samples, dims)), 1, samples / dims) for _ in range(4))
+    equal_norms = (rng.choice([-1, 1], (samples, dims)) * square**0.5 for square in squares)
+    return Candidates(stochastic, tuple(equal_norms))
 
 
 def scaled(values: Array, rows: float, columns: float) -> Array:
@@ -113,47 +172,72 @@ def scaled(values: Array, rows: float, columns: float) -> Array:
     return values
 
 
-def proposition33(rng: Random, largest: int) -> Checked:
-    """Doubly stochastic matrices, against matrices with equal row norms and equal column norms.
-
-    Among the former, |ZᵀZ|²_F is smallest when all entries are equal, since 1 is a singular value of each:
-    all embeddings coincide. There L_nc and L_c are larger than for a permutation.
-    """
-    n, dims = size(rng, 3, 2 * largest), size(rng, 2, largest)
-    eye = np.eye(n)
-    stochastic = [
-        tensor(z)
-        for z in (
-            np.full((n, n), 1 / n),
-            eye[rng.permutation(n)],
-            *(scaled(rng.uniform(0.05, 1, (n, n)), 1, 1) for _ in range(3)),
-        )
-    ]
-    signs = rng.choice([-1, 1], (4, n, dims))
-    squares = (scaled(rng.uniform(0.05, 1, (n, dims)), 1, n / dims) for _ in signs)
-    equal_norms = [tensor(sign * square**0.5) for sign, square in zip(signs, squares, strict=True)]
-
-    def missed(candidates: list[Tensor]) -> float:
-        """Excess of L_nc and L_c, at the candidate with the smallest |ZᵀZ|², over their own minima."""
-        best = min(candidates, key=norm2)
-        excess = 0.0
-        for criterion in (off_dimensions, off_samples):
-            values = [float(criterion(z)) for z in candidates]
-            excess = max(excess, (float(criterion(best)) - min(values)) / max(values))
-        return excess
-
-    z = equal_norms[0]
-    constants = [norm2(z) - n**2 / dims, norm2(z) - n]
-    return Checked(
-        {"samples": n, "dims": dims},
-        {
-            "prop33-doubly-stochastic": {"printed": missed(stochastic), "corrected": missed(equal_norms)},
-            "prop33/equal-norms": against(constants, [float(off_dimensions(z)), float(off_samples(z))]),
-            "prop33/doubly-stochastic-collapse": as_printed(
-                below_zero(np.array([norm2(z) - norm2(stochastic[0]) for z in stochastic] + [n]))
-            ),
-        },
-    )
+def missed(matrices: Sequence[Embeddings]) -> float:
+    """Excess of L_nc and L_c, at the matrix with the smallest |ZᵀZ|²_F, over their own minima."""
+    best = min(matrices, key=energy)
+    excess = 0.0
+    for criterion in (off_dimensions, off_samples):
+        values = [criterion(z) for z in matrices]
+        excess = max(excess, (criterion(best) - min(values)) / max(values))
+    return excess
 
 
-CHECKS = (definitions, proposition31, proposition32, proposition33)
+@formula(
+    "prop33-doubly-stochastic",
+    "Among {}, the one with the least |ZᵀZ|²_F has the least L_nc and L_c.",
+    at="Proposition 3.3, Section 3.2",
+    quotes=Quotation(
+        "If the embedding matrices are doubly stochastic, then FroSSL is simultaneously "
+        "dimension-contrastive and sample-contrastive",
+        at="Proposition 3.3, Section 3.2",
+    ),
+    word="simultaneously",
+    is_bound=True,
+    wrong=Misprint(
+        "typo",
+        printed=Text("doubly stochastic matrices"),
+        corrected=Text("matrices with equal row norms and equal column norms"),
+        note="up to scale, their squared entries are doubly stochastic; of doubly stochastic matrices "
+        "|ZᵀZ|²_F is smallest where all embeddings are one",
+    ),
+    tried_at=candidates,
+)
+def doubly_stochastic(point: Candidates) -> Errors:
+    """|ZᵀZ|²_F of a doubly stochastic matrix is smallest where all entries are equal, since each has the
+    singular value 1; L_nc and L_c are larger there than for a permutation."""
+    return Errors(printed=missed(point.stochastic), corrected=missed(point.equal_norms))
+
+
+@formula(
+    "prop33/equal-norms",
+    "With embeddings of norm 1 and dimensions of equal norms, |ZᵀZ|²_F = L_nc + N² / D = L_c + N: FroSSL is "
+    "both dimension-contrastive and sample-contrastive.",
+    at="Proposition 3.3, Section 3.2",
+    quotes=(
+        Quotation(
+            "which is both sample- and dimension-contrastive up to embedding normalization", at="Abstract"
+        ),
+        Quotation(
+            "it is both dimension-contrastive and sample-contrastive up to a normalization of the embeddings",
+            at="Section 1",
+        ),
+    ),
+    word="both",
+    tried_at=candidates,
+)
+def equal_norms(point: Candidates) -> Errors:
+    """The decoy leaves the constants out."""
+    z = point.equal_norms[0]
+    samples, dims = z.shape
+    constants = np.array([samples**2 / dims, samples])
+    expected = np.array([off_dimensions(z), off_samples(z)])
+    return Errors(printed=off_by(energy(z) - constants, expected), decoy=off_by(energy(z), expected))
+
+
+FORMULAS: tuple[Formula, ...] = (
+    proposition_31,
+    constant_of_unit_variance,
+    proposition_32,
+    doubly_stochastic,
+    equal_norms,
+)

@@ -1,27 +1,29 @@
-"""Sections 3, 3.1, 4.3 and 5.2: the variance term as an entropy of eigenvalues, and its minimisers."""
+"""Sections 3.1, 4.3 and 5.2: the variance term as an entropy of eigenvalues, and its minimiser."""
+
+from dataclasses import dataclass
 
 import numpy as np
-from torch import Tensor
 
-from reprise.evidence.identities import Array, Checked, Random, as_printed, below_zero, relative_error, size
-from reprise.objectives import frossl_as_given, gram_energy
-from reprise.objectives.embeddings import unit_columns, unit_rows
+from reprise.evidence.claim import Quotation
+from reprise.evidence.formula import Errors, Formula, formula
+from reprise.evidence.identities import Array, Random, below_zero, size
 from reprise.papers.skean2024.lineup import TOP
+from reprise.papers.skean2024.theory.norms import off_by
 from reprise.papers.skean2024.theory.points import (
-    against,
-    embeddings,
-    gradient,
-    minimised,
-    random_embeddings,
-    rotation,
+    Embeddings,
+    Views,
+    energy,
     sizes,
-    tensor,
+    two_views,
+    unit_columns,
+    unit_rows,
+    views,
 )
 
 
-def spectrum(gram: Tensor) -> Array:
+def spectrum(gram: Array) -> Array:
     """The eigenvalues of a Gram or covariance matrix, divided by their sum."""
-    values = np.linalg.eigvalsh(gram.numpy()).clip(min=0)
+    values = np.linalg.eigvalsh(gram).clip(min=0)
     return values / values.sum()
 
 
@@ -33,106 +35,213 @@ def renyi(shares: Array, order: float) -> float:
     return float(np.log((positive**order).sum()) / (1 - order))
 
 
-def collision(z: Tensor) -> float:
-    """The collision entropy (order 2) of embeddings, from their Gram matrix."""
-    return renyi(spectrum(z @ z.mT), 2)
+def entropy(z: Embeddings, order: float = 2) -> float:
+    """The entropy of embeddings, from their Gram matrix; order 2 is the collision entropy."""
+    return renyi(spectrum(z @ z.T), order)
 
 
-def collision_entropy(rng: Random, largest: int) -> Checked:
-    """The first role of the logarithm: Eq. 4 is the negative sum of two entropies."""
-    z1, z2 = random_embeddings(rng, largest)
-    u1, u2 = unit_columns(z1), unit_columns(z2)
-    dims = z1.shape[-1]
-    normalised = -collision(u1) - collision(u2) + 4 * np.log(dims)
-    any_scale = -collision(z1) - collision(z2)
-    any_scale += sum(2 * np.log(float(z.square().sum())) for z in (z1, z2))
-    rows = unit_rows(z1)
-    coincidence = float((rows @ rows.mT).square().mean())
-    collapsed = tensor(np.outer(rng.uniform(0.5, 2, len(z1)), rng.normal(size=dims)))
-    largest_entropy = np.log(min(z1.shape))
-    room = np.array([collision(z1), largest_entropy - collision(z1), largest_entropy])
-    near_one = np.mean([renyi(spectrum(z1 @ z1.mT), order) for order in (1 - 1e-4, 1 + 1e-4)])
-    von_neumann = renyi(spectrum(z1 @ z1.mT), 1)
-
-    def eq4(*views: Tensor) -> float:
-        return sum(float(gram_energy(view).log()) for view in views)
-
-    return Checked(
-        sizes(z1),
-        {
-            "sec31/collision-entropy": against(eq4(u1, u2), normalised),
-            "sec31/collision-entropy-any-scale": against(eq4(z1, z2), any_scale),
-            "sec31/coincidence": against(np.exp(-collision(rows)), coincidence),
-            "sec31/collapse-without-entropy": as_printed(max(abs(collision(collapsed)), below_zero(room))),
-            "sec43/von-neumann": against(near_one, von_neumann),
-        },
+@formula(
+    "sec31/collision-entropy",
+    "For unit-length dimensions, FroSSL's variance term (Eq. 4) is minus the collision entropies of Z1 and "
+    "Z2, plus 4 log D.",
+    at="Section 3.1",
+    quotes=Quotation("correspond to the matrix-based negative collision entropies of", at="Section 3.1"),
+    word="correspond to",
+    tried_at=two_views,
+)
+def collision_entropy(point: Views) -> Errors:
+    """The decoy has von Neumann's entropies."""
+    units = [unit_columns(z) for z in (point.z1, point.z2)]
+    variance, constant = sum(np.log(energy(u)) for u in units), 4 * np.log(units[0].shape[1])
+    collision, von_neumann = (sum(entropy(u, order) for u in units) for order in (2, 1))
+    return Errors(
+        printed=off_by(constant - collision, variance), decoy=off_by(constant - von_neumann, variance)
     )
 
 
-def self_regulation(rng: Random, largest: int) -> Checked:
-    """The second role: the gradient is divided by the term itself, so its pull is the same at any scale."""
-    z, other = random_embeddings(rng, largest)
-    with_log = gradient(lambda z: gram_energy(z).log(), z)
-    without = gradient(gram_energy, z) / float(gram_energy(z))
-    pull = float(with_log @ z.flatten().numpy())
-    factor = rng.uniform(0.1, 10)
-    invariance = float((z - other).square().sum()) / len(z)
-    loss_before = float(frossl_as_given(z, other))
-    expected = loss_before + (factor**2 - 1) * invariance + 8 * np.log(factor)
-    return Checked(
-        sizes(z),
-        {
-            "sec31/self-regulated": as_printed(relative_error(with_log, without)),
-            "sec31/pull-at-any-scale": as_printed(abs(pull - 4) / 4),
-            "sec3/collapse-without-normalisation": against(
-                float(frossl_as_given(factor * z, factor * other)), expected
-            ),
-        },
+@formula(
+    "sec31/coincidence",
+    "The collision entropy of unit-length embeddings is minus the log of their mean squared cosine: it is 0 "
+    "where all lie on one line, and at most log min(N, D).",
+    at="Section 3.1",
+    quotes=Quotation(
+        "By maximizing collision entropy, the coincidence of points is minimized and trivial collapse is "
+        "avoided",
+        at="Section 3.1",
+    ),
+    word="is minimized",
+    tried_at=two_views,
+)
+def coincidence(point: Views) -> Errors:
+    """The decoy does not square the cosines."""
+    rows = unit_rows(point.z1)
+    cosines = rows @ rows.T
+    collapsed = np.outer(point.z2[:, 0], point.z1[0])
+    largest = np.log(min(rows.shape))
+    room = np.array([entropy(rows), largest - entropy(rows), largest])
+    values = np.exp(-entropy(rows))
+    return Errors(
+        printed=max(off_by(values, np.square(cosines).mean()), abs(entropy(collapsed)), below_zero(room)),
+        decoy=off_by(values, np.abs(cosines).mean()),
     )
 
 
-def equal_eigenvalues(rng: Random, largest: int) -> Checked:
-    """Eq. 9: for dimensions of equal variance, it is smallest when all eigenvalues that can be nonzero are
-    equal."""
+@formula(
+    "sec43/von-neumann",
+    "The matrix-based entropy of order α becomes von Neumann's as α goes to 1.",
+    at="Section 4.3",
+    quotes=Quotation("the von Neumann entropy which is a special case of matrix-based", at="Section 4.3"),
+    word="is a special case of",
+    tried_at=two_views,
+)
+def von_neumann(point: Views) -> Errors:
+    """The decoy is the collision entropy."""
+    near_one = sum(entropy(point.z1, order) for order in (1 - 1e-4, 1 + 1e-4)) / 2
+    expected = entropy(point.z1, 1)
+    return Errors(printed=off_by(near_one, expected), decoy=off_by(entropy(point.z1), expected))
 
-    def smallest(samples: int, dims: int) -> tuple[Array, Array]:
-        """The falling eigenvalues of ZᵀZ at the minimum, Z at unit length, and what they should be."""
-        start = embeddings(rng, samples, dims)[:1]
-        (z,) = minimised(lambda z: gram_energy(unit_columns(z)).log(), start)
-        u = unit_columns(z)
-        rank = min(dims, samples - 1)
-        expected = np.where(np.arange(dims) < rank, dims / rank, 0)
-        return np.linalg.eigvalsh((u.mT @ u).numpy())[::-1], expected
 
-    few, many = size(rng, 3, largest), size(rng, largest + 2, 2 * largest)
-    few_eigenvalues, ones = smallest(many, few)
-    many_eigenvalues, expected = smallest(few, many)
-    return Checked(
-        {"samples": few, "dims": many},
-        {
-            "sec52/eigenvalues-equal": as_printed(relative_error(few_eigenvalues, ones)),
-            "sec52/eigenvalues-many-dimensions": as_printed(relative_error(many_eigenvalues, expected)),
-        },
+@dataclass(frozen=True)
+class Regularised:
+    """Fewer embeddings than dimensions, and ε of Eq. 7."""
+
+    z: Embeddings
+    epsilon: float
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return sizes(self.z)
+
+
+def few_samples(rng: Random, largest: int) -> Regularised:
+    samples = size(rng, 2, largest)
+    return Regularised(views(rng, samples, size(rng, samples + 1, 2 * largest)).z1, rng.uniform(0.01, 0.5))
+
+
+@formula(
+    "sec43/determinant-of-samples",
+    "If N < D, log det(ZᵀZ + ε I) is log det(ZZᵀ + ε I) + (D - N) log ε, by a Cholesky factor in O(N² D) and "
+    "without an eigendecomposition.",
+    at="Section 4.3",
+    form="ours",
+    reading="ours: the paper says that the log determinant always requires an eigendecomposition in O(d³)",
+    tried_at=few_samples,
+)
+def determinant_of_samples(point: Regularised) -> Errors:
+    """The decoy leaves out (D - N) log ε."""
+    z, epsilon = point.z, point.epsilon
+    samples, dims = z.shape
+    expected = np.log(np.linalg.eigvalsh(z.T @ z + epsilon * np.eye(dims))).sum()
+    factor = np.linalg.cholesky(z @ z.T + epsilon * np.eye(samples))
+    of_samples = 2 * np.log(np.diag(factor)).sum()
+    return Errors(
+        printed=off_by(of_samples + (dims - samples) * np.log(epsilon), expected),
+        decoy=off_by(of_samples, expected),
     )
 
 
-def spread(rng: Random, largest: int) -> Checked:
-    """The metrics of Section 5.2 are best when all eigenvalues are equal; neither they nor the variance term
-    depend on the eigenvectors."""
+@formula(
+    "eq9/eigenvalues",
+    "FroSSL's variance term (Eq. 4) is the sum of the logarithms of the sums of squared eigenvalues.",
+    at="Eq. 9, Section 5.2",
+    tried_at=two_views,
+)
+def eq_9(point: Views) -> Errors:
+    """The decoy does not square the eigenvalues."""
+    both = point.z1, point.z2
+    expected = sum(np.log(energy(z)) for z in both)
+    squared, plain = (
+        sum(np.log((np.linalg.eigvalsh(z.T @ z) ** power).sum()) for z in both) for power in (2, 1)
+    )
+    return Errors(printed=off_by(squared, expected), decoy=off_by(plain, expected))
+
+
+@dataclass(frozen=True)
+class Start:
+    """Embeddings from which a descent starts."""
+
+    z: Embeddings
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return sizes(self.z)
+
+
+def many_samples(rng: Random, largest: int) -> Start:
+    return Start(views(rng, size(rng, largest + 2, 2 * largest), size(rng, 3, largest)).z1)
+
+
+@formula(
+    "sec52/eigenvalues-equal",
+    "For dimensions of variance ρ and D < N, FroSSL's variance term (Eq. 4) is smallest when all "
+    "eigenvalues of the covariance are ρ.",
+    at="Section 5.2 and Section 3",
+    quotes=(
+        Quotation("explicitly tries to make the covariance eigenvalues approach to", at="Section 5.2"),
+        Quotation("will cause the embeddings to spread out equally in all directions", at="Section 3"),
+    ),
+    word="explicitly tries to make",
+    tried_at=many_samples,
+)
+def equal_eigenvalues(point: Start) -> Errors:
+    """Z is at unit length, so that ρ is 1. The decoy has the eigenvalues of the start."""
+    from reprise.papers.skean2024.theory import minima
+
+    end, start = minima.of_variance(point.z), unit_columns(point.z)
+    found, at_first = (np.linalg.eigvalsh(u.T @ u) for u in (end, start))
+    return Errors(printed=off_by(found, np.ones_like(found)), decoy=off_by(at_first, np.ones_like(at_first)))
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues that sum to 1."""
+
+    shares: Array
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"dims": len(self.shares)}
+
+
+def random_spectrum(rng: Random, largest: int) -> Spectrum:
     values = rng.uniform(0.1, 1, TOP)
-    shares = values / values.sum()
-    equal = np.full(TOP, 1 / TOP)
-    room = [renyi(equal, 1) - renyi(shares, 1), shares.max() / shares.min() - 1, 1]
-    left = rotation(rng, TOP + size(rng, 1, largest))[:, :TOP]
-    z, rotated = (left * tensor(values**0.5) @ rotation(rng, TOP).mT for _ in range(2))
-    return Checked(
-        {"samples": len(z), "dims": TOP},
-        {
-            "sec52/entropy-largest": against(renyi(equal, 1), np.log(TOP)),
-            "sec52/metrics-best-when-equal": as_printed(below_zero(np.array(room))),
-            "eq9/orientation": against(float(gram_energy(z)), float(gram_energy(rotated))),
-        },
+    return Spectrum(values / values.sum())
+
+
+@formula(
+    "sec52/metrics-best-when-equal",
+    "Equal eigenvalues have the largest Shannon entropy, log 14 for 14 of them, and the smallest condition "
+    "number, 1.",
+    at="Section 5.2",
+    quotes=(
+        Quotation(
+            "The optimal value here is maximum entropy, which is obtained when all eigenvalues are equal",
+            at="Section 5.2",
+        ),
+        Quotation("because the smallest eigendirection is as relevant as the largest", at="Section 5.2"),
+    ),
+    word="is obtained when",
+    is_bound=True,
+    tried_at=random_spectrum,
+)
+def best_when_equal(point: Spectrum) -> Errors:
+    """The decoy has log 10 for the largest entropy."""
+    shares, equal = point.shares, renyi(np.full(TOP, 1 / TOP), 1)
+
+    def violation(largest: float) -> float:
+        return below_zero(np.array([largest - renyi(shares, 1), shares.max() / shares.min() - 1, 1]))
+
+    return Errors(
+        printed=max(violation(np.log(TOP)), off_by(equal, np.log(TOP))), decoy=violation(np.log(10))
     )
 
 
-CHECKS = (collision_entropy, self_regulation, equal_eigenvalues, spread)
+FORMULAS: tuple[Formula, ...] = (
+    collision_entropy,
+    coincidence,
+    von_neumann,
+    determinant_of_samples,
+    eq_9,
+    equal_eigenvalues,
+    best_when_equal,
+)

@@ -1,5 +1,5 @@
-"""Five possible readings of the loss, compared by the ratio of their terms' gradients, among them the
-pseudocode of Appendix A as printed."""
+"""Five readings of the loss, among them the pseudocode of Appendix A as printed, and Eq. 6 without its
+logarithms, compared by the ratio of their terms' gradients."""
 
 from collections.abc import Callable
 from itertools import product
@@ -11,12 +11,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from reprise.evidence.identities import Checked, Random, as_printed, relative_error
 from reprise.numerics.streams import Streams
-from reprise.objectives import frossl, gram_energy
+from reprise.objectives import gram_energy
 from reprise.objectives.embeddings import centred, unit_columns
 from reprise.papers.skean2024.theory.experiment import Params
-from reprise.papers.skean2024.theory.points import Views, gradient, random_embeddings, sizes
 
 Terms = tuple[Tensor, Tensor]
 """Invariance and variance terms."""
@@ -115,69 +113,8 @@ def _embeddings(params: Params, seed: int, decay: float) -> tuple[Tensor, Tensor
     return z1 + shift, z2 + shift
 
 
-def _norms(terms: Callable[[Tensor, Tensor], Terms], views: Views) -> Float[np.ndarray, "2"]:
+def _norms(terms: Callable[[Tensor, Tensor], Terms], views: tuple[Tensor, Tensor]) -> Float[np.ndarray, "2"]:
     leaves = [view.detach().requires_grad_() for view in views]
     values = terms(*leaves)
     parts = [torch.autograd.grad(term, leaves, retain_graph=True) for term in values]
     return np.array([float(sum(part.square().sum() for part in pair)) ** 0.5 for pair in parts])
-
-
-def appendix_a(rng: Random, largest: int) -> Checked:
-    """The pseudocode against Eq. 6 for dimensions of equal variance, line by line and as a whole."""
-    z1, z2 = random_embeddings(rng, largest)
-    n, dims = z1.shape
-
-    def gradient_of(terms: Callable[[Tensor, Tensor], Terms], *indices: int) -> np.ndarray:
-        return gradient(lambda *views: torch.stack([terms(*views)[i] for i in indices]).sum(), z1, z2)
-
-    expected = gradient(frossl, z1, z2)
-    eq4 = gradient_of(READINGS["unit length"], 1)
-    variances = {
-        form: normalised(z1).var(0, correction=0).numpy()
-        for form, normalised in (("printed", one_scale), ("corrected", by_dimension))
-    }
-    stds = by_dimension(z1).std(0, correction=0).numpy()
-    return Checked(
-        sizes(z1),
-        {
-            "appA-norm": {
-                form: float(variance.std() / variance.mean()) for form, variance in variances.items()
-            },
-            "appA-std": {
-                "printed": relative_error(stds, np.full(dims, dims**0.5)),
-                "corrected": relative_error(stds, np.full(dims, (dims / n) ** 0.5)),
-            },
-            "appA-log": {
-                "printed": relative_error(gradient_of(pseudocode(by_dimension), 1), eq4),
-                "corrected": relative_error(gradient_of(pseudocode(by_dimension, 2), 1), eq4),
-            },
-            "appA-pseudocode": {
-                "printed": relative_error(gradient_of(pseudocode(one_scale), 0, 1), expected),
-                "corrected": relative_error(gradient_of(pseudocode(by_dimension, 2), 0, 1), expected),
-            },
-        },
-    )
-
-
-def weights(rng: Random, largest: int) -> Checked:
-    """The weight that each reading gives to invariance, from the ratio of gradients."""
-    views = random_embeddings(rng, largest)
-    n, dims = views[0].shape
-    ratio = {name: np.divide(*_norms(terms, views)) for name, terms in READINGS.items()}
-    u1, u2 = (unit_columns(view) for view in views)
-    correlation = float((u1 * u2).sum(0).mean())
-    invariance = float(READINGS["unit length"](*views)[0])
-    expected = 2 * dims / n * (1 - correlation)
-    return Checked(
-        sizes(views[0]),
-        {
-            "readings/unit-variance": as_printed(abs(ratio["unit variance"] / ratio["unit length"] / n - 1)),
-            "readings/pseudocode-by-dimension": as_printed(
-                abs(ratio["pseudocode by dimension"] / ratio["unit length"] / 2 - 1)
-            ),
-            "sec31/equal-weights-depend-on-batch": as_printed(abs(invariance / expected - 1)),
-        },
-    )
-
-
-CHECKS = (appendix_a, weights)
