@@ -20,8 +20,8 @@ SLOWEST_POWER = 10.0
 """A power law with this exponent takes 10^(1/10) times as long for each further power of ten."""
 
 EXISTS = Quotation(
-    "Contrastive loss. There exists ... such that, for any valid ... at which the learned representations are "
-    "aligned and balanced",
+    "Contrastive loss. There exists ... such that, for any valid ... at which the learned representations "
+    "are aligned and balanced",
     at="Theorem 4.3 (b), Section 4",
 )
 LINEAR = Quotation(
