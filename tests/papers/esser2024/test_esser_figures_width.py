@@ -65,30 +65,29 @@ def jackknife(rows, column):
 
 def test_figure_2(smoke):
     panels, base, params = drawn("esser2024/fig02", smoke)
-    table, last = base["differences"], params.epochs
+    last = params.epochs
+    ends = {"initialisation": base["starts"], f"epoch {last}": where(base["differences"], epoch=last)}
     grid = np.array(panels).reshape(3, len(params.activations))
-    kinds = {"initialisation": ("mean", 0), f"epoch {last}": ("mean", last)}
-    more = {f"epoch {last}, sum loss": ("sum", last)}
     for column, activation, name in zip(grid.T, params.activations, FIG2, strict=True):
         training, absolute, relative = column
         assert training.get_title() == name
-        rows = where(table, activation=activation, reduction="mean")
+        rows = where(base["differences"], activation=activation)
         for width, line in zip(params.widths, training.lines, strict=True):
             mean = where(rows, width=width).groupby("epoch")["difference"].mean()
             np.testing.assert_allclose(line.get_xdata(), mean.index)
             np.testing.assert_allclose(line.get_ydata(), mean)
-        for panel, what, shown in ((absolute, "difference", kinds | more), (relative, "relative", kinds)):
+        for panel, what in ((absolute, "difference"), (relative, "relative")):
             found = dict(zip(labels(panel), panel.get_legend_handles_labels()[0], strict=True))
             assert ("outputs end opposite" in found) == any(line.get_marker() == "x" for line in panel.lines)
             dots = np.concatenate([np.asarray(drops.get_offsets()) for drops in panel.collections])
-            for label, (reduction, epoch) in shown.items():
-                at = where(table, activation=activation, reduction=reduction, epoch=epoch)
+            shown = {label: where(table, activation=activation) for label, table in ends.items()}
+            for label, at in shown.items():
                 mean = at.groupby("width")[what].mean()
                 np.testing.assert_allclose(found[label].get_xdata(), params.widths)
                 np.testing.assert_allclose(found[label].get_ydata(), mean)
                 for single in at[["width", what]].to_numpy():
                     assert np.isclose(dots, single, rtol=1e-9).all(1).any()
-            slopes = [jackknife(where(rows, epoch=epoch), what) for _, epoch in list(shown.values())[:2]]
+            slopes = [jackknife(at, what) for at in shown.values()]
             texts = [
                 f"{word} {a:z.2f} ± {b:.2f}" for word, (a, b) in zip(("start", "end"), slopes, strict=True)
             ]
@@ -105,4 +104,4 @@ def test_figure_2(smoke):
     assert [tick.get_text() for tick in bar.get_yticklabels()] == [str(width) for width in params.widths]
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts() if text.get_text() != "outputs end opposite"]
-    assert names == [*kinds, *more, "bound, K = 1"]
+    assert names == [*ends, "bound, K = 1"]

@@ -86,9 +86,10 @@ REACHES = {
         **{f"weights of width {h}": dict.fromkeys(EVERY, f"width == {h}") for h in WIDTHS},
     },
     "esser2024/width": {
-        "half moons": {"differences": "", "bounds": ""},
+        "half moons": {"differences": "", "starts": "", "bounds": ""},
         "positives": {"differences": "epoch > 0"},  # before, an output depends on its own input alone
         **{f"weights of width {h}": {"differences": f"width == {h}"} for h in (4, 9, 30)},
+        **{f"further weights of width {h}": {"starts": f"width == {h}"} for h in (4, 9, 30)},
     },
     "esser2024/wide_networks": {
         "half moons": {"collapse": "", "distances": ""},
@@ -288,7 +289,7 @@ def test_the_largest_difference_is_that_of_any_epoch():
         claim.id.rpartition("2024/")[2]: claim for claim in registry.experiment("esser2024/width").claims
     }
     rows = [
-        {"reduction": "mean", "activation": activation, "width": h, "seed": seed, "epoch": epoch,
+        {"activation": activation, "width": h, "seed": seed, "epoch": epoch,
          "difference": (1 + 0.01 * seed) * (h**0.5 if epoch == 250 else h**-1.0)}
         for activation in ("tanh", "scaled_sigmoid") for h in (10, 30, 100) for seed in range(5)
         for epoch in (0, 250, 500)

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 Reduction = Literal["mean", "sum"]
-"""Reduction over the anchors i; the text writes a sum, but its step size of 0.01 needs the mean."""
+"""Reduction over the anchors i: Eq. 1 has the sum, with which wide networks need a smaller step size."""
 
 
 def contrastive(

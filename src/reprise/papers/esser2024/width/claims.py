@@ -179,7 +179,7 @@ def sigmoid_grows() -> Cells:
     at=FIGURE,
     form="ours",
     word="and after the last epoch",
-    reading=f"ours: the paper has no sigmoid that meets the conditions on φ; {WHOLE}",
+    reading=f"ours: the paper has no sigmoid that meets the conditions on φ; {WHOLE}; {RARE}",
     looked=SUMMED,
     broken_by=_at_widest("scaled_sigmoid", 1e9),
 )
@@ -210,7 +210,7 @@ def at_the_bounds_rate() -> Cells:
     linear output over all of training falls with width.""",
     quotes=DURING,
     word="holds during evolution",
-    reading=WHOLE,
+    reading=f"{WHOLE}; {RARE}",
     looked=SUMMED,
     broken_by=times("differences", "difference", 1e9, activation=tuple(COVERED), width=last),
 )
