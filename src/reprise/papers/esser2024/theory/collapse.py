@@ -139,12 +139,11 @@ def near_zero(rng: Random, largest: int) -> Linear:
         printed=Text("and hence collapse"),
         corrected=Text("only with the softmax weights held fixed, which depend on all outputs"),
         note="the loss (1) is InfoNCE's leading order at small outputs; of two orthogonal anchors with "
-        "x⁺ = x and x⁻ = -x InfoNCE keeps both dimensions, where (1) keeps one",
+        "x⁺ = x and x⁻ = -x, from a start of rank two, InfoNCE keeps both dimensions, where (1) keeps one",
     ),
     quotes=Quotation(
         "decoupling of output dimensions (and hence, dimension collapse) would also happen for InfoNCE",
         at="Remark 2, Section 2.2",
-        hedge="would",
     ),
     word="would also happen",
     tried_at=near_zero,

@@ -128,11 +128,8 @@ def small_augmentation(rng: Random, largest: int) -> Linear:
         corrected=Text(
             "W1 W1ᵀ - W2ᵀ W2 = C for all time", r"W_1W_1^{\top}-W_2^{\top}W_2=C\quad\text{for all }t"
         ),
-        note="as the proof itself derives. Theorem 2 does not assume C = 0, and fails without it: with the "
-        "inputs (±1, 0), (0, ±1), x' = 2.5 x, W1 = diag(a, b) and W2 = diag(b, a), a > b > 0 and a b below "
-        "√(ln 3.5), X stays positive definite, a b tends to √(ln 3.5), the norms stay finite, and |A| is the "
-        "permutation of two for all time; so it is with x' = x, where the norms grow without bound and the "
-        "share of C in them vanishes",
+        note="as the proof itself derives; it drops C because the norms grow without bound, which they need "
+        "not. Theorem 2 does not assume C = 0, and fails without it: a counterexample is in docs/readings.md",
     ),
     tried_at=small_augmentation,
 )
