@@ -12,12 +12,16 @@ HEADLINES = {
     "which is both sample- and dimension-contrastive up to embedding normalization": (
         "skean2024/prop33/equal-norms"
     ),
-    "FroSSL converges more quickly than a variety of other SSL methods": "skean2024/sec6.1/early-lead",
+    "FroSSL converges more quickly than a variety of other SSL methods": (
+        "skean2024/abstract/converges-quicker"
+    ),
     "theoretical and empirical support that this faster convergence is due to": (
-        "skean2024/appD/printed-closed-form-error"
+        "skean2024/appD/printed-closed-form-error",
+        "skean2024/fig2/quicker",
     ),
     "how FroSSL affects the eigenvalues of the embedding covariance matrices": (
-        "skean2024/fig3/entropy-raw-shared-rate"
+        "skean2024/fig3/entropy-raw-shared-rate",
+        "skean2024/fig3/saturation-raw-shared-rate",
     ),
     "FroSSL learns competitive representations on linear probe evaluation": "skean2024/sec6.1/competitive",
     "FroSSL achieves strong performance, especially when models are trained for fewer epochs": (
