@@ -127,9 +127,9 @@ def test_verdicts_are_those_of_the_tables(pair):
         judge_all(*arguments).set_index("claim").loc[CLAIM]
         for arguments in ((claims(), tables(folder), params()) for folder in pair)
     ]
-    assert moved[CLAIM].before["verdict"] == rows[0]["verdict"] == "inconclusive"
+    assert moved[CLAIM].before["verdict"] == rows[0]["verdict"] == "contradicted"
     assert moved[CLAIM].after["verdict"] == rows[1]["verdict"] == "reproduced"
-    assert f"verdict: inconclusive -> reproduced: {CLAIM}: {rows[0]['observed']:.4g} -> 0 " in text
+    assert f"verdict: contradicted -> reproduced: {CLAIM}: {rows[0]['observed']:.4g} -> 0 " in text
     assert comparison.has_moved
 
 
@@ -160,7 +160,7 @@ def test_saved_verdicts_of_these_results_are_compared_as_saved(pair):
     ((moved,),) = [each.claims for each in comparison.differences]
     assert (moved.claim, moved.before["verdict"], moved.after["verdict"]) == (
         CLAIM,
-        "inconclusive",
+        "contradicted",
         "depends",
     )
     assert "moved: verdicts 1, other observations 0, numbers 0; in experiments 1 of 1" in text

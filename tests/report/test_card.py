@@ -51,7 +51,7 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
     claim, _ = registry.claims()[CLAIM]
     assert title == CLAIM
     assert said["says"] == claim.statement
-    assert said["source"] == "Figure 4"
+    assert said["source"] == "Figure 4, Section 5.3"
     assert said["verdict"].startswith(row["verdict"])
     assert "changed after seeing results: its steps" in said["notes"]
     assert "steps" in said["basis"]  # a departure
@@ -69,7 +69,9 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
     record = store.load_record(tier.results / ID, "")
     assert said["commit"] == f"{record['commit']} ({record['commit_problem']})"
     file, line = said["written in"].split(":")
-    assert "fig4/towards-identity" in (ROOT / file).read_text().splitlines()[int(line) - 1]
+    decorator = (ROOT / file).read_text().splitlines()[int(line) - 1 :]
+    assert decorator[0] == "@claim("
+    assert "fig4/towards-identity" in decorator[1]
 
 
 def test_it_quotes_the_paper_and_names_the_figure(tier):
@@ -77,7 +79,8 @@ def test_it_quotes_the_paper_and_names_the_figure(tier):
     entries = [row for row in registry.paper(KEY).coverage if CLAIM in row["covered_by"].split()]
     assert entries
     for entry in entries:
-        assert f"{entry['item']} ({entry['section']})" in said["in the paper"]
+        quoted = entry["item"].removeprefix("Sentence: “").removesuffix("”")
+        assert f"{quoted} ({entry['section']})" in said["in the paper"]
     assert said["figure"] == f"Figure 4, {KEY}/fig04: reprise draw {KEY}/fig04 --tier tiny"
     Drawing(registry.artifact(f"{KEY}/fig04"), tier).draw()
     _, said = fields(card(CLAIM, tier))

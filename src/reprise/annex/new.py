@@ -86,35 +86,26 @@ def {name}_observations(tables: Tables, params: Params) -> Figure:
     axes.legend()
     return drawn
 '''
-CLAIMS = '''"""TODO: what the paper says of {name}."""
-
-CLAIMS: list = []
-'''
+CLAIMS = '"""TODO: what the paper says of {name}."""\n'
 IMPORTS = """
-import pandas as pd
-
-from reprise.contract.experiment import Tables
-from reprise.evidence.claims import ordering
+from reprise.evidence.claim import claim
+from reprise.evidence.comparison import Comparison, above
+from reprise.evidence.edits import put
+from reprise.evidence.measures import column, each_seed, mean
 """
 CLAIM = '''
 
-def todo(tables: Tables) -> pd.Series:
-    """TODO: what is measured, a number a seed."""
-    return tables["{table}"].groupby("seed")["{column}"].mean()
-
-
-CLAIMS.append(
-    ordering(
-        "{id}",
-        "TODO: the paper's sentence about {name}, in our words.",
-        source="TODO: where the paper says it",
-        measure=todo,
-        above=0.0,
-        unit="TODO: unit",
-        quantifier="generic",
-        word="TODO: the words that make it so",
-    )
+@claim(
+    "{id}",
+    "TODO: the paper's sentence about {name}, in our words.",
+    at="TODO: where the paper says it; its own words are quotes=Quotation(...)",
+    quantifier="generic",
+    word="TODO: the words that make it so",
+    broken_by=put("{table}", "{column}", -1.0),
 )
+def todo() -> Comparison:
+    """TODO: what is measured, a number a seed."""
+    return above(each_seed(mean, column("{table}", "{column}")), 0.0, unit="TODO: unit")
 '''
 LOSS = '''"""{name}."""
 
@@ -213,29 +204,27 @@ def claim(id: str) -> tuple[dict[Path, str], str]:
     found = registry.experiment(id)
     key, name = id.split("/")
     new = f"{key}/{name.replace('_', '-')}/todo"
-    folder = registry.folder(key)
-    file, artifacts = folder / name / "claims.py", folder / "artifacts.csv"
+    file = registry.folder(key) / name / "claims.py"
     text = file.read_text(encoding="utf-8") if file.exists() else CLAIMS.format(name=name)
     if new in text:
         raise RepriseError(f"{file}: has a claim '{new}' already; write that one first")
-    table, column = _first_column(id) or (found.tables[0], "value")
+    table, column = _first_column(found)
     start = ast.parse(text).body[0].end_lineno or 0  # the docstring
     lines = text.splitlines(keepends=True)
     text = "".join([*lines[:start], IMPORTS, *lines[start:]])
-    row = f'"Sentence: “TODO: the sentence about {name}, as the paper prints it”",TODO,{new},\n'
-    written = {
-        file: text + CLAIM.format(id=new, name=name, table=table, column=column),
-        artifacts: artifacts.read_text(encoding="utf-8") + row,
-    }
-    todo = f"write what the TODOs of {_shown(file)} say, and a test that refutes it (docs/extending.md)"
-    return written, todo
+    written = {file: text + CLAIM.format(id=new, name=name, table=table, column=column)}
+    return written, f"write what the TODOs of {_shown(file)} say (docs/extending.md)"
 
 
-def _first_column(id: str) -> tuple[str, str] | None:
-    """A table and a measured column of an experiment, by its golden numbers, if there are any."""
-    golden = tiers.checkout() / "tests" / "golden" / "smoke" / f"{id}.csv"
+def _first_column(experiment: registry.Experiment) -> tuple[str, str]:
+    """A table and a measured column of an experiment: of its ideal tables, else by its golden numbers, else
+    those that `reprise new experiment` begins with."""
+    if experiment.has_ideal:
+        table, frame = next(iter(experiment.ideal(experiment.params()).items()))
+        return table, str(frame.select_dtypes("number").columns[-1])
+    golden = tiers.checkout() / "tests" / "golden" / "smoke" / f"{experiment.id}.csv"
     if not golden.is_file():
-        return None
+        return experiment.tables[0], "value"
     with golden.open(encoding="utf-8") as file:
         row = next(csv.DictReader(file))
     return row["table"], row["column"]

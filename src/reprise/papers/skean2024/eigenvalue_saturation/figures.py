@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from reprise.contract.experiment import Tables, figure, table
 from reprise.evidence.measures import rows
-from reprise.papers.skean2024.eigenvalue_saturation.claims import RATES
+from reprise.papers.skean2024.eigenvalue_saturation.claims import OWN, SHARED
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
 from reprise.papers.skean2024.learned import gains
@@ -19,6 +19,7 @@ from reprise.papers.skean2024.lineup import TOP, method
 from reprise.plotting.other_losses import other_losses, with_other_losses
 from reprise.plotting.style import WIDTH, colors, drawable, legend_entries
 
+RATES = {"shared-rate": SHARED, "own-rate": OWN}
 SCALE_NAMES = {"raw": "unscaled", "normalised": "unit variance"}
 SATURATION: dict[str, Any] = {"color": "black", "ls": ":"}
 HOW = """The 14 largest eigenvalues of view 1's embedding covariance, of one batch at a time, geometric mean
@@ -56,7 +57,7 @@ def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
         if "data_set" in table
     }
     drawable(base["eigenvalues"]["raw"], "the eigenvalues")
-    own_rate, _ = RATES[rate]
+    own_rate = RATES[rate]
     eigenvalues = rows(base["eigenvalues"], own_rate=own_rate)
     metrics = rows(summary(base["eigenvalues"], base["traces"]), own_rate=own_rate)
     drawable(metrics["view_correlation"], "the correlation of the views")
@@ -137,7 +138,7 @@ def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
     metrics = summary(base["eigenvalues"], base["traces"])
     probes = base["probes"].assign(gain=gains(base["probes"]))
     lines = []
-    for name, (rate, (own_rate, _)) in product((params.data_set, *params.further_sets), RATES.items()):
+    for name, (rate, own_rate) in product((params.data_set, *params.further_sets), RATES.items()):
         for key in dict.fromkeys((*params.methods, *params.objective)):
             where = {"data_set": name, "own_rate": own_rate, "method": key}
             measured, end = rows(metrics, **where), rows(probes, **where)
