@@ -18,7 +18,7 @@ from reprise.evidence.comparison import (
     near,
 )
 from reprise.evidence.edits import put, times
-from reprise.evidence.measures import applied, column, difference, each_seed, last, mean, rows, wide
+from reprise.evidence.measures import applied, column, difference, each_seed, last, rows, wide
 
 STARTS = ("independent", "balanced")
 """The initialisations with distinct singular values, as Section 5.3 has them."""
@@ -168,16 +168,3 @@ def embedding_low_rank() -> Cells:
     for arm in STARTS:
         more = difference(embedding_collapsed(arm, last), embedding_collapsed(arm, 0))
         yield arm, at_least(more, 1, unit="more collapsed values of 16 than at the start")
-
-
-@claim(
-    "jing2022/layer-alignment/todo",
-    "TODO: the paper's sentence about layer_alignment, in our words.",
-    at="TODO: where the paper says it; its own words are quotes=Quotation(...)",
-    quantifier="generic",
-    word="TODO: the words that make it so",
-    broken_by=put("trajectory", "off_diagonal_mass", -1.0),
-)
-def todo() -> Comparison:
-    """TODO: what is measured, a number a seed."""
-    return above(each_seed(mean, column("trajectory", "off_diagonal_mass")), 0.0, unit="TODO: unit")
