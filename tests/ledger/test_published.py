@@ -170,9 +170,7 @@ def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, c
     without = {name: value for name, value in params.items() if name != "aligned_below"}
     file, read = "trajectory.parquet", "off_diagonal_mass"
     changes = {
-        "a column": {
-            "tables": lambda tables: {**tables, file: tables[file].drop(columns=read)}
-        },
+        "a column": {"tables": lambda tables: {**tables, file: tables[file].drop(columns=read)}},
         "a table": {"tables": lambda tables: {name: tables[name] for name in tables if name != file}},
         "a parameter": {"params": without},
         "a former parameter": {"params": {**params, "speed": 1}},
