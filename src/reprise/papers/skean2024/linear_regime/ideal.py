@@ -21,7 +21,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     runs = made.assign(sharpness=12.0 * spread, predicted_sharpness=12.0)
 
     time = np.linspace(0, params.horizon, 121)
-    late = made["views"].map(LATE) * np.where(made["run"] == "barlow", 2, 1)
+    late: pd.Series = made["views"].map(LATE) * np.where(made["run"] == "barlow", 2, 1)
     halfway = params.horizon / 6 * spread * late
     paths = [
         made.assign(
