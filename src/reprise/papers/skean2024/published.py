@@ -13,7 +13,7 @@ NEEDS = (
     "a run without departures: the data set at its root, and GPUs; compute it with: "
     "snakemake --config tier=paper paper=skean2024"
 )
-"""What a claim about a printed number needs to be decided."""
+"""The run that decides a claim about a printed number."""
 DATA_SETS = ("CIFAR-10", "CIFAR-100", "STL-10")
 """The columns of Table 2."""
 PLACES = {

@@ -1,4 +1,4 @@
-"""What the paper says of Example 1 (Figure 1) and of Propositions 1 to 3, as training shows it.
+"""Claims of Example 1 (Figure 1) and of Propositions 1 to 3, as training shows them.
 
 A limit is measured to within what still moves over the last quarter of the steps, and to
 `IDENTITY_TOLERANCE`, within which numbers count as equal. The independent unit is the data set: a statement

@@ -1,4 +1,4 @@
-"""What the paper says of Figure 4, and of nonlinear networks beside it."""
+"""Claims of Figure 4, and of nonlinear networks beside it."""
 
 from itertools import product
 
@@ -32,7 +32,7 @@ LINEAR = Quotation("Expectantly (11) scales linearly with", at="Figure 4 left, S
 
 
 def accuracy(z: int, method: str) -> Measure:
-    """Of a linear SVM on the embeddings, in percent."""
+    """Accuracy of a linear SVM on the embeddings, in percent."""
     return column("accuracy", "accuracy", z=z, method=method)
 
 

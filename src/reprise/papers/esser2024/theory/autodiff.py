@@ -17,7 +17,7 @@ Weights = tuple[Tensor, ...]
 Model = Callable[[Weights, Tensor], Tensor]
 """Maps weights and inputs [sample, dim] to outputs u [sample, output]."""
 Loss = Callable[[Triplets, Callable[[Tensor], Tensor]], Tensor]
-"""Of triplets and the embedding u."""
+"""Maps triplets and the embedding u to a loss."""
 
 
 def tensor(values: Array) -> Tensor:

@@ -156,7 +156,7 @@ def by_kernel(kernel: Callable[[Array, Array], Array], probe: Array) -> Pull:
 
 
 def pulled(pull: Pull, x: Array, u: Array, other: Array, u_other: Array, *, back: float = 1) -> Array:
-    """What a pair of samples adds to u̇: x by the outputs of the other, and the other by those of x."""
+    """The share of a pair of samples in u̇: x pulled by the other's outputs, and the other by those of x."""
     return pull(x, u_other) + back * pull(other, u)
 
 

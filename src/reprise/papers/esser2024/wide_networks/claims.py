@@ -24,7 +24,7 @@ DEVIATE = Quotation(
 
 
 def distance(arm: str) -> Measure:
-    """Of the widest network's outputs from those of its tangent kernel."""
+    """Distance of the widest network's outputs from those of its tangent kernel."""
     return column("distances", "distance", arm=arm, width=last)
 
 

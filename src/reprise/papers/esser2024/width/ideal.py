@@ -15,7 +15,7 @@ POWERS = {
     "centred_sigmoid": (-0.5, 0.0),
     "scaled_sigmoid": (-1.4, -0.9),
 }
-"""Of the width, in the difference at the start and at the end, by activation."""
+"""The power of the width in the difference, at the start and at the end, by activation."""
 
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:

@@ -13,9 +13,10 @@ CLAIMED_ONE_VIEW = (0.25, 0.9, 1.1, 1.25, 4.0)
 CLAIMED_BOTH_VIEWS = (4.0,)
 
 CODE_STD, CODE_RATE = 48**-0.5, 0.001
-"""Of the authors' toy code, on inputs of variance 1: weights uniform within ±1/4, and the learning rate."""
+"""The authors' toy code, on inputs of variance 1: the deviation of weights uniform within ±1/4, and the
+learning rate."""
 CODE_INPUTS, CODE_TEMPERATURE, CODE_NOISE = 10_000, 0.1, 1.5
-"""The size of its data set, what it divides dot products by, and its strong noise's standard deviation."""
+"""The same code: size of the data set, temperature, and standard deviation of the strong noise."""
 PROGRAM = "authors' case_1.py"
 """Stands for the views in the rows of the authors' own program, directclr 753f63c (2022-06-06)."""
 

@@ -8,7 +8,7 @@ from reprise.evidence.edits import put
 from reprise.evidence.measures import applied, column, course, each_seed, last
 
 ROUNDING = 16 * float(np.finfo(np.float32).eps)
-"""Of an entry of the alignment matrix, an inner product of 16 numbers in single precision."""
+"""Rounding error of an entry of the alignment matrix, an inner product of 16 numbers in single precision."""
 
 PROPOSITION_1 = "Proposition 1, Section 6.1"
 ONE_EVOLVES = Quotation(

@@ -8,7 +8,7 @@ import pandas as pd
 from reprise.papers.jing2022.projector_alignment.experiment import Params
 
 REST = 1e-6
-"""Of the mass off the diagonal at the end; less than single precision resolves."""
+"""The mass off the diagonal at the end, less than single precision resolves."""
 
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:

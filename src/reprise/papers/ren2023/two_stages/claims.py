@@ -1,4 +1,4 @@
-"""What Figure 1, its text, Theorem 4.3 and Lemmas 5.1 and 5.3 say of the simulation.
+"""Claims of Figure 1, its text, Theorem 4.3 and Lemmas 5.1 and 5.3 about the simulation.
 
 "First ..., then ..." is read at events, not at fixed steps: the modalities are aligned, or the condition
 number has come to rest.
@@ -74,7 +74,8 @@ NOISE = "noise-to-signal ratio"
 ABOUT = "within a tenth"
 AT_REST = (
     f"at rest: over the second half of Stage 2 the condition number stays within {100 * RESTS:g} %; read "
-    "after 700 steps of Stage 2 before, when it was still falling"
+    "after 700 steps of Stage 2 before, when it was still falling; the rule, and a longer Stage 2, came "
+    "after a look at one seed's course"
 )
 
 SIGNALS = each_seed("first", column("trajectory", "signals"))
@@ -87,7 +88,7 @@ SAMPLING = applied(
     SHARED,
     each_seed("first", column("trajectory", "fresh_pairs")),
 )
-"""What these negatives leave open, and two standard errors of a score on fresh pairs."""
+"""Resolution of a score: the share that these negatives leave open, and two standard errors."""
 
 
 def high_score(cell: str, when: When, loss: str = "contrastive") -> Comparison:

@@ -171,8 +171,8 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time is a rough estimate. The settings that have a seed use the same features of
-    its data: each counts for its part of their disk, and another loss for none."""
+    """Resources of a task; its time is a rough estimate. The settings that have a seed use the same features
+    of its data: each counts for its part of their disk, and another loss for none."""
     gpus = int(params.device == "cuda")
     images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
     if isinstance(task, Heads):

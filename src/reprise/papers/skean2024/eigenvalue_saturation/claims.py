@@ -1,4 +1,4 @@
-"""What Section 5.2 says of Figure 3: its metrics, the eigenvalues' stepwise rise, and the learning rate."""
+"""Claims of Section 5.2 about Figure 3: its metrics, the eigenvalues' stepwise rise, and the rate."""
 
 import math
 from collections.abc import Callable

@@ -69,7 +69,7 @@ def eq27(point: Point) -> Errors:
 
 
 def variance_gradient(w: Array, gamma: Array) -> Array:
-    """Of ‖W Γ Wᵀ - I‖²."""
+    """Gradient of ‖W Γ Wᵀ - I‖² on W."""
     return 4 * (w @ gamma @ w.T - np.eye(len(w))) @ w @ gamma
 
 

@@ -25,7 +25,7 @@ from reprise.papers.skean2024.published import DATA_SETS, NEEDS, Number, numbers
 
 LEAD = "percentage points, FroSSL's lead"
 SIZES = {0: "ten classes", 1: "many classes"}
-"""Of Table 2's data sets, by place."""
+"""Names of Table 2's data sets, by place."""
 OTHERS = tuple(key for key in ROWS if key != "frossl")
 OF_TABLE3 = tuple(key for key in OTHERS if key != "corinfomax")
 NO_LOGS = {
@@ -67,7 +67,7 @@ def lead(method: str, epoch: int) -> Measure:
 
 
 def gain_or_none(data_set: str, method: str) -> Measure:
-    """Of a method's linear probe over its random initialisation; 0 where the network diverged."""
+    """Gain of a method's linear probe over its random initialisation; 0 where the network diverged."""
     where = {"data_set": data_set, "method": method}
     ends = (column("probes", name, **where) for name in ("top1", "start"))
     return applied(lambda top1, start: (top1 - start).fillna(0.0), *ends)
