@@ -1,4 +1,4 @@
-"""Formulas tried at random points: how far each is off there, as a table, and the claims that read it."""
+"""Formulas tried at random points: how far each is off there, as a table."""
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,14 +8,11 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
-from reprise.evidence.claim import Claim, both_forms, ours, single
-from reprise.evidence.comparison import Comparison, Measure, identity, inequality
+from reprise.evidence.comparison import Measure
 from reprise.evidence.measures import column
 
 Array = np.ndarray
 Random = np.random.Generator
-Formula = Callable[[Measure], Comparison]
-"""`identity` or `inequality`."""
 
 
 @dataclass(frozen=True)
@@ -95,46 +92,3 @@ def _rows(check: Check, point: int, largest: int, sizes: Sequence[str]) -> list[
 def error_of(name: str, form: str = "printed") -> Measure:
     """The relative error of an identity in one of its forms, a point a seed."""
     return column("identities", "relative_error", identity=name, form=form)
-
-
-def holds(paper: str, name: str, statement: str, source: str) -> Claim:
-    """A formula that the paper's text has right."""
-    return single(f"{paper}/{name}", statement, identity(error_of(name)), source=source)
-
-
-def bound(paper: str, name: str, statement: str, source: str) -> Claim:
-    """A bound or a sign that the paper's text has right."""
-    return single(f"{paper}/{name}", statement, inequality(error_of(name)), source=source)
-
-
-def remark(paper: str, name: str, statement: str, source: str) -> Claim:
-    """A formula of ours about the paper's matter."""
-    return ours(holds(paper, name, statement, source))
-
-
-def misprint(
-    paper: str, name: str, printed: str, corrected: str, source: str, make: Formula = identity
-) -> list[Claim]:
-    """A formula with a slip of the pen: as printed, and as corrected.
-
-    Args:
-        make: what the formula is, here and in `falsehood`: an equation (`identity`) or an `inequality`.
-    """
-    return both_forms("typo", *_as_measured(paper, name, printed, corrected, source, make))
-
-
-def falsehood(
-    paper: str, name: str, printed: str, corrected: str, source: str, make: Formula = identity
-) -> list[Claim]:
-    """A statement that is false as printed, and ours in its place."""
-    return both_forms("substantive", *_as_measured(paper, name, printed, corrected, source, make))
-
-
-def _as_measured(
-    paper: str, name: str, printed: str, corrected: str, source: str, make: Formula
-) -> tuple[Claim, Claim]:
-    as_it_stands, mended = (
-        single(f"{paper}/{name}/{form}", statement, make(error_of(name, form)), source=source)
-        for form, statement in (("printed", printed), ("corrected", corrected))
-    )
-    return as_it_stands, mended
