@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from reprise.contract.experiment import Context
+from reprise.evidence.claim import single
+from reprise.evidence.comparison import identity
 from reprise.evidence.identities import (
     Checked,
     as_printed,
     below_zero,
     error_of,
-    holds,
-    misprint,
     relative_error,
     size,
     tried,
@@ -47,9 +47,13 @@ def test_a_row_an_identity_form_and_point():
 
 def test_claims_read_their_own_form():
     tables = {"identities": table(square, sine, points=range(200))}
-    verdicts = [judge(c, tables).verdict for c in misprint("key", "square", "a", "b", "Eq. 1")]
-    assert verdicts == ["contradicted", "reproduced"]
-    assert judge(holds("key", "sine", "odd", "Eq. 2"), tables).verdict == "reproduced"
+
+    def verdict(name, form="printed"):
+        claim = single(f"key/{name}/{form}", "It holds.", identity(error_of(name, form)), source="Eq. 1")
+        return judge(claim, tables).verdict
+
+    assert (verdict("square"), verdict("square", "corrected")) == ("contradicted", "reproduced")
+    assert verdict("sine") == "reproduced"
     assert list(error_of("square", "corrected")(tables).index) == list(range(200))
 
 
