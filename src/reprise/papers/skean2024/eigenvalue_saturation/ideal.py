@@ -10,7 +10,7 @@ from reprise.papers.skean2024.eigenvalue_saturation.experiment import SHARED_RAT
 from reprise.papers.skean2024.eigenvalue_saturation.measures import RUN, SCALES
 from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, TOP
 
-STEPS = np.arange(0, 101, 4)
+STEPS = range(0, 101, 4)
 OWN_RATE = 0.03
 
 
@@ -43,7 +43,7 @@ def _spectra(run: tuple, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Dat
     eigenvalues = [
         pd.DataFrame({"step": STEPS, "index": index, **dict.fromkeys(SCALES, values)})
         for index in (1, TOP)
-        for values in [ends[index] * np.where(rises[index] <= STEPS, 1.0, 0.05)]
+        for values in [ends[index] * np.where(np.array(STEPS) >= rises[index], 1.0, 0.05)]
     ]
     entropy = (4.0 if is_frossl else 3.0) + 0.05 * rng.normal()
     traces = pd.DataFrame({"step": STEPS, **dict.fromkeys((f"entropy_{scale}" for scale in SCALES), entropy)})
